@@ -85,7 +85,7 @@ struct redirector {
 };
 
 /* `config` must outlive it.  `succeeds`: another redirector, with the same
- * spool, is about to end. */
+ * spool, may be about to end. */
 struct redirector *redirector_new(struct app *app,
 				  const struct redirector_config *config,
 				  bool succeeds, struct error *err);

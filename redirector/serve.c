@@ -55,10 +55,16 @@ static int inherit(struct serving *s, struct error *err)
 	return 0;
 }
 
+/* One that has handed over may have the spool yet, also when its successor was
+ * killed meanwhile, and this one is the next. */
+static bool may_succeed(const struct serving *s)
+{
+	return s->predecessor || s->config->redirector.handover_socket;
+}
+
 static int make(struct serving *s, struct error *err)
 {
-	s->redirector =
-		redirector_new(s->app, s->config, s->predecessor != NULL, err);
+	s->redirector = redirector_new(s->app, s->config, may_succeed(s), err);
 	if (!s->redirector)
 		return -1;
 	s->sockets = sockets_new(&s->config->redirector, s->redirector->threads,
@@ -178,14 +184,19 @@ static int64_t at_most(int64_t ms, int64_t most)
 	return ms < most ? ms : most;
 }
 
-/* Another process serves already: nobody waits for this one. */
+/* Another process serves already: nobody waits for this one.  It keeps no
+ * socket of both, or whoever is started after a kill of the other would find
+ * one at which nobody accepts. */
 static int64_t end_relieved(struct serving *s)
 {
 	int64_t timeout = s->config->redirector.drain_timeout;
 
 	sockets_disown(s->sockets);
+	sockets_close_handover(s->sockets);
 	app_leave_admin(s->app, timeout);
 	servers_leave(s->servers, timeout);
+	sockets_free(s->sockets);
+	s->sockets = NULL;
 	redirector_flush_events(s->redirector, timeout);
 	return timeout;
 }

@@ -340,3 +340,9 @@ void sockets_disown(struct sockets *s)
 	if (s->handover)
 		unix_socket_disown(s->handover);
 }
+
+void sockets_close_handover(struct sockets *s)
+{
+	unix_socket_free(s->handover);
+	s->handover = NULL;
+}

@@ -63,5 +63,8 @@ bool sockets_are_all_inherited(const struct sockets *s);
 void sockets_unlink(struct sockets *s);
 /* Another process has the Unix sockets, or will: their files stay. */
 void sockets_disown(struct sockets *s);
+/* After the hand-over, and disowned: who asks is the other process' to answer,
+ * and finds nobody when that is killed. */
+void sockets_close_handover(struct sockets *s);
 
 #endif

@@ -6,12 +6,13 @@ import collections
 import itertools
 import os
 import signal
+import tempfile
 import time
 from urllib.parse import parse_qs
 
 import pytest
 
-from support.program import eventually
+from support.program import PATIENCE, eventually
 from support.protobuf import message
 from support.reconciling import make_world  # noqa: F401
 from support.redirects import (  # noqa: F401 (fixtures)
@@ -20,6 +21,7 @@ from support.redirects import (  # noqa: F401 (fixtures)
 from support.visitors import Visitors
 
 Counters = message("counters.proto", "shortloop.RedirectorCounters")
+EVENTS = "shortloop_redirector_events_total"
 RECOVERED = "shortloop_redirector_events_recovered_total"
 DROPPED = "shortloop_redirector_events_dropped_total"
 SECONDS = float(os.environ.get("KILL_SECONDS", 600))
@@ -53,10 +55,14 @@ def total(records, name):
     return sum(getattr(record, name) for record in records)
 
 
-def kill_under_load(redirector, visitors):
-    """When so many more were answered."""
+def answer(visitors, count):
+    """Waits until so many more were."""
     before = len(visitors.answered)
-    eventually(lambda: len(visitors.answered) > before + 100)
+    eventually(lambda: len(visitors.answered) > before + count)
+
+
+def kill_under_load(redirector, visitors):
+    answer(visitors, 100)
     redirector.kill()
 
 
@@ -98,9 +104,11 @@ def test_no_kill_costs_an_event_of_a_visit_that_was_answered(
 def test_a_journal_of_another_version_is_set_aside_and_said(
         start, links, clicks, workdir):
     spool = workdir / "spool"
-    redirector = start(spool_dir=str(spool), threads=1)
-    assert redirector.stop() == 0
-    with open(spool / "journal", "r+b") as file:
+    redirector = start(spool_dir=str(spool), threads=1, linger="1s")
+    with Visitors(redirector, links.create(), threads=1) as visitors:
+        kill_under_load(redirector, visitors)
+    journal, = spool.glob("journal-*")
+    with open(journal, "r+b") as file:
         file.seek(8)
         file.write(b"\x63")
     redirector.start()
@@ -108,6 +116,8 @@ def test_a_journal_of_another_version_is_set_aside_and_said(
     assert "journal of click events rejected, and set aside" in redirector.log()
     assert "version 99 is not known here" in redirector.log()
     assert (spool / "journal.rejected").stat().st_size > 1 << 20
+    assert redirector.stop() == 0
+    assert not list(spool.glob("journal-*"))
 
 
 def test_counters_that_no_broker_took_are_told_by_the_next_start(
@@ -130,6 +140,93 @@ def test_counters_that_no_broker_took_are_told_by_the_next_start(
     assert total(records, "redirected") == len(visitors.answered)
 
 
+# --- kills while one hands over to another -----------------------------------------
+
+@pytest.fixture
+def handing(start, links, kafka, kafka_server, workdir):
+    """One with a spool and a hand-over socket, which has a successor and does not end
+    before Kafka does: .former and .program, whose process is the successor."""
+    with tempfile.TemporaryDirectory(prefix="shortloop-") as sockets:
+        topic = kafka.create_topic("counters")
+        yield Handing(start(
+            spool_dir=str(workdir / "spool"), threads=THREADS, instance="here",
+            handover_socket=f"{sockets}/handover", drain_timeout="300s",
+            counters_every="200ms", kafka_settings={"topic_counters": topic}),
+            kafka, kafka_server, topic, workdir / "spool")
+        kafka_server.signal(signal.SIGCONT)
+
+
+class Handing:
+    def __init__(self, program, kafka, kafka_server, topic, spool):
+        self.program, self.kafka, self.topic = program, kafka, topic
+        self.kafka_server, self.spool = kafka_server, spool
+        self.former = program.process
+
+    def hand_over(self, visitors):
+        """Kafka stands still from before, so that the former one has something to
+        wait for."""
+        answer(visitors, 100)
+        self.kafka_server.signal(signal.SIGSTOP)
+        answer(visitors, 100)
+        self.program.start(ready=False)
+        self.program.wait_log("taking over")
+        eventually(lambda: "relieved by a successor" in self.former.log())
+        answer(visitors, 100)
+        assert self.program.metric(EVENTS) > 0
+        assert self.former.running()
+
+    def check(self, visitors, told, starts, killed):
+        """Every visit has its event, and nothing is unknown."""
+        assert set(visitors.answered) <= told.keys()
+        records = last_records(m.value() for m in self.kafka.consume(self.topic))
+        boots = {r.boot for r in records}
+        assert len(boots) == starts
+        for boot in boots:
+            assert max((r for r in records if r.boot == boot),
+                       key=lambda r: r.sequence).ended
+        under_way = killed * THREADS
+        for counted in (total(records, "produced"), total(records, "redirected")):
+            assert len(told) - under_way <= counted <= len(told)
+        assert total(records, "refused") == total(records, "undelivered") == 0
+        assert not list(self.spool.glob("counters-*"))
+        assert not list(self.spool.glob("journal-*"))
+
+
+def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
+    """While the former one has the folder yet; so has it when the third one comes."""
+    program = handing.program
+    with Visitors(program, links.create()) as visitors:
+        handing.hand_over(visitors)
+        kill_under_load(program, visitors)
+        assert len(list(handing.spool.glob("journal-*"))) == 2
+        program.start(ready=False)
+        program.wait_log("waiting for the spool")
+        answer(visitors, 100)
+        assert handing.former.running()
+        handing.kafka_server.signal(signal.SIGCONT)
+        assert handing.former.wait(PATIENCE) == 0
+        program.wait_log("spool taken over")
+    assert program.metric(RECOVERED) > 0
+    program.wait_log("counters of an earlier start told")
+    told = visits_told(clicks(program))
+    handing.check(visitors, told, starts=3, killed=1)
+
+
+def test_a_kill_of_the_former_one_while_it_drains_costs_nothing(handing, links,
+                                                                clicks):
+    program = handing.program
+    with Visitors(program, links.create()) as visitors:
+        handing.hand_over(visitors)
+        handing.former.kill()
+        program.wait_log("spool taken over")
+        eventually(lambda: program.metric(RECOVERED) > 0)
+        answer(visitors, 100)
+        handing.kafka_server.signal(signal.SIGCONT)
+        program.wait_log("counters of an earlier start told")
+    told = visits_told(clicks(program))
+    handing.check(visitors, told, starts=2, killed=1)
+
+
 class Pest:
     """Kills each in turn, over and over."""
 
@@ -145,8 +242,7 @@ class Pest:
         self.kills[victim.name] += 1
         if victim is not self.redirector:
             # Answered all the same: from the cache, and spooled.
-            before = len(visitors.answered)
-            eventually(lambda: len(visitors.answered) > before + 100)
+            answer(visitors, 100)
             time.sleep(3)
         victim.start()
         eventually(lambda: self.redirector.ready()[0] == 200, 180)
