@@ -76,7 +76,8 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* Copies it: it lies in a file that is about to go. */
+/* Copies it: it lies in a file that is about to go.  Of several they are those
+ * of the last. */
 static void keep_rest(void *arg, const struct journal_rest *rest)
 {
 	struct world *w = arg;
@@ -85,6 +86,8 @@ static void keep_rest(void *arg, const struct journal_rest *rest)
 
 	for (size_t i = 0; i < rest->count; i++)
 		size += rest->events[i].len;
+	free(w->rest.events);
+	free(w->bytes);
 	w->rest.events = calloc(rest->count + 1, sizeof(*rest->events));
 	at = w->bytes = malloc(size + 1);
 	for (size_t i = 0; i < rest->count; i++) {
