@@ -12,6 +12,7 @@ from support.program import PATIENCE, eventually
 
 
 LOOK = 10  # seconds for one try of a client
+PASSES = {KafkaError._TIMED_OUT, KafkaError.INVALID_REPLICATION_FACTOR}
 
 
 class Kafka:
@@ -40,10 +41,11 @@ class Kafka:
             except KafkaException as e:
                 if tries > 1 and e.args[0].code() == done:
                     return None
-                if e.args[0].code() != KafkaError._TIMED_OUT or \
+                if e.args[0].code() not in PASSES or \
                         time.monotonic() > deadline:
                     raise
                 self.client = None
+                time.sleep(0.1)
 
     def create_topic(self, name="t", partitions=1, exactly=None, **config):
         """Makes a topic with an unused name, or `exactly` that one, and
