@@ -81,8 +81,8 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
     world.aggregator.wait_metric(0, "shortloop_aggregator_unknown_hours")
     world.aggregator.wait_metric(24, "shortloop_aggregator_reconciled_hours")
     # And what the whole pipeline is shown by.
-    loss = eventually(lambda: (found := world.pipeline()["loss"])["surplus"][
-        "stored_settled"] and found)
+    loss = eventually(lambda: (found := world.pipeline().get("loss")) and
+                      found["surplus"]["stored_settled"] and found)
     assert loss["lost"] == {**NOTHING_LOST, "acknowledged_stored": 1}
     assert loss["surplus"] == {**NOTHING_LOST, "stored_settled": 1}
     assert (loss["hours"], loss["unknown_hours"], loss["late"]) == (24, 0, 23)
