@@ -76,8 +76,8 @@ class Redirecting:
             "admin": f"127.0.0.1:{servers.free_port()}", **settings},
             http=http)
         kafka = Kafka(made.broker.port)
-        kafka.create_topic(exactly="redirector.counters")
-        self.config["kafka"]["topic_clicks"] = kafka.clicks_topic(4)
+        self.config["kafka"].update(topic_counters=kafka.create_topic("counters"),
+                                    topic_clicks=kafka.clicks_topic(4))
         self.program = made.keep(Program("redirector", self.config, made.directory))
         made.program.stop()
         self.machine.pin(self.program.process.pid, self.machine.server_cpu)
