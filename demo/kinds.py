@@ -14,6 +14,9 @@ IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
           "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
           "Mobile/15E148 Safari/604.1")
 
+ANDROID = ("Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, "
+           "like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36")
+
 
 class Wrong(Exception):
     """An answer that is not what the documentation promises."""
@@ -36,7 +39,7 @@ class Kinds:
         console.heading(number, "Links of every kind")
         self.batch()
         for part in (self.alias, self.hash, self.twice, self.devices,
-                     self.limited):
+                     self.apps, self.limited):
             part()
         console.table(["what", "request", "outcome"], self.rows, "<<<")
         self.ledger()
@@ -98,6 +101,17 @@ class Kinds:
                [(302, "https://app.example/")])
         self.add("by device, a snowflake", f"{link['code']}, targets.ios",
                  "iPhones go to the store")
+
+    def apps(self):
+        link = self.allocator.create(
+            "https://shop.example/", "10d",
+            targets={"android": {"app": "demoapp://item/7",
+                                 "fallback": "https://shop.example/app"}})
+        expect("an Android", self.visit(link["code"], ANDROID, 1), [(200, None)])
+        expect("others", self.visit(link["code"], "demo", 1),
+               [(302, "https://shop.example/")])
+        self.add("that opens an app", "targets.android, with a fallback",
+                 "Androids get a page that tries it")
 
     def limited(self):
         link = self.allocator.create("https://prize.example/", "10d",
