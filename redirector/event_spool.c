@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/spool/spool.h"
+#include "common/wake.h"
 #include "redirector/journal_files.h"
 #include "redirector/replay.h"
 
@@ -55,10 +55,10 @@ struct event_spool {
 	struct buf taken;
 	struct spool_record records[BATCH];
 	struct journal_entry *entries[BATCH]; /* of the records */
-	bool holding;		    /* there are events in the spool */
-	uint64_t spooled, replayed; /* as they were when it began to */
-	int64_t retry_at;	    /* writing, after a failure; monotonic ms */
-	int64_t replay_at;	    /* reading, likewise */
+	bool holding;	   /* there are events in the spool */
+	uint64_t replayed; /* as many as were when it began to */
+	int64_t retry_at;  /* writing, after a failure; monotonic ms */
+	int64_t replay_at; /* reading, likewise */
 	struct error failure;
 	int64_t report_at, complain_at, journals_at;
 	uint64_t dropped, dropped_untold;
@@ -197,7 +197,6 @@ static void begin_holding(struct event_spool *s)
 	if (s->holding)
 		return;
 	s->holding = true;
-	s->spooled = metric_value(m->counters[COUNTER_SPOOLED]);
 	s->replayed = metric_value(m->counters[COUNTER_REPLAYED]);
 	s->report_at = 0;
 	log_warn(s->options.log, "spooling click events",
@@ -528,32 +527,20 @@ static void replay(struct event_spool *s)
 		s->replay_at = now + RETRY_MS;
 }
 
-static void deadline(int64_t ms, struct timespec *ret)
-{
-	clock_gettime(CLOCK_MONOTONIC, ret);
-	ret->tv_sec += ms / 1000;
-	ret->tv_nsec += ms % 1000 * 1000000;
-	if (ret->tv_nsec >= 1000000000) {
-		ret->tv_sec++;
-		ret->tv_nsec -= 1000000000;
-	}
-}
-
 /* Waits for events, or for a while, and takes what there is.  False: it is to
  * end, and there is nothing. */
 static bool take(struct event_spool *s)
 {
+	int64_t until =
+		clock_monotonic_ms() + (may_replay(s) ? REPLAY_MS : REPORT_MS);
 	struct buf empty = s->taken;
-	struct timespec until;
 	bool go_on;
 
 	buf_empty(&empty, QUEUE_KEEP);
-	deadline(may_replay(s) ? REPLAY_MS : REPORT_MS, &until);
 	pthread_mutex_lock(&s->lock);
-	while (s->queue.len == 0 && !s->woken && !s->ending)
-		if (pthread_cond_timedwait(&s->work, &s->lock, &until) ==
-		    ETIMEDOUT)
-			break;
+	while (s->queue.len == 0 && !s->woken && !s->ending &&
+	       wake_wait(&s->work, &s->lock, until))
+		;
 	s->woken = false;
 	s->taken = s->queue;
 	s->queue = empty;
@@ -566,13 +553,11 @@ static bool take(struct event_spool *s)
 /* Waits a moment for the folder.  False: it is to end. */
 static bool rest(struct event_spool *s)
 {
-	struct timespec until;
+	int64_t until = clock_monotonic_ms() + FOLDER_MS;
 	bool go_on;
 
-	deadline(FOLDER_MS, &until);
 	pthread_mutex_lock(&s->lock);
-	while (!s->ending &&
-	       pthread_cond_timedwait(&s->work, &s->lock, &until) != ETIMEDOUT)
+	while (!s->ending && wake_wait(&s->work, &s->lock, until))
 		;
 	go_on = !s->ending;
 	pthread_mutex_unlock(&s->lock);
@@ -620,14 +605,9 @@ static void *run(void *arg)
 
 static int init_conditions(struct event_spool *s, struct error *err)
 {
-	pthread_condattr_t attributes;
-
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->room, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	errno = pthread_cond_init(&s->work, &attributes);
-	pthread_condattr_destroy(&attributes);
+	errno = wake_init(&s->work);
 	return errno ? error_set_errno(err, "spool") : 0;
 }
 
