@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-/* Of RFC 9110, 5.6.2, which RFC 6265 takes for the names of cookies. */
-static const char token[] = "!#$%&'*+-.^_`|~0123456789"
-			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			    "abcdefghijklmnopqrstuvwxyz";
+#include "common/http/check.h"
 
 static int check_name(const struct setting_strings *names, size_t index,
 		      struct error *err)
@@ -13,7 +10,8 @@ static int check_name(const struct setting_strings *names, size_t index,
 	const char *name = names->items[index];
 	size_t len = strlen(name);
 
-	if (!len || len > CLICK_COOKIE_NAME_MAX || name[strspn(name, token)])
+	/* RFC 6265 takes tokens of RFC 9110 for the names of cookies. */
+	if (len > CLICK_COOKIE_NAME_MAX || !check_is_token(name, len))
 		return error_set(err, ERROR_CONFIG,
 				 "redirector.record_cookies: '%.80s' is not a "
 				 "cookie's name of 1 to %d characters",
