@@ -91,10 +91,14 @@ static bool flush(struct connection *conn)
 
 /* --- ends ----------------------------------------------------------------- */
 
+size_t connection_awaited(const struct http_listener *l)
+{
+	return l->winding_down ? l->early_count : l->connection_count;
+}
+
 void connection_check_drain(struct http_listener *l)
 {
-	if (l->drained &&
-	    (l->winding_down ? l->early_count == 0 : l->connection_count == 0))
+	if (l->drained && connection_awaited(l) == 0)
 		loop_timer_set(l->drain_timer, 0);
 }
 

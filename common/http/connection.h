@@ -16,6 +16,8 @@ int connection_new(struct http_listener *l, int fd,
 		   struct error *err);
 /* Closes it at once; a request still with its handler stays valid. */
 void connection_close(struct connection *conn);
+/* How many are to go before its drain is over. */
+size_t connection_awaited(const struct http_listener *l);
 /* One that was counted has gone: maybe the drain is over. */
 void connection_check_drain(struct http_listener *l);
 /* For a drain: closes it unless it is in the middle of something. */

@@ -228,7 +228,7 @@ static void wait_for_last(struct http_listener *l, int64_t timeout_ms,
 {
 	l->drained = done;
 	l->drained_arg = arg;
-	loop_timer_set(l->drain_timer, l->connection_count ? timeout_ms : 0);
+	loop_timer_set(l->drain_timer, connection_awaited(l) ? timeout_ms : 0);
 }
 
 void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
@@ -264,9 +264,7 @@ void http_listener_wind_down(struct http_listener *l, int64_t timeout_ms,
 		conn->early = true;
 		l->early_count++;
 	}
-	l->drained = done;
-	l->drained_arg = arg;
-	loop_timer_set(l->drain_timer, l->early_count ? timeout_ms : 0);
+	wait_for_last(l, timeout_ms, done, arg);
 }
 
 /* --- life ----------------------------------------------------------------- */
