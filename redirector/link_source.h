@@ -1,10 +1,10 @@
 /*
  * link_source.h - where a thread looks links up: which server it asks, when,
- *for how long, and how many questions it has under way.
+ * for how long, and how many questions it has under way.
  *
- *	ask --> a replica may have it --> it has a live link, as it is now -->
- *found |          | |          v   it has none, is late, fails, or the link has
- *changed
+ *	ask --> a replica may have it --> a live link, as it is now --> found
+ *	 |          |
+ *	 |          v   it has none, is late, fails, or the link has changed
  *	 +----> the master --> breaker closed --> asked, or waits for its turn
  *	            |                                |
  *	            v   breaker open: refused        v   late or failed
@@ -12,9 +12,9 @@
  *
  * A replica is asked only for what it is known to have all of
  * (replica_position.h): a link that was not named as changed since.  What it
- *says is believed as of then, or as of the last heartbeat of the channel of
- *changes, and only that a link is there, or blocked; that there is none, or no
- *longer, only the master can say.
+ * says is believed as of then, or as of the last heartbeat of the channel of
+ * changes, and only that a link is there, or blocked; that there is none, or
+ * no longer, only the master can say.
  *
  * While the master cannot be asked, what a replica has is as good as what a
  * cache has: it may stand in for `cache_stale`.
