@@ -3,11 +3,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/read_file.h"
 #include "common/utf8.h"
 
 /* Text of the page, and the value behind it. */
@@ -489,34 +489,16 @@ page_template_new(const char *name, struct http_slice text, struct error *err)
 	return NULL;
 }
 
-static int read_file(const char *path, struct buf *text, struct error *err)
-{
-	FILE *file = fopen(path, "re");
-	char bytes[4096];
-	size_t n;
-	int status = 0;
-
-	if (!file)
-		return error_set(err, ERROR_CONFIG, "%s: %s", path,
-				 strerror(errno));
-	while (text->len <= PAGE_BYTES_MAX &&
-	       (n = fread(bytes, 1, sizeof(bytes), file)) > 0)
-		buf_append(text, bytes, n);
-	if (ferror(file))
-		status = error_set(err, ERROR_CONFIG, "%s: %s", path,
-				   strerror(errno));
-	else if (text->failed)
-		status = error_set_nomem(err);
-	fclose(file);
-	return status;
-}
-
 struct page_template *page_template_load(const char *path, struct error *err)
 {
 	struct page_template *page = NULL;
 	struct buf text = {0};
 
-	if (read_file(path, &text, err) == 0)
+	if (read_file(path, PAGE_BYTES_MAX, &text) < 0)
+		error_set(err, ERROR_CONFIG, "%s: %s", path, strerror(errno));
+	else if (text.failed)
+		error_set_nomem(err);
+	else
 		page = page_template_new(
 			path, (struct http_slice){text.data, text.len}, err);
 	buf_free(&text);

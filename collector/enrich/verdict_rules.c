@@ -11,6 +11,7 @@
 #include "collector/enrich/identity.h"
 #include "common/buf.h"
 #include "common/ip.h"
+#include "common/read_file.h"
 #include "common/unconst.h"
 #include "common/yaml_json.h"
 
@@ -342,29 +343,18 @@ static int read_rules(struct verdict_rules *rules, const json_t *list,
 	return 0;
 }
 
-static int read_file(const char *path, struct buf *text, struct error *err)
+static int read_text(const char *path, struct buf *text, struct error *err)
 {
-	FILE *f = fopen(path, "re");
-	char bytes[4096];
-	size_t n;
-	int status = 0;
-
-	if (!f)
+	if (read_file(path, VERDICT_RULES_FILE_MAX, text) < 0)
 		return error_set_errno(err, "cannot be read");
-	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0 &&
-	       text->len <= VERDICT_RULES_FILE_MAX)
-		buf_append(text, bytes, n);
-	if (ferror(f))
-		status = error_set_errno(err, "cannot be read");
-	else if (text->len > VERDICT_RULES_FILE_MAX)
-		status = error_set(err, ERROR_CONFIG, "is longer than %d bytes",
-				   VERDICT_RULES_FILE_MAX);
-	else if (!buf_cstr(text))
-		status = error_set_nomem(err);
-	else if (strlen(text->data) != text->len)
-		status = error_set(err, ERROR_CONFIG, "has a zero byte");
-	fclose(f);
-	return status;
+	if (text->len > VERDICT_RULES_FILE_MAX)
+		return error_set(err, ERROR_CONFIG, "is longer than %d bytes",
+				 VERDICT_RULES_FILE_MAX);
+	if (!buf_cstr(text))
+		return error_set_nomem(err);
+	if (strlen(text->data) != text->len)
+		return error_set(err, ERROR_CONFIG, "has a zero byte");
+	return 0;
 }
 
 static int load(struct verdict_rules *rules, const char *path,
@@ -372,7 +362,7 @@ static int load(struct verdict_rules *rules, const char *path,
 {
 	struct buf yaml = {0}, text = {0};
 	json_t *list = NULL;
-	int status = read_file(path, &yaml, err);
+	int status = read_text(path, &yaml, err);
 
 	if (status == 0)
 		status = yaml_to_json(yaml.data, &text, err);
