@@ -4,25 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/redis/targets.h"
+
 struct position {
 	char history[41];
 	long long offset;
 };
 
-/* What follows `name` at the beginning of a line, or NULL. */
-static const char *value_of(const char *info, const char *name)
-{
-	for (const char *at = info; (at = strstr(at, name)); at++)
-		if (at == info || at[-1] == '\n')
-			return at + strlen(name);
-	return NULL;
-}
-
 static bool read_position(const char *info, const char *offset_name,
 			  struct position *ret)
 {
-	const char *history = value_of(info, "master_replid:"),
-		   *offset = value_of(info, offset_name);
+	const char *history = redis_info_value(info, "master_replid:"),
+		   *offset = redis_info_value(info, offset_name);
 	char *end;
 
 	if (!history || !offset || strcspn(history, "\r\n") != 40)

@@ -85,12 +85,18 @@ void redis_targets_free(struct redis_targets *t)
 
 /* --- who is there --------------------------------------------------------- */
 
-/* What follows "name:" in INFO's lines, or NULL; an error is told. */
+const char *redis_info_value(const char *info, const char *name)
+{
+	for (const char *at = info; (at = strstr(at, name)); at++)
+		if (at == info || at[-1] == '\n')
+			return at + strlen(name);
+	return NULL;
+}
+
+/* The same of an answer; an error is told. */
 static const char *value_of(const redisReply *info, const char *name,
 			    int *ret_status, struct error *err)
 {
-	const char *at;
-
 	*ret_status = 0;
 	if (redis_error_is(info, "NOPERM"))
 		return NULL;
@@ -98,8 +104,9 @@ static const char *value_of(const redisReply *info, const char *name,
 		*ret_status = redis_error_reply(info, err);
 		return NULL;
 	}
-	at = info->type == REDIS_REPLY_STRING ? strstr(info->str, name) : NULL;
-	return at ? at + strlen(name) : NULL;
+	return info->type == REDIS_REPLY_STRING
+		       ? redis_info_value(info->str, name)
+		       : NULL;
 }
 
 int redis_check_version(const redisReply *info, struct error *err)

@@ -36,6 +36,10 @@ int redis_targets_of_replicas(const struct redis_config *config, size_t first,
 			      struct error *err);
 void redis_targets_free(struct redis_targets *t);
 
+/* What follows `name`, "role:" say, at the beginning of one of INFO's lines;
+ * NULL: there is none. */
+const char *redis_info_value(const char *info, const char *name);
+
 /* An INFO that is not permitted says nothing against a server.  -1: an error
  * reply, too old a Redis, or no master.  Retriable, since it is another server
  * soon. */
