@@ -114,11 +114,10 @@ static int open_folder(struct counters_file *f, const char *dir,
 
 static int map(struct counters_file *f, struct error *err)
 {
-	void *at = mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			f->fd, 0);
+	void *at;
 
-	if (at == MAP_FAILED)
-		return error_set_errno(err, "cannot map it");
+	if (owned_file_map(f->fd, f->size, &at, err) < 0)
+		return -1;
 	f->header = at;
 	return 0;
 }
@@ -128,10 +127,7 @@ static int make_file(struct counters_file *f, struct error *err)
 	f->fd = owned_file_make(f->dir, f->name, err);
 	if (f->fd < 0)
 		return -1;
-	errno = posix_fallocate(f->fd, 0, (off_t)f->size);
-	if (errno)
-		error_set_errno(err, "no room for it");
-	else if (map(f, err) == 0)
+	if (map(f, err) == 0)
 		return 0;
 	counters_file_remove(f);
 	return -1;

@@ -346,15 +346,10 @@ static int make_name(struct event_journal *j, struct error *err)
 /* Until its header is written, it has nothing. */
 static int map(struct event_journal *j, struct error *err)
 {
-	size_t size = (size_t)file_size(&j->header);
 	void *at;
 
-	errno = posix_fallocate(j->fd, 0, (off_t)size);
-	if (errno)
-		return error_set_errno(err, "no room for it");
-	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
-	if (at == MAP_FAILED)
-		return error_set_errno(err, "cannot map it");
+	if (owned_file_map(j->fd, (size_t)file_size(&j->header), &at, err) < 0)
+		return -1;
 	j->bytes = at;
 	for (size_t i = 0; i < j->header.rings; i++)
 		j->rings[i].chunks =

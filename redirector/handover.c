@@ -13,11 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/fds_send.h"
 #include "redirector/sockets.h"
 
-#define MAGIC "SLhand1" /* another version of this protocol has another */
-/* Descriptors in one message; the kernel takes 253. */
-#define FDS_MAX	   128
+#define MAGIC	   "SLhand1" /* another version of this protocol has another */
+#define FDS_MAX	   128	     /* in one message */
 #define PATIENCE_S 30
 #define PAUSE_MS   100 /* after accepting failed, for want of descriptors */
 
@@ -36,11 +36,6 @@ struct message {
 	int32_t pid;	/* of the sender */
 };
 
-union control {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
-};
-
 /* --- messages ---------------------------------------------------------------
  */
 
@@ -50,21 +45,8 @@ static int send_message(int to, enum kind kind, const int *fds, size_t count)
 			    .kind = kind,
 			    .count = (uint32_t)count,
 			    .pid = (int32_t)getpid()};
-	struct iovec bytes = {.iov_base = &m, .iov_len = sizeof(m)};
-	struct msghdr msg = {.msg_iov = &bytes, .msg_iovlen = 1};
-	union control control = {0};
-	struct cmsghdr *c;
 
-	if (count) {
-		msg.msg_control = control.bytes;
-		msg.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
-	}
-	return sendmsg(to, &msg, MSG_NOSIGNAL) == sizeof(m) ? 0 : -1;
+	return fds_send(to, &m, sizeof(m), fds, count) == sizeof(m) ? 0 : -1;
 }
 
 static void close_all(const int *fds, size_t count)
@@ -78,7 +60,10 @@ static ssize_t receive_bytes(int from, struct message *m, int fds[FDS_MAX],
 			     size_t *ret_count)
 {
 	struct iovec bytes = {.iov_base = m, .iov_len = sizeof(*m)};
-	union control control = {0};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	} control = {0};
 	struct msghdr msg = {.msg_iov = &bytes,
 			     .msg_iovlen = 1,
 			     .msg_control = control.bytes,

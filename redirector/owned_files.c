@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +114,20 @@ int owned_file_take(int dir, const char *name, struct error *err)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+int owned_file_map(int fd, size_t size, void **ret, struct error *err)
+{
+	void *at;
+
+	errno = posix_fallocate(fd, 0, (off_t)size);
+	if (errno)
+		return error_set_errno(err, "no room for it");
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return error_set_errno(err, "cannot map it");
+	*ret = at;
+	return 0;
 }
 
 /* --- all ------------------------------------------------------------------ */

@@ -29,6 +29,11 @@ int owned_file_make(int dir, const char *name, struct error *err);
  * is removed; ERROR_SYSTEM. */
 int owned_file_take(int dir, const char *name, struct error *err);
 
+/* Gives a file of this process `size` bytes, zeros where it was shorter, and
+ * maps it; a write to the mapping never fails for want of room on the disk. The
+ * mapping is the caller's to munmap.  -1: ERROR_SYSTEM. */
+int owned_file_map(int fd, size_t size, void **ret, struct error *err);
+
 struct owned_files {
 	char (*names)[OWNED_NAME_SIZE];
 	size_t count;

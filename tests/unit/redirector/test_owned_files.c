@@ -151,6 +151,37 @@ static void an_empty_one_is_nobodys(void **state)
 	assert_false(exists(w, "file"));
 }
 
+static void what_is_written_to_a_mapping_is_in_the_file(void **state)
+{
+	struct world *w = *state;
+	struct error err = {0};
+	int fd = make(w, "file");
+	char *bytes, read[3] = {0};
+	void *at;
+
+	assert_int_equal(owned_file_map(fd, 8192, &at, &err), 0);
+	bytes = at;
+	assert_int_equal(bytes[0], 'x');
+	assert_int_equal(bytes[8191], 0);
+	bytes[8191] = 'y';
+	assert_int_equal(munmap(at, 8192), 0);
+	assert_int_equal(pread(fd, read, 2, 8191), 1);
+	assert_string_equal(read, "y");
+	close(fd);
+}
+
+static void a_size_no_disk_has_is_an_error(void **state)
+{
+	struct world *w = *state;
+	struct error err = {0};
+	int fd = make(w, "file");
+	void *at;
+
+	assert_int_equal(owned_file_map(fd, (size_t)1 << 62, &at, &err), -1);
+	assert_non_null(strstr(err.text, "no room for it"));
+	close(fd);
+}
+
 static void they_are_listed_by_age(void **state)
 {
 	struct world *w = *state;
@@ -298,6 +329,8 @@ int main(void)
 		TEST(a_kill_frees_it),
 		TEST(a_name_in_use_is_not_made_anew),
 		TEST(an_empty_one_is_nobodys),
+		TEST(what_is_written_to_a_mapping_is_in_the_file),
+		TEST(a_size_no_disk_has_is_an_error),
 		TEST(they_are_listed_by_age),
 		TEST(each_is_taken_once),
 		TEST(nobody_takes_one_that_is_being_made),
