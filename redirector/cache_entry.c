@@ -190,7 +190,7 @@ int cache_entry_build(struct cache_entry_builder *b,
 		      int64_t now, struct cached_link *ret_entry,
 		      struct error *err)
 {
-	struct http_slice code = {target->code, strlen(target->code)};
+	struct http_slice code = link_target_code(target);
 	int64_t wait = ms_to_wait(answer);
 	const Shortloop__Link *link = wait ? NULL : answer->link;
 	struct cached_link entry = {

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "common/http/http_server.h"
@@ -54,6 +55,13 @@ struct cached_link {
 
 /* A copy in one piece of memory, for free(); NULL: out of memory. */
 struct cached_link *cached_link_copy(const struct cached_link *link);
+
+/* The code of a target, as caches are asked for it; part of the target. */
+static inline struct http_slice
+link_target_code(const struct link_target *target)
+{
+	return (struct http_slice){target->code, strlen(target->code)};
+}
 
 struct link_cache;
 

@@ -2,10 +2,10 @@
 
 #include <sodium.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "redirector/deadlines.h"
+#include "redirector/link_cache.h"
 #include "redirector/recent_changes.h"
 #include "redirector/replica.h"
 
@@ -61,11 +61,6 @@ struct link_source {
 static int64_t now_of(const struct link_source *s)
 {
 	return loop_now_ms(s->server->loop);
-}
-
-static struct http_slice code_of(const struct question *q)
-{
-	return (struct http_slice){q->target.code, strlen(q->target.code)};
 }
 
 /* --- breakers --------------------------------------------------------------
@@ -275,7 +270,8 @@ static bool has_all_of(const struct link_source *s, const struct question *q,
 		       int64_t as_of)
 {
 	return as_of > freshness_unnamed_until(s->changes) &&
-	       as_of > recent_changes_last(s->recent, code_of(q));
+	       as_of > recent_changes_last(s->recent,
+					   link_target_code(&q->target));
 }
 
 /* False: it was not asked. */
@@ -313,7 +309,8 @@ static bool has_changed(const struct question *q,
 	struct freshness_reader *changes = q->source->changes;
 
 	freshness_sync(changes);
-	return freshness_changed_since(changes, code_of(q), asked);
+	return freshness_changed_since(changes, link_target_code(&q->target),
+				       asked);
 }
 
 /* What a copy is good for: COUNTER_REPLICA_USED, an answer; _STOOD_IN, one for

@@ -561,6 +561,16 @@ void redirector_reload(struct redirector *r)
 	reload_domains(r);
 }
 
+void redirector_log_lookup_failure(struct redirector *r,
+				   const struct error *err)
+{
+	int64_t left_out;
+
+	if (log_pace_allows(&r->lookups_failed, &left_out))
+		log_warn(r->log, "a link could not be looked up", log_err(err),
+			 log_int("left_out", left_out));
+}
+
 int redirector_start_domains(struct redirector *r, struct error *err)
 {
 	return r->shared_domains

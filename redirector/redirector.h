@@ -61,7 +61,7 @@ struct redirector {
 	struct network_list *proxies; /* trusted ones */
 	/* Who begins with a PROXY header; NULL: nobody does. */
 	struct network_list *proxy_protocol;
-	struct log_pace headers_rejected;
+	struct log_pace headers_rejected, lookups_failed;
 	struct access_log *access_log; /* NULL: none */
 	struct network_list *limit_exempt;
 	struct deny_file *denied; /* NULL: nobody is */
@@ -109,6 +109,11 @@ void redirector_redis_changed(struct redirector *r, unsigned thread,
 /* Has it what visits need: Redis, its spaces, and the shared domains?  From any
  * thread. */
 bool redirector_can_redirect(const struct redirector *r);
+
+/* Logs that a link could not be looked up, one line a second at most: visits
+ * come by the thousand.  From any thread. */
+void redirector_log_lookup_failure(struct redirector *r,
+				   const struct error *err);
 
 /* Begins to look for domains in Redis, if they are shared. */
 int redirector_start_domains(struct redirector *r, struct error *err);

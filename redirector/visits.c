@@ -1,24 +1,20 @@
 #include "redirector/visits.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/hash.h"
-#include "linkstore/block/renew.h"
-#include "linkstore/link/visits.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/admission.h"
 #include "redirector/cache_entry.h"
+#include "redirector/counted_visits.h"
 #include "redirector/counters_report.h"
-#include "redirector/freshness.h"
 #include "redirector/host_table.h"
-#include "redirector/link_cache.h"
+#include "redirector/known_links.h"
 #include "redirector/link_source.h"
 #include "redirector/rate_table.h"
-#include "redirector/renew_throttle.h"
+#include "redirector/renewer.h"
 #include "redirector/request_info.h"
 #include "redirector/responder.h"
 
@@ -40,7 +36,7 @@
  *	respond --> any number of visits: the response
  *	    |
  *	    v   only so many
- *	count_visit --> on_counted --> the response, 410 or 503
+ *	counted_visits_begin --> the response, 410 or 503
  */
 
 #define LOOKUP_BUCKETS 1024 /* a power of two */
@@ -67,43 +63,16 @@ struct lookup_table {
 	struct lookup *buckets[LOOKUP_BUCKETS];
 };
 
-/* A renewal that Redis was sent. */
-struct renewal {
-	struct visits *owner;
-	uint64_t link_id;
-};
-
-/* A question whether a link is due to be renewed. */
-struct renewal_check {
-	struct visits *owner;
-	struct link_target target;
-};
-
-/* A visit that is being counted in Redis. */
-struct counted_visit {
-	struct visits *owner;
-	struct http_request *req;
-	struct cached_link *link; /* a copy: the cache may let go of it */
-	struct freshness_mark asked;
-	struct link_target target;
-};
-
-struct cache_gauges {
-	struct metric *entries, *bytes, *evictions;
-	uint64_t evictions_reported;
-};
-
 /* One per server, on its thread. */
 struct visits {
 	struct loop *loop;
-	struct redis_async *redis;
-	const struct redirector *redirector;
+	struct redirector *redirector;
 	const struct linkstore *store;
-	struct link_cache *cache;
-	struct freshness_reader *changes;
+	struct known_links *known;
 	struct link_source *source;
-	struct cache_gauges gauges;
+	struct renewer renewer;
 	struct responder *responder;
+	struct counted_visits counted;
 	struct admission *admission;
 	struct host_user hosts;
 	struct redirector_counters counters;
@@ -111,310 +80,13 @@ struct visits {
 	struct loop_timer *report_timer; /* ends a turn when a report is due */
 	struct cache_entry_builder builder;
 	struct lookup_table lookups;
-	int64_t log_after; /* no more lines of failed look-ups before (ms) */
 };
-
-static void respond(struct visits *v, struct http_request *req,
-		    struct http_slice code, const struct cached_link *link);
-
-/* One line a second at most: visits come by the thousand. */
-static void log_failure(struct visits *v, const struct error *err)
-{
-	int64_t now = loop_now_ms(v->loop);
-
-	if (now < v->log_after)
-		return;
-	v->log_after = now + CLOCK_SECOND;
-	log_warn(v->redirector->log, "a link could not be looked up",
-		 log_err(err));
-}
-
-/* --- what the cache has ----------------------------------------------------
- */
 
 static void on_changed(void *arg, struct http_slice code)
 {
 	struct visits *v = arg;
 
-	link_cache_remove(v->cache, code);
 	link_source_note_change(v->source, code);
-}
-
-/* NULL: nothing, or what it has may have been changed. */
-static struct cached_link *find_cached(struct visits *v, struct http_slice code)
-{
-	struct cached_link *link;
-
-	freshness_sync(v->changes);
-	link = link_cache_get(v->cache, code, loop_now_ms(v->loop));
-	return link && !freshness_is_void(v->changes, &link->asked) ? link
-								    : NULL;
-}
-
-static bool is_fresh(const struct visits *v, const struct cached_link *link)
-{
-	int64_t now = loop_now_ms(v->loop);
-
-	return now < link->fresh_until &&
-	       freshness_is_fresh(v->changes, &link->asked, now);
-}
-
-/* A link that was there and has not expired still is, as far as anybody knows,
- * unless its visits would have to be counted. */
-static bool may_stand_in(const struct visits *v, const struct cached_link *link)
-{
-	return link && !link->max_visits &&
-	       loop_now_ms(v->loop) < link->stale_until;
-}
-
-/* Redis did not tell.  `why` is how it counts that nothing stands in. */
-static void respond_without_redis(struct visits *v, struct http_request *req,
-				  struct http_slice code,
-				  enum redirector_counter why)
-{
-	const struct cached_link *link = find_cached(v, code);
-
-	if (may_stand_in(v, link)) {
-		redirector_count(&v->counters, COUNTER_STALE);
-		respond(v, req, code, link);
-		return;
-	}
-	responder_send_unavailable(v->responder, req, why);
-}
-
-/* --- renewing --------------------------------------------------------------
- */
-
-static void renewal_failed(struct visits *v, uint64_t link_id)
-{
-	redirector_count(&v->counters, COUNTER_RENEWALS_FAILED);
-	renew_throttle_reset(v->redirector->renewals, link_id);
-}
-
-static void on_renewed(void *arg, int64_t left, const struct error *err)
-{
-	struct renewal *r = arg;
-
-	(void)left;
-	if (err)
-		renewal_failed(r->owner, r->link_id);
-	else
-		redirector_count(&r->owner->counters, COUNTER_RENEWALS);
-	free(r);
-}
-
-static void renew(struct visits *v, const struct link_target *target,
-		  const Shortloop__Link *link)
-{
-	struct error ignored;
-	struct renewal *r;
-
-	if (!renew_throttle_admit(v->redirector->renewals, link->link_id,
-				  loop_now_ms(v->loop),
-				  cache_entry_renew_interval(v->store, link)))
-		return;
-	r = malloc(sizeof(*r));
-	if (r) {
-		*r = (struct renewal){v, link->link_id};
-		if (link_renew_async(v->redis, target, link, on_renewed, r,
-				     &ignored) == 0)
-			return;
-	}
-	free(r);
-	renewal_failed(v, link->link_id);
-}
-
-static void on_renewal_checked(void *arg, const struct link_answer *answer,
-			       const struct error *err)
-{
-	struct renewal_check *c = arg;
-
-	if (!err && answer->renew)
-		renew(c->owner, &c->target, answer->link);
-	free(c);
-}
-
-/* Renews the link, if Redis finds that it is due. */
-static void check_renewal(struct visits *v, const struct link_target *target)
-{
-	struct renewal_check *c = malloc(sizeof(*c));
-	struct error ignored;
-
-	if (c) {
-		*c = (struct renewal_check){v, *target};
-		if (link_lookup_async(v->redis, &c->target, on_renewal_checked,
-				      c, &ignored) == 0)
-			return;
-	}
-	free(c);
-	redirector_count(&v->counters, COUNTER_RENEWALS_FAILED);
-}
-
-/* --- counting --------------------------------------------------------------
- *
- * Every visit of a link that may be visited only so many times is counted in
- * Redis before it is answered; no cache helps, and while Redis cannot be asked
- * there is no visit.  A HEAD is not counted, but told from the count.  Once a
- * link has had its visits, the cache says gone for as long as the entry is
- * fresh.
- *
- * Such a link is renewed by visits that were allowed, and by no others: else
- * those that come too late would keep it, and its block, for ever.
- */
-
-static struct http_slice code_of(const struct link_target *target)
-{
-	return (struct http_slice){target->code, strlen(target->code)};
-}
-
-/* The entry of the very link as it was, if it is still there. */
-static struct cached_link *entry_of(const struct counted_visit *c)
-{
-	struct cached_link *entry = find_cached(c->owner, code_of(&c->target));
-
-	return entry && entry->link_id == c->link->link_id &&
-			       entry->asked.change == c->link->asked.change
-		       ? entry
-		       : NULL;
-}
-
-/* Notes in the cache that the link has ended.  The entry does not stand in
- * while Redis is away: the link may have been given more visits meanwhile. */
-static void note_end(const struct counted_visit *c, int64_t fresh_until)
-{
-	struct cached_link *entry = entry_of(c);
-
-	if (!entry)
-		return;
-	entry->outcome = LINK_OUTCOME_GONE;
-	if (entry->fresh_until > fresh_until)
-		entry->fresh_until = fresh_until;
-	entry->stale_until = entry->fresh_until;
-}
-
-static void renew_counted(const struct counted_visit *c)
-{
-	struct cached_link *entry = entry_of(c);
-
-	if (!c->link->renew || (entry && !entry->renew))
-		return;
-	if (entry)
-		entry->renew = false;
-	check_renewal(c->owner, &c->target);
-}
-
-/* Where the link led when the visit came need not be where it leads now; the
- * visit is used up all the same. */
-static bool leads_elsewhere(const struct counted_visit *c)
-{
-	const struct visits *v = c->owner;
-
-	freshness_sync(v->changes);
-	return c->link->outcome == LINK_OUTCOME_REDIRECT &&
-	       freshness_changed_since(v->changes, code_of(&c->target),
-				       &c->asked);
-}
-
-static void finish_counted(struct counted_visit *c, const struct error *err)
-{
-	struct visits *v = c->owner;
-
-	if (err || leads_elsewhere(c)) {
-		if (err)
-			log_failure(v, err);
-		responder_send_unavailable(v->responder, c->req,
-					   COUNTER_UNAVAILABLE);
-	} else {
-		responder_send_counted(v->responder, c->req, c->link,
-				       loop_now_ms(v->loop));
-	}
-	free(c->link);
-	free(c);
-}
-
-/* The visit was one too many, or the link has ended. */
-static void finish_gone(struct counted_visit *c, int64_t fresh_until)
-{
-	c->link->outcome = LINK_OUTCOME_GONE;
-	note_end(c, fresh_until);
-	finish_counted(c, NULL);
-}
-
-static void on_counted(void *arg, bool allowed, uint64_t used,
-		       const struct error *err)
-{
-	struct counted_visit *c = arg;
-	struct visits *v = c->owner;
-
-	(void)used;
-	link_source_ended(v->source, err);
-	if (err && err->code == ERROR_NOTFOUND) {
-		redirector_count(&v->counters, COUNTER_VISITS_OVER);
-		finish_gone(c, loop_now_ms(v->loop) +
-				       v->builder.times.negative_ttl);
-	} else if (err) {
-		redirector_count(&v->counters, COUNTER_VISITS_FAILED);
-		finish_counted(c, err);
-	} else if (!allowed) {
-		redirector_count(&v->counters, COUNTER_VISITS_OVER);
-		finish_gone(c, INT64_MAX);
-	} else {
-		redirector_count(&v->counters, COUNTER_VISITS);
-		renew_counted(c);
-		finish_counted(c, NULL);
-	}
-}
-
-static void on_count_read(void *arg, uint64_t used, const struct error *err)
-{
-	struct counted_visit *c = arg;
-
-	link_source_ended(c->owner->source, err);
-	if (!err && used >= c->link->max_visits)
-		finish_gone(c, INT64_MAX);
-	else
-		finish_counted(c, err);
-}
-
-static int ask_count(struct counted_visit *c, struct error *err)
-{
-	const struct cached_link *link = c->link;
-
-	if (http_method_is(c->req, "HEAD"))
-		return link_read_visits_async(c->owner->redis, &c->target,
-					      link->link_id, on_count_read, c,
-					      err);
-	return link_count_visit_async(c->owner->redis, &c->target,
-				      link->link_id, link->max_visits,
-				      on_counted, c, err);
-}
-
-/* Copies `link`, which has max_visits.  Never answers the request before it
- * returns; on failure never at all. */
-static int count_visit(struct visits *v, struct http_request *req,
-		       struct http_slice code, const struct cached_link *link,
-		       struct error *err)
-{
-	struct counted_visit *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return error_set_nomem(err);
-	c->owner = v;
-	c->req = req;
-	c->asked = freshness_mark(v->changes, loop_now_ms(v->loop));
-	c->link = cached_link_copy(link);
-	if (!c->link)
-		error_set_nomem(err);
-	else if (!linkstore_locate(v->store, code.data, code.len, &c->target))
-		error_set(err, ERROR_INPUT, "this is no code of a link");
-	else if (ask_count(c, err) == 0) {
-		link_source_begun(v->source);
-		return 0;
-	}
-	redirector_count(&v->counters, COUNTER_VISITS_FAILED);
-	free(c->link);
-	free(c);
-	return -1;
 }
 
 static void respond(struct visits *v, struct http_request *req,
@@ -430,10 +102,25 @@ static void respond(struct visits *v, struct http_request *req,
 					   COUNTER_UNAVAILABLE_BREAKER);
 		return;
 	}
-	if (count_visit(v, req, code, link, &err) == 0)
+	if (counted_visits_begin(&v->counted, req, code, link, &err) == 0)
 		return;
-	log_failure(v, &err);
+	redirector_log_lookup_failure(v->redirector, &err);
 	responder_send_unavailable(v->responder, req, COUNTER_UNAVAILABLE);
+}
+
+/* Redis did not tell.  `why` is how it counts that nothing stands in. */
+static void respond_without_redis(struct visits *v, struct http_request *req,
+				  struct http_slice code,
+				  enum redirector_counter why)
+{
+	const struct cached_link *link = known_links_find(v->known, code);
+
+	if (known_links_may_stand_in(v->known, link)) {
+		redirector_count(&v->counters, COUNTER_STALE);
+		respond(v, req, code, link);
+		return;
+	}
+	responder_send_unavailable(v->responder, req, why);
 }
 
 /* --- looking up ------------------------------------------------------------
@@ -460,7 +147,7 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 			  enum redirector_counter why, const struct error *err)
 {
 	struct visits *v = l->owner;
-	struct http_slice code = code_of(&l->target);
+	struct http_slice code = link_target_code(&l->target);
 	int64_t now = clock_monotonic_ns();
 	struct waiter *next;
 
@@ -469,7 +156,7 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 		if (link) {
 			respond(v, w->req, code, link);
 		} else {
-			log_failure(v, err);
+			redirector_log_lookup_failure(v->redirector, err);
 			respond_without_redis(v, w->req, code, why);
 		}
 		metric_observe(v->redirector->metrics.miss_seconds,
@@ -495,12 +182,12 @@ static int use_answer(struct lookup *l, const struct link_found *found,
 	stale_until = found->asked.at + v->builder.times.stale;
 	if (ret_link->stale_until > stale_until)
 		ret_link->stale_until = stale_until;
-	link_cache_put(v->cache, code_of(&l->target), ret_link);
+	known_links_put(v->known, link_target_code(&l->target), ret_link);
 	/* A link that may not be visited yet, or no more, is not kept alive by
 	 * trying. */
 	if (answer->renew && ret_link->outcome == LINK_OUTCOME_REDIRECT &&
 	    !ret_link->max_visits)
-		renew(v, &l->target, answer->link);
+		renewer_renew(&v->renewer, &l->target, answer->link);
 	return 0;
 }
 
@@ -593,7 +280,8 @@ static void ask(struct visits *v, struct http_request *req,
 	if (!*at) {
 		if (!pay(v, req, stale, &network))
 			return;
-		*at = start_lookup(v, target, network, !may_stand_in(v, stale),
+		*at = start_lookup(v, target, network,
+				   !known_links_may_stand_in(v->known, stale),
 				   &why);
 		if (!*at)
 			admission_return_unknown(v->admission, network);
@@ -681,8 +369,8 @@ static void on_request(struct http_request *req, void *arg)
 		responder_send_no_code(v->responder, req);
 		return;
 	}
-	link = find_cached(v, code);
-	if (!link || !is_fresh(v, link)) {
+	link = known_links_find(v->known, code);
+	if (!link || !known_links_is_fresh(v->known, link)) {
 		look_up(v, req, code, link);
 		return;
 	}
@@ -694,7 +382,7 @@ static void on_redis_lost(void *state)
 {
 	struct visits *v = state;
 
-	freshness_distrust(v->changes, loop_now_ms(v->loop));
+	known_links_distrust(v->known);
 }
 
 static void on_connected(void *state, enum lookup_server to)
@@ -707,42 +395,16 @@ static void on_connected(void *state, enum lookup_server to)
 static void on_turn_end(void *state)
 {
 	struct visits *v = state;
-	struct cache_gauges *g = &v->gauges;
-	struct link_cache_stats stats = link_cache_stats(v->cache);
 
 	v->counters.n[COUNTER_FORGOTTEN] += admission_forgotten(v->admission);
 	responder_end_turn(v->responder);
 	redirector_counters_flush(&v->counters);
 	hour_writer_flush(v->hours, loop_real_ms(v->loop));
-	metric_set(g->entries, (int64_t)stats.entries);
-	metric_set(g->bytes, (int64_t)stats.bytes);
-	if (stats.evictions != g->evictions_reported) {
-		metric_add(g->evictions,
-			   stats.evictions - g->evictions_reported);
-		g->evictions_reported = stats.evictions;
-	}
+	known_links_report(v->known);
 }
 
 /* --- making ----------------------------------------------------------------
  */
-
-static void register_gauges(struct cache_gauges *g, struct metrics *m,
-			    unsigned thread, size_t cache_bytes)
-{
-	char labels[32];
-
-	snprintf(labels, sizeof(labels), "thread=\"%u\"", thread);
-	g->entries = metrics_gauge(m, "shortloop_redirector_cache_entries",
-				   labels, "Codes in the cache");
-	g->bytes = metrics_gauge(m, "shortloop_redirector_cache_bytes", labels,
-				 "Memory of the cache");
-	g->evictions = metrics_counter(
-		m, "shortloop_redirector_cache_evictions_total", labels,
-		"Codes put out of the cache for want of room");
-	metric_set(metrics_gauge(m, "shortloop_redirector_cache_bytes_max",
-				 labels, "Bound of the cache's memory"),
-		   (int64_t)cache_bytes);
-}
 
 /* The end of the turn says that all before was counted. */
 static void on_report_due(void *arg)
@@ -776,19 +438,35 @@ static void visits_free(void *state)
 	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
 	link_source_free(v->source);
-	freshness_reader_free(v->changes);
-	link_cache_free(v->cache);
+	known_links_free(v->known);
 	admission_free(v->admission);
 	responder_free(v->responder);
 	host_table_leave(&v->hosts);
 	free(v);
 }
 
+static int make_parts(struct visits *v, const struct server_context *server,
+		      struct error *err)
+{
+	struct redirector *r = server->redirector;
+
+	if (!hash_key_make(&v->lookups.hash_key, err))
+		v->known = known_links_new(server, on_changed, v, err);
+	v->source = v->known ? link_source_new(server,
+					       known_links_changes(v->known),
+					       &v->counters, err)
+			     : NULL;
+	v->responder = v->source ? responder_new(r, server->number, v->loop,
+						 &v->counters, err)
+				 : NULL;
+	v->admission = v->responder ? admission_new(r, err) : NULL;
+	return v->admission ? start_report_timer(v, err) : -1;
+}
+
 static void *visits_new(const struct server_context *server, struct error *err)
 {
 	struct redirector *r = server->redirector;
 	const struct redirector_settings *s = &r->config->redirector;
-	size_t cache_bytes = (size_t)s->cache_size / r->threads;
 	struct visits *v = calloc(1, sizeof(*v));
 
 	if (!v) {
@@ -796,7 +474,6 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		return NULL;
 	}
 	v->loop = server->loop;
-	v->redis = server->redis;
 	v->redirector = r;
 	v->store = r->store;
 	v->hosts.table = r->hosts_in_use;
@@ -805,23 +482,21 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->builder.store = r->store;
 	v->builder.times = (struct cache_entry_times){
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
-	if (!hash_key_make(&v->lookups.hash_key, err))
-		v->cache = link_cache_new(cache_bytes, err);
-	if (v->cache)
-		v->changes = freshness_reader_new(r->freshness, v->loop,
-						  on_changed, v, err);
-	v->source = v->changes ? link_source_new(server, v->changes,
-						 &v->counters, err)
-			       : NULL;
-	v->responder = v->source ? responder_new(r, server->number, v->loop,
-						 &v->counters, err)
-				 : NULL;
-	v->admission = v->responder ? admission_new(r, err) : NULL;
-	if (!v->admission || start_report_timer(v, err) < 0) {
+	if (make_parts(v, server, err) < 0) {
 		visits_free(v);
 		return NULL;
 	}
-	register_gauges(&v->gauges, r->registry, server->number, cache_bytes);
+	v->renewer = (struct renewer){r, v->loop, server->redis, &v->counters};
+	v->counted = (struct counted_visits){
+		.redirector = r,
+		.loop = v->loop,
+		.redis = server->redis,
+		.known = v->known,
+		.source = v->source,
+		.renewer = &v->renewer,
+		.responder = v->responder,
+		.counters = &v->counters,
+	};
 	return v;
 }
 
