@@ -5,7 +5,7 @@
 #include "common/clock.h"
 #include "redirector/click_event.h"
 #include "redirector/landing_pages.h"
-#include "redirector/responder.h"
+#include "redirector/link_lines.h"
 
 void cache_entry_builder_release(struct cache_entry_builder *b)
 {
@@ -117,15 +117,15 @@ static int write_target(struct buf *out, const Shortloop__Target *target,
 {
 	if (*target->app) {
 		*ret_landing = LANDING_APP;
-		return responder_landing_urls(out, target->app, target->url,
+		return link_lines_put_landing(out, target->app, target->url,
 					      err);
 	}
 	if (*target->mini_program) {
 		*ret_landing = LANDING_MINI_PROGRAM;
-		return responder_landing_urls(out, target->mini_program,
+		return link_lines_put_landing(out, target->mini_program,
 					      target->url, err);
 	}
-	return responder_redirect_lines(out, form, target->url, err);
+	return link_lines_put(out, form, target->url, err);
 }
 
 static int write_lines(struct cache_entry_builder *b,
@@ -137,7 +137,7 @@ static int write_lines(struct cache_entry_builder *b,
 					   .counted = link->max_visits > 0};
 
 	buf_reset(&b->lines);
-	if (responder_redirect_lines(&b->lines, &form, link->url, err) < 0)
+	if (link_lines_put(&b->lines, &form, link->url, err) < 0)
 		return -1;
 	entry->line_ends[SHORTLOOP__DEVICE__DEVICE_ANY] =
 		(uint32_t)b->lines.len;

@@ -37,13 +37,13 @@ struct cached_link {
 	struct freshness_mark asked; /* when it was what Redis says */
 	const char *domain;	     /* that the link is bound to; "": any */
 	uint8_t space;		     /* its index in the linkstore */
-	/* Of a redirect: responder_redirect_lines of each device, end to end,
+	/* Of a redirect: link_lines_put of each device, end to end,
 	 * and where they end.  A device without a target has none of its own;
 	 * device 0, the first, are all others. */
 	struct http_slice lines;
 	uint32_t line_ends[DEVICES];
 	/* enum landing of each.  One that is a page has what it opens and its
-	 * fallback in place of lines (responder_landing_urls). */
+	 * fallback in place of lines (link_lines_put_landing). */
 	uint8_t landings[DEVICES];
 	struct pass_through pass;
 	struct http_slice event; /* click_link_part */

@@ -23,6 +23,15 @@ struct http_slice request_info_code(struct http_slice path)
 	return (struct http_slice){path.data + 1, len};
 }
 
+struct http_slice request_info_rest(struct http_slice path)
+{
+	const char *at = memchr(path.data + 1, '/', path.len - 1);
+
+	if (!at)
+		return (struct http_slice){path.data + path.len, 0};
+	return (struct http_slice){at, path.len - (size_t)(at - path.data)};
+}
+
 struct forwarded {
 	struct http_slice lines[FORWARDED_LINES_MAX];
 	size_t count;

@@ -28,6 +28,10 @@ enum forwarded_style request_info_style(const char *header);
  */
 struct http_slice request_info_code(struct http_slice path);
 
+/* What follows the code in the path: "/more", with its slash, or nothing.  Part
+ * of the path, which has a byte. */
+struct http_slice request_info_rest(struct http_slice path);
+
 /* Fills what the event takes from the request; the rest of it is zeroed. */
 void request_info_read(const struct http_request *req,
 		       const struct request_info_rules *rules,

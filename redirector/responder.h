@@ -1,8 +1,8 @@
 /*
- * responder.h - answers a request: the response, its counter and its click
+ * responder.h - answers a request (answers.h), with its counter and its click
  * event.
  *
- * Pages are small, fixed and repeat nothing of the request.  Belongs to one
+ * Belongs to one
  * thread.  Each responder_send function answers the request, once.  Whether an
  * event is sent is said with each; an event that no queue has room for is
  * counted as dropped, and the visitor is served all the same.
@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/buf.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "common/ip.h"
@@ -21,30 +20,6 @@
 #include "redirector/redirector.h"
 #include "redirector/redirector_metrics.h"
 #include "redirector/virtual_host.h"
-
-/* The part of a redirect that does not depend on its URL. */
-struct redirect_form {
-	int status;   /* 302, 301, 307, 308 */
-	bool varies;  /* with the device */
-	bool counted; /* visits are numbered: no answer may be kept */
-};
-
-/*
- * Appends the header lines of a redirect, to be kept with the link.  Those of a
- * permanent one (301, 308) lack its caching, which depends on the time left.
- * Returns -1 with ERROR_PROTOCOL when the URL is empty or has a character that
- * would end its line.
- */
-int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
-			     const char *url, struct error *err);
-
-/*
- * Appends what a page opens and where its fallback leads, each ended by a NUL,
- * to be kept with the link.  Returns -1 with ERROR_PROTOCOL when either is no
- * URL that a page of ours may have: a record comes from elsewhere.
- */
-int responder_landing_urls(struct buf *out, const char *open,
-			   const char *fallback, struct error *err);
 
 struct responder;
 

@@ -22,6 +22,25 @@ static void a_path_of_code_characters_names_a_code(void **state)
 	assert_memory_equal(code.data, "aB3_-9k", 7);
 }
 
+static void rest_is(const char *path, const char *want)
+{
+	struct http_slice rest =
+		request_info_rest((struct http_slice){path, strlen(path)});
+
+	assert_int_equal(rest.len, strlen(want));
+	assert_memory_equal(rest.data, want, rest.len);
+}
+
+static void what_follows_a_code_has_its_slash(void **state)
+{
+	(void)state;
+	rest_is("/aB3", "");
+	rest_is("/aB3/", "/");
+	rest_is("/aB3/more/of/it", "/more/of/it");
+	rest_is("/", "");
+	rest_is("//", "/");
+}
+
 static void a_code_ends_at_a_slash(void **state)
 {
 	static const char *const paths[] = {"/abc/", "/abc/d/e", "/abc//"};
@@ -54,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_of_code_characters_names_a_code),
+		cmocka_unit_test(what_follows_a_code_has_its_slash),
 		cmocka_unit_test(a_code_ends_at_a_slash),
 		cmocka_unit_test(other_paths_name_none),
 	};

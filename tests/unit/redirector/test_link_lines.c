@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "redirector/responder.h"
+#include "redirector/link_lines.h"
 
 static void are_formed(const struct redirect_form *form, const char *url,
 		       const char *want)
@@ -14,7 +14,7 @@ static void are_formed(const struct redirect_form *form, const char *url,
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(responder_redirect_lines(&out, form, url, &err), 0);
+	assert_int_equal(link_lines_put(&out, form, url, &err), 0);
 	assert_int_equal(out.len, strlen(want));
 	assert_memory_equal(out.data, want, out.len);
 	buf_free(&out);
@@ -33,7 +33,7 @@ static void is_refused(const char *url)
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(responder_redirect_lines(&out, &form, url, &err), -1);
+	assert_int_equal(link_lines_put(&out, &form, url, &err), -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 	assert_int_equal(out.len, 0);
 	buf_free(&out);
@@ -103,7 +103,7 @@ static void are_no_landing(const char *open, const char *fallback)
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(responder_landing_urls(&out, open, fallback, &err),
+	assert_int_equal(link_lines_put_landing(&out, open, fallback, &err),
 			 -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 	assert_int_equal(out.len, 0);
@@ -117,7 +117,7 @@ static void a_page_has_what_it_opens_and_its_fallback(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(responder_landing_urls(&out, "myapp://x",
+	assert_int_equal(link_lines_put_landing(&out, "myapp://x",
 						"https://s.example/", &err),
 			 0);
 	assert_int_equal(out.len, sizeof(want));

@@ -1,0 +1,67 @@
+/*
+ * answers.h - the responses themselves: redirects, pages that open something,
+ * and small fixed pages that repeat nothing of the request.  What they are told
+ * by (events, counters) is up to the responder; each leaves its line in the
+ * access log.
+ *
+ * Each function of a request answers it, once, and ends its strings.  Belongs
+ * to one thread.
+ */
+#ifndef REDIRECTOR_ANSWERS_H
+#define REDIRECTOR_ANSWERS_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/http/http_server.h"
+#include "redirector/app_file.h"
+#include "redirector/device.h"
+#include "redirector/link_cache.h"
+#include "redirector/redirector.h"
+#include "redirector/request_info.h"
+
+struct answers;
+
+/* All of them must outlive it. */
+struct answers *answers_new(const struct redirector *r, struct loop *loop,
+			    const struct request_info_rules *rules,
+			    struct error *err);
+void answers_free(struct answers *a); /* NULL accepted */
+
+/* At the end of a turn of the loop: hands over lines of the access log. */
+void answers_end_turn(struct answers *a);
+
+/* To where the link leads for that target, with what it passes on of path and
+ * query.  `now` is monotonic ms. */
+void answer_redirect(struct answers *a, struct http_request *req,
+		     const struct cached_link *link, Shortloop__Device target,
+		     int64_t now);
+
+/* 200 with the page that the link has for that target; 503 when there is no
+ * memory for it. */
+void answer_landing(struct answers *a, struct http_request *req,
+		    const struct cached_link *link, Shortloop__Device target,
+		    enum in_app in_app);
+
+/* 302 to a URL that is not a link. */
+void answer_fallback(struct answers *a, struct http_request *req,
+		     const char *url);
+
+/* 304 if the client has it. */
+void answer_app_file(struct answers *a, struct http_request *req,
+		     const struct app_file *file, bool same);
+
+/* A page of a status that wants no header of its own: 403, 404, 410 or 451. */
+void answer_page(struct answers *a, struct http_request *req, int status);
+
+/* 405. */
+void answer_no_method(struct answers *a, struct http_request *req);
+
+/* 429, to come again in that time. */
+void answer_limited(struct answers *a, struct http_request *req,
+		    int64_t wait_ms);
+
+/* 503, to come again in retry_after. */
+void answer_unavailable(struct answers *a, struct http_request *req);
+
+#endif
