@@ -219,12 +219,13 @@ def test_the_ledger_is_on_metrics(ledger_api):
     for name in ("s7", "names"):
         eventually(lambda n=name: ledger_api.program.series(
             "shortloop_space_read_timestamp_seconds", space=n))
-    assert metric("shortloop_space_cursor_blocks", space="s6") == 2
-    assert metric("shortloop_space_issued_blocks_per_day", space="s6") == 48
+    ledger_api.program.wait_metric(2, "shortloop_space_cursor_blocks", space="s6")
+    ledger_api.program.wait_metric(48, "shortloop_space_issued_blocks_per_day",
+                                   space="s6")
     found = ledger(ledger_api, "s6")
-    assert metric("shortloop_space_exhaustion_seconds",
-                  space="s6") == pytest.approx(
-                      86400 * found["days_to_exhaustion"], rel=1e-3)
+    ledger_api.program.wait_metric(
+        pytest.approx(86400 * found["days_to_exhaustion"], rel=1e-3),
+        "shortloop_space_exhaustion_seconds", space="s6")
     assert metric("shortloop_space_exhaustion_seconds",
                   space="s7") == 31556952000  # never
     assert abs(metric("shortloop_space_read_timestamp_seconds", space="names")

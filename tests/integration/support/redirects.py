@@ -131,7 +131,7 @@ def start(program, links_config, domains_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
     def make(ready=True, kafka_settings=None, domains=None, http=None, env=None,
              **settings):
-        topic = kafka.clicks_topic()
+        topic = kafka.clicks_topic(1)  # events come in the order they were sent in
         settings.setdefault("threads", 2)
         settings.setdefault("edge", "edge-1")
         made = program("redirector", {
