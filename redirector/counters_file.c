@@ -12,10 +12,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "common/boot_id.h"
 #include "redirector/owned_files.h"
 
 enum {
-	MACHINE_MAX = 40,
 	TEXT_MAX = 4096, /* a name, with its 0 */
 	WRITERS_MAX = 4097,
 	ALIGNMENT = 64,
@@ -31,7 +31,7 @@ struct file_header {
 	uint32_t instance_size, edge_size; /* with their 0 */
 	uint64_t boot;
 	int64_t started_ms;
-	char machine[MACHINE_MAX]; /* one start of it; empty: unknown */
+	char machine[BOOT_ID_MAX]; /* what is in memory is of one start */
 	uint64_t check;		   /* of all that is above */
 	_Atomic uint64_t sequence;
 };
@@ -62,18 +62,6 @@ static size_t totals_at(const struct file_header *h)
 static size_t file_size(const struct file_header *h)
 {
 	return totals_at(h) + h->writers * sizeof(struct hour_totals);
-}
-
-/* Which start of the machine this is: what was in memory then is gone. */
-static void read_machine(char ret[MACHINE_MAX])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, ret, MACHINE_MAX - 1);
-
-	memset(ret + (got > 0 ? got : 0), 0,
-	       MACHINE_MAX - (size_t)(got > 0 ? got : 0));
-	if (fd >= 0)
-		close(fd);
 }
 
 static void set_names(struct counters_file *f)
@@ -175,7 +163,7 @@ static int make_header(struct file_header *h,
 	h->edge_size = (uint32_t)edge;
 	h->boot = origin->boot;
 	h->started_ms = origin->started_ms;
-	read_machine(h->machine);
+	boot_id(h->machine);
 	h->check = header_check(h);
 	return 0;
 }
@@ -239,7 +227,7 @@ static int check_file(const struct counters_file *f, struct error *err)
 {
 	const struct file_header *h = f->header;
 	const char *names = (const char *)(h + 1);
-	char machine[MACHINE_MAX];
+	char machine[BOOT_ID_MAX];
 
 	if (f->size < sizeof(*h) || memcmp(h->magic, magic, sizeof(magic)) != 0)
 		return error_set(err, ERROR_DAMAGED,
@@ -252,7 +240,7 @@ static int check_file(const struct counters_file *f, struct error *err)
 	    names[h->instance_size - 1] ||
 	    names[h->instance_size + h->edge_size - 1])
 		return error_set(err, ERROR_DAMAGED, "it is damaged");
-	read_machine(machine);
+	boot_id(machine);
 	if (memcmp(machine, h->machine, sizeof(machine)) != 0)
 		return error_set(err, ERROR_LATE,
 				 "the machine has started anew since");

@@ -6,6 +6,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/commands.h"
 #include "aggregator/doctor/differences.h"
+#include "aggregator/doctor/forgotten_rows.h"
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile.h"
 #include "aggregator/settle/drop.h"
@@ -362,6 +363,35 @@ static int compare(struct doctor *d, const char *what, differences_fn *ask,
 	return status;
 }
 
+static int look_at_forgotten(struct doctor *d, struct error *err)
+{
+	struct forgotten_rows f;
+	char days[128] = "";
+
+	if (forgotten_rows_find(d->ch, d->settings->raw_rows_max, &f, err) < 0)
+		return -1;
+	if (f.days_looked < f.days)
+		snprintf(days, sizeof(days),
+			 "; of visitors, in the %" PRIu64 " of %" PRIu64
+			 " days written last (raw_rows_max)",
+			 f.days_looked, f.days);
+	if (f.clicks || f.archive)
+		say(d, WRONG, "forgotten",
+		    "%" PRIu64 " row%s of clicks and %" PRIu64
+		    " of links have what is forgotten again: run 'aggregator "
+		    "forget'%s",
+		    f.clicks, plural(f.clicks), f.archive, days);
+	else if (f.visitors || f.links)
+		say(d, FINE, "forgotten",
+		    "%" PRIu64 " visitor%s and %" PRIu64
+		    " link%s, in no row of clicks or links%s",
+		    f.visitors, plural(f.visitors), f.links, plural(f.links),
+		    days);
+	else
+		say(d, FINE, "forgotten", "nobody is");
+	return 0;
+}
+
 static void say_reconciled(struct doctor *d, const struct reconciliation *r)
 {
 	uint64_t lost[LOST_STEPS] = {0}, unknown = 0, told = 0;
@@ -467,7 +497,7 @@ static int look(struct doctor *d, struct error *err)
 		     "visits in days", "events of owners", err) < 0 ||
 	     compare(d, "rolled up", differences_of_rollups, &hours,
 		     "events in hours", "events rolled up", err) < 0 ||
-	     look_at_events(d, err) < 0))
+	     look_at_forgotten(d, err) < 0 || look_at_events(d, err) < 0))
 		status = -1;
 	stale_list_release(&hours);
 	return status;

@@ -1,15 +1,13 @@
 #include "aggregator/forget/forget_days.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "aggregator/forget/forget_sql.h"
+#include "aggregator/forget/process_name.h"
 #include "common/clickhouse/rows.h"
 #include "schemas/ingest_progress.h"
 
@@ -106,11 +104,14 @@ static int run_open(struct run *r, const struct settling *s,
 		    const struct forget_day *day, uint64_t number,
 		    struct error *err)
 {
+	char name[PROCESS_NAME_MAX];
+
 	*r = (struct run){.s = s};
 	snprintf(r->day, sizeof(r->day), "%" PRId64, day->start);
 	snprintf(r->number, sizeof(r->number), "%" PRIu64, number);
 	snprintf(r->rows, sizeof(r->rows), "%" PRIu64, day->rows);
-	clickhouse_escape(&r->host, s->settler, strlen(s->settler));
+	process_name("forget", name);
+	clickhouse_escape(&r->host, name, strlen(name));
 	if (!buf_cstr(&r->host))
 		return error_set_nomem(err);
 	r->params[0] = (struct clickhouse_param){"param_start", r->day};
@@ -230,7 +231,7 @@ int forget_day_run(const struct settling *s, const struct forget_list *list,
 /* --- runs before ------------------------------------------------------------
  *
  * A run is ended by who began it.  Only of one that is known to be stopped does
- * somebody else do that: its process is gone from this host, or it was begun
+ * somebody else do that: its process is known to be gone, or it was begun
  * longer ago than its statements can take together.
  */
 
@@ -257,27 +258,13 @@ static void begun_release(struct begun_list *list)
 	*list = (struct begun_list){0};
 }
 
-/* `name` is "host:pid:forget", as the settler's own is.  Its own number is that
- * of a process before: this one has begun nothing yet. */
-static bool is_gone(const char *own, const char *name)
-{
-	size_t host = strcspn(own, ":");
-	long pid;
-
-	if (!host || strncmp(own, name, host + 1) != 0)
-		return false;
-	pid = strtol(name + host + 1, NULL, 10);
-	return pid > 0 &&
-	       (pid == getpid() || (kill((pid_t)pid, 0) < 0 && errno == ESRCH));
-}
-
 /* A row is: run, start of its day, rows, "[hours]", who, whether it is old. */
 static int take_begun(void *arg, char **f, struct error *err)
 {
 	struct begun_list *list = arg;
 	struct begun *grown;
 
-	if (!tsv_u64(f[5]) && !is_gone(list->s->settler, f[4])) {
+	if (!tsv_u64(f[5]) && !process_is_gone(f[4])) {
 		list->going++;
 		return 0;
 	}

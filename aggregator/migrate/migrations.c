@@ -116,6 +116,9 @@ static const char withheld_events[] =
 static const char clicks_trace[] =
 #include "schemas/clickhouse/0046_clicks_trace.sql.inc"
 	;
+static const char reconciled_seals[] =
+#include "schemas/clickhouse/0047_reconciled_seals.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -156,5 +159,6 @@ const struct migration migrations[] = {
 	{"0044_links_passing.sql", links_passing},
 	{"0045_withheld_events.sql", withheld_events},
 	{"0046_clicks_trace.sql", clicks_trace},
+	{"0047_reconciled_seals.sql", reconciled_seals},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

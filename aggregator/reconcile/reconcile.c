@@ -16,6 +16,7 @@
 #define SILENT_MAX CLOCK_DAY
 
 #define HOUR INT64_C(3600) /* seconds */
+#define DAY  (24 * HOUR)
 
 const char *const reconciled_answer_names[RECONCILED_ANSWERS] = {
 	"redirected", "not_found", "expired", "blocked", "head", "silent"};
@@ -147,6 +148,31 @@ static int ask(struct asking *a, const char *sql, const char *columns,
 	snprintf(after, sizeof(after), "%" PRId64, a->to + reach);
 	snprintf(delay, sizeof(delay), "%" PRId64, a->clicks->edge_delay);
 	return clickhouse_rows(a->ch, sql, params, columns, fn, a, err);
+}
+
+static int take_sealed(void *arg, char **f, struct error *err)
+{
+	struct asking *a = arg;
+
+	(void)err;
+	for (size_t i = 0; i < a->r->count; i++) {
+		struct reconciled_hour *h = &a->r->hours[i];
+
+		if (h->start / DAY * DAY == tsv_i64(f[0]))
+			h->sealed_by = tsv_u64(f[1]);
+	}
+	return 0;
+}
+
+static int ask_sealed(struct asking *a, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(unit) AS d, max(attempt) FROM settled "
+		"WHERE kind = 'sealed_day' AND "
+		"unit >= toDateTime({from:UInt32}, 'UTC') - 86400 AND "
+		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY d";
+
+	return ask(a, sql, "nn", take_sealed, err);
 }
 
 static int take_settled(void *arg, char **f, struct error *err)
@@ -373,9 +399,9 @@ static int make_hours(struct asking *a, struct error *err)
  * where it was seen before. */
 static int ask_all(struct asking *a, struct error *err)
 {
-	if (ask_settled(a, err) < 0 || ask_rows(a, err) < 0 ||
-	    ask_repeats(a, err) < 0 || ask_counters(a, err) < 0 ||
-	    ask_lives(a, err) < 0)
+	if (ask_sealed(a, err) < 0 || ask_settled(a, err) < 0 ||
+	    ask_rows(a, err) < 0 || ask_repeats(a, err) < 0 ||
+	    ask_counters(a, err) < 0 || ask_lives(a, err) < 0)
 		return -1;
 	for (size_t i = 0; i < a->life_count; i++)
 		if (note_gap(a, i, err) < 0)

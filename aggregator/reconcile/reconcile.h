@@ -51,6 +51,9 @@ struct reconciled_hour {
 	size_t unknown;	    /* redirectors that are missing */
 	bool inexact;
 	bool settling; /* the watermark has not passed it */
+	/* The attempt that had sealed its day before it was looked at; 0: none.
+	 */
+	uint64_t sealed_by;
 	/* Its rows are dropped: all that is known is what was kept of it when
 	 * it was last reconciled (ms since 1970; 0: nothing). */
 	bool gone;

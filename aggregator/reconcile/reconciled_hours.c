@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "aggregator/settle/progress.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 
@@ -68,6 +69,25 @@ static void from_fields(struct reconciled_hour *h, char **f)
 	h->settling = tsv_u64(f[15]) > 0;
 }
 
+/* The hours that a statement is about. */
+struct range {
+	char from[24], to[24];
+	struct clickhouse_param params[4];
+};
+
+static void range_fill(struct range *range, const struct reconciliation *r)
+{
+	snprintf(range->from, sizeof(range->from), "%" PRId64,
+		 r->hours[0].start);
+	snprintf(range->to, sizeof(range->to), "%" PRId64,
+		 r->hours[r->count - 1].start + HOUR);
+	range->params[0] = (struct clickhouse_param){"param_from", range->from};
+	range->params[1] = (struct clickhouse_param){"param_to", range->to};
+	/* A profile that has joins answer NULL would store none. */
+	range->params[2] = (struct clickhouse_param){"join_use_nulls", "0"};
+	range->params[3] = (struct clickhouse_param){NULL, NULL};
+}
+
 /* --- storing --------------------------------------------------------------
  */
 
@@ -86,31 +106,52 @@ static size_t put_rows(struct buf *sql, const struct reconciliation *r)
 		buf_printf(sql, "%s(%" PRId64, count++ ? ", " : "", h->start);
 		for (size_t k = 0; k < NUMBERS; k++)
 			buf_printf(sql, ", %" PRIu64, numbers[k]);
-		buf_putc(sql, ')');
+		buf_printf(sql, ", %" PRIu64 ")", h->sealed_by);
 	}
 	return count;
+}
+
+/* Rows replace each other by reconciled_at. */
+#define SQL_AFTER_THOSE_BEFORE                                                 \
+	"greatest(now64(3, 'UTC'), b.kept + toIntervalMillisecond(1))"
+#define SQL_THOSE_BEFORE                                                       \
+	"(SELECT toUInt32(hour) AS start, max(reconciled_at) AS kept "         \
+	"FROM reconciled_hours WHERE hour >= toDateTime({from:UInt32}, "       \
+	"'UTC') AND hour < toDateTime({to:UInt32}, 'UTC') GROUP BY start)"
+
+static void put_store(struct buf *sql, const struct buf *rows)
+{
+	buf_puts(sql,
+		 "INSERT INTO reconciled_hours (hour, " SQL_NUMBERS SQL_FLAGS
+		 ", sealed_by, reconciled_at) SELECT "
+		 "h.*, " SQL_AFTER_THOSE_BEFORE " FROM (SELECT * FROM "
+		 "values('at UInt32");
+	for (size_t i = 0; i < NUMBERS; i++)
+		buf_printf(sql, ", n%zu UInt64", i);
+	buf_puts(sql, ", s UInt64', ");
+	buf_append(sql, rows->data, rows->len);
+	buf_puts(sql, ")) AS h LEFT JOIN " SQL_THOSE_BEFORE
+		      " AS b ON h.at = b.start");
+	sql->failed |= rows->failed;
 }
 
 int reconciled_hours_store(struct clickhouse *ch,
 			   const struct reconciliation *r, struct error *err)
 {
-	struct buf sql = {0};
+	struct range range;
+	struct buf rows = {0}, sql = {0};
 	int status = 0;
-	size_t count;
+	size_t count = put_rows(&rows, r);
 
-	buf_puts(&sql,
-		 "INSERT INTO reconciled_hours (hour, " SQL_NUMBERS SQL_FLAGS
-		 ", reconciled_at) SELECT *, now64(3, 'UTC') FROM "
-		 "values('h UInt32");
-	for (size_t i = 0; i < NUMBERS; i++)
-		buf_printf(&sql, ", n%zu UInt64", i);
-	buf_puts(&sql, "', ");
-	count = put_rows(&sql, r);
-	buf_putc(&sql, ')');
-	if (!buf_cstr(&sql))
-		status = error_set_nomem(err);
-	else if (count)
-		status = clickhouse_query(ch, sql.data, NULL, NULL, err);
+	if (count) {
+		range_fill(&range, r);
+		put_store(&sql, &rows);
+		status = buf_cstr(&sql)
+				 ? clickhouse_query(ch, sql.data, range.params,
+						    NULL, err)
+				 : error_set_nomem(err);
+	}
+	buf_free(&rows);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "reconciled_hours") : 0;
 }
@@ -163,17 +204,12 @@ static int take_kept(void *arg, char **f, struct error *err)
 static int ask(struct clickhouse *ch, struct recall *recall, const char *sql,
 	       size_t columns, clickhouse_row_fn *fn, struct error *err)
 {
-	const struct reconciliation *r = recall->r;
-	char from[24], to[24];
-	const struct clickhouse_param params[] = {
-		{"param_from", from}, {"param_to", to}, {NULL, NULL}};
+	struct range range;
 
-	if (!r->count)
+	if (!recall->r->count)
 		return 0;
-	snprintf(from, sizeof(from), "%" PRId64, r->hours[0].start);
-	snprintf(to, sizeof(to), "%" PRId64,
-		 r->hours[r->count - 1].start + HOUR);
-	return clickhouse_rows(ch, sql, params,
+	range_fill(&range, recall->r);
+	return clickhouse_rows(ch, sql, range.params,
 			       clickhouse_number_columns(columns), fn, recall,
 			       err);
 }
@@ -209,19 +245,38 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 	return recall.any_gone ? ask_kept(ch, &recall, err) : 0;
 }
 
+/* *ret: its start; -1: there is none. */
+static int find_last(struct clickhouse *ch, int64_t *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count(), toUInt32(max(hour)) FROM reconciled_hours "
+		"WHERE {until:Int64} = 0 OR toUnixTimestamp(hour) + 3600 <= "
+		"{until:Int64} FORMAT TabSeparated";
+	char until[24];
+	const struct clickhouse_param params[] = {{"param_until", until},
+						  {NULL, NULL}};
+	struct progress last;
+	uint64_t n[2] = {0};
+
+	if (progress_read_last(ch, &last, err) < 0)
+		return -1;
+	snprintf(until, sizeof(until), "%" PRId64, last.complete_until / 1000);
+	if (clickhouse_numbers(ch, sql, params, n, 2, err) < 0)
+		return -1;
+	*ret = n[0] ? (int64_t)n[1] : -1;
+	return 0;
+}
+
 int reconciled_hours_last(struct clickhouse *ch, size_t count,
 			  struct reconciliation *ret, struct error *err)
 {
 	struct recall recall = {.r = ret};
-	uint64_t n[2] = {0};
+	int64_t last;
 
 	*ret = (struct reconciliation){0};
-	if (clickhouse_numbers(ch,
-			       "SELECT count(), toUInt32(max(hour)) FROM "
-			       "reconciled_hours FORMAT TabSeparated",
-			       NULL, n, 2, err) < 0)
+	if (find_last(ch, &last, err) < 0)
 		return error_wrap(err, "reconciled_hours");
-	if (!n[0])
+	if (last < 0)
 		return 0;
 	ret->hours = calloc(count, sizeof(*ret->hours));
 	if (!ret->hours)
@@ -229,8 +284,7 @@ int reconciled_hours_last(struct clickhouse *ch, size_t count,
 	ret->count = count;
 	for (size_t i = 0; i < count; i++)
 		ret->hours[i] = (struct reconciled_hour){
-			.start =
-				(int64_t)n[1] - (int64_t)(count - 1 - i) * HOUR,
+			.start = last - (int64_t)(count - 1 - i) * HOUR,
 			.gone = true};
 	return ask_kept(ch, &recall, err);
 }
@@ -243,14 +297,14 @@ int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
 {
 	static const char sql[] =
 		"SELECT count(), toUInt32(min(u)) FROM (SELECT unit AS u, "
-		"max(settled_at) AS sealed FROM settled WHERE "
+		"max(attempt) AS sealed FROM settled WHERE "
 		"kind = 'sealed_day' GROUP BY unit) AS s LEFT JOIN "
 		"(SELECT toStartOfDay(h) AS d, count() AS n, min(k) AS "
-		"first_at FROM (SELECT hour AS h, max(reconciled_at) AS k "
-		"FROM reconciled_hours GROUP BY hour) GROUP BY d) AS r "
-		"ON s.u = r.d WHERE (r.n < 24 OR r.first_at < s.sealed) AND "
-		"s.u NOT IN (SELECT unit FROM settled WHERE "
-		"kind = 'dropped_day') FORMAT TabSeparated";
+		"first_by FROM (SELECT hour AS h, argMax(sealed_by, "
+		"reconciled_at) AS k FROM reconciled_hours GROUP BY hour) "
+		"GROUP BY d) AS r ON s.u = r.d WHERE (r.n < 24 OR "
+		"r.first_by < s.sealed) AND s.u NOT IN (SELECT unit FROM "
+		"settled WHERE kind = 'dropped_day') FORMAT TabSeparated";
 	const struct clickhouse_param params[] = {{"join_use_nulls", "0"},
 						  {NULL, NULL}};
 	uint64_t n[2] = {0};

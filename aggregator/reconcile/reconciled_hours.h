@@ -13,7 +13,8 @@
 #include "common/error.h"
 
 /* Keeps all but those that are gone.  Once more is no harm: of each hour the
- * newest row counts. */
+ * newest row counts, which is the one kept last, though ClickHouse's clock was
+ * set back since the one before. */
 int reconciled_hours_store(struct clickhouse *ch,
 			   const struct reconciliation *r, struct error *err);
 
@@ -21,14 +22,16 @@ int reconciled_hours_store(struct clickhouse *ch,
 int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 			    struct error *err);
 
-/* The `count` hours up to the last one that was kept, as they were kept; none
- * if there is none.  Release with reconciliation_release, also after a failure.
+/* The `count` hours up to the last one that was kept and that the watermark has
+ * passed, as they were kept; none if there is none.  Release with
+ * reconciliation_release, also after a failure.
  */
 int reconciled_hours_last(struct clickhouse *ch, size_t count,
 			  struct reconciliation *ret, struct error *err);
 
-/* The first UTC day (seconds) that was sealed after its hours were last kept,
- * and is not dropped; -1: there is none. */
+/* The first UTC day (seconds) that was sealed anew since its hours were last
+ * looked at, and is not dropped; -1: there is none.  No clock says so, but the
+ * numbers of attempts, which only grow. */
 int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
 			 struct error *err);
 

@@ -6,6 +6,7 @@
 
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+#include "schemas/ingest_progress.h"
 
 #define SQL_KEPT_FROM "(SELECT max(unit) FROM settled WHERE kind = 'kept_from')"
 
@@ -222,6 +223,31 @@ int drop_months_delete(const struct settling *s, struct error *err)
 	"), 'UTC') - toIntervalDay(2) AND "                                    \
 	"(hour < " SQL_KEPT_FROM " OR toYYYYMMDD(hour) IN " SQL_DROPPED ")"
 
+/*
+ * What an import of a log reads: its heads, by which the log is known again;
+ * the highest number of a run; and batches behind what is reported of it, the
+ * greatest of which stays.  So a batch goes once it is before that and its own
+ * report is thinned, and a run once there is a later one.
+ */
+#define SQL_BATCHES_DONE                                                       \
+	"(SELECT b.log, b.batch_last FROM (SELECT DISTINCT identity AS log, "  \
+	"last AS batch_last FROM import_journal WHERE what = 'block') AS b "   \
+	"INNER JOIN (SELECT substring(topic, length('" PROGRESS_TOPIC_IMPORT   \
+	"') + 1) AS log, max(last) AS done, groupUniqArray(last) AS reported " \
+	"FROM ingest_progress WHERE startsWith(topic, '" PROGRESS_TOPIC_IMPORT \
+	"') GROUP BY log) AS r ON b.log = r.log WHERE b.batch_last <= r.done " \
+	"AND NOT has(r.reported, b.batch_last))"
+#define SQL_RUNS_BEFORE                                                        \
+	"(SELECT a.log, a.run_number FROM (SELECT DISTINCT identity AS log, "  \
+	"number AS run_number FROM import_journal WHERE what = 'run') AS a "   \
+	"INNER JOIN (SELECT identity AS log, max(number) AS newest FROM "      \
+	"import_journal WHERE what = 'run' GROUP BY log) AS n "                \
+	"ON a.log = n.log WHERE a.run_number < n.newest)"
+#define SQL_THIN_JOURNAL                                                       \
+	"at < now64(6, 'UTC') - toIntervalDay(2) AND (what = 'block' AND "     \
+	"(identity, last) IN " SQL_BATCHES_DONE                                \
+	" OR what = 'run' AND (identity, number) IN " SQL_RUNS_BEFORE ")"
+
 int drop_months_thin(const struct settling *s, struct error *err)
 {
 	if (!s->settings->raw_days)
@@ -231,5 +257,7 @@ int drop_months_thin(const struct settling *s, struct error *err)
 	if (settling_delete(s->ch, "redirector_counters", SQL_THIN_COUNTERS,
 			    err) < 0)
 		return error_wrap(err, "thin redirector_counters");
+	if (settling_delete(s->ch, "import_journal", SQL_THIN_JOURNAL, err) < 0)
+		return error_wrap(err, "thin import_journal");
 	return 0;
 }

@@ -30,7 +30,8 @@ int drop_months_delete(const struct settling *s, struct error *err);
  * that lie before all days whose rows are kept, all of whose hours are dropped.
  * The greatest offset of each source stays, and what the newest day of each
  * partition has: with these collectors and imports go on.  And what redirectors
- * counted in hours of dropped days, which is held against rows.
+ * counted in hours of dropped days, which is held against rows; and of the
+ * journal of imports what no import reads any more.
  */
 int drop_months_thin(const struct settling *s, struct error *err);
 

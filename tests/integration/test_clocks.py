@@ -329,6 +329,31 @@ def test_what_another_has_staged_is_deleted_by_clickhouses_clock(
         what="the old attempt to go, and no other")
 
 
+def reconciled(clickhouse):
+    row, = clickhouse.rows(
+        "SELECT count() AS hours, toUInt32(max(hour)) AS last, sum(events_settled) AS n, "
+        "countIf(settling) AS open FROM reconciled_hours FINAL")
+    return int(row["hours"]), int(row["last"]), int(row["n"]), int(row["open"])
+
+
+@pytest.mark.parametrize("seconds", [
+    2 * DAY, pytest.param(-2 * DAY, marks=pytest.mark.long)])
+def test_hours_are_reconciled_when_the_watermark_has_passed_them(world, clickhouse,
+                                                                 seconds):
+    told = Collector(clickhouse)
+    now = int(time.time())
+    told.insert(some_clicks(9, 10, [(now - 3 * HOUR, now - 3 * HOUR + 1)], links=(1,)))
+    told.report([], 0, now * 1000)
+    made = world.aggregator(seconds, reconcile_every="100ms")
+    last = (now - 5) // HOUR * HOUR - HOUR
+    eventually(lambda: reconciled(clickhouse) == (24, last, 10, 0), PATIENCE,
+               what="a day's hours to be reconciled")
+    passes = made.metric("shortloop_aggregator_settle_seconds_count")
+    eventually(lambda: made.metric(
+        "shortloop_aggregator_settle_seconds_count") > passes + 3)
+    assert reconciled(clickhouse) == (24, last, 10, 0)
+
+
 # --- ClickHouse's clock ----------------------------------------------------------
 
 class SkewedServer(ClickHouseServer):

@@ -1,10 +1,12 @@
 """`aggregator doctor`, and migrating step by step."""
+import hashlib
+import random
 import time
 
 import pytest
 
 from support.asking import aggregator, settled  # noqa: F401
-from support.clicks import some_clicks
+from support.clicks import make_click, some_clicks
 from support.program import eventually
 
 DAY = 86400
@@ -48,9 +50,10 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert list(page) == ["tables", "watermark", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "rollups",
                           "retention", "rows", "sealed days", "owners' rows", "rolled up",
-                          "events", "late"]
+                          "forgotten", "events", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have told nothing" in page["events"][1]
+    assert page["forgotten"][1] == "nobody is"
 
     # A row that is gone.
     migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset = 7 "
@@ -106,6 +109,55 @@ def test_a_clock_that_is_ahead_is_wrong(migrated, doctor):
     level, said = page["clocks"]
     assert level == "WRONG"
     assert 1200 < int(said.partition("up to ")[2].split()[0]) <= 1800
+
+
+def forget(program, *args):
+    status, said = program("aggregator", args=["forget", "--no-wait", *args],
+                           start=False).run()
+    assert status == 0, said
+
+
+def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
+        program, migrated, doctor):
+    """Rows of clicks and links are put back as they were before."""
+    tables, start = migrated.clickhouse, int(time.time()) // DAY * DAY - 2 * DAY
+    rows = [make_click(random.Random(n), (start + day * DAY) * 1000 + n, link,
+                       unique_identity=hashlib.sha1(b"%d" % link).hexdigest()[:20],
+                       campaign="autumn")
+            for day in (0, 1) for link in (1, 2, 3) for n in range(4)]
+    report_now(migrated, rows)
+    migrated.link("code2", 2, state="deleted", url="https://example.com/2")
+    for table in "clicks", "links":
+        tables.query(f"CREATE TABLE backup_{table} AS {table}")
+        tables.query(f"INSERT INTO backup_{table} SELECT * FROM {table}")
+    visitor = rows[0]["unique_identity"]
+    forget(program, "--visitor", visitor.encode().hex())
+    forget(program, "--link", "code2")
+    assert doctor()[1]["forgotten"] == (
+        "ok", "1 visitor and 1 link, in no row of clicks or links")
+
+    for day in (0, 1):
+        partition = time.strftime("%Y%m%d", time.gmtime(start + day * DAY))
+        tables.query(f"ALTER TABLE clicks REPLACE PARTITION ID '{partition}' "
+                     "FROM backup_clicks")
+    tables.query("ALTER TABLE links REPLACE PARTITION ID 'all' FROM backup_links")
+    # He came again, which is not forgotten.
+    tables.query("INSERT INTO clicks SELECT * REPLACE (now64(3) AS ts, now64(3) AS "
+                 "original_ts, now64(3) AS append_time, offset + 1000 AS offset) FROM "
+                 "backup_clicks WHERE link_id = 1 LIMIT 1")
+    status, page = doctor()
+    assert status == 1
+    assert page["forgotten"] == (
+        "WRONG", "16 rows of clicks and 1 of links have what is forgotten again: run "
+        "'aggregator forget'")
+    # Visitors are looked for in as many rows as it may read, a link in all.
+    assert doctor(raw_rows_max=13)[1]["forgotten"] == (
+        "WRONG", "12 rows of clicks and 1 of links have what is forgotten again: run "
+        "'aggregator forget'; of visitors, in the 2 of 3 days written last "
+        "(raw_rows_max)")
+
+    forget(program)
+    assert doctor()[1]["forgotten"][0] == "ok"
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import random
+import socket
 import threading
 
 import pytest
@@ -600,13 +601,19 @@ def test_a_run_that_was_killed_is_ended_by_the_next(world, clickhouse,  # noqa: 
     assert unfinished_runs(clickhouse) == 0
 
 
-@pytest.mark.parametrize("hours, left", [(0, 1), (2, 0)])
+# Of a container that is called as this host; no process has that number here.
+NAMESAKE = f"{socket.gethostname()}:2147483647:forget"
+
+
+@pytest.mark.parametrize("host, hours, left", [
+    ("elsewhere:1:forget", 0, 1), ("elsewhere:1:forget", 2, 0), (NAMESAKE, 0, 1),
+    (f"{NAMESAKE}:6bd3c5d7-27b2-4bf5-8d49-5a4e0ad1b26f:4026531836:1", 0, 1)])
 def test_one_of_another_host_is_ended_when_it_is_too_old_to_go_on(
-        world, clickhouse, forget, hours, left):  # noqa: F811
+        world, clickhouse, forget, host, hours, left):  # noqa: F811
     clickhouse.query(
         "INSERT INTO rescored (day, run, state, rules, rows, hours, at, host) SELECT "
         f"toDate({FROM // DAY}), 7, 'begun', 0, 1, [toUInt32({FROM})], "
-        f"now64(3, 'UTC') - toIntervalHour({hours}), 'elsewhere:1:forget'")
+        f"now64(3, 'UTC') - toIntervalHour({hours}), '{host}'")
     done(forget())
     assert unfinished_runs(clickhouse) == left
     assert int(clickhouse.value("SELECT count() FROM ingest_progress WHERE "

@@ -19,9 +19,11 @@ import servers
 from servers import DEPS
 import yaml
 from support import memory
-from support.clicks import datetime64
+from support.clicks import datetime64, instant, some_clicks
 from support.events import CHROME
 from support.fault_proxy import ClickHouseProxy
+from support.keeping import (FROM, PATIENCE, keeper, rows_left, wait_gone,
+                             world)  # noqa: F401
 from support.program import BIN, eventually
 from support.rule_files import BOT_LIST, UA_RULES
 
@@ -556,6 +558,59 @@ def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
     eventually(lambda: clicks() == [2, 2, 2, 2, 2, 0], what="settled again")
     run(log([line(START + 60, path="/late")] * 3, "other.log"))
     eventually(lambda: clicks() == [5, 2, 2, 2, 2, 0], what="and again")
+
+
+SEPTEMBER = instant("2026-09-10T00:00:00Z")
+
+
+def days_ago(tables, table, column, days, where):
+    """As if these rows had been written then; a column of the key is not updated."""
+    tables.query(f"INSERT INTO {table} SELECT * REPLACE ({column} - INTERVAL {days} DAY AS "
+                 f"{column}) FROM {table} WHERE {where}")
+    tables.query(f"ALTER TABLE {table} DELETE WHERE {column} > now() - INTERVAL 1 DAY AND "
+                 f"({where})", mutations_sync=1)
+
+
+def test_its_journal_is_thinned_with_the_days_and_no_line_comes_twice(
+        tables, importer, log, keeper, world):  # noqa: F811
+    lines = [line(SEPTEMBER + i * 60, f"/c{i}") for i in range(100)]
+    at = list(offsets(lines))
+    blocks = [(at[i], at[i + 9]) for i in range(0, 100, 10)]
+    run = importer(batch_rows=10, parts_per_second=1000)
+    run(log(lines[:50]))
+    run(log(lines[:90]))
+    # Killed imports: a block of which another one made other blocks, and the last one.
+    for number, (first, last) in ((1, (at[5], at[14])), (2, blocks[9])):
+        tables.query(
+            "INSERT INTO import_journal (identity, what, run, number, first, last) SELECT "
+            f"any(identity), 'block', 7, {number}, {first}, {last} FROM import_journal")
+    # A day that is dropped, too, in a later month.
+    world.insert(some_clicks(1, 20, [(FROM, FROM + 3600)]))
+    days_ago(tables, "import_journal", "at", 10, "1")
+    imported = "startsWith(topic, 'import:') AND first"
+    days_ago(tables, "ingest_progress", "inserted_at", 20, f"{imported} < {at[60]}")
+    days_ago(tables, "ingest_progress", "inserted_at", 10, f"{imported} >= {at[60]}")
+
+    def kept(what):
+        return [(row["number"], row["first"], row["last"]) for row in tables.rows(
+            "SELECT number, first, last FROM import_journal WHERE "
+            f"what = '{what}' ORDER BY number, first")]
+    heads = kept("head")
+    made = keeper()
+    wait_gone(tables, 2)
+    # The reports that are kept, and what no report says is done.
+    eventually(lambda: kept("block") == [(2, *block) for block in blocks[6:]], PATIENCE,
+               what="the journal to be thinned")
+    assert len(kept("run")) == 1 and kept("run")[0][0] == 2
+    assert kept("head") == heads
+    assert made.stop() == 0
+
+    out = run(log(lines[:90], "renamed.log"))
+    assert "0 became clicks" in out and "90 had been imported before" in out
+    assert rows_left(tables) == 0
+    run(log(lines))
+    assert [row["offset"] for row in tables.rows(
+        "SELECT offset FROM clicks ORDER BY offset")] == at[90:]
 
 
 # --- around it -------------------------------------------------------------------

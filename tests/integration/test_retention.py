@@ -159,6 +159,40 @@ def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
         DAYS * 24 - len({row["ts_ms"] // 3600000 for row in rows + late})
 
 
+def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
+        keeper, world, clickhouse):
+    """What was written then is simulated; hours of two days, in one each are clicks."""
+    rows = [row for start in (FROM, FROM + DAY)
+            for row in some_clicks(23, 20, [(start, start + 3600)], links=LINKS)]
+    world.insert(rows)
+    made = keeper(raw_days=0, reconcile_every="0s")
+    wait_sealed(clickhouse, 2)
+    assert made.stop() == 0
+
+    def kept():
+        return clickhouse.rows(
+            "SELECT sum(rows_stored) AS n, count() AS h FROM reconciled_hours FINAL "
+            f"WHERE hour >= {FROM} AND hour < {FROM + 2 * DAY}")[0]
+
+    # The first day was sealed a day ahead: it does not keep the other one waiting.
+    clickhouse.query("INSERT INTO settled SELECT * REPLACE (settled_at + INTERVAL 1 DAY AS "
+                     f"settled_at) FROM settled WHERE kind = 'sealed_day' AND unit = {FROM}")
+    made = keeper(raw_days=0, reconcile_every="100ms")
+    eventually(lambda: kept() == {"n": 40, "h": 48}, PATIENCE, what="both days to be kept")
+
+    # They were reconciled a day ahead, and the next day, which is not over: they are
+    # found again after they were sealed again, and it is not shown.
+    clickhouse.query("INSERT INTO reconciled_hours SELECT * REPLACE (reconciled_at + INTERVAL "
+                     "1 DAY AS reconciled_at) FROM reconciled_hours")
+    ahead = int(time.time()) // 3600 * 3600 + DAY
+    clickhouse.query("INSERT INTO reconciled_hours (hour, reconciled_at) VALUES "
+                     f"({ahead}, now() + INTERVAL 1 DAY)")
+    world.insert(some_clicks(24, 5, [(FROM, FROM + 3600)], links=LINKS))
+    eventually(lambda: kept() == {"n": 45, "h": 48}, PATIENCE,
+               what="what came late to be kept")
+    assert instant(ask(made, "/v1/pipeline")["loss"]["to"]) < ahead
+
+
 @pytest.mark.long
 def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickhouse):
     rows = some_clicks(2, 200, [(FROM, TO)], links=LINKS)

@@ -1,0 +1,132 @@
+#include "aggregator/doctor/forgotten_rows.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "aggregator/api/archive.h"
+#include "common/buf.h"
+#include "common/clickhouse/rows.h"
+
+#define SQL_LINKS    "(SELECT link_id FROM forgotten WHERE link_id != 0)"
+#define SQL_VISITORS "(SELECT visitor_id FROM forgotten WHERE link_id = 0)"
+
+static int count_listed(struct clickhouse *ch, struct forgotten_rows *ret,
+			struct error *err)
+{
+	static const char sql[] =
+		"SELECT uniqExactIf(visitor_id, link_id = 0), "
+		"uniqExactIf(link_id, link_id != 0) FROM forgotten "
+		"FORMAT TabSeparated";
+	uint64_t n[2] = {0};
+
+	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)
+		return -1;
+	ret->visitors = n[0];
+	ret->links = n[1];
+	return 0;
+}
+
+static int count_links(struct clickhouse *ch, struct forgotten_rows *ret,
+		       struct error *err)
+{
+	static const char sql[] =
+		"SELECT (SELECT count() FROM clicks WHERE link_id IN " SQL_LINKS
+		" AND (unique_identity != toFixedString('', 20) OR "
+		"campaign != '' OR notEmpty(tags))), "
+		"(SELECT count() FROM links WHERE link_id IN " SQL_LINKS
+		" AND state != '" ARCHIVE_FORGOTTEN "') FORMAT TabSeparated";
+	uint64_t n[2] = {0};
+
+	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)
+		return -1;
+	ret->clicks += n[0];
+	ret->archive = n[1];
+	return 0;
+}
+
+/* --- visitors --------------------------------------------------------------
+ */
+
+struct chosen_days {
+	struct buf list; /* "['20261124','20261123']" */
+	struct forgotten_rows *rows;
+};
+
+/* A row is: days, those chosen, their list. */
+static int take_days(void *arg, char **f, struct error *err)
+{
+	struct chosen_days *d = arg;
+
+	d->rows->days = tsv_u64(f[0]);
+	d->rows->days_looked = tsv_u64(f[1]);
+	buf_puts(&d->list, f[2]);
+	return buf_cstr(&d->list) ? 0 : error_set_nomem(err);
+}
+
+static int choose_days(struct clickhouse *ch, int64_t rows_max,
+		       struct chosen_days *d, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count(), countIf(so_far <= {rows_max:Int64}), "
+		"groupArrayIf(id, so_far <= {rows_max:Int64}) FROM "
+		"(SELECT id, sum(n) OVER (ORDER BY written DESC, id DESC) "
+		"AS so_far FROM (SELECT partition_id AS id, sum(rows) AS n, "
+		"max(modification_time) AS written FROM system.parts WHERE "
+		"database = currentDatabase() AND table = 'clicks' AND active "
+		"AND rows > 0 GROUP BY partition_id))";
+	char max[24];
+	const struct clickhouse_param params[] = {{"param_rows_max", max},
+						  {NULL, NULL}};
+
+	snprintf(max, sizeof(max), "%" PRId64, rows_max);
+	return clickhouse_rows(ch, sql, params, "nns", take_days, d, err);
+}
+
+/* By the earlier of its times a visit is forgotten, as `aggregator forget` has
+ * it. */
+static int count_of_days(struct clickhouse *ch, struct chosen_days *d,
+			 struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM (SELECT unique_identity AS visitor, "
+		"least(original_ts, append_time) AS came FROM clicks "
+		"WHERE has({days:Array(String)}, _partition_id) AND "
+		"unique_identity IN " SQL_VISITORS ") AS c INNER JOIN "
+		"(SELECT visitor_id, max(visits_until) AS until FROM forgotten "
+		"WHERE link_id = 0 GROUP BY visitor_id) AS f "
+		"ON c.visitor = f.visitor_id WHERE c.came <= f.until "
+		"FORMAT TabSeparated";
+	const struct clickhouse_param params[] = {
+		{"param_days", buf_cstr(&d->list)}, {NULL, NULL}};
+	uint64_t n = 0;
+
+	if (clickhouse_numbers(ch, sql, params, &n, 1, err) < 0)
+		return -1;
+	d->rows->clicks += n;
+	return 0;
+}
+
+static int count_visitors(struct clickhouse *ch, int64_t rows_max,
+			  struct forgotten_rows *ret, struct error *err)
+{
+	struct chosen_days days = {.rows = ret};
+	int status = choose_days(ch, rows_max, &days, err);
+
+	if (status == 0 && ret->days_looked)
+		status = count_of_days(ch, &days, err);
+	buf_free(&days.list);
+	return status;
+}
+
+/* -------------------------------------------------------------------------- */
+
+int forgotten_rows_find(struct clickhouse *ch, int64_t rows_max,
+			struct forgotten_rows *ret, struct error *err)
+{
+	*ret = (struct forgotten_rows){0};
+	if (count_listed(ch, ret, err) < 0 ||
+	    (ret->links && count_links(ch, ret, err) < 0) ||
+	    (ret->visitors && count_visitors(ch, rows_max, ret, err) < 0))
+		return error_wrap(err, "forgotten");
+	return 0;
+}

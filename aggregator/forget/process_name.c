@@ -1,0 +1,134 @@
+#include "aggregator/forget/process_name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/boot_id.h"
+#include "common/host_name.h"
+
+enum {
+	HOST_MAX = 64,
+	STAT_MAX = 1024,
+	/* In /proc/PID/stat, of the fields behind the program's name. */
+	STARTED_FIELD = 20,
+};
+
+struct process {
+	long pid;
+	char boot[BOOT_ID_MAX];
+	uint64_t pid_space; /* the number of its namespace */
+	uint64_t started;   /* ticks since the machine was */
+};
+
+/* The program's name is in brackets, and may have any byte but 0. */
+static bool find_started(char *stat, uint64_t *ret)
+{
+	char *at = strrchr(stat, ')');
+
+	for (int i = 0; at && i < STARTED_FIELD; i++) {
+		at = strchr(at, ' ');
+		if (at)
+			at++;
+	}
+	*ret = at ? strtoull(at, NULL, 10) : 0;
+	return *ret > 0;
+}
+
+static bool read_started(long pid, uint64_t *ret)
+{
+	char path[64], stat[STAT_MAX];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	stat[got] = '\0';
+	return find_started(stat, ret);
+}
+
+static bool read_own(struct process *ret)
+{
+	struct stat space;
+
+	ret->pid = (long)getpid();
+	boot_id(ret->boot);
+	ret->boot[strcspn(ret->boot, "\n")] = '\0';
+	if (!ret->boot[0] || stat("/proc/self/ns/pid", &space) < 0)
+		return false;
+	ret->pid_space = (uint64_t)space.st_ino;
+	return read_started(ret->pid, &ret->started);
+}
+
+void process_name(const char *what, char ret[PROCESS_NAME_MAX])
+{
+	struct process own;
+	char host[HOST_MAX];
+	int len;
+
+	host_name(host, sizeof(host), "");
+	len = snprintf(ret, PROCESS_NAME_MAX, "%s:%ld:%s", host, (long)getpid(),
+		       what);
+	if (len < PROCESS_NAME_MAX && read_own(&own))
+		snprintf(ret + len, (size_t)(PROCESS_NAME_MAX - len),
+			 ":%s:%" PRIu64 ":%" PRIu64, own.boot, own.pid_space,
+			 own.started);
+}
+
+/* Takes the last field off; NULL: there is none. */
+static const char *take_last(char *text)
+{
+	char *at = strrchr(text, ':');
+
+	if (at)
+		*at++ = '\0';
+	return at;
+}
+
+static bool parse(const char *name, struct process *ret)
+{
+	char text[PROCESS_NAME_MAX];
+	const char *started, *space, *boot, *what, *pid;
+
+	if (strlen(name) >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%s", name);
+	started = take_last(text);
+	space = take_last(text);
+	boot = take_last(text);
+	what = take_last(text);
+	pid = take_last(text);
+	if (!started || !space || !boot || !what || !pid)
+		return false;
+	ret->pid = strtol(pid, NULL, 10);
+	ret->pid_space = strtoull(space, NULL, 10);
+	ret->started = strtoull(started, NULL, 10);
+	snprintf(ret->boot, sizeof(ret->boot), "%s", boot);
+	return ret->pid > 0 && ret->pid_space && ret->started;
+}
+
+bool process_is_gone(const char *name)
+{
+	struct process own, other;
+	uint64_t started;
+
+	if (!parse(name, &other) || !read_own(&own) ||
+	    strcmp(own.boot, other.boot) != 0 ||
+	    own.pid_space != other.pid_space)
+		return false;
+	if (kill((pid_t)other.pid, 0) < 0 && errno == ESRCH)
+		return true;
+	return read_started(other.pid, &started) && started != other.started;
+}

@@ -1,0 +1,90 @@
+"""How good estimated visitors and addresses are: those of the API against exact counts of
+the same rows, and against what docs/aggregator.md says of `unique_error`."""
+import math
+
+import pytest
+
+from support.asking import aggregator, ask_range  # noqa: F401
+from support.clicks import instant
+from support.program import eventually
+
+HOUR = 3600
+START = instant("2026-10-05T00:00:00Z")
+HOURS = 12
+END = START + HOURS * HOUR
+PATIENCE = 1200
+
+
+def sizes(least, most):
+    """Visitors of each hour, as many in each of its quarters; by even factors."""
+    return [round(least * (most / least) ** (i / (HOURS - 1)) / 4) * 4
+            for i in range(HOURS)]
+
+
+def insert_hour(migrated, hour, visitors):
+    """Each visitor comes twice within a quarter of an hour, so that no estimate is cut at
+    its clicks; each has an address of his own."""
+    first, count = migrated.offsets[0], 2 * visitors
+    who = f"concat('{hour} ', toString(n))"
+    migrated.clickhouse.query(
+        "INSERT INTO clicks (epoch, topic, partition, offset, append_time, event_id, ts, "
+        "original_ts, edge, code, link_id, outcome, verdict, ip, unique_identity) SELECT 1, "
+        f"'clicks', 0, {first} + number, at, generateUUIDv4(), at, at, 'edge', 'code1', 1, "
+        "'redirected', 'human', CAST(toFixedString(substring("
+        f"SHA1(concat('ip ', {who})), 1, 16), 16), 'IPv6'), SHA1({who}) "
+        "FROM (SELECT number, intDiv(number, 2) AS n, fromUnixTimestamp64Milli(toInt64("
+        f"{hour * 1000} + n % 4 * 900000 + cityHash64(number) % 900000), 'UTC') AS at "
+        f"FROM numbers({count}))")
+    migrated.offsets[0] += count
+    migrated.report([{"ts_ms": hour * 1000}] * count, 0, hour * 1000, first)
+
+
+def exact(clickhouse, seconds):
+    """{start: (visitors, addresses)}"""
+    return {int(row["s"]): (int(row["v"]), int(row["a"])) for row in clickhouse.rows(
+        f"SELECT intDiv(toUnixTimestamp(ts), {seconds}) * {seconds} AS s, "
+        "uniqExact(unique_identity) AS v, uniqExact(ip) AS a FROM clicks GROUP BY s")}
+
+
+def estimates(made, clickhouse, error, **params):
+    """[(estimate, exact)] of all hours and quarters, and of their visitors and addresses."""
+    found = []
+    for interval, seconds in (("hour", HOUR), ("15m", 900)):
+        answer = ask_range(made, START, END, interval=interval, **params)
+        assert answer["unique_error"] == error
+        true = exact(clickhouse, seconds)
+        assert len(answer["data"]) == len(true) == HOURS * HOUR // seconds
+        for entry in answer["data"]:
+            visitors, addresses = true[instant(entry["start"])]
+            assert entry["clicks"] == 2 * visitors
+            found += [(entry["visitors"], visitors), (entry["ips"], addresses)]
+    return found
+
+
+def assert_as_stated(found, error, exact_up_to):
+    """`unique_error` is a relative standard error: two thirds of estimates are within it, 95
+    of 100 within twice and nearly all within three times as much.  Few are exact."""
+    assert all(estimate == true for estimate, true in found if true <= exact_up_to)
+    off = [(estimate - true) / true / error for estimate, true in found
+           if true > exact_up_to]
+    assert len(off) >= 2 * HOURS
+    assert math.sqrt(sum(z * z for z in off) / len(off)) <= 1, sorted(off)
+    for share, bound in ((2 / 3, 1), (0.95, 2), (1, 3.5)):
+        assert sum(abs(z) <= bound for z in off) >= share * len(off), sorted(off)
+    # Nor are they all too many, or too few.
+    assert abs(sum(off) / len(off)) <= 0.5, sorted(off)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(2 * PATIENCE)
+@pytest.mark.parametrize("least, most", [(5000, 20000), (1000, 1000000)])
+def test_estimates_are_as_good_as_is_said(aggregator, migrated,  # noqa: F811
+                                          clickhouse, least, most):
+    for i, visitors in enumerate(sizes(least, most)):
+        insert_hour(migrated, START + i * HOUR, visitors)
+    made = aggregator(answer_timeout="5m", settle_timeout="10m")
+    eventually(lambda: ask_range(made, START, END, interval="day")["total"]["clicks"] ==
+               2 * sum(sizes(least, most)), PATIENCE, what="the hours to be settled")
+    assert_as_stated(estimates(made, clickhouse, 0.0081), 0.0081, 512)
+    # A filter has them counted in the rows.
+    assert_as_stated(estimates(made, clickhouse, 0.0029, edge="edge"), 0.0029, 4096)
