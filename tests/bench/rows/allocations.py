@@ -30,7 +30,8 @@ class Bench:
         self.made = Redirecting(
             machine, "allocations", LINKS,
             env={"LD_PRELOAD": str(library), "ALLOCATIONS": str(self.counts)},
-            spool_dir=str(machine.directory / "allocations-spool"))
+            spool_dir=str(machine.directory / "allocations-spool"),
+            cache_ttl="1h")
         try:
             self.visits = self.made.file("visits", by_zipf(self.made.codes))
             self.made.measure(self.visits)  # all of them are in the cache now
