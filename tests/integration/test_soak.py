@@ -31,7 +31,7 @@ HOT = 1000
 # Each code is looked up once at least, also if a fifth of the visits finds no Redis.
 RATE = max(100, round(1.25 * 1.25 * CODES / SECONDS))
 CONNECTIONS, EACH = 64, 1000
-# An entry takes ten times as much: one code in ten fits.  64 MiB for five million.
+# 64 MiB for five million, as delivered; an entry takes 200 to 400 bytes.
 CACHE_BYTES = max(1 << 20, CODES * 13)
 AWAY = SECONDS / 40
 WINDOW = SECONDS / 30
