@@ -112,6 +112,10 @@ $(UNIT) $(MODEL): LIBS += -lcmocka -ldl
 $(BENCH) $(FAULTS): LIBS += -ldl
 $(FUZZ): LIBS += -ldl
 $(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
+# It does not see threads that are started by C11's thrd_create, as librdkafka's are.
+ifneq ($(findstring thread,$(SANITIZE)),)
+$(BINS) $(UNIT) $(MODEL): $B/tests/sanitize/c11_threads.o
+endif
 
 $(BINS) $(SERVER) $(UNIT) $(MODEL) $(BENCH) $(FAULTS) $(FUZZ):
 	@mkdir -p $(@D)

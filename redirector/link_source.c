@@ -25,6 +25,7 @@ struct question {
 	struct deadline late, patience; /* with the replica */
 	unsigned tries;
 	bool may_stand_in; /* what a replica has, if there is nothing else */
+	bool fell_back;	   /* the master failed it, and a replica was asked */
 	struct link_target target;
 };
 
@@ -230,41 +231,6 @@ static int ask_master(struct question *q, enum redirector_counter *ret_why,
 	return refuse(ret_why, err);
 }
 
-/* Of one whose answer did not do. */
-static void ask_master_instead(struct question *q)
-{
-	enum redirector_counter why;
-	struct error err;
-
-	if (ask_master(q, &why, &err) < 0)
-		finish(q, NULL, why, &err);
-}
-
-/* Those that wait, as far as there is room by now; or all, when it is known
- * that none will be asked. */
-static void go_on(struct link_source *s)
-{
-	enum redirector_counter why;
-	enum breaker_word word;
-	struct question *q;
-	struct error err;
-	int status;
-
-	while (s->first &&
-	       (word = may_ask(&s->sides[LOOKUP_MASTER])) != BREAKER_WAIT) {
-		q = s->first;
-		dequeue(q);
-		why = COUNTER_UNAVAILABLE;
-		status = word == BREAKER_ASK ? send_to_master(q, &err)
-					     : refuse(&why, &err);
-		if (status < 0)
-			finish(q, NULL, why, &err);
-	}
-}
-
-/* --- the replica -----------------------------------------------------------
- */
-
 /* Has it all that was written for the link, as far as was heard? */
 static bool has_all_of(const struct link_source *s, const struct question *q,
 		       int64_t as_of)
@@ -293,6 +259,54 @@ static bool ask_replica(struct question *q, int64_t behind_max)
 	deadlines_add(&s->patience, &q->patience, q);
 	return true;
 }
+
+/* The master failed it, or is not asked any more.  As for who comes later, a
+ * replica may stand in; it is asked once. */
+static void fail(struct question *q, enum redirector_counter why,
+		 const struct error *err)
+{
+	if (!is_well(err) && q->may_stand_in && !q->fell_back) {
+		q->fell_back = true;
+		if (ask_replica(q, q->source->settings->cache_stale))
+			return;
+	}
+	finish(q, NULL, why, err);
+}
+
+/* Of one whose answer did not do. */
+static void ask_master_instead(struct question *q)
+{
+	enum redirector_counter why;
+	struct error err;
+
+	if (ask_master(q, &why, &err) < 0)
+		fail(q, why, &err);
+}
+
+/* Those that wait, as far as there is room by now; or all, when it is known
+ * that none will be asked. */
+static void go_on(struct link_source *s)
+{
+	enum redirector_counter why;
+	enum breaker_word word;
+	struct question *q;
+	struct error err;
+	int status;
+
+	while (s->first &&
+	       (word = may_ask(&s->sides[LOOKUP_MASTER])) != BREAKER_WAIT) {
+		q = s->first;
+		dequeue(q);
+		why = COUNTER_UNAVAILABLE;
+		status = word == BREAKER_ASK ? send_to_master(q, &err)
+					     : refuse(&why, &err);
+		if (status < 0)
+			fail(q, why, &err);
+	}
+}
+
+/* --- the replica -----------------------------------------------------------
+ */
 
 /* That nothing is there, or no more, or not yet, is not for it to say. */
 static bool is_live(const struct link_answer *answer)
@@ -338,12 +352,13 @@ static void take_copy(struct question *q, const struct link_found *found,
 	struct redirector_counters *counters = q->source->counters;
 	enum redirector_counter what = judge_copy(q, found, err),
 				why = COUNTER_UNAVAILABLE;
-	bool asked, stands_in = what == COUNTER_REPLICA_STOOD_IN;
+	bool asked, stands_in = what == COUNTER_REPLICA_STOOD_IN,
+		    enough = what == COUNTER_REPLICA_USED ||
+			     (stands_in && q->fell_back);
 	struct error failure;
 
 	deadlines_remove(&q->source->patience, &q->patience);
-	asked = what != COUNTER_REPLICA_USED &&
-		ask_master(q, &why, &failure) == 0;
+	asked = !enough && ask_master(q, &why, &failure) == 0;
 	if (stands_in && (asked || !q->may_stand_in))
 		what = COUNTER_REPLICA_OUTDATED;
 	redirector_count(counters, what);
@@ -366,7 +381,7 @@ static void take_answer(struct question *q, const struct link_found *found,
 	struct error failure;
 
 	if (err) {
-		finish(q, NULL, COUNTER_UNAVAILABLE, err);
+		fail(q, COUNTER_UNAVAILABLE, err);
 	} else if (!has_changed(q, &found->asked)) {
 		finish(q, found, COUNTER_UNAVAILABLE, NULL);
 	} else if (q->tries < TRIES) {

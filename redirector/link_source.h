@@ -7,8 +7,10 @@
  *	 |          v   it has none, is late, fails, or the link has changed
  *	 +----> the master --> breaker closed --> asked, or waits for its turn
  *	            |                                |
- *	            v   breaker open: refused        v   late or failed
- *	        a replica may stand in, as it was    failed
+ *	            v   breaker open: refused        |
+ *	        a replica may stand in, as it was <--+ failed
+ *	                                             v   late
+ *	                                          failed
  *
  * A replica is asked only for what it is known to have all of
  * (replica_position.h): a link that was not named as changed since.  What it

@@ -31,10 +31,14 @@ test: deps
 unit-programs: $(UNIT) $(MODEL)
 fault-programs: $(FAULTS)
 
+# Those that tests/run-long has ThreadSanitizer watch.
+THREADED := redirector allocator
+
 #: make test-long     what takes minutes: ten million codes under faults, fuzzing
 test-long:
 	@tools/deps.sh engines long
 	@+$(BUILD) all fault-programs $(MODEL)
+	@+$(BUILD) SANITIZE=thread $(THREADED:%=build/thread/bin/%)
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  tests/run-long
 

@@ -2,8 +2,8 @@
  * Creates links, one a request, over keep-alive connections, and measures. With
  * a file of codes, one a line and all of one length, instead of a key: visits
  * them in turn, with those headers beside Host.
- * usage: bench_load [-r] [-s STATUS] [-H HEADER]... PORT KEY|@FILE SECONDS
- * CONNECTIONS [RATE [EACH]]
+ * usage: bench_load [-r] [-s STATUS] [-o STATUS] [-H HEADER]... PORT KEY|@FILE
+ * SECONDS CONNECTIONS [RATE [EACH]]
  *
  * Without RATE, or with 0, each connection sends as soon as it has been
  * answered (a closed loop: how many can be had).  With it requests are due RATE
@@ -18,8 +18,9 @@
  * one. Connections then take turns, rather than that the last one is used
  * first. SIGTERM ends it early, when all has been answered.
  *
- * Prints {"requests","seconds","rate","p50_us","p99_us","p999_us","max_us"}.
- * Any answer but 201, to a visit 302, or what -s says, ends it with status 1.
+ * Prints {"requests","others","seconds","rate","p50_us","p99_us","p999_us",
+ * "max_us"}. Any answer but 201, to a visit 302, or what -s says, ends it with
+ * status 1; one of the status that -o allows counts among the others, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,6 +59,7 @@ struct load {
 	int idle_first, idle_count;
 	bool restarts;
 	char status[16]; /* what each answer begins with */
+	char other[16];	 /* or may begin with; "": nothing */
 	char headers[1024];
 	size_t headers_len;
 	char request[2048];
@@ -68,7 +70,7 @@ struct load {
 	struct sockaddr_in to;
 	char *codes; /* to be visited; NULL: links are created */
 	size_t code_len, code_count;
-	uint64_t sent, answered;
+	uint64_t sent, answered, others;
 	int64_t start, end; /* ns */
 	double rate;	    /* 0: as fast as can be */
 	uint64_t buckets[BUCKETS];
@@ -317,15 +319,23 @@ static bool says_close(const struct client *c)
 	return strcasestr(c->in, "\r\nConnection: close\r\n") != NULL;
 }
 
+static void check_status(struct load *l, const struct client *c)
+{
+	if (strncmp(c->in, l->status, strlen(l->status)) == 0)
+		return;
+	if (!l->other[0] || strncmp(c->in, l->other, strlen(l->other)) != 0) {
+		fprintf(stderr, "%.*s\n", (int)c->len, c->in);
+		die("not the answer that was expected");
+	}
+	l->others++;
+}
+
 static void on_answer(struct load *l, int index)
 {
 	struct client *c = &l->clients[index];
 	int64_t took = now_ns() - c->due;
 
-	if (strncmp(c->in, l->status, strlen(l->status)) != 0) {
-		fprintf(stderr, "%.*s\n", (int)c->len, c->in);
-		die("not the answer that was expected");
-	}
+	check_status(l, c);
 	l->buckets[bucket_of((uint64_t)took)]++;
 	l->answered++;
 	if (took > l->slowest)
@@ -410,15 +420,22 @@ static void add_header(struct load *l, const char *line)
 	l->headers_len += (size_t)len;
 }
 
+static void begin_of_answer(char begin[16], const char *status)
+{
+	snprintf(begin, 16, "HTTP/1.1 %.3s ", status);
+}
+
 /* How many of the arguments were options. */
 static int read_options(struct load *l, int argc, char **argv)
 {
 	const char *status = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "+rs:H:")) != -1) {
+	while ((option = getopt(argc, argv, "+rs:o:H:")) != -1) {
 		if (option == 's')
 			status = optarg;
+		else if (option == 'o')
+			begin_of_answer(l->other, optarg);
 		else if (option == 'r')
 			l->restarts = true;
 		else if (option == 'H')
@@ -430,7 +447,7 @@ static int read_options(struct load *l, int argc, char **argv)
 		status = argc > optind + 1 && argv[optind + 1][0] == '@'
 				 ? "302"
 				 : "201";
-	snprintf(l->status, sizeof(l->status), "HTTP/1.1 %.3s ", status);
+	begin_of_answer(l->status, status);
 	return optind - 1;
 }
 
@@ -444,9 +461,9 @@ int main(int argc, char **argv)
 	argv += options;
 	if (argc < 5 || argc > 7) {
 		fprintf(stderr,
-			"usage: bench_load [-r] [-s STATUS] [-H HEADER]... "
-			"PORT "
-			"KEY|@FILE SECONDS CONNECTIONS [RATE [EACH]]\n");
+			"usage: bench_load [-r] [-s STATUS] [-o STATUS] "
+			"[-H HEADER]... PORT KEY|@FILE SECONDS CONNECTIONS "
+			"[RATE [EACH]]\n");
 		return 64;
 	}
 	l.count = atoi(argv[4]);
@@ -467,11 +484,12 @@ int main(int argc, char **argv)
 	connect_all(&l, argv[1]);
 	run(&l);
 	seconds = (double)(l.end - l.start) / 1e9;
-	printf("{\"requests\":%llu,\"seconds\":%.3f,\"rate\":%.1f,"
+	printf("{\"requests\":%llu,\"others\":%llu,\"seconds\":%.3f,"
+	       "\"rate\":%.1f,"
 	       "\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,"
 	       "\"max_us\":%.1f}\n",
-	       (unsigned long long)l.answered, seconds,
-	       (double)l.answered / seconds, percentile_us(&l, 0.5),
+	       (unsigned long long)l.answered, (unsigned long long)l.others,
+	       seconds, (double)l.answered / seconds, percentile_us(&l, 0.5),
 	       percentile_us(&l, 0.99), percentile_us(&l, 0.999),
 	       (double)l.slowest / 1000);
 	return 0;

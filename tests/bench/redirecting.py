@@ -52,10 +52,12 @@ def by_zipf(codes):
 
 
 class Redirecting:
-    """`settings` are of the redirector, `http` of that section; ends with close()."""
+    """`settings` are of the redirector, `http` of that section, `env` is added to its
+    environment; ends with close()."""
 
-    def __init__(self, machine, name, links, http=None, **settings):
+    def __init__(self, machine, name, links, http=None, env=None, **settings):
         self.machine = machine
+        self.env = env
         self.made = Allocator(machine, name)
         self.directory = self.made.directory
         try:
@@ -78,7 +80,8 @@ class Redirecting:
         kafka = Kafka(made.broker.port)
         self.config["kafka"].update(topic_counters=kafka.create_topic("counters"),
                                     topic_clicks=kafka.clicks_topic(4))
-        self.program = made.keep(Program("redirector", self.config, made.directory))
+        self.program = made.keep(Program("redirector", self.config, made.directory,
+                                         env=self.env))
         made.program.stop()
         self.machine.pin(self.program.process.pid, self.machine.server_cpu)
 

@@ -357,6 +357,8 @@ def program(request, workdir, base_config):
     for made in programs:
         if made.process:
             made.process.kill()
+    # Of a build with SANITIZE, whoever's exit status no test looks at.
+    assert not [made.log_path for made in programs if "Sanitizer: " in made.log()]
 
 
 @pytest.fixture(scope="session")

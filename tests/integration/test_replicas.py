@@ -1,5 +1,6 @@
 """Links are looked up in a replica, and it is never noticed: not when it lacks one,
 is behind, hangs, or is away."""
+import concurrent.futures
 import signal
 import time
 
@@ -251,16 +252,34 @@ def test_while_the_master_is_away_it_stands_in(own_redis, own_links, replica,
     # It was told of that one, and does not know of which.
     own_links.change(changed, url=SECOND)
     own_redis.kill()
-    eventually(lambda: redirector.ready()[0] == 503, what="the master away")
-    # Who asked just before it went may be told so.
-    eventually(lambda: answer(redirector, blocked) == 451)
+    assert answer(redirector, blocked) == 451
     assert answer(redirector, code) == FIRST
+    eventually(lambda: redirector.ready()[0] == 503, what="the master away")
     assert answer(redirector, changed) in (SECOND, 503)
     assert answer(redirector, deleted) == 503
     assert answer(redirector, counted) == 503
     eventually(lambda: not has_replica(redirector), what="out of date")
     assert answer(redirector, more) == FIRST
     assert came_of_it(redirector, "stood_in") >= 1
+
+
+def test_it_stands_in_for_who_had_asked_the_master_when_that_went(
+        own_redis, own_links, replica, edge, base_config):
+    base_config["redis"]["command_timeout"] = "10m"
+    code, other, deleted = (own_links.create(FIRST) for _ in range(3))
+    own_links.delete(deleted)
+    in_sync(own_redis, replica)
+    redirector = edge(replica, replica_lag_max="1s")
+    by_replica(redirector, other, FIRST)
+    asked = redirector.metric(ASKED, of="master")
+    own_redis.signal(signal.SIGSTOP)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        eventually(lambda: not has_replica(redirector), what="out of date")
+        answers = [pool.submit(answer, redirector, c) for c in (code, deleted)]
+        eventually(lambda: redirector.metric(ASKED, of="master") >= asked + 2)
+        own_redis.kill()
+        assert [a.result() for a in answers] == [FIRST, 503]
+    assert came_of_it(redirector, "stood_in") == 1
 
 
 # --- settings --------------------------------------------------------------------------

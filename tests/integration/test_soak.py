@@ -1,0 +1,237 @@
+"""A redirector for a long time, with more links than its cache holds and servers that
+go away: it has as much memory and as many descriptors at the end as near the start.
+
+SOAK_CODES (5 million) says how many links there are, SOAK_SECONDS (600) how long their
+visits take.  A fifth of that is for getting full: minute 2 of ten.  Small numbers give a
+quick look: SOAK_CODES=200000 SOAK_SECONDS=60."""
+import json
+import os
+import statistics
+import subprocess
+import time
+
+import pytest
+import requests
+
+import servers
+from support import memory
+from support.keys import API_KEY
+from support.program import eventually
+from support.reckoning import log_ends
+from support.redirects import (  # noqa: F401 (fixtures)
+    domains_config, make_links, own_links, start)
+from support.server import RedisServer
+
+CODES = int(os.environ.get("SOAK_CODES", 5_000_000))
+SECONDS = float(os.environ.get("SOAK_SECONDS", 600))
+BATCH = 50_000
+# Every fifth visit is to one of a few codes, which stay in the cache; without Redis they
+# are all that is answered.
+HOT = 1000
+# Each code is looked up once at least, also if a fifth of the visits finds no Redis.
+RATE = max(100, round(1.25 * 1.25 * CODES / SECONDS))
+CONNECTIONS, EACH = 64, 1000
+# 64 MiB for five million, as delivered; an entry takes 200 to 400 bytes.
+CACHE_BYTES = max(1 << 20, CODES * 13)
+AWAY = SECONDS / 40
+WINDOW = SECONDS / 30
+GROWTH = 1.02
+SPARE_DESCRIPTORS = 2  # a client of Kafka may keep a connection more, for a while
+OUTAGES = (("kafka",), ("redis",), ("kafka", "redis"), ("kafka",), ("redis",))
+
+SPOOLED = "shortloop_redirector_spool_events"
+LOOKUPS = "shortloop_redirector_redis_lookups_total"
+EVICTIONS = "shortloop_redirector_cache_evictions_total"
+DROPPED = "shortloop_redirector_events_dropped_total"
+
+
+# --- links -----------------------------------------------------------------------------
+
+@pytest.fixture
+def own_redis(workdir):
+    """What SAVE has written is there after a kill.  A log of five million links would
+    take longer to be read."""
+    server = RedisServer(workdir / "redis")
+    yield server.start()
+    server.kill()
+
+
+@pytest.fixture
+def links_config(workdir):
+    key = workdir / "space.key"
+    key.write_text("0123456789abcdef0123456789abcdef")
+    return {"ttl_classes": ["30d"], "spaces": [{
+        "name": "s7", "number": 1, "length": 7, "strategy": "sequence",
+        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+
+
+def create(allocator, first, count):
+    lines = "".join(f'{{"url":"https://example.org/{first + i}","ttl":"30d"}}\n'
+                    for i in range(count))
+    answer = requests.post(
+        f"{allocator.url}/v1/links/batch", data=lines, timeout=600,
+        headers={"Authorization": f"Bearer {API_KEY}",
+                 "Content-Type": "application/x-ndjson"})
+    codes = [json.loads(line)["code"] for line in answer.text.splitlines()]
+    assert len(codes) == count
+    return codes
+
+
+@pytest.fixture
+def codes(own_links, own_redis, workdir):
+    """A file with all of them, every fifth a hot one; the allocator has ended."""
+    path, hot = workdir / "codes", []
+    with path.open("w") as out:
+        for first in range(0, CODES, BATCH):
+            made = create(own_links.allocator, first, min(BATCH, CODES - first))
+            hot = hot or made[:HOT]
+            for n, code in enumerate(made):
+                out.write(code + "\n")
+                if n % 4 == 3:
+                    out.write(hot[n // 4 % len(hot)] + "\n")
+    assert own_links.allocator.stop(600) == 0
+    client = own_redis.client()
+    assert client.dbsize() >= CODES
+    assert client.save()
+    return path
+
+
+# --- load ------------------------------------------------------------------------------
+
+@pytest.fixture
+def load(start, kafka, codes, workdir):
+    """Visits to all of them in turn, over and over, at RATE."""
+    tool = workdir / "bench_load"
+    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", tool,
+                    servers.ROOT / "tests/bench/bench_load.c"], check=True)
+    made = Load(start(spool_dir=str(workdir / "spool"),
+                      cache_size=f"{CACHE_BYTES}B", lookup_timeout="1s"),
+                tool, codes)
+    yield made
+    made.process.kill()
+
+
+class Load:
+    """A link that is not in the cache gets 503 while Redis is away."""
+
+    def __init__(self, redirector, tool, codes):
+        port = redirector.section["listen"].rpartition(":")[2]
+        self.redirector = redirector
+        self.process = subprocess.Popen(
+            [*servers.END_WITH_PARENT, tool, "-r", "-o", "503", port, f"@{codes}",
+             str(10 * SECONDS), str(CONNECTIONS), str(RATE), str(EACH)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def goes_on(self):
+        if self.process.poll() is not None:
+            raise AssertionError(self.process.communicate()[1])
+        return True
+
+    def stop(self):
+        self.process.terminate()
+        out, said = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, said
+        return json.loads(out)
+
+
+# --- what it holds -----------------------------------------------------------------------
+
+class Window:
+    """For WINDOW seconds, five times a second: the medians of the resident set, of its
+    anonymous part, and of the descriptors."""
+
+    def __init__(self, pid):
+        taken = []
+        until = time.monotonic() + WINDOW
+        while time.monotonic() < until:
+            now = memory.status(pid)
+            taken.append((now["VmRSS"], now["RssAnon"],
+                          len(os.listdir(f"/proc/{pid}/fd"))))
+            time.sleep(0.2)
+        self.resident, self.anonymous, self.descriptors = map(
+            statistics.median, zip(*taken))
+
+    def __str__(self):
+        return (f"{self.resident / memory.MIB:.2f} MiB resident, "
+                f"{self.anonymous / memory.MIB:.2f} anonymous, "
+                f"{self.descriptors:g} descriptors")
+
+
+def settle(load):
+    """All is as without an outage: ready, and nothing on disk any more."""
+    redirector = load.redirector
+    eventually(lambda: load.goes_on() and redirector.ready()[0] == 200 and
+               redirector.metric(SPOOLED) == 0, 300 + SECONDS,
+               what="events replayed")
+
+
+def outage(load, away):
+    """Ends when all is well again."""
+    redirector = load.redirector
+    unavailable = redirector.metric("shortloop_redirector_answers_total", status="503")
+    for server in away:
+        server.kill()
+    if any(server.name == "kafka" for server in away):
+        eventually(lambda: redirector.metric(SPOOLED) > 0, what="events spooled")
+    if any(server.name == "redis" for server in away):
+        eventually(lambda: redirector.metric(
+            "shortloop_redirector_answers_total", status="503") > unavailable)
+    time.sleep(AWAY)
+    for server in away:
+        server.start()
+    settle(load)
+
+
+def is_full(redirector):
+    taken, bound = (redirector.metric(f"shortloop_redirector_cache_bytes{end}")
+                    for end in ("", "_max"))
+    return redirector.metric(EVICTIONS) > 0 and taken > 0.95 * bound
+
+
+def looked_up(redirector):
+    return redirector.metric(LOOKUPS, result="answered")
+
+
+def wait_until(load, moment):
+    while time.monotonic() < moment:
+        load.goes_on()
+        time.sleep(0.2)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800 + 20 * SECONDS)
+def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_server,
+                                             record_property):
+    redirector, by_name = load.redirector, {"redis": own_redis, "kafka": kafka_server}
+    pid = redirector.process.pid
+    begun = time.monotonic()
+
+    # What an outage takes for the first time belongs to getting full.
+    wait_until(load, begun + SECONDS / 20)
+    outage(load, by_name.values())
+    wait_until(load, begun + SECONDS / 5)
+    eventually(lambda: load.goes_on() and is_full(redirector), 5 * SECONDS,
+               what="a full cache")
+    settle(load)
+    full = Window(pid)
+
+    for i, away in enumerate(OUTAGES):
+        wait_until(load, begun + SECONDS * (0.25 + 0.14 * i))
+        outage(load, [by_name[name] for name in away])
+    eventually(lambda: load.goes_on() and looked_up(redirector) >= CODES,
+               5 * SECONDS, what="all codes looked up")
+    wait_until(load, begun + SECONDS - WINDOW)
+    settle(load)
+    end = Window(pid)
+
+    answered = load.stop()
+    text = (f"{CODES} codes, {answered['requests']} visits, {answered['others']} of them "
+            f"503; full: {full}; at the end: {end}")
+    record_property("summary", text)
+    assert end.resident <= GROWTH * full.resident, text
+    assert end.anonymous <= GROWTH * full.anonymous, text
+    assert end.descriptors <= full.descriptors + SPARE_DESCRIPTORS, text
+    assert redirector.metric(DROPPED) == 0
+    assert redirector.stop() == 0
+    told = sum(log_ends(kafka, redirector.topic).values())
+    assert told >= answered["requests"] - answered["others"]
