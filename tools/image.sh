@@ -77,6 +77,7 @@ clean_up() {
 
 install_program() {
     local program=$1 packages=$2 with=(ca-certificates)
+    local entry=/usr/local/bin/entrypoint
     case $program in
     redirector | allocator | aggregator | reclaimer) ;;
     collector) with+=(publicsuffix) ;;
@@ -88,9 +89,9 @@ install_program() {
         "$packages/shortloop-$program"_*.deb
     install -d -m 750 -o "$USER_ID" -g "$USER_ID" /var/lib/shortloop \
         /var/log/shortloop /run/shortloop
-    ln -s "/usr/bin/$program" /usr/local/bin/entrypoint
+    ln -s "/usr/bin/$program" "$entry"
     clean_up
-    entrypoint --version
+    "$entry" --version
 }
 
 case "${1:-} $#" in
