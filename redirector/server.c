@@ -354,6 +354,19 @@ void servers_drain(struct servers *all, int64_t timeout_ms)
 	end_threads(all, http_listener_drain, timeout_ms);
 }
 
+static void stop_accepting(void *arg)
+{
+	struct server *s = arg;
+
+	http_listener_stop_accepting(s->serving.listener);
+	tell(s);
+}
+
+int servers_stop_accepting(struct servers *all, struct error *err)
+{
+	return on_each(all, stop_accepting, TELL_MS, err);
+}
+
 void servers_leave(struct servers *all, int64_t timeout_ms)
 {
 	end_threads(all, http_listener_leave, timeout_ms);
