@@ -159,7 +159,7 @@ static int make_replica(struct server *s, struct error *err)
 		.arg = s,
 	};
 
-	if (!config->redis.replicas.count)
+	if (!redis_has_replicas(&config->redis))
 		return 0;
 	s->context.replica = replica_new(&options, err);
 	return s->context.replica ? 0 : -1;
