@@ -10,6 +10,53 @@ static int64_t elapsed(int64_t *then, int64_t now)
 	return now - *then;
 }
 
+/* --- the window ------------------------------------------------------------
+ */
+
+static void window_begin(struct breaker_window *w, int64_t now)
+{
+	*w = (struct breaker_window){.begun = now};
+}
+
+static void window_drop_part(struct breaker_window *w)
+{
+	struct breaker_part *oldest;
+
+	w->current = (w->current + 1) % BREAKER_PARTS;
+	oldest = &w->parts[w->current];
+	w->all.ended -= oldest->ended;
+	w->all.failed -= oldest->failed;
+	*oldest = (struct breaker_part){0};
+}
+
+static void window_slide(struct breaker_window *w, int64_t now)
+{
+	const int64_t part = BREAKER_WINDOW_MS / BREAKER_PARTS;
+	int64_t parts = elapsed(&w->begun, now) / part;
+
+	if (parts >= BREAKER_PARTS) {
+		window_begin(w, now);
+		return;
+	}
+	w->begun += parts * part;
+	while (parts--)
+		window_drop_part(w);
+}
+
+static void window_note(struct breaker_window *w, int64_t now, unsigned failed)
+{
+	struct breaker_part *part;
+
+	window_slide(w, now);
+	part = &w->parts[w->current];
+	part->ended++;
+	part->failed += failed;
+	w->all.ended++;
+	w->all.failed += failed;
+}
+
+/* --- states --------------------------------------------------------------- */
+
 static void begin_slowly(struct breaker *b, int64_t now)
 {
 	b->limit = b->rules.first <= BREAKER_LIMIT_MAX ? b->rules.first : 0;
@@ -17,11 +64,20 @@ static void begin_slowly(struct breaker *b, int64_t now)
 	b->raised = now;
 }
 
+static void close_it(struct breaker *b, int64_t now)
+{
+	b->state = BREAKER_CLOSED;
+	b->since = now;
+	b->trips = 0;
+	window_begin(&b->window, now);
+	begin_slowly(b, now);
+}
+
 void breaker_init(struct breaker *b, const struct breaker_rules *rules,
 		  int64_t now)
 {
 	*b = (struct breaker){.rules = *rules};
-	begin_slowly(b, now);
+	close_it(b, now);
 }
 
 int64_t breaker_wait_left(struct breaker *b, int64_t now)
@@ -77,29 +133,59 @@ void breaker_succeeded(struct breaker *b, int64_t now)
 {
 	b->failures = 0;
 	if (b->state == BREAKER_CLOSED) {
+		window_note(&b->window, now, 0);
 		raise_limit(b, now);
-		return;
+	} else if (b->state != BREAKER_OPEN || !b->flapping) {
+		close_it(b, now);
 	}
-	b->state = BREAKER_CLOSED;
-	b->trips = 0;
-	begin_slowly(b, now);
 }
 
 static void open_for(struct breaker *b, int64_t now, uint32_t random)
 {
 	b->state = BREAKER_OPEN;
+	b->flapping = false;
 	b->since = now;
 	b->wait = backoff_delay(BREAKER_WAIT_MIN, b->rules.wait_max, ++b->trips,
 				random);
 }
 
+static bool is_flapping(struct breaker *b, int64_t now)
+{
+	const struct breaker_part *all = &b->window.all;
+
+	return b->rules.share && all->ended >= BREAKER_LEAST &&
+	       elapsed(&b->since, now) >= BREAKER_JUDGE_MS &&
+	       (uint64_t)all->failed * 100 >=
+		       (uint64_t)all->ended * b->rules.share;
+}
+
+static void open_flapping(struct breaker *b, int64_t now, uint32_t random)
+{
+	int64_t closed = elapsed(&b->since, now);
+	unsigned flaps = closed < BREAKER_WINDOW_MS ? b->flaps + 1 : 1;
+
+	open_for(b, now, random);
+	b->flapping = true;
+	b->flaps = flaps;
+	b->wait = backoff_delay(BREAKER_WAIT_MIN, b->rules.wait_max, flaps,
+				random);
+	if (b->wait > closed)
+		b->wait = closed;
+}
+
+/* Those that fail together with the one that opened it count once. */
 void breaker_failed(struct breaker *b, int64_t now, uint32_t random)
 {
 	b->failures++;
-	/* Those that fail together with the one that opened it count once. */
-	if (b->state == BREAKER_HALF_OPEN ||
-	    (b->state == BREAKER_CLOSED && b->failures >= b->rules.failures))
+	if (b->state == BREAKER_HALF_OPEN) {
 		open_for(b, now, random);
+	} else if (b->state == BREAKER_CLOSED) {
+		window_note(&b->window, now, 1);
+		if (b->failures >= b->rules.failures)
+			open_for(b, now, random);
+		else if (is_flapping(b, now))
+			open_flapping(b, now, random);
+	}
 }
 
 void breaker_connected(struct breaker *b, int64_t now)

@@ -20,6 +20,7 @@
 #define FDS_MAX	   128	     /* in one message */
 #define PATIENCE_S 30
 #define PAUSE_MS   100 /* after accepting failed, for want of descriptors */
+#define TRIES	   10  /* of a successor whose predecessor ends meanwhile */
 
 enum kind {
 	TAKE = 1,
@@ -172,6 +173,11 @@ static int add_all(struct inherited *into, const int *fds, size_t count,
 
 static int no_answer(const char *path, struct error *err)
 {
+	/* With its socket, where this one waited for its turn. */
+	if (errno == ECONNRESET || errno == EPIPE)
+		return error_set_retriable(err, ERROR_NOTFOUND,
+					   "who listened at %s has ended",
+					   path);
 	if (errno == EAGAIN || errno == 0)
 		return error_set_retriable(
 			err, ERROR_BUSY,
@@ -184,14 +190,30 @@ static int no_answer(const char *path, struct error *err)
 			 path);
 }
 
+/* Others may have come before. */
+static int await_turn(int fd, int64_t turn_ms)
+{
+	struct pollfd answer = {.fd = fd, .events = POLLIN};
+	int n;
+
+	do
+		n = poll(&answer, 1, (int)turn_ms);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		errno = EAGAIN;
+	return n > 0 ? 0 : -1;
+}
+
 static int take_sockets(struct predecessor *p, const char *path,
-			struct inherited *into, struct error *err)
+			int64_t turn_ms, struct inherited *into,
+			struct error *err)
 {
 	struct message m;
 	int fds[FDS_MAX];
 	size_t count;
 
-	if (send_message(p->fd, TAKE, NULL, 0) < 0)
+	if (send_message(p->fd, TAKE, NULL, 0) < 0 ||
+	    await_turn(p->fd, turn_ms) < 0)
 		return no_answer(path, err);
 	do {
 		if (receive(p->fd, &m, fds, &count) < 0)
@@ -203,31 +225,45 @@ static int take_sockets(struct predecessor *p, const char *path,
 	return 0;
 }
 
-int predecessor_find(const char *path, struct inherited *into,
+static int ask(struct predecessor *p, const char *path, int64_t turn_ms,
+	       struct inherited *into, struct error *err)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = connect_to(path, err);
+	if (p->fd < 0)
+		return -1;
+	if (!is_one_of_us(p->fd))
+		return error_set(err, ERROR_UNSAFE, "%s is another user's",
+				 path);
+	return take_sockets(p, path, turn_ms, into, err);
+}
+
+int predecessor_find(const char *path, int64_t turn_ms, struct inherited *into,
 		     struct predecessor **ret, struct error *err)
 {
 	struct predecessor *p = calloc(1, sizeof(*p));
 	struct error why = {0};
+	int status, tries = 0;
 
 	*ret = NULL;
 	if (!p)
 		return error_set_nomem(err);
-	p->fd = connect_to(path, &why);
-	if (p->fd < 0) {
-		predecessor_free(p);
-		if (why.code == ERROR_NOTFOUND)
-			return 0;
-		*err = why;
-		return -1;
-	}
-	if (!is_one_of_us(p->fd))
-		error_set(err, ERROR_UNSAFE, "%s is another user's", path);
-	else if (take_sockets(p, path, into, err) == 0) {
+	p->fd = -1;
+	do
+		status = ask(p, path, turn_ms, into, &why);
+	while (status < 0 && p->fd >= 0 && why.code == ERROR_NOTFOUND &&
+	       ++tries < TRIES);
+	if (status == 0) {
 		*ret = p;
 		return 0;
 	}
+	if (p->fd < 0 && why.code == ERROR_NOTFOUND)
+		status = 0;
+	else
+		*err = why;
 	predecessor_free(p);
-	return -1;
+	return status;
 }
 
 pid_t predecessor_pid(const struct predecessor *p)

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/error.h"
@@ -31,11 +32,12 @@ struct predecessor;
 
 /*
  * Asks whoever listens at `path` for its sockets.  *ret is NULL when nobody
- * does.  ERROR_BUSY: it does not answer, or hands over to another; tried again,
- * it may.  ERROR_PROTOCOL: it is something else than a redirector that this one
- * can succeed.
+ * does.  Of several that ask, one comes after the other, each from the one
+ * before it: that may take up to `turn_ms`.  ERROR_BUSY: it does not answer in
+ * that time; tried again, it may.  ERROR_PROTOCOL: it is something else than a
+ * redirector that this one can succeed.
  */
-int predecessor_find(const char *path, struct inherited *into,
+int predecessor_find(const char *path, int64_t turn_ms, struct inherited *into,
 		     struct predecessor **ret, struct error *err);
 
 pid_t predecessor_pid(const struct predecessor *p);

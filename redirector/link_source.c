@@ -526,6 +526,7 @@ static int make_side(struct link_source *s, enum lookup_server of,
 		.failures = (unsigned)settings->breaker_failures,
 		.wait_max = settings->breaker_wait_max,
 		.first = (unsigned)settings->lookups_at_first,
+		.share = (unsigned)settings->breaker_failure_share,
 	};
 	struct side *side = &s->sides[of];
 

@@ -300,12 +300,11 @@ static int make_lookups(struct redirector *r, struct health *health,
 		.metrics = r->registry,
 		.log = r->log,
 		.threads = r->threads,
-		.replicas = redis->replicas.count > 0,
+		.replicas = redis_has_replicas(redis),
 	};
 
-	if (options.replicas)
-		r->first_replica =
-			arc4random_uniform((uint32_t)redis->replicas.count);
+	/* Of however many there are. */
+	r->first_replica = arc4random_uniform(1 << 16);
 	r->lookups = lookup_health_new(&options, err);
 	return r->lookups ? 0 : -1;
 }

@@ -103,6 +103,10 @@ static const struct setting settings_table[] = {
 		    "After so many look-ups in a row that failed or took too "
 		    "long, a thread asks Redis for one link at a time only, "
 		    "now and then, until one succeeds"),
+	SETTING_INT(breaker_failure_share, "30", 0, 100, AT_START,
+		    "It does the same when so many per cent of a thread's "
+		    "look-ups of the last 10s failed or took too long, of 100 "
+		    "at least; 0: however many do"),
 	SETTING_DURATION(breaker_wait_max, "2s", BREAKER_WAIT_MIN, CLOCK_MINUTE,
 			 AT_START,
 			 "The longest time between two of these; the first is "

@@ -42,6 +42,7 @@ struct redirector_settings {
 	int64_t lookup_timeout;
 	int64_t lookups_at_first; /* under way after an outage, by thread */
 	int64_t breaker_failures;
+	int64_t breaker_failure_share; /* per cent */
 	int64_t breaker_wait_max;
 	int64_t replica_timeout;
 	int64_t replica_lag_max;

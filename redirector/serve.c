@@ -15,6 +15,10 @@
 
 enum {
 	LOOK_MS = 10, /* between two looks whether visits can be redirected */
+	/* Others may have been started before, while the one that runs hands
+	 * over: so long, and some times what each may take until it serves. */
+	TURN_MS = 30000,
+	TURNS = 4,
 	/* At the end of a process that the service manager starts anew, while
 	 * visitors wait: for those who have connected but not asked, and for
 	 * Kafka. */
@@ -40,13 +44,15 @@ struct serving {
 
 static int inherit(struct serving *s, struct error *err)
 {
-	const char *path = s->config->redirector.handover_socket;
+	const struct redirector_settings *settings = &s->config->redirector;
+	const char *path = settings->handover_socket;
+	int64_t turn = TURN_MS + TURNS * settings->handover_timeout;
 
 	s->inherited = inherited_new(err);
 	if (!s->inherited || fd_store_take(s->inherited, err) < 0)
 		return -1;
-	if (path &&
-	    predecessor_find(path, s->inherited, &s->predecessor, err) < 0)
+	if (path && predecessor_find(path, turn, s->inherited, &s->predecessor,
+				     err) < 0)
 		return error_wrap(err, "redirector.handover_socket");
 	s->takes_over = inherited_count(s->inherited) > 0;
 	if (s->predecessor)
@@ -184,15 +190,29 @@ static int64_t at_most(int64_t ms, int64_t most)
 	return ms < most ? ms : most;
 }
 
-/* Another process serves already: nobody waits for this one.  It keeps no
- * socket of both, or whoever is started after a kill of the other would find
- * one at which nobody accepts. */
+/* It keeps no socket of both, or whoever is started after a kill of the other
+ * would find one at which nobody accepts. */
+static void leave_sockets(struct serving *s)
+{
+	struct error err;
+
+	sockets_disown(s->sockets);
+	sockets_close_handover(s->sockets);
+	if (servers_stop_accepting(s->servers, &err) < 0) {
+		log_warn(app_log(s->app), "sockets kept until connections end",
+			 log_err(&err));
+		return;
+	}
+	sockets_free(s->sockets);
+	s->sockets = NULL;
+}
+
+/* Another process serves already: nobody waits for this one. */
 static int64_t end_relieved(struct serving *s)
 {
 	int64_t timeout = s->config->redirector.drain_timeout;
 
-	sockets_disown(s->sockets);
-	sockets_close_handover(s->sockets);
+	leave_sockets(s);
 	app_leave_admin(s->app, timeout);
 	servers_leave(s->servers, timeout);
 	sockets_free(s->sockets);

@@ -159,7 +159,7 @@ static int make_replica(struct server *s, struct error *err)
 		.arg = s,
 	};
 
-	if (!config->redis.replicas.count)
+	if (!redis_has_replicas(&config->redis))
 		return 0;
 	s->context.replica = replica_new(&options, err);
 	return s->context.replica ? 0 : -1;
@@ -352,6 +352,19 @@ void servers_drain(struct servers *all, int64_t timeout_ms)
 	/* Nobody else connects; each thread takes of those that wait. */
 	sockets_unlink(all->sockets);
 	end_threads(all, http_listener_drain, timeout_ms);
+}
+
+static void stop_accepting(void *arg)
+{
+	struct server *s = arg;
+
+	http_listener_stop_accepting(s->serving.listener);
+	tell(s);
+}
+
+int servers_stop_accepting(struct servers *all, struct error *err)
+{
+	return on_each(all, stop_accepting, TELL_MS, err);
 }
 
 void servers_leave(struct servers *all, int64_t timeout_ms)

@@ -64,6 +64,10 @@ void servers_drain(struct servers *all, int64_t timeout_ms);
  * until those are gone that were there, for at most `timeout_ms`. */
 void servers_wind_down(struct servers *all, int64_t timeout_ms);
 
+/* They accept no more, and nothing of theirs uses the sockets: those may be
+ * freed.  -1: a thread has stopped.  servers_leave follows. */
+int servers_stop_accepting(struct servers *all, struct error *err);
+
 /* Leaves the sockets to others that have them as well, answers those who are
  * connected once more, for at most `timeout_ms`, and ends the threads. */
 void servers_leave(struct servers *all, int64_t timeout_ms);

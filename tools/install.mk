@@ -79,3 +79,9 @@ deb: have-lists
 	DEB_BUILD_OPTIONS="parallel=$(shell nproc) $(DEB_BUILD_OPTIONS)" debian/rules binary
 	@ls build/deb/packages
 .PHONY: deb
+
+#: make image-context what the Containerfile is given, in build/image
+image-context:
+	rm -rf $B/image
+	tools/image.sh context $B/image
+.PHONY: image-context

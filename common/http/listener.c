@@ -245,6 +245,11 @@ void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 	wait_for_last(l, timeout_ms, done, arg);
 }
 
+void http_listener_stop_accepting(struct http_listener *l)
+{
+	close_acceptors(l);
+}
+
 void http_listener_leave(struct http_listener *l, int64_t timeout_ms,
 			 void (*done)(void *arg), void *arg)
 {

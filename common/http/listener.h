@@ -109,6 +109,11 @@ uint16_t http_listener_port(const struct http_listener *l);
 void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 			 void (*done)(void *arg), void *arg);
 
+/* Stops accepting, and leaves the sockets to others that have them as well: who
+ * owns those that are shared may close them then.  http_listener_leave follows.
+ */
+void http_listener_stop_accepting(struct http_listener *l);
+
 /*
  * Goes on accepting, and answers every request with Connection: close.  Calls
  * done(arg) when those are gone that were connected at the time of the call, or

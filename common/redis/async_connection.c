@@ -236,8 +236,17 @@ static void on_role(redisAsyncContext *context, void *raw, void *unused)
 		on_up(c);
 }
 
-/* The sentinel has done its part: the way leads on to the master. */
-static void on_master(redisAsyncContext *context, void *raw, void *unused)
+static int read_whereabouts(struct async_connection *c, const redisReply *reply,
+			    struct error *err)
+{
+	if (c->of_replica)
+		return redis_parse_replicas(reply, c->config, c->pick++,
+					    &c->server, err);
+	return redis_parse_master(reply, c->config, &c->server, err);
+}
+
+/* The sentinel has done its part: the way leads on to the server. */
+static void on_whereabouts(redisAsyncContext *context, void *raw, void *unused)
 {
 	struct async_connection *c = context->data;
 	const redisReply *reply = answer_to(c, context, raw);
@@ -246,7 +255,7 @@ static void on_master(redisAsyncContext *context, void *raw, void *unused)
 	(void)unused;
 	if (!reply)
 		return;
-	if (redis_parse_master(reply, c->config, &c->master, &err)) {
+	if (read_whereabouts(c, reply, &err)) {
 		turn_away(c, err.text);
 		return;
 	}
@@ -277,9 +286,11 @@ static void ask_sentinel(struct async_connection *c)
 
 	authenticate(c, config->sentinel_username, config->sentinel_password);
 	greet(c, 3,
-	      (const char *[]){"SENTINEL", "get-master-addr-by-name",
+	      (const char *[]){"SENTINEL",
+			       c->of_replica ? "replicas"
+					     : "get-master-addr-by-name",
 			       config->master_name},
-	      on_master);
+	      on_whereabouts);
 }
 
 static void send_greetings(struct async_connection *c)
@@ -413,7 +424,7 @@ static void connect_to(struct async_connection *c,
 static void connect_now(struct async_connection *c)
 {
 	const struct redis_address *next =
-		c->found ? &c->master : &c->targets.all[c->at];
+		c->found ? &c->server : &c->targets.all[c->at];
 
 	c->asking = c->targets.sentinels && !c->found;
 	c->found = false;
@@ -436,6 +447,7 @@ int async_connection_open(struct async_connection *c, struct loop *loop,
 	c->on_state = on_state;
 	c->arg = arg;
 	c->backoff = BACKOFF_MIN_MS;
+	c->pick = first;
 	status = c->of_replica ? redis_targets_of_replicas(config, first,
 							   &c->targets, err)
 			       : redis_targets_parse(config, &c->targets, err);

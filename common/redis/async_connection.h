@@ -35,10 +35,11 @@ struct async_connection {
 	size_t failed;	 /* targets in a row that led nowhere */
 	size_t loading;	 /* scripts sent whose sum is not back yet */
 	bool of_replica; /* rather than of the master */
-	bool asking;	 /* a sentinel, rather than the master */
-	bool found;	 /* it has said where the master is */
+	bool asking;	 /* a sentinel, rather than the server */
+	bool found;	 /* it has said where that is */
+	size_t pick;	 /* which of the replicas that it knows */
 	const char *where;
-	struct redis_address master; /* as a sentinel said */
+	struct redis_address server; /* as a sentinel said */
 	char run_id[REDIS_RUN_ID_SIZE];
 	struct loop_timer *role_timer; /* while it is up */
 	int64_t role_asked;	       /* loop time; 0: answered */
@@ -52,7 +53,8 @@ struct async_connection {
 };
 
 /* `connection` is zeroed but for what it is of.  Starts connecting once the
- * loop runs; of a replica, with the first-th of those there are. */
+ * loop runs; of a replica, with the first-th of those there are, or that a
+ * sentinel knows; each try is another's then. */
 int async_connection_open(struct async_connection *c, struct loop *loop,
 			  const struct redis_config *config,
 			  const struct redis_scripts *scripts, size_t first,

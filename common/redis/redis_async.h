@@ -35,8 +35,9 @@ struct redis_async *redis_async_new(struct loop *loop,
 				    const struct redis_scripts *scripts,
 				    redis_state_fn *on_state, void *arg,
 				    struct error *err);
-/* The same to a replica, one of config->replicas: beginning with the first-th,
- * the next is tried when one is away, or has become a master. */
+/* The same to a replica, one of config->replicas or of those that the sentinels
+ * know: beginning with the first-th, the next is tried when one is away, or has
+ * become a master. */
 struct redis_async *
 redis_async_new_to_replica(struct loop *loop, const struct redis_config *config,
 			   size_t first, redis_state_fn *on_state, void *arg,

@@ -25,6 +25,10 @@ static const struct setting settings[] = {
 			"links up, each thread in one; what they do not have, "
 			"or may have late, is looked up in the master.  Other "
 			"programs do not use them."),
+	SETTING_BOOL(sentinel_replicas, "false", AT_START,
+		     "Whether the sentinels are asked for the read replicas, "
+		     "too, in place of `replicas`: those that they know to be "
+		     "there at the time."),
 	SETTING_STRING(sentinel_username, OPTIONAL, AT_START,
 		       "The ACL user to authenticate to the sentinels as."),
 	SETTING_SECRET(sentinel_password, OPTIONAL, AT_START,
@@ -53,6 +57,26 @@ const struct setting_section redis_section = {
 	.settings = settings,
 };
 
+bool redis_has_replicas(const struct redis_config *config)
+{
+	return config->sentinel_replicas || config->replicas.count > 0;
+}
+
+static int check_discovery(const struct redis_config *config, struct error *err)
+{
+	if (!config->sentinel_replicas)
+		return 0;
+	if (config->sentinels.count == 0)
+		return error_set(err, ERROR_CONFIG,
+				 "redis.sentinel_replicas: there are no "
+				 "redis.sentinels");
+	if (config->replicas.count)
+		return error_set(err, ERROR_CONFIG,
+				 "redis.sentinel_replicas: redis.replicas are "
+				 "named as well");
+	return 0;
+}
+
 int redis_replicas_check(const struct redis_config *config, struct error *err)
 {
 	const struct setting_strings *replicas = &config->replicas;
@@ -68,7 +92,7 @@ int redis_replicas_check(const struct redis_config *config, struct error *err)
 						 "there twice",
 						 replicas->items[i]);
 	}
-	return 0;
+	return check_discovery(config, err);
 }
 
 static int64_t at_most(int64_t ms, int64_t bound)

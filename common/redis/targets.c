@@ -64,8 +64,10 @@ int redis_targets_of_replicas(const struct redis_config *config, size_t first,
 			      struct redis_targets *ret_targets,
 			      struct error *err)
 {
-	const struct setting_strings *all = &config->replicas;
-	struct redis_targets t = {0};
+	const struct setting_strings *all = config->sentinel_replicas
+						    ? &config->sentinels
+						    : &config->replicas;
+	struct redis_targets t = {.sentinels = config->sentinel_replicas};
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < all->count; i++)
@@ -155,13 +157,114 @@ int redis_check_replica(const redisReply *info, struct error *err)
 	return error_set_retriable(err, ERROR_REMOTE, "it is no replica");
 }
 
+/* --- sentinels -------------------------------------------------------------
+ */
+
+static int parse_address(const char *host, const char *port,
+			 struct redis_address *ret, struct error *err)
+{
+	char text[REDIS_HOST_MAX + 16];
+	bool v6 = strchr(host, ':');
+
+	snprintf(text, sizeof(text), "%s%.255s%s:%.8s", v6 ? "[" : "", host,
+		 v6 ? "]" : "", port);
+	if (redis_address_parse(text, ret, err) == 0)
+		return 0;
+	err->retriable = true;
+	return -1;
+}
+
+static int no_sentinel(struct error *err)
+{
+	return error_set_retriable(err, ERROR_PROTOCOL,
+				   "it does not answer as a sentinel does");
+}
+
+/* What a replica, names and values in turn, has under that name; NULL:
+ * nothing. */
+static const char *field_of(const redisReply *replica, const char *name)
+{
+	for (size_t i = 0; i + 1 < replica->elements; i += 2) {
+		const redisReply *key = replica->element[i],
+				 *value = replica->element[i + 1];
+
+		if (key->type == REDIS_REPLY_STRING &&
+		    value->type == REDIS_REPLY_STRING &&
+		    !strcmp(key->str, name))
+			return value->str;
+	}
+	return NULL;
+}
+
+/* Down, for the sentinel or for most of them, or out of its touch. */
+static bool is_up(const redisReply *replica)
+{
+	const char *flags = field_of(replica, "flags");
+
+	return field_of(replica, "ip") && field_of(replica, "port") && flags &&
+	       !strstr(flags, "_down") && !strstr(flags, "disconnected");
+}
+
+static bool is_linked(const redisReply *replica)
+{
+	const char *status = field_of(replica, "master-link-status");
+
+	return status && !strcmp(status, "ok");
+}
+
+static bool is_wanted(const redisReply *replica, bool linked)
+{
+	return replica->type == REDIS_REPLY_ARRAY && is_up(replica) &&
+	       (!linked || is_linked(replica));
+}
+
+static size_t count_wanted(const redisReply *reply, bool linked)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reply->elements; i++)
+		count += is_wanted(reply->element[i], linked);
+	return count;
+}
+
+static const redisReply *nth_wanted(const redisReply *reply, bool linked,
+				    size_t n)
+{
+	for (size_t i = 0; i < reply->elements; i++)
+		if (is_wanted(reply->element[i], linked) && n-- == 0)
+			return reply->element[i];
+	return NULL;
+}
+
+int redis_parse_replicas(const redisReply *reply,
+			 const struct redis_config *config, size_t pick,
+			 struct redis_address *ret_replica, struct error *err)
+{
+	const redisReply *replica;
+	bool linked = true;
+	size_t count;
+
+	if (reply->type == REDIS_REPLY_ERROR)
+		return redis_error_reply(reply, err);
+	if (reply->type != REDIS_REPLY_ARRAY)
+		return no_sentinel(err);
+	count = count_wanted(reply, linked);
+	if (count == 0)
+		count = count_wanted(reply, linked = false);
+	if (count == 0)
+		return error_set_retriable(
+			err, ERROR_REMOTE,
+			"this sentinel knows no replica of '%.60s' that is up",
+			config->master_name);
+	replica = nth_wanted(reply, linked, pick % count);
+	return parse_address(field_of(replica, "ip"), field_of(replica, "port"),
+			     ret_replica, err);
+}
+
 int redis_parse_master(const redisReply *reply,
 		       const struct redis_config *config,
 		       struct redis_address *ret_master, struct error *err)
 {
-	char text[REDIS_HOST_MAX + 16];
-	bool v6;
-
 	if (reply->type == REDIS_REPLY_ERROR)
 		return redis_error_reply(reply, err);
 	if (reply->type == REDIS_REPLY_NIL)
@@ -172,15 +275,7 @@ int redis_parse_master(const redisReply *reply,
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
 	    reply->element[0]->type != REDIS_REPLY_STRING ||
 	    reply->element[1]->type != REDIS_REPLY_STRING)
-		return error_set_retriable(err, ERROR_PROTOCOL,
-					   "it does not answer as a sentinel "
-					   "does");
-	v6 = strchr(reply->element[0]->str, ':');
-	snprintf(text, sizeof(text), "%s%.255s%s:%.8s", v6 ? "[" : "",
-		 reply->element[0]->str, v6 ? "]" : "", reply->element[1]->str);
-	if (redis_address_parse(text, ret_master, err)) {
-		err->retriable = true;
-		return -1;
-	}
-	return 0;
+		return no_sentinel(err);
+	return parse_address(reply->element[0]->str, reply->element[1]->str,
+			     ret_master, err);
 }

@@ -30,7 +30,7 @@ struct redis_targets {
 int redis_targets_parse(const struct redis_config *config,
 			struct redis_targets *ret_targets, struct error *err);
 /* The replicas, of which there are some, beginning with the first-th (modulo
- * their number). */
+ * their number); or the sentinels that know of them, likewise. */
 int redis_targets_of_replicas(const struct redis_config *config, size_t first,
 			      struct redis_targets *ret_targets,
 			      struct error *err);
@@ -53,6 +53,15 @@ int redis_check_replica(const redisReply *info, struct error *err);
 #define REDIS_RUN_ID_SIZE 41
 void redis_read_run_id(const redisReply *info,
 		       char ret_run_id[REDIS_RUN_ID_SIZE]);
+
+/*
+ * The answer to SENTINEL replicas.  Of those that are up, as far as that
+ * sentinel knows, and in touch with their master if any is, the pick-th (modulo
+ * their number).  What it says may be late: who comes there asks for its role.
+ */
+int redis_parse_replicas(const redisReply *reply,
+			 const struct redis_config *config, size_t pick,
+			 struct redis_address *ret_replica, struct error *err);
 
 /* The answer to SENTINEL get-master-addr-by-name. */
 int redis_parse_master(const redisReply *reply,

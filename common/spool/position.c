@@ -44,6 +44,7 @@ int position_file_open(struct position_file *f, int dir,
 		       struct error *err)
 {
 	struct entry e;
+	int whole = 0;
 
 	f->generation = 0;
 	*ret = (struct spool_position){0};
@@ -52,14 +53,19 @@ int position_file_open(struct position_file *f, int dir,
 	if (f->fd < 0)
 		return error_set_errno(err, POSITION_NAME);
 	for (int i = 0; i < 2; i++) {
-		if (!read_entry(f->fd, i, &e) ||
-		    (*ret_found && le64toh(e.generation) < f->generation))
+		if (!read_entry(f->fd, i, &e))
+			continue;
+		whole++;
+		if (*ret_found && le64toh(e.generation) < f->generation)
 			continue;
 		*ret_found = true;
 		f->generation = le64toh(e.generation);
 		ret->acknowledged = le64toh(e.acknowledged);
 		ret->handed_over = le64toh(e.handed_over);
 	}
+	/* The other one may have been newer. */
+	if (whole == 1)
+		ret->handed_over = UINT64_MAX;
 	return 0;
 }
 
@@ -70,9 +76,8 @@ void position_file_close(struct position_file *f)
 	f->fd = -1;
 }
 
-int position_file_write(struct position_file *f,
-			const struct spool_position *position, bool durable,
-			struct error *err)
+static int write_entry(struct position_file *f,
+		       const struct spool_position *position, struct error *err)
 {
 	uint64_t generation = f->generation + 1;
 	struct entry e = {
@@ -84,9 +89,21 @@ int position_file_write(struct position_file *f,
 
 	e.crc = htole32(crc_of(&e));
 	if (pwrite(f->fd, &e, sizeof(e),
-		   (off_t)(generation % 2) * ENTRY_SPACING) != sizeof(e) ||
-	    (durable && fdatasync(f->fd) < 0))
+		   (off_t)(generation % 2) * ENTRY_SPACING) != sizeof(e))
 		return error_set_errno(err, POSITION_NAME);
 	f->generation = generation;
+	return 0;
+}
+
+int position_file_write(struct position_file *f,
+			const struct spool_position *position, bool durable,
+			struct error *err)
+{
+	/* The first into both: an entry that is not whole is damaged then. */
+	if ((f->generation == 0 && write_entry(f, position, err) < 0) ||
+	    write_entry(f, position, err) < 0)
+		return -1;
+	if (durable && fdatasync(f->fd) < 0)
+		return error_set_errno(err, POSITION_NAME);
 	return 0;
 }

@@ -10,6 +10,9 @@
  *	 8  8  generation: of the newer entry it is higher
  *	16  8  acknowledged
  *	24  8  handed_over
+ *
+ * Without the newer one records come again that had been done with, and none is
+ * passed over.
  */
 #ifndef COMMON_SPOOL_POSITION_H
 #define COMMON_SPOOL_POSITION_H
@@ -30,13 +33,14 @@ struct position_file {
 };
 
 /* Opens or creates it; *ret_found is false, and *ret zero, where no entry is
- * whole. */
+ * whole.  Where one is not, handed_over is UINT64_MAX: nobody knows it. */
 int position_file_open(struct position_file *f, int dir,
 		       struct spool_position *ret, bool *ret_found,
 		       struct error *err);
 void position_file_close(struct position_file *f);
 
-/* `durable` waits until a loss of power leaves it, too. */
+/* A kill of the process leaves what was written; with `durable` it waits until
+ * a loss of power does, too. */
 int position_file_write(struct position_file *f,
 			const struct spool_position *position, bool durable,
 			struct error *err);

@@ -37,7 +37,7 @@ struct spool {
 	bool opened;
 	struct position_file position_file;
 	struct spool_position position; /* as it is */
-	struct spool_position noted;	/* as the file has it */
+	struct spool_position noted;	/* as a loss of power leaves it */
 	/* In order; at least one while there are records.  Only the last is
 	 * ever written to, and only if `out` is its descriptor. */
 	struct segment *segments;
@@ -256,10 +256,9 @@ static int recall_position(struct spool *s, struct error *err)
 	return 0;
 }
 
-static int note_position(struct spool *s, bool durable, struct error *err)
+static int note_durably(struct spool *s, struct error *err)
 {
-	if (position_file_write(&s->position_file, &s->position, durable, err) <
-	    0)
+	if (position_file_write(&s->position_file, &s->position, true, err) < 0)
 		return -1;
 	s->noted = s->position;
 	return 0;
@@ -272,7 +271,7 @@ static int open_all(struct spool *s, struct error *err)
 	    find_end(s, err) < 0 || recall_position(s, err) < 0)
 		return -1;
 	remove_segments(s);
-	if (note_position(s, true, err) < 0)
+	if (note_durably(s, err) < 0)
 		return -1;
 	s->opened = true;
 	return 0;
@@ -487,7 +486,7 @@ int spool_sync(struct spool *s, struct error *err)
 {
 	if ((s->position.acknowledged != s->noted.acknowledged ||
 	     s->position.handed_over != s->noted.handed_over) &&
-	    note_position(s, false, err) < 0)
+	    note_durably(s, err) < 0)
 		return error_wrap(err, "spool %s", s->dir_name);
 	if (!s->unsynced)
 		return 0;
@@ -579,7 +578,7 @@ static int note_handing_over(struct spool *s, uint64_t number,
 	if (number < before)
 		return 0;
 	s->position.handed_over = number + HAND_OVER_AHEAD;
-	if (note_position(s, true, err) == 0)
+	if (note_durably(s, err) == 0)
 		return 0;
 	s->position.handed_over = before;
 	return -1;
@@ -614,9 +613,14 @@ uint64_t spool_next_number(const struct spool *s)
 
 void spool_acknowledge(struct spool *s, uint64_t number)
 {
+	struct error ignored;
+
 	if (number <= s->position.acknowledged)
 		return;
 	s->position.acknowledged = number;
+	/* What this does not note spool_sync does, or tells why not. */
+	(void)position_file_write(&s->position_file, &s->position, false,
+				  &ignored);
 	remove_segments(s);
 }
 

@@ -62,7 +62,10 @@ int spool_next(struct spool *s, struct spool_record *ret, uint64_t *ret_lost,
 /* The number of the record that spool_next comes to next. */
 uint64_t spool_next_number(const struct spool *s);
 
-/* All records below `number`, of those that were read, are done with. */
+/* All records below `number`, of those that were read, are done with.  They do
+ * not come again after a kill of the process; after a loss of power those do
+ * that were acknowledged since spool_sync.  Costs a call of the kernel: tell
+ * many at a time. */
 void spool_acknowledge(struct spool *s, uint64_t number);
 
 /* Notes the position, and waits until what was appended survives a loss of

@@ -2,7 +2,6 @@
 the master by its role, among addresses or through a sentinel, and do not stay
 where nothing can be written."""
 import pytest
-import redis as redis_client
 import requests
 
 import servers
@@ -10,43 +9,8 @@ from support.allocator import *  # noqa: F403, fixtures too
 from support.program import eventually
 from support.reclaim import BRIEF
 from support.replication import follow, in_sync
-from support.server import RedisServer, Server
-
-
-class Sentinel(Server):
-    name = "sentinel"
-
-    def __init__(self, directory, master):
-        super().__init__(directory)
-        directory.mkdir(parents=True)
-        self.config = directory / "sentinel.conf"
-        self.config.write_text(
-            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
-            f"sentinel monitor mymaster 127.0.0.1 {master.port} 1\n"
-            "sentinel failover-timeout mymaster 2000\n")
-
-    def command(self):
-        return ["redis-server", self.config, "--sentinel"]
-
-    def client(self):
-        return redis_client.Redis(port=self.port, decode_responses=True)
-
-    def probe(self):
-        try:
-            return self.client().ping()
-        except redis_client.RedisError:
-            return False
-
-    def mind(self):
-        """From now on a master that does not answer is replaced soon.  Before, one
-        that has only been slow is not: that takes 30 seconds."""
-        self.client().sentinel_set("mymaster", "down-after-milliseconds", 500)
-
-    def master(self):
-        return self.client().sentinel_get_master_addr_by_name("mymaster")[1]
-
-    def knows_replica(self):
-        return len(self.client().sentinel_slaves("mymaster")) == 1
+from support.sentinel import Sentinel
+from support.server import RedisServer
 
 
 def swap(master, replica):

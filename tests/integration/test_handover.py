@@ -188,6 +188,38 @@ def test_no_visit_fails_while_redirectors_follow_each_other(
                        threads=(1, 3, 3, 2))
 
 
+def test_of_starts_in_a_row_the_last_one_serves(prepare, sockets, bench_load, codes,
+                                               kafka):
+    """They come faster than any of them is ready: each has the sockets from the one
+    before it, whichever that is, while visitors come by port and socket."""
+    way = BySocket(sockets)
+    path = sockets / "visits"
+    redirector = way.start(prepare(way, listen_unix=str(path)))
+    load = Load(bench_load, redirector, codes, 400, 8, 1)
+    processes = [redirector.process]
+    try:
+        for _ in range(3):
+            redirector.start(ready=False)
+            processes.append(redirector.process)
+        eventually(lambda: sum(p.running() for p in processes) == 1)
+        last, = [p for p in processes if p.running()]
+        assert [p.wait(PATIENCE) for p in processes if p is not last] == [0] * 3
+        redirector.process = last
+        before = redirector.metric(EVENTS)
+        eventually(lambda: redirector.metric(EVENTS) >= before + 40)
+        with inside(path) as s:
+            assert answer_to(s, codes.read_text().split()[0]) == FOUND
+        answered = load.stop() + 1
+    finally:
+        load.process.kill()
+        for process in processes:
+            if process is not redirector.process:
+                process.kill()
+    assert redirector.stop() == 0
+    ids = event_ids(kafka, redirector.topic)
+    assert len(ids) == len(set(ids)) == answered
+
+
 def for_seconds(seconds, values):
     until = time.monotonic() + seconds
     return itertools.takewhile(lambda _: time.monotonic() < until,
@@ -254,6 +286,40 @@ def test_a_kept_connection_may_ask_once_more(prepare, sockets, code, links):
     assert ask(kept, code) == "close"
     assert old.wait(PATIENCE) == 0
     assert ask(kept, code) is None  # on a new connection, to the new one
+
+
+def is_refused(connect):
+    try:
+        with connect():
+            return False
+    except ConnectionRefusedError:
+        return True
+
+
+def test_one_that_drains_keeps_no_socket_from_a_third(prepare, sockets, code):
+    """The second one is killed, and the first has a visitor yet; it had sockets that all
+    threads shared: of more threads than it had, and the Unix socket."""
+    way = BySocket(sockets)
+    path = sockets / "visits"
+    redirector = way.start(prepare(way, threads=3, listen_unix=str(path)))
+    change(redirector, threads=1)
+    way.restart(redirector)
+    kept = keep(redirector, code)
+    old = redirector.process
+    redirector.start(ready=False)
+    redirector.wait_log("relieved by a successor")
+    redirector.kill()
+    eventually(lambda: is_refused(lambda: inside(path)))
+    eventually(lambda: is_refused(lambda: waiting(redirector)))
+    redirector.start()
+    assert old.running()
+    assert [answer_to(waiting(redirector), code) for _ in range(20)] == [FOUND] * 20
+    with inside(path) as s:
+        assert answer_to(s, code) == FOUND
+    assert ask(kept, code) == "close"
+    assert old.wait(PATIENCE) == 0
+    with inside(path) as s:
+        assert answer_to(s, code) == FOUND
 
 
 def answers_soon(redirector):

@@ -12,6 +12,7 @@ from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
     clicks, domains_config, links_config, make_links, own_links, start, visit)
 from support.replication import follow, in_sync
+from support.sentinel import Sentinel
 from support.server import RedisServer
 
 FIRST, SECOND = "https://example.org/1", "https://example.org/2"
@@ -282,6 +283,80 @@ def test_it_stands_in_for_who_had_asked_the_master_when_that_went(
     assert came_of_it(redirector, "stood_in") == 1
 
 
+# --- sentinels -------------------------------------------------------------------------
+
+@pytest.fixture
+def group(own_redis, workdir, base_config):
+    """Two replicas of own_redis, and a sentinel that knows all of them; programs know
+    but the sentinel, beside one that is not there."""
+    replicas = [RedisServer(workdir / name).start() for name in ("b", "c")]
+    own_redis.client().config_set("repl-diskless-sync-delay", 0)
+    for replica in replicas:
+        follow(replica, own_redis)
+    sentinel = Sentinel(workdir / "sentinel", own_redis).start()
+    eventually(lambda: sentinel.knows_replicas(2), what="the replicas")
+    base_config["redis"] = {
+        "sentinels": [f"127.0.0.1:{servers.free_port()}", f"127.0.0.1:{sentinel.port}"],
+        "sentinel_replicas": True}
+    yield replicas, sentinel
+    for server in (sentinel, *replicas):
+        server.kill()
+
+
+def all_have_replicas(redirector):
+    return redirector.metric("shortloop_redirector_threads_with_replica") == 2
+
+
+def test_replicas_are_found_through_sentinels_and_after_a_failover(
+        own_redis, group, make_links, start):
+    replicas, sentinel = group
+    links = make_links(own_redis.client())
+    code, other = links.create(FIRST), links.create(FIRST)
+    redirector = start(threads=2, cache_ttl="0s", cache_negative_ttl="0s",
+                       replica_timeout="20s")
+    eventually(lambda: all_have_replicas(redirector), what="replicas")
+    by_replica(redirector, code, FIRST)
+    assert answer(redirector, UNKNOWN) == 404
+
+    for replica in replicas:
+        in_sync(own_redis, replica)
+    own_redis.kill()
+    sentinel.mind()
+    ports = [replica.port for replica in replicas]
+    eventually(lambda: int(sentinel.master()) in ports, what="another master")
+    # It has but one, which one of the threads may have to come to.
+    eventually(lambda: all_have_replicas(redirector), what="the replica that is left")
+    by_replica(redirector, code, FIRST)
+    eventually(lambda: links.call("DELETE", f"/{other}").status_code in (204, 404),
+               what="an allocator that has found the new master")
+    eventually(lambda: answer(redirector, other) == 410)
+    assert answer(redirector, UNKNOWN) == 404
+
+
+def test_a_sentinel_that_is_away_changes_nothing_that_a_visitor_sees(
+        own_redis, group, make_links, start):
+    """Nor does what it knew: a replica that has gone is looked for in vain."""
+    replicas, sentinel = group
+    links = make_links(own_redis.client())
+    code = links.create(FIRST)
+    redirector = start(threads=2, cache_ttl="0s", cache_negative_ttl="0s",
+                       replica_timeout="20s")
+    eventually(lambda: all_have_replicas(redirector), what="replicas")
+    sentinel.signal(signal.SIGSTOP)
+    by_replica(redirector, code, FIRST)
+    for replica in replicas:
+        replica.kill()
+    assert answer(redirector, code) == FIRST
+    new = links.create(SECOND)
+    assert answer(redirector, new) == SECOND
+    assert answer(redirector, UNKNOWN) == 404
+    eventually(lambda: not has_replica(redirector), what="no replica")
+    sentinel.signal(signal.SIGCONT)
+    status, text = redirector.ready()
+    assert status == 200 and "threads ask the master only" in text
+    assert answer(redirector, code) == FIRST
+
+
 # --- settings --------------------------------------------------------------------------
 
 @pytest.mark.parametrize("replicas, says", [
@@ -295,5 +370,18 @@ def test_bad_settings_are_said(own_redis, base_config, start, program,
     base_config["redis"]["replicas"] = replicas
     status, output = program("redirector", {"links": links_config},
                              args=["--check"], start=False).run()
+    assert status == 78
+    assert says in output
+
+
+@pytest.mark.parametrize("settings, says", [
+    ({}, "redis.sentinel_replicas: there are no redis.sentinels"),
+    ({"sentinels": ["127.0.0.1:1"], "replicas": ["127.0.0.1:2"]},
+     "redis.sentinel_replicas: redis.replicas are named as well"),
+])
+def test_sentinels_have_to_be_there_to_be_asked(program, links_config, settings, says):
+    status, output = program("redirector", {
+        "links": links_config, "redis": {"sentinel_replicas": True, **settings}},
+        args=["--check"], start=False).run()
     assert status == 78
     assert says in output

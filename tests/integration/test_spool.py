@@ -16,6 +16,7 @@ from support.redirects import (  # noqa: F401 (fixtures)
 
 EVENTS = "shortloop_redirector_spool_events"
 DROPPED = "shortloop_redirector_events_dropped_total"
+REPLAYED = "shortloop_redirector_events_replayed_total"
 # Of few events in memory: what comes then is spooled while Kafka stands still.
 SMALL = {"queue_messages": 10}
 
@@ -88,8 +89,7 @@ def test_events_of_an_outage_are_in_kafka_when_it_is_back(
     redirector.wait_log("spooled click events replayed")
     assert "spool" not in redirector.ready()[1]
     assert not list(spool.glob("*.segment"))
-    assert redirector.metric(
-        "shortloop_redirector_events_replayed_total") >= 30
+    assert redirector.metric(REPLAYED) >= 30
     assert redirector.metric(DROPPED) == 0
     events = clicks(redirector)
     # Kafka answered nothing since: what was spooled was certainly not sent.
@@ -200,6 +200,41 @@ def visit_at_once(address, request, count):
             assert more
             answers += more
         sender.join()
+
+
+def spool_visits(redirector, request, count):
+    """Spools so many but for the few that memory takes, kills it, and has the next
+    one replay with all the memory it wants."""
+    visit_at_once(redirector.section["listen"], request, count)
+    eventually(lambda: redirector.metric(EVENTS) >= count - 2 * SMALL["queue_messages"])
+    redirector.kill()
+    config = dict(redirector.config)
+    config["kafka"] = {name: value for name, value in config["kafka"].items()
+                       if name not in SMALL}
+    redirector.write_config(config)
+
+
+def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
+        start, links, clicks, spool, kafka_server):
+    """Half a second's events arrive before each kill; a repeat is what Kafka stored
+    and had not acknowledged, or a moment before."""
+    redirector = start(spool_dir=str(spool), threads=1, linger="0s",
+                       spool_replay_rate=1000, kafka_settings=SMALL)
+    request = f"GET /{links.create()} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    with standing_still(kafka_server):
+        spool_visits(redirector, request, 2500)
+    arrived, kills = 500, 3
+    for _ in range(kills):
+        redirector.start()
+        eventually(lambda: redirector.metric(REPLAYED) >= arrived)
+        redirector.kill()
+    redirector.start()
+    replayed(redirector)
+    assert redirector.metric(DROPPED) == 0
+    events = clicks(redirector)
+    are_once(events, 2500)
+    # All of them, if the position were noted once a second.
+    assert len(events) - 2500 < kills * arrived / 2
 
 
 def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,

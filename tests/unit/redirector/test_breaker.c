@@ -7,6 +7,7 @@
 #define FAILURES 3
 #define WAIT_MAX 1000
 #define FIRST	 2
+#define SHARE	 30
 /* The longest of what it may draw: nothing is taken off. */
 #define LONGEST 0
 
@@ -20,7 +21,8 @@ static int setup(void **state)
 	static struct world w;
 
 	w.now = 1000000;
-	breaker_init(&w.b, &(struct breaker_rules){FAILURES, WAIT_MAX, FIRST},
+	breaker_init(&w.b,
+		     &(struct breaker_rules){FAILURES, WAIT_MAX, FIRST, SHARE},
 		     w.now);
 	*state = &w;
 	return 0;
@@ -246,6 +248,149 @@ static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
 	assert_true(room(w) > FIRST);
 }
 
+/* --- a share of failures ---------------------------------------------------
+ */
+
+/* Look-ups `ms` apart of which each `nth` fails, up to so many or until it
+ * opens.  Returns how many there were. */
+static unsigned mix(struct world *w, unsigned most, unsigned nth, int64_t ms)
+{
+	unsigned n = 0;
+
+	while (n < most && ask(w) == BREAKER_ASK) {
+		n++;
+		w->now += ms;
+		if (n % nth)
+			succeeds(w);
+		else
+			fails(w);
+	}
+	return n;
+}
+
+static void
+a_third_of_failures_opens_it_though_none_follow_each_other(void **state)
+{
+	struct world *w = *state;
+	unsigned n = mix(w, 100000, 3, 5);
+
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+	/* After a second, at the next failure. */
+	assert_true(n >= 200 && n <= 203);
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
+}
+
+static void a_smaller_share_never_opens_it(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(mix(w, 100000, 4, 5), 100000);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+}
+
+static void a_share_of_few_look_ups_says_nothing(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(mix(w, 10000, 3, 150), 10000);
+	mix(w, 10000, 3, 50);
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+}
+
+static void a_burst_of_failures_says_nothing_within_its_second(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(mix(w, 900, 2, 1), 900);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+}
+
+/* 450 of 1,000 failed, which the window has, and then has not. */
+static void what_is_older_than_the_window_does_not_count(void **state)
+{
+	struct world *w = *state;
+
+	mix(w, 900, 2, 1);
+	mix(w, 100, 1000, BREAKER_WINDOW_MS / 100);
+	w->now += 1000;
+	assert_int_equal(mix(w, 1, 1, 0), 1);
+	assert_int_equal(w->b.window.all.failed, 1);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+
+	/* It slides on by parts, and forgets all after a pause. */
+	w->now += BREAKER_WINDOW_MS;
+	assert_int_equal(mix(w, 1, 2, 0), 1);
+	assert_int_equal(w->b.window.all.ended, 1);
+}
+
+static void answers_of_those_under_way_do_not_close_it_then(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w), BREAKER_ASK); /* takes its time */
+	mix(w, 100000, 3, 5);
+	succeeds(w);
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+	w->now += BREAKER_WAIT_MIN;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+	/* What was before is over. */
+	assert_int_equal(ask(w), BREAKER_ASK);
+	fails(w);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+}
+
+/* Opens it once more.  Returns for how long. */
+static int64_t flap(struct world *w)
+{
+	int64_t wait, begun = w->now;
+
+	mix(w, 100000, 3, 5);
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+	wait = breaker_wait_left(&w->b, w->now);
+	assert_true(wait <= w->now - begun);
+	w->now += wait;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w);
+	return wait;
+}
+
+static void each_time_is_longer_and_never_longer_than_it_was_asked(void **state)
+{
+	struct world *w = *state;
+	int64_t wait = BREAKER_WAIT_MIN;
+
+	w->b.rules.wait_max = 60000;
+	for (int i = 0; i < 4; i++, wait *= 2)
+		assert_int_equal(flap(w), wait);
+	for (int i = 0; i < 4; i++)
+		assert_in_range(flap(w), 1000, 1020);
+	/* After a while that went well, from the shortest on. */
+	mix(w, 3000, 10, 5);
+	assert_int_equal(flap(w), BREAKER_WAIT_MIN);
+}
+
+static void without_a_share_only_a_run_opens_it(void **state)
+{
+	struct world *w = *state;
+
+	w->b.rules.share = 0;
+	assert_int_equal(mix(w, 9999, 2, 5), 9999);
+	open_it(w);
+}
+
+static void a_clock_that_goes_back_leaves_the_window_right(void **state)
+{
+	struct world *w = *state;
+
+	mix(w, 100, 3, 5);
+	w->now -= 500000;
+	assert_true(mix(w, 100000, 3, 5) < 1000);
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+}
+
 static void the_states_have_names(void **state)
 {
 	(void)state;
@@ -270,6 +415,15 @@ int main(void)
 		TEST(who_finds_no_room_waits_and_is_not_refused),
 		TEST(the_number_doubles_no_faster_than_by_steps),
 		TEST(a_clock_that_goes_back_costs_one_wait_at_most),
+		TEST(a_third_of_failures_opens_it_though_none_follow_each_other),
+		TEST(a_smaller_share_never_opens_it),
+		TEST(a_share_of_few_look_ups_says_nothing),
+		TEST(a_burst_of_failures_says_nothing_within_its_second),
+		TEST(what_is_older_than_the_window_does_not_count),
+		TEST(answers_of_those_under_way_do_not_close_it_then),
+		TEST(each_time_is_longer_and_never_longer_than_it_was_asked),
+		TEST(without_a_share_only_a_run_opens_it),
+		TEST(a_clock_that_goes_back_leaves_the_window_right),
 		TEST(the_states_have_names),
 	};
 

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static struct predecessor *find(struct world *w, struct inherited **ret)
 
 	*ret = inherited_new(&w->err);
 	assert_non_null(*ret);
-	if (predecessor_find(w->path, *ret, &p, &w->err) < 0)
+	if (predecessor_find(w->path, PATIENCE_MS, *ret, &p, &w->err) < 0)
 		fail_msg("%s", w->err.text);
 	return p;
 }
@@ -180,6 +181,57 @@ static void nobody_there_is_no_error(void **state)
 	inherited_free(in);
 }
 
+/* Closes the socket while somebody waits there for his turn. */
+static void *end_without_accepting(void *arg)
+{
+	struct world *w = arg;
+	struct pollfd one = {.fd = unix_socket_fd(w->socket), .events = POLLIN};
+
+	assert_int_equal(poll(&one, 1, PATIENCE_MS), 1);
+	unix_socket_disown(w->socket);
+	unix_socket_free(w->socket);
+	w->socket = NULL;
+	return NULL;
+}
+
+/* As one does that is relieved, when its successor was killed. */
+static void one_that_ends_meanwhile_is_waited_for_no_longer(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in;
+	pthread_t thread;
+
+	handover_free(w->handover);
+	w->handover = NULL;
+	pthread_create(&thread, NULL, end_without_accepting, w);
+	assert_null(find(w, &in));
+	pthread_join(thread, NULL);
+	assert_int_equal(inherited_count(in), 0);
+	inherited_free(in);
+	unlink(w->path);
+}
+
+/* Each of those that follow it takes its sockets in turn, while it waits. */
+static void who_comes_second_waits_for_the_first(void **state)
+{
+	struct world *w = *state;
+	struct inherited *first, *second;
+	struct predecessor *p = find(w, &first), *q = NULL;
+
+	second = inherited_new(&w->err);
+	assert_int_equal(predecessor_find(w->path, 50, second, &q, &w->err),
+			 -1);
+	assert_int_equal(w->err.code, ERROR_BUSY);
+	assert_true(w->err.retriable);
+	inherited_free(second);
+	predecessor_free(p);
+	inherited_free(first);
+	p = find(w, &first);
+	assert_int_equal(inherited_count(first), MANY);
+	predecessor_free(p);
+	inherited_free(first);
+}
+
 /* --- others than a redirector ----------------------------------------------
  */
 
@@ -241,7 +293,8 @@ static struct error asked(const void *answer, size_t len, int fd)
 		0);
 	assert_int_equal(listen(s.listening, 4), 0);
 	pthread_create(&thread, NULL, answer_once, &s);
-	assert_int_equal(predecessor_find(w->path, in, &p, &err), -1);
+	assert_int_equal(predecessor_find(w->path, PATIENCE_MS, in, &p, &err),
+			 -1);
 	assert_null(p);
 	assert_int_equal(inherited_count(in), 0);
 	assert_non_null(strstr(err.text, w->path));
@@ -309,6 +362,8 @@ int main(void)
 		TEST(without_a_successor_it_has_lent_nothing),
 		TEST(one_that_is_about_to_serve_has_them),
 		TEST(nobody_there_is_no_error),
+		TEST(one_that_ends_meanwhile_is_waited_for_no_longer),
+		TEST(who_comes_second_waits_for_the_first),
 		cmocka_unit_test(one_that_speaks_otherwise_is_named),
 		cmocka_unit_test(one_that_hangs_up_may_be_tried_again),
 		cmocka_unit_test(descriptors_that_are_missing_are_noticed),

@@ -143,6 +143,129 @@ static void a_sentinel_tells_host_and_port(void **state)
 	assert_string_equal(a.host, "fd00::1");
 }
 
+/* --- replicas that sentinels know ------------------------------------------
+ */
+
+#define FIELDS 8
+
+/* An element of the answer to SENTINEL replicas. */
+struct known {
+	redisReply reply, texts[FIELDS], *elements[FIELDS];
+};
+
+static redisReply *know(struct known *k, const char *port, const char *flags,
+			const char *link)
+{
+	const char *const texts[FIELDS] = {
+		"ip",  "10.0.0.1",	     "port", port, "flags",
+		flags, "master-link-status", link};
+
+	for (size_t i = 0; i < FIELDS; i++) {
+		k->texts[i] = reply_of(REDIS_REPLY_STRING, texts[i]);
+		k->elements[i] = &k->texts[i];
+	}
+	k->reply = (redisReply){.type = REDIS_REPLY_ARRAY,
+				.elements = FIELDS,
+				.element = k->elements};
+	return &k->reply;
+}
+
+/* The port of the one that is picked; 0: none. */
+static int pick(redisReply **all, size_t count, size_t which, struct error *err)
+{
+	const struct redis_config config = {.master_name = unconst("m")};
+	const redisReply reply = {
+		.type = REDIS_REPLY_ARRAY, .elements = count, .element = all};
+	struct redis_address a;
+
+	return redis_parse_replicas(&reply, &config, which, &a, err) < 0
+		       ? 0
+		       : a.port;
+}
+
+static void of_the_replicas_those_that_are_up_take_turns(void **state)
+{
+	struct known k[5];
+	redisReply *all[] = {
+		know(&k[0], "1", "s_down,slave", "ok"),
+		know(&k[1], "2", "slave", "ok"),
+		know(&k[2], "3", "slave", "err"),
+		know(&k[3], "4", "slave,disconnected", "ok"),
+		know(&k[4], "5", "slave", "ok"),
+	};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(pick(all, 5, 0, &err), 2);
+	assert_int_equal(pick(all, 5, 1, &err), 5);
+	assert_int_equal(pick(all, 5, 2, &err), 2);
+	/* Better one that is out of touch, for a while, than none. */
+	assert_int_equal(pick(all + 2, 1, 7, &err), 3);
+}
+
+static void without_a_replica_that_is_up_the_reason_is_told(void **state)
+{
+	const struct redis_config config = {.master_name = unconst("m")};
+	redisReply no = reply_of(REDIS_REPLY_ERROR,
+				 "ERR No such master with that name");
+	redisReply nil = {.type = REDIS_REPLY_NIL};
+	struct known k[1];
+	redisReply *all[] = {know(&k[0], "1", "o_down,slave", "ok"), &nil};
+	struct redis_address a;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(pick(all, 0, 0, &err), 0);
+	assert_non_null(strstr(err.text, "no replica of 'm' that is up"));
+	assert_true(err.retriable);
+	assert_int_equal(pick(all, 2, 0, &err), 0);
+	know(&k[0], "0", "slave", "ok");
+	assert_int_equal(pick(all, 1, 0, &err), 0);
+	assert_true(err.retriable);
+	assert_int_equal(redis_parse_replicas(&no, &config, 0, &a, &err), -1);
+	assert_non_null(strstr(err.text, "No such master"));
+	assert_int_equal(redis_parse_replicas(&nil, &config, 0, &a, &err), -1);
+	assert_true(err.retriable);
+}
+
+/* Half a pair, or numbers where texts belong. */
+static void fields_that_are_missing_make_no_replica(void **state)
+{
+	struct known k;
+	redisReply *all[] = {know(&k, "1", "slave", "ok")};
+	struct error err;
+
+	(void)state;
+	for (size_t n = 0; n < 6; n++) {
+		k.reply.elements = n;
+		assert_int_equal(pick(all, 1, 0, &err), 0);
+	}
+	k.reply.elements = FIELDS;
+	for (size_t i = 0; i < 6; i++) {
+		know(&k, "1", "slave", "ok");
+		k.texts[i].type = REDIS_REPLY_INTEGER;
+		assert_int_equal(pick(all, 1, 0, &err), 0);
+	}
+}
+
+static void with_discovery_the_sentinels_are_asked_for_replicas(void **state)
+{
+	char *sentinels[] = {unconst("a:1"), unconst("b:2")};
+	const struct redis_config config = {
+		.sentinels = {sentinels, 2},
+		.sentinel_replicas = true,
+	};
+	struct redis_targets t;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(redis_targets_of_replicas(&config, 3, &t, &err), 0);
+	assert_true(t.sentinels);
+	assert_int_equal(t.count, 2);
+	assert_string_equal(t.all[0].text, "b:2");
+	redis_targets_free(&t);
+}
+
 static void what_no_sentinel_says_is_refused_and_tried_again(void **state)
 {
 	const struct redis_config config = {.master_name = unconst("m")};
@@ -171,6 +294,12 @@ int main(void)
 		cmocka_unit_test(a_replica_is_refused),
 		cmocka_unit_test(who_may_not_ask_believes),
 		cmocka_unit_test(a_sentinel_tells_host_and_port),
+		cmocka_unit_test(of_the_replicas_those_that_are_up_take_turns),
+		cmocka_unit_test(
+			without_a_replica_that_is_up_the_reason_is_told),
+		cmocka_unit_test(fields_that_are_missing_make_no_replica),
+		cmocka_unit_test(
+			with_discovery_the_sentinels_are_asked_for_replicas),
 		cmocka_unit_test(
 			what_no_sentinel_says_is_refused_and_tried_again),
 	};

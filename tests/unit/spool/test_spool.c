@@ -310,6 +310,70 @@ static void a_killed_process_leaves_what_it_appended(void **state)
 	is_read_to_the_end(w, 0);
 }
 
+/* Acknowledges 4,000 records in such steps, and is killed. */
+static void acknowledge_and_die(struct world *w)
+{
+	struct spool_record record;
+	struct error err;
+	uint64_t lost;
+
+	w->spool = spool_open(&w->options, &err);
+	if (!w->spool || try_append(w, 0, 5000, &err) != 5000)
+		_exit(1);
+	for (uint64_t n = 1; n <= 4000; n++) {
+		if (spool_next(w->spool, &record, &lost, &err) != 1)
+			_exit(2);
+		if (n % 100 == 0)
+			spool_acknowledge(w->spool, n - 50);
+	}
+	kill(getpid(), SIGKILL);
+}
+
+static void
+a_killed_process_repeats_only_what_was_not_acknowledged(void **state)
+{
+	struct world *w = *state;
+	int status;
+	pid_t pid;
+
+	spool_free(w->spool);
+	w->spool = NULL;
+	pid = fork();
+	if (pid == 0)
+		acknowledge_and_die(w);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	reopen(w);
+	assert_int_equal(usage(w).records, 5000 - 3949);
+	read_events(w, 3949, 51, true);
+	while (next_record(w, 0).number < 5000)
+		;
+	is_read_to_the_end(w, 0);
+}
+
+/* Of what is acknowledged nothing else is known to be. */
+static void a_damaged_position_repeats_and_loses_none(void **state)
+{
+	struct world *w = *state;
+	char path[128];
+	int fd;
+
+	append(w, 0, 20);
+	read_events(w, 0, 10, false);
+	acknowledge_all(w);
+	spool_free(w->spool);
+	w->spool = NULL;
+	snprintf(path, sizeof(path), "%s/position", w->dir);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	for (off_t at = 0; at < 1024; at += 512)
+		assert_int_equal(pwrite(fd, "x", 1, at + 20), 1);
+	close(fd);
+	reopen(w);
+	read_events(w, 0, 20, true);
+	is_read_to_the_end(w, 0);
+}
+
 static void a_lost_position_marks_all(void **state)
 {
 	struct world *w = *state;
@@ -633,7 +697,9 @@ int main(void)
 		TEST(records_of_a_former_process_are_read_unmarked),
 		TEST(what_was_not_acknowledged_comes_again_and_says_so),
 		TEST(a_killed_process_leaves_what_it_appended),
+		TEST(a_killed_process_repeats_only_what_was_not_acknowledged),
 		TEST(a_lost_position_marks_all),
+		TEST(a_damaged_position_repeats_and_loses_none),
 		TEST(a_torn_tail_is_tolerated_at_every_byte),
 		TEST(each_damaged_byte_costs_at_most_one_record),
 		TEST(a_flipped_bit_is_counted_as_one_lost),

@@ -55,9 +55,10 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* Flips a bit of each byte in turn, and looks what is read then. */
-static void damage(struct world *w, off_t entry,
-		   const struct spool_position *want)
+/* Flips a bit of each byte in turn, and looks what is read then.  How much was
+ * handed over is not known without the newer one, or without knowing which it
+ * was. */
+static void damage(struct world *w, off_t entry, uint64_t acknowledged)
 {
 	for (off_t at = entry; at < entry + 32; at++) {
 		struct spool_position position;
@@ -69,8 +70,8 @@ static void damage(struct world *w, off_t entry,
 		assert_int_equal(pwrite(w->file.fd, &flipped, 1, at), 1);
 		reopen(w, &position, &found);
 		assert_true(found);
-		assert_int_equal(position.acknowledged, want->acknowledged);
-		assert_int_equal(position.handed_over, want->handed_over);
+		assert_int_equal(position.acknowledged, acknowledged);
+		assert_int_equal(position.handed_over, UINT64_MAX);
 		assert_int_equal(pwrite(w->file.fd, &byte, 1, at), 1);
 	}
 }
@@ -78,10 +79,37 @@ static void damage(struct world *w, off_t entry,
 static void the_newer_of_two_counts(void **state)
 {
 	struct world *w = *state;
+	struct spool_position position;
+	bool found;
 
-	/* The first was written behind, the second in front. */
-	damage(w, 512, &newer);
-	damage(w, 0, &older);
+	reopen(w, &position, &found);
+	assert_true(found);
+	assert_int_equal(position.acknowledged, newer.acknowledged);
+	assert_int_equal(position.handed_over, newer.handed_over);
+}
+
+static void with_one_damaged_the_other_counts_and_all_may_be_sent(void **state)
+{
+	struct world *w = *state;
+
+	/* The newer one was written behind. */
+	damage(w, 0, newer.acknowledged);
+	damage(w, 512, older.acknowledged);
+}
+
+static void the_first_is_in_both(void **state)
+{
+	struct world *w = *state;
+	struct spool_position position;
+	struct error err;
+	bool found;
+
+	assert_int_equal(ftruncate(w->file.fd, 0), 0);
+	reopen(w, &position, &found);
+	assert_int_equal(position_file_write(&w->file, &older, false, &err), 0);
+	reopen(w, &position, &found);
+	assert_int_equal(position.acknowledged, older.acknowledged);
+	assert_int_equal(position.handed_over, older.handed_over);
 }
 
 static void with_both_damaged_nothing_is_known(void **state)
@@ -115,6 +143,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 	const struct CMUnitTest tests[] = {
 		TEST(the_newer_of_two_counts),
+		TEST(with_one_damaged_the_other_counts_and_all_may_be_sent),
+		TEST(the_first_is_in_both),
 		TEST(with_both_damaged_nothing_is_known),
 		TEST(what_comes_after_a_start_is_newer),
 	};

@@ -1,0 +1,47 @@
+"""A Redis Sentinel."""
+import redis as redis_client
+
+from support.server import Server
+
+
+class Sentinel(Server):
+    name = "sentinel"
+
+    def __init__(self, directory, master):
+        super().__init__(directory)
+        directory.mkdir(parents=True)
+        self.config = directory / "sentinel.conf"
+        self.config.write_text(
+            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
+            f"sentinel monitor mymaster 127.0.0.1 {master.port} 1\n"
+            "sentinel failover-timeout mymaster 2000\n")
+
+    def command(self):
+        return ["redis-server", self.config, "--sentinel"]
+
+    def client(self):
+        return redis_client.Redis(port=self.port, decode_responses=True)
+
+    def probe(self):
+        try:
+            return self.client().ping()
+        except redis_client.RedisError:
+            return False
+
+    def mind(self):
+        """From now on a master that does not answer is replaced soon.  Before, one
+        that has only been slow is not: that takes 30 seconds."""
+        self.client().sentinel_set("mymaster", "down-after-milliseconds", 500)
+
+    def master(self):
+        return self.client().sentinel_get_master_addr_by_name("mymaster")[1]
+
+    def knows_replica(self):
+        return self.knows_replicas(1)
+
+    def knows_replicas(self, count):
+        """That are there, and have all."""
+        known = self.client().sentinel_slaves("mymaster")
+        return len(known) == count and all(
+            replica["flags"] == "slave" and replica["master-link-status"] == "ok"
+            for replica in known)
