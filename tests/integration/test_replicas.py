@@ -266,21 +266,23 @@ def test_while_the_master_is_away_it_stands_in(own_redis, own_links, replica,
 
 def test_it_stands_in_for_who_had_asked_the_master_when_that_went(
         own_redis, own_links, replica, edge, base_config):
+    """A code a visit: what is in the cache would stand in itself."""
     base_config["redis"]["command_timeout"] = "10m"
-    code, other, deleted = (own_links.create(FIRST) for _ in range(3))
-    own_links.delete(deleted)
+    other, *codes = (own_links.create(FIRST) for _ in range(200))
     in_sync(own_redis, replica)
     redirector = edge(replica, replica_lag_max="1s")
     by_replica(redirector, other, FIRST)
     asked = redirector.metric(ASKED, of="master")
     own_redis.signal(signal.SIGSTOP)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        eventually(lambda: not has_replica(redirector), what="out of date")
-        answers = [pool.submit(answer, redirector, c) for c in (code, deleted)]
-        eventually(lambda: redirector.metric(ASKED, of="master") >= asked + 2)
+    answers = []
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        def waits_for_master():
+            answers.append(pool.submit(answer, redirector, codes.pop()))
+            return redirector.metric(ASKED, of="master") > asked
+        eventually(waits_for_master)
         own_redis.kill()
-        assert [a.result() for a in answers] == [FIRST, 503]
-    assert came_of_it(redirector, "stood_in") == 1
+        assert {a.result() for a in answers} == {FIRST}
+    assert came_of_it(redirector, "stood_in") >= 1
 
 
 # --- sentinels -------------------------------------------------------------------------
