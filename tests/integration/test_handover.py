@@ -301,13 +301,14 @@ def test_one_that_drains_keeps_no_socket_from_a_third(prepare, sockets, code):
     threads shared: of more threads than it had, and the Unix socket."""
     way = BySocket(sockets)
     path = sockets / "visits"
-    redirector = way.start(prepare(way, threads=3, listen_unix=str(path)))
+    redirector = way.start(prepare(way, threads=3, listen_unix=str(path),
+                                   drain_timeout="300s"))
     change(redirector, threads=1)
     way.restart(redirector)
     kept = keep(redirector, code)
     old = redirector.process
     redirector.start(ready=False)
-    redirector.wait_log("relieved by a successor")
+    eventually(lambda: redirector.log().count("relieved by a successor") == 2)
     redirector.kill()
     eventually(lambda: is_refused(lambda: inside(path)))
     eventually(lambda: is_refused(lambda: waiting(redirector)))

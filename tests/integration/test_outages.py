@@ -3,6 +3,7 @@ import collections
 import concurrent.futures
 import signal
 import socket
+import threading
 
 import pytest
 
@@ -98,6 +99,49 @@ def test_after_failures_in_a_row_nobody_waits_and_redis_is_let_alone(
     assert breaker(redirector) == "closed"
     assert redirector.metric(CHANGES, of="master", to="closed") >= 1
     eventually(lambda: "look-ups" not in redirector.ready()[1])
+
+
+@pytest.fixture
+def stalling(own_redis):
+    """While it is set, Redis answers nobody for three fifths of each half second."""
+    goes_on, ended = threading.Event(), threading.Event()
+    client = own_redis.client()
+
+    def stall():
+        while not ended.wait(0.5):
+            if goes_on.is_set():
+                client.client_pause(300)
+    thread = threading.Thread(target=stall)
+    thread.start()
+    yield goes_on
+    ended.set()
+    thread.join()
+
+
+def test_a_redis_that_stalls_now_and_then_is_let_alone(own_links, stalling, start):
+    """Of its failures never so many follow each other as would open the breaker."""
+    redirector = start(threads=1, cache_ttl="0s", lookup_timeout="100ms",
+                       breaker_failures=10000)
+    codes = [own_links.create() for _ in range(8)]  # those of one share look-ups
+    eventually(lambda: status(redirector, codes[0]) == 302)
+    stop = threading.Event()
+
+    def visits(code):
+        while not stop.wait(0.05):
+            status(redirector, code)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        visitors = [pool.submit(visits, code) for code in codes]
+        try:
+            stalling.set()
+            eventually(lambda: redirector.metric(CHANGES, of="master", to="open"))
+        finally:
+            stalling.clear()
+            stop.set()
+    assert all(v.exception() is None for v in visitors)
+    # What was answered once stood in; so it does at once.
+    assert unavailable(redirector, "breaker_open") == 0
+    eventually(lambda: status(redirector, codes[0]) == 302)
+    assert breaker(redirector) == "closed"
 
 
 def test_an_open_breaker_is_told_and_tried_without_visits(links, slow):

@@ -4,6 +4,7 @@ import collections
 import contextlib
 import signal
 import socket
+import struct
 import subprocess
 import threading
 
@@ -214,27 +215,36 @@ def spool_visits(redirector, request, count):
     redirector.write_config(config)
 
 
+def acknowledged(spool):
+    """How far it was taken, by its file (common/spool/position.h)."""
+    noted = (spool / "position").read_bytes()
+    entries = [struct.unpack_from("<8xQQ", noted, at) for at in (0, 512)]
+    return max(entries)[1]
+
+
 def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
         start, links, clicks, spool, kafka_server):
-    """Half a second's events arrive before each kill; a repeat is what Kafka stored
-    and had not acknowledged, or a moment before."""
+    """Half a second's events arrive before each kill, and are noted: what comes again is
+    what was on its way."""
     redirector = start(spool_dir=str(spool), threads=1, linger="0s",
                        spool_replay_rate=1000, kafka_settings=SMALL)
     request = f"GET /{links.create()} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
     with standing_still(kafka_server):
         spool_visits(redirector, request, 2500)
-    arrived, kills = 500, 3
-    for _ in range(kills):
+    shares = []
+    for _ in range(3):
+        before = acknowledged(spool)
         redirector.start()
-        eventually(lambda: redirector.metric(REPLAYED) >= arrived)
+        arrived = eventually(lambda: (n := redirector.metric(REPLAYED)) >= 500 and n)
         redirector.kill()
+        shares.append((acknowledged(spool) - before) / arrived)
     redirector.start()
     replayed(redirector)
     assert redirector.metric(DROPPED) == 0
-    events = clicks(redirector)
-    are_once(events, 2500)
-    # All of them, if the position were noted once a second.
-    assert len(events) - 2500 < kills * arrived / 2
+    are_once(clicks(redirector), 2500)
+    # Noted once a second, it would be nothing each time; on a machine that is busy with
+    # something else a thread may be late once or twice.
+    assert max(shares) > 0.5
 
 
 def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,
