@@ -331,9 +331,9 @@ def test_what_another_has_staged_is_deleted_by_clickhouses_clock(
 
 def reconciled(clickhouse):
     row, = clickhouse.rows(
-        "SELECT count() AS hours, toUInt32(max(hour)) AS last, sum(events_settled) AS n, "
+        "SELECT count() AS kept, toUInt32(max(hour)) AS newest, sum(events_settled) AS n, "
         "countIf(settling) AS open FROM reconciled_hours FINAL")
-    return int(row["hours"]), int(row["last"]), int(row["n"]), int(row["open"])
+    return int(row["kept"]), int(row["newest"]), int(row["n"]), int(row["open"])
 
 
 @pytest.mark.parametrize("seconds", [

@@ -29,11 +29,11 @@ def insert_hour(migrated, hour, visitors):
     migrated.clickhouse.query(
         "INSERT INTO clicks (epoch, topic, partition, offset, append_time, event_id, ts, "
         "original_ts, edge, code, link_id, outcome, verdict, ip, unique_identity) SELECT 1, "
-        f"'clicks', 0, {first} + number, at, generateUUIDv4(), at, at, 'edge', 'code1', 1, "
-        "'redirected', 'human', CAST(toFixedString(substring("
+        f"'clicks', 0, {first} + number, clicked, generateUUIDv4(), clicked, clicked, 'edge', "
+        "'code1', 1, 'redirected', 'human', CAST(toFixedString(substring("
         f"SHA1(concat('ip ', {who})), 1, 16), 16), 'IPv6'), SHA1({who}) "
         "FROM (SELECT number, intDiv(number, 2) AS n, fromUnixTimestamp64Milli(toInt64("
-        f"{hour * 1000} + n % 4 * 900000 + cityHash64(number) % 900000), 'UTC') AS at "
+        f"{hour * 1000} + n % 4 * 900000 + cityHash64(number) % 900000), 'UTC') AS clicked "
         f"FROM numbers({count}))")
     migrated.offsets[0] += count
     migrated.report([{"ts_ms": hour * 1000}] * count, 0, hour * 1000, first)
