@@ -133,7 +133,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(start, own_redis, kafka, kafka_server, workdir):
+def scene(start, own_links, own_redis, kafka, kafka_server, workdir):  # noqa: F811
     files = Files(workdir)
     with tempfile.TemporaryDirectory(prefix="shortloop-") as sockets:
         redirector = start(
