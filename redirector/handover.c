@@ -259,7 +259,7 @@ int predecessor_find(const char *path, int64_t turn_ms, struct inherited *into,
 {
 	struct predecessor *p = calloc(1, sizeof(*p));
 	struct error why = {0};
-	int status, tries = 0;
+	int status = -1, tries = 0;
 
 	*ret = NULL;
 	if (!p)
