@@ -230,9 +230,11 @@ def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
                        spool_replay_rate=1000, kafka_settings=SMALL)
     request = f"GET /{links.create()} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
     with standing_still(kafka_server):
-        spool_visits(redirector, request, 2500)
-    shares = []
-    for _ in range(3):
+        spool_visits(redirector, request, 1800)
+    shares = [0]
+    # Noted once a second, it would be nothing each time; on a machine that is busy with
+    # something else a thread may be late once or twice.
+    while shares[-1] < 0.5 and len(shares) < 4:
         before = acknowledged(spool)
         redirector.start()
         arrived = eventually(lambda: (n := redirector.metric(REPLAYED)) >= 500 and n)
@@ -241,10 +243,8 @@ def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
     redirector.start()
     replayed(redirector)
     assert redirector.metric(DROPPED) == 0
-    are_once(clicks(redirector), 2500)
-    # Noted once a second, it would be nothing each time; on a machine that is busy with
-    # something else a thread may be late once or twice.
-    assert max(shares) > 0.5
+    are_once(clicks(redirector), 1800)
+    assert shares[-1] >= 0.5, shares
 
 
 def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,
