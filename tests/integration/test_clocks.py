@@ -350,7 +350,8 @@ def test_hours_are_reconciled_when_the_watermark_has_passed_them(world, clickhou
                what="a day's hours to be reconciled")
     passes = made.metric("shortloop_aggregator_settle_seconds_count")
     eventually(lambda: made.metric(
-        "shortloop_aggregator_settle_seconds_count") > passes + 3)
+        "shortloop_aggregator_settle_seconds_count") > passes, 2 * PATIENCE,
+        what="another pass")
     assert reconciled(clickhouse) == (24, last, 10, 0)
 
 

@@ -571,6 +571,7 @@ def days_ago(tables, table, column, days, where):
                  f"({where})", mutations_sync=1)
 
 
+@pytest.mark.long
 def test_its_journal_is_thinned_with_the_days_and_no_line_comes_twice(
         tables, importer, log, keeper, world):  # noqa: F811
     lines = [line(SEPTEMBER + i * 60, f"/c{i}") for i in range(100)]
