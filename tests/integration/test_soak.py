@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import pytest
+import redis
 import requests
 
 import servers
@@ -27,7 +28,7 @@ SECONDS = float(os.environ.get("SOAK_SECONDS", 600))
 BATCH = 50_000
 # Every fifth visit is to one of a few codes, which stay in the cache; without Redis they
 # are all that is answered.
-HOT = 1000
+HOT = max(10, CODES // 5000)
 # Each code is looked up once at least, also if a fifth of the visits finds no Redis.
 RATE = max(100, round(1.25 * 1.25 * CODES / SECONDS))
 CONNECTIONS, EACH = 64, 1000
@@ -36,7 +37,12 @@ CACHE_BYTES = max(1 << 20, CODES * 13)
 AWAY = SECONDS / 40
 WINDOW = SECONDS / 30
 GROWTH = 1.02
+# Filled by a moment without Kafka: what may wait in memory is full before the first look,
+# as the cache is, and its place of events on their way.
+QUEUE = {"queue_messages": 10000}
+JOURNAL = "4MiB"
 SPARE_DESCRIPTORS = 2  # a client of Kafka may keep a connection more, for a while
+FIRST_OUTAGES = (("kafka",), ("redis",))
 OUTAGES = (("kafka",), ("redis",), ("kafka", "redis"), ("kafka",), ("redis",))
 
 SPOOLED = "shortloop_redirector_spool_events"
@@ -90,9 +96,9 @@ def codes(own_links, own_redis, workdir):
                 if n % 4 == 3:
                     out.write(hot[n // 4 % len(hot)] + "\n")
     assert own_links.allocator.stop(600) == 0
-    client = own_redis.client()
-    assert client.dbsize() >= CODES
-    assert client.save()
+    with redis.Redis(port=own_redis.port, socket_timeout=600) as client:
+        assert client.dbsize() >= CODES
+        assert client.save()
     return path
 
 
@@ -104,9 +110,9 @@ def load(start, kafka, codes, workdir):
     tool = workdir / "bench_load"
     subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", tool,
                     servers.ROOT / "tests/bench/bench_load.c"], check=True)
-    made = Load(start(spool_dir=str(workdir / "spool"),
-                      cache_size=f"{CACHE_BYTES}B", lookup_timeout="1s"),
-                tool, codes)
+    made = Load(start(spool_dir=str(workdir / "spool"), spool_journal_bytes=JOURNAL,
+                      cache_size=f"{CACHE_BYTES}B", lookup_timeout="1s",
+                      kafka_settings=QUEUE), tool, codes)
     yield made
     made.process.kill()
 
@@ -183,9 +189,8 @@ def outage(load, away):
 
 
 def is_full(redirector):
-    taken, bound = (redirector.metric(f"shortloop_redirector_cache_bytes{end}")
-                    for end in ("", "_max"))
-    return redirector.metric(EVICTIONS) > 0 and taken > 0.95 * bound
+    """Each thread's cache lets go of one for another."""
+    return min(redirector.series(EVICTIONS)) > 0
 
 
 def looked_up(redirector):
@@ -207,8 +212,9 @@ def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_serve
     begun = time.monotonic()
 
     # What an outage takes for the first time belongs to getting full.
-    wait_until(load, begun + SECONDS / 20)
-    outage(load, by_name.values())
+    for i, away in enumerate(FIRST_OUTAGES):
+        wait_until(load, begun + SECONDS * (0.05 + 0.07 * i))
+        outage(load, [by_name[name] for name in away])
     wait_until(load, begun + SECONDS / 5)
     eventually(lambda: load.goes_on() and is_full(redirector), 5 * SECONDS,
                what="a full cache")
