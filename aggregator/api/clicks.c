@@ -366,6 +366,19 @@ static void cap_estimates(struct clicks_answer *a, enum bots_mode mode)
 	counts_cap(&a->total, mode);
 }
 
+/* It is one for the whole answer. */
+static void raise_error(struct clicks_answer *a)
+{
+	bool biased = counts_are_biased(&a->total);
+
+	for (size_t i = 0; i < a->buckets.count; i++)
+		biased |= counts_are_biased(&a->data[i]);
+	for (size_t i = 0; i < a->group_count; i++)
+		biased |= counts_are_biased(&a->groups[i].counts);
+	if (biased)
+		a->unique_error = UNIQUE_ERROR_BIASED;
+}
+
 /* Do settled counts not have it? */
 static bool needs_rows(const struct question *q)
 {
@@ -398,6 +411,8 @@ static int clicks_fetch(struct call *call, const struct question *q,
 		status = fetch_all(call, q, ret, err);
 	else
 		status = fetch_many(call, q, &scope, ret, err);
+	if (status == 0 && settled)
+		raise_error(ret);
 	if (status == 0 && ret->unique_error > 0)
 		cap_estimates(ret, q->bots);
 	return status;

@@ -35,6 +35,18 @@ uint64_t counts_clicks(const struct counts *c, enum bots_mode mode)
 	return humans(c);
 }
 
+static bool is_biased(uint64_t estimate)
+{
+	const uint64_t registers = UINT64_C(1) << 14;
+
+	return estimate > registers * 5 / 2 && estimate < registers * 7 / 2;
+}
+
+bool counts_are_biased(const struct counts *c)
+{
+	return is_biased(c->visitors) || is_biased(c->ips);
+}
+
 void counts_cap(struct counts *c, enum bots_mode mode)
 {
 	uint64_t clicks = counts_clicks(c, mode);

@@ -46,26 +46,38 @@ def exact(clickhouse, seconds):
         "uniqExact(unique_identity) AS v, uniqExact(ip) AS a FROM clicks GROUP BY s")}
 
 
-def estimates(made, clickhouse, error, **params):
-    """[(estimate, exact)] of all hours and quarters, and of their visitors and addresses."""
+# Where HyperLogLog is too high by itself, in estimates of settled hours.
+BIASED = range(40961, 57344)
+
+
+def settled_error(*many):
+    return 0.03 if any(estimate in BIASED for estimate in many) else 0.0081
+
+
+def estimates(made, clickhouse, error_of, **params):
+    """[(estimate, exact, stated error)] of all hours and quarters, and of their visitors and
+    addresses."""
     found = []
     for interval, seconds in (("hour", HOUR), ("15m", 900)):
         answer = ask_range(made, START, END, interval=interval, **params)
-        assert answer["unique_error"] == error
+        entries = answer["data"]
+        assert answer["unique_error"] == error_of(
+            *(entry[name] for entry in (answer["total"], *entries)
+              for name in ("visitors", "ips")))
         true = exact(clickhouse, seconds)
-        assert len(answer["data"]) == len(true) == HOURS * HOUR // seconds
-        for entry in answer["data"]:
+        assert len(entries) == len(true) == HOURS * HOUR // seconds
+        for entry in entries:
             visitors, addresses = true[instant(entry["start"])]
             assert entry["clicks"] == 2 * visitors
             found += [(entry["visitors"], visitors), (entry["ips"], addresses)]
-    return found
+    return [(estimate, true, error_of(estimate)) for estimate, true in found]
 
 
-def assert_as_stated(found, error, exact_up_to):
+def assert_as_stated(found, exact_up_to):
     """`unique_error` is a relative standard error: two thirds of estimates are within it, 95
     of 100 within twice and nearly all within three times as much.  Few are exact."""
-    assert all(estimate == true for estimate, true in found if true <= exact_up_to)
-    off = [(estimate - true) / true / error for estimate, true in found
+    assert all(estimate == true for estimate, true, _ in found if true <= exact_up_to)
+    off = [(estimate - true) / true / error for estimate, true, error in found
            if true > exact_up_to]
     assert len(off) >= 2 * HOURS
     assert math.sqrt(sum(z * z for z in off) / len(off)) <= 1, sorted(off)
@@ -83,8 +95,10 @@ def test_estimates_are_as_good_as_is_said(aggregator, migrated,  # noqa: F811
     for i, visitors in enumerate(sizes(least, most)):
         insert_hour(migrated, START + i * HOUR, visitors)
     made = aggregator(answer_timeout="5m", settle_timeout="10m")
+    eventually(lambda: made.metric("shortloop_aggregator_hours_total") >= HOURS, PATIENCE,
+               what="the hours to be settled")
     eventually(lambda: ask_range(made, START, END, interval="day")["total"]["clicks"] ==
-               2 * sum(sizes(least, most)), PATIENCE, what="the hours to be settled")
-    assert_as_stated(estimates(made, clickhouse, 0.0081), 0.0081, 512)
+               2 * sum(sizes(least, most)), PATIENCE, what="all clicks to be counted")
+    assert_as_stated(estimates(made, clickhouse, settled_error), 512)
     # A filter has them counted in the rows.
-    assert_as_stated(estimates(made, clickhouse, 0.0029, edge="edge"), 0.0029, 4096)
+    assert_as_stated(estimates(made, clickhouse, lambda *_: 0.0029, edge="edge"), 4096)
