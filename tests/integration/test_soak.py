@@ -6,6 +6,7 @@ visits take.  A fifth of that is for getting full: minute 2 of ten.  Small numbe
 quick look: SOAK_CODES=200000 SOAK_SECONDS=60."""
 import json
 import os
+import signal
 import statistics
 import subprocess
 import time
@@ -37,12 +38,10 @@ CACHE_BYTES = max(1 << 20, CODES * 13)
 AWAY = SECONDS / 40
 WINDOW = SECONDS / 30
 GROWTH = 1.02
-# Filled by a moment without Kafka: what may wait in memory is full before the first look,
-# as the cache is, and its place of events on their way.
+# What may wait for Kafka in memory is full once before the first look, as the cache is.
 QUEUE = {"queue_messages": 10000}
 JOURNAL = "4MiB"
 SPARE_DESCRIPTORS = 2  # a client of Kafka may keep a connection more, for a while
-FIRST_OUTAGES = (("kafka",), ("redis",))
 OUTAGES = (("kafka",), ("redis",), ("kafka", "redis"), ("kafka",), ("redis",))
 
 SPOOLED = "shortloop_redirector_spool_events"
@@ -171,6 +170,17 @@ def settle(load):
                what="events replayed")
 
 
+def fill_queue(load, kafka):
+    """A broker that hangs is waited for, other than one that is gone."""
+    kafka.signal(signal.SIGSTOP)
+    try:
+        eventually(lambda: load.redirector.metric(SPOOLED) > 0, SECONDS,
+                   what="no room in the queue")
+    finally:
+        kafka.signal(signal.SIGCONT)
+    settle(load)
+
+
 def outage(load, away):
     """Ends when all is well again."""
     redirector = load.redirector
@@ -212,18 +222,20 @@ def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_serve
     begun = time.monotonic()
 
     # What an outage takes for the first time belongs to getting full.
-    for i, away in enumerate(FIRST_OUTAGES):
-        wait_until(load, begun + SECONDS * (0.05 + 0.07 * i))
-        outage(load, [by_name[name] for name in away])
+    wait_until(load, begun + SECONDS / 20)
+    fill_queue(load, kafka_server)
+    outage(load, by_name.values())
     wait_until(load, begun + SECONDS / 5)
     eventually(lambda: load.goes_on() and is_full(redirector), 5 * SECONDS,
                what="a full cache")
     settle(load)
     full = Window(pid)
 
+    between = []  # MiB, for who looks into a failure
     for i, away in enumerate(OUTAGES):
         wait_until(load, begun + SECONDS * (0.25 + 0.14 * i))
         outage(load, [by_name[name] for name in away])
+        between.append(round(memory.status(pid)["RssAnon"] / memory.MIB, 2))
     eventually(lambda: load.goes_on() and looked_up(redirector) >= CODES,
                5 * SECONDS, what="all codes looked up")
     wait_until(load, begun + SECONDS - WINDOW)
@@ -232,7 +244,8 @@ def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_serve
 
     answered = load.stop()
     text = (f"{CODES} codes, {answered['requests']} visits, {answered['others']} of them "
-            f"503; full: {full}; at the end: {end}")
+            f"503; full: {full}; anonymous after each outage: {between}; "
+            f"at the end: {end}")
     record_property("summary", text)
     assert end.resident <= GROWTH * full.resident, text
     assert end.anonymous <= GROWTH * full.anonymous, text
