@@ -164,13 +164,6 @@ def free_port():
 
 # --- Redis ---------------------------------------------------------------------
 
-@pytest.fixture
-def allocator_settings():
-    """What is set of the allocator of support.redirects; a test module may have
-    its own."""
-    return {}
-
-
 @pytest.fixture(scope="session")
 def _redis_server(rundir):
     server = RedisServer(rundir / "redis")
