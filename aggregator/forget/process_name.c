@@ -1,7 +1,6 @@
 #include "aggregator/forget/process_name.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "common/boot_id.h"
 #include "common/host_name.h"
+#include "common/read_file.h"
 
 enum {
 	HOST_MAX = 64,
@@ -28,9 +28,9 @@ struct process {
 };
 
 /* The program's name is in brackets, and may have any byte but 0. */
-static bool find_started(char *stat, uint64_t *ret)
+static bool find_started(const char *stat, uint64_t *ret)
 {
-	char *at = strrchr(stat, ')');
+	const char *at = strrchr(stat, ')');
 
 	for (int i = 0; at && i < STARTED_FIELD; i++) {
 		at = strchr(at, ' ');
@@ -43,20 +43,15 @@ static bool find_started(char *stat, uint64_t *ret)
 
 static bool read_started(long pid, uint64_t *ret)
 {
-	char path[64], stat[STAT_MAX];
-	ssize_t got;
-	int fd;
+	char path[64];
+	struct buf stat = {0};
+	bool found;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	if (got <= 0)
-		return false;
-	stat[got] = '\0';
-	return find_started(stat, ret);
+	found = read_file(path, STAT_MAX, &stat) == 0 && buf_cstr(&stat) &&
+		find_started(stat.data, ret);
+	buf_free(&stat);
+	return found;
 }
 
 static bool read_own(struct process *ret)

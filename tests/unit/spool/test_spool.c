@@ -275,11 +275,11 @@ static void what_was_not_acknowledged_comes_again_and_says_so(void **state)
 	read_events(w, 6, 14, true);
 }
 
-/* A process that is killed notes nothing at its end: what it may have handed
- * over is known from before. */
-static void a_killed_process_leaves_what_it_appended(void **state)
+/* Another process has the spool, with 5,000 records appended, does that to it,
+ * and is killed. */
+static void use_and_die(struct world *w, void (*use)(struct world *w))
 {
-	struct world *w = *state;
+	struct error err;
 	int status;
 	pid_t pid;
 
@@ -287,20 +287,34 @@ static void a_killed_process_leaves_what_it_appended(void **state)
 	w->spool = NULL;
 	pid = fork();
 	if (pid == 0) {
-		struct spool_record record;
-		struct error err;
-		uint64_t lost;
-
 		w->spool = spool_open(&w->options, &err);
 		if (!w->spool || try_append(w, 0, 5000, &err) != 5000)
 			_exit(1);
-		if (spool_next(w->spool, &record, &lost, &err) != 1)
-			_exit(2);
+		use(w);
 		kill(getpid(), SIGKILL);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
 	reopen(w);
+}
+
+static void take_next(struct world *w)
+{
+	struct spool_record record;
+	struct error err;
+	uint64_t lost;
+
+	if (spool_next(w->spool, &record, &lost, &err) != 1)
+		_exit(2);
+}
+
+/* A process that is killed notes nothing at its end: what it may have handed
+ * over is known from before. */
+static void a_killed_process_leaves_what_it_appended(void **state)
+{
+	struct world *w = *state;
+
+	use_and_die(w, take_next);
 	read_events(w, 0, 1, true);
 	while (spool_next_number(w->spool) <= 4096)
 		assert_true(next_record(w, 0).maybe_sent);
@@ -310,40 +324,22 @@ static void a_killed_process_leaves_what_it_appended(void **state)
 	is_read_to_the_end(w, 0);
 }
 
-/* Acknowledges 4,000 records in such steps, and is killed. */
-static void acknowledge_and_die(struct world *w)
+/* Acknowledges of 4,000 records, in such steps. */
+static void acknowledge(struct world *w)
 {
-	struct spool_record record;
-	struct error err;
-	uint64_t lost;
-
-	w->spool = spool_open(&w->options, &err);
-	if (!w->spool || try_append(w, 0, 5000, &err) != 5000)
-		_exit(1);
 	for (uint64_t n = 1; n <= 4000; n++) {
-		if (spool_next(w->spool, &record, &lost, &err) != 1)
-			_exit(2);
+		take_next(w);
 		if (n % 100 == 0)
 			spool_acknowledge(w->spool, n - 50);
 	}
-	kill(getpid(), SIGKILL);
 }
 
 static void
 a_killed_process_repeats_only_what_was_not_acknowledged(void **state)
 {
 	struct world *w = *state;
-	int status;
-	pid_t pid;
 
-	spool_free(w->spool);
-	w->spool = NULL;
-	pid = fork();
-	if (pid == 0)
-		acknowledge_and_die(w);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFSIGNALED(status));
-	reopen(w);
+	use_and_die(w, acknowledge);
 	assert_int_equal(usage(w).records, 5000 - 3949);
 	read_events(w, 3949, 51, true);
 	while (next_record(w, 0).number < 5000)
