@@ -13,7 +13,6 @@ import random
 import signal
 import string
 import tempfile
-import threading
 import time
 
 import pytest
@@ -21,6 +20,7 @@ import pytest
 from support.program import PATIENCE, eventually
 from support.redirects import (  # noqa: F401 (fixtures)
     clicks, domains_config, links_config, make_links, own_links, start)
+from support.repeating import Repeating
 from support.visitors import Visitors
 from test_kills import answer, visits_told
 
@@ -29,33 +29,27 @@ THREADS = 4
 LETTERS = string.digits + string.ascii_letters
 
 
-class Beside:
-    """with Beside(step): calls step() over and over, on a thread of its own; what it
-    raises, but for connections that end, the test raises."""
+class Beside(Repeating):
+    """with Beside(step): calls step() over and over; what it raises, but for connections
+    that end, the test raises."""
 
     def __init__(self, step, pause=0.01):
-        self.step, self.pause = step, pause
+        super().__init__(pause)
+        self.once = step
         self.count, self.failure = 0, None
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
 
-    def run(self):
-        while not self.failure and not self.ended.wait(self.pause):
-            try:
-                self.step()
-                self.count += 1
-            except (OSError, http.client.HTTPException):
-                continue  # away, for now
-            except Exception as e:  # pylint: disable=broad-except
-                self.failure = e
-
-    def __enter__(self):
-        self.thread.start()
-        return self
+    def step(self):
+        try:
+            self.once()
+            self.count += 1
+        except (OSError, http.client.HTTPException):
+            pass  # away, for now
+        except Exception as e:  # pylint: disable=broad-except
+            self.failure = e
+            self.ended.set()
 
     def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
+        super().__exit__()
         if self.failure:
             raise self.failure
 

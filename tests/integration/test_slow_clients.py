@@ -7,15 +7,15 @@ import shutil
 import socket
 import statistics
 import subprocess
-import threading
 import time
 
 import pytest
 
-from support import memory
+from support import memory, slowhttptest
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
     domains_config, links, links_config, make_links, start, visit)
+from support.repeating import Repeating
 
 KIB = 1024
 # So that whoever is too slow is told so while the test runs.
@@ -49,15 +49,14 @@ def anonymous(redirector):
     return memory.status(redirector.process.pid)["RssAnon"]
 
 
-class GoodClient:
+class GoodClient(Repeating):
     """Visits a link again and again, each time by a connection of its own."""
 
     def __init__(self, redirector, code):
+        super().__init__(0.01)
         self.address = address(redirector)
         self.code = code
         self.statuses, self.seconds = [], []
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
 
     def visit(self):
         begun = time.monotonic()
@@ -67,20 +66,11 @@ class GoodClient:
             self.statuses.append(connection.getresponse().status)
         self.seconds.append(time.monotonic() - begun)
 
-    def run(self):
-        while not self.ended.wait(0.01):
-            try:
-                self.visit()
-            except OSError as e:
-                self.statuses.append(str(e))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
+    def step(self):
+        try:
+            self.visit()
+        except OSError as e:
+            self.statuses.append(str(e))
 
     def p99_ms(self):
         return statistics.quantiles(self.seconds, n=100)[98] * 1000
@@ -146,21 +136,13 @@ def test_header_lines_by_the_thousand_are_refused(links, start):
 # --- slowhttptest --------------------------------------------------------------------
 
 SECONDS = 20
-# Of slowhttptest, with 1000 connections; it ends when all of them are closed.
-MODES = {
-    "slow headers": ["-H", "-i", "1", "-x", "24", "-t", "GET"],
-    "slow bodies": ["-B", "-i", "1", "-s", "8192", "-x", "10", "-t", "POST"],
-    "ranges": ["-R", "-a", "10", "-b", "1000", "-t", "HEAD"],
-    "slow reading": ["-X", "-w", "10", "-y", "20", "-n", "1", "-z", "5",
-                     "-k", "10", "-t", "GET"],
-}
 
 
 def attack(redirector, code, mode, workdir):
     """Runs it to its end; returns the lines of its report, a second each."""
     report = workdir / "slow"
     done = subprocess.run(
-        ["slowhttptest", *MODES[mode], "-c", "1000", "-r", "500", "-p", "20",
+        ["slowhttptest", *slowhttptest.MODES[mode], "-c", "1000", "-r", "500", "-p", "20",
          "-l", str(SECONDS), "-g", "-o", str(report),
          "-u", f"{redirector.url}/{code}"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
@@ -170,7 +152,7 @@ def attack(redirector, code, mode, workdir):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", slowhttptest.MODES)
 def test_good_clients_are_served_beside_slow_ones(links, start, workdir, mode):
     assert shutil.which("slowhttptest"), "tools/deps.sh long installs it"
     redirector = start(http=IMPATIENT)

@@ -9,18 +9,11 @@ import time
 
 from machine import Failure
 from redirecting import Redirecting, visit
+from support.slowhttptest import MODES
 
 PREFIX = "good clients' p99 beside "
 SLOW = 1000
 RATE = 2000  # of good clients: what keeps no core busy
-# Their options in test_slow_clients.py; -l comes after any round.
-MODES = {
-    "slow headers": ["-H", "-i", "1", "-x", "24", "-t", "GET"],
-    "slow bodies": ["-B", "-i", "1", "-s", "8192", "-x", "10", "-t", "POST"],
-    "ranges": ["-R", "-a", "10", "-b", "1000", "-t", "HEAD"],
-    "slow readers": ["-X", "-w", "10", "-y", "20", "-n", "1", "-z", "5",
-                     "-k", "10", "-t", "GET"],
-}
 METRICS = [(PREFIX + mode, "us", "less") for mode in MODES]
 PEER = "the same, alone; 0.5 is wanted"
 LINKS = 1000
