@@ -52,8 +52,10 @@ static int send_message(int to, enum kind kind, const int *fds, size_t count)
 
 static void close_all(const int *fds, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		close(fds[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
 }
 
 /* Descriptors that come with it are the caller's. */
@@ -157,18 +159,46 @@ static int connect_to(const char *path, struct error *err)
 	return -1;
 }
 
-static int add_all(struct inherited *into, const int *fds, size_t count,
-		   struct error *err)
+/* All that a predecessor sends; one that ends meanwhile has sent nothing. */
+struct received {
+	int *fds;
+	size_t count;
+};
+
+/* Takes over `fds`, also on failure. */
+static int received_add(struct received *r, const int *fds, size_t count,
+			struct error *err)
+{
+	int *more = realloc(r->fds, (r->count + count) * sizeof(*more) + 1);
+
+	if (!more) {
+		close_all(fds, count);
+		return error_set_nomem(err);
+	}
+	r->fds = more;
+	memcpy(r->fds + r->count, fds, count * sizeof(*fds));
+	r->count += count;
+	return 0;
+}
+
+static int received_hand_on(struct received *r, struct inherited *into,
+			    struct error *err)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (status < 0)
-			close(fds[i]);
-		else
-			status = inherited_add(into, fds[i], SOCKETS_NAME, err);
+	for (size_t i = 0; status == 0 && i < r->count; i++) {
+		int fd = r->fds[i];
+
+		r->fds[i] = -1;
+		status = inherited_add(into, fd, SOCKETS_NAME, err);
 	}
 	return status;
+}
+
+static void received_end(struct received *r)
+{
+	close_all(r->fds, r->count);
+	free(r->fds);
 }
 
 static int no_answer(const char *path, struct error *err)
@@ -204,25 +234,38 @@ static int await_turn(int fd, int64_t turn_ms)
 	return n > 0 ? 0 : -1;
 }
 
-static int take_sockets(struct predecessor *p, const char *path,
-			int64_t turn_ms, struct inherited *into,
-			struct error *err)
+static int receive_sockets(struct predecessor *p, const char *path,
+			   struct received *ret, struct error *err)
 {
 	struct message m;
 	int fds[FDS_MAX];
 	size_t count;
 
-	if (send_message(p->fd, TAKE, NULL, 0) < 0 ||
-	    await_turn(p->fd, turn_ms) < 0)
-		return no_answer(path, err);
 	do {
 		if (receive(p->fd, &m, fds, &count) < 0)
 			return no_answer(path, err);
-		if (add_all(into, fds, count, err) < 0)
+		if (received_add(ret, fds, count, err) < 0)
 			return -1;
 	} while (m.kind == SOCKETS);
 	p->pid = m.pid;
 	return 0;
+}
+
+static int take_sockets(struct predecessor *p, const char *path,
+			int64_t turn_ms, struct inherited *into,
+			struct error *err)
+{
+	struct received all = {0};
+	int status;
+
+	if (send_message(p->fd, TAKE, NULL, 0) < 0 ||
+	    await_turn(p->fd, turn_ms) < 0)
+		return no_answer(path, err);
+	status = receive_sockets(p, path, &all, err);
+	if (status == 0)
+		status = received_hand_on(&all, into, err);
+	received_end(&all);
+	return status;
 }
 
 static int ask(struct predecessor *p, const char *path, int64_t turn_ms,

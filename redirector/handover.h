@@ -33,9 +33,10 @@ struct predecessor;
 /*
  * Asks whoever listens at `path` for its sockets.  *ret is NULL when nobody
  * does.  Of several that ask, one comes after the other, each from the one
- * before it: that may take up to `turn_ms`.  ERROR_BUSY: it does not answer in
- * that time; tried again, it may.  ERROR_PROTOCOL: it is something else than a
- * redirector that this one can succeed.
+ * before it: that may take up to `turn_ms`.  One that ends before it has sent
+ * all has sent nothing: no socket of its is added to `into`.  ERROR_BUSY: it
+ * does not answer in that time; tried again, it may.  ERROR_PROTOCOL: it is
+ * something else than a redirector that this one can succeed.
  */
 int predecessor_find(const char *path, int64_t turn_ms, struct inherited *into,
 		     struct predecessor **ret, struct error *err);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "common/fds_send.h"
 #include "common/http/address.h"
 #include "common/http/unix_socket.h"
 #include "redirector/handover.h"
@@ -272,12 +273,23 @@ static void *answer_once(void *arg)
 	return NULL;
 }
 
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)),
+			 0);
+	assert_int_equal(listen(fd, 4), 0);
+	return fd;
+}
+
 /* Returns the error with which a successor ends that asks it. */
 static struct error asked(const void *answer, size_t len, int fd)
 {
 	struct world *w;
 	struct stranger s = {.answer = answer, .len = len, .fd = fd};
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct inherited *in;
 	struct predecessor *p = NULL;
 	struct error err = {0};
@@ -286,12 +298,7 @@ static struct error asked(const void *answer, size_t len, int fd)
 	w = calloc(1, sizeof(*w));
 	in = inherited_new(&err);
 	unlink(unit_write_file("", w->path));
-	memcpy(address.sun_path, w->path, sizeof(w->path));
-	s.listening = socket(AF_UNIX, SOCK_STREAM, 0);
-	assert_int_equal(
-		bind(s.listening, (struct sockaddr *)&address, sizeof(address)),
-		0);
-	assert_int_equal(listen(s.listening, 4), 0);
+	s.listening = listen_at(w->path);
 	pthread_create(&thread, NULL, answer_once, &s);
 	assert_int_equal(predecessor_find(w->path, PATIENCE_MS, in, &p, &err),
 			 -1);
@@ -331,6 +338,48 @@ static void one_that_hangs_up_may_be_tried_again(void **state)
 	assert_true(err.retriable);
 }
 
+/* Reads less than it was sent, so that its end is a reset; then nobody listens.
+ */
+static void *send_one_and_end(void *arg)
+{
+	static const char some[20] = "SLhand1\0\2\0\0\0\1\0\0\0";
+	const struct stranger *s = arg;
+	int fd = accept(s->listening, NULL, NULL);
+	char in;
+
+	close(s->listening);
+	assert_int_equal(recv(fd, &in, 1, 0), 1);
+	assert_int_equal(fds_send(fd, some, sizeof(some), &s->fd, 1),
+			 sizeof(some));
+	close(fd);
+	return NULL;
+}
+
+/* The next one that is asked has that socket, too: it is not to be there twice.
+ */
+static void what_one_sent_that_ended_meanwhile_is_dropped(void **state)
+{
+	struct error err = {0};
+	struct stranger s = {0};
+	struct inherited *in = inherited_new(&err);
+	struct predecessor *p;
+	char path[64];
+	pthread_t thread;
+
+	(void)state;
+	unlink(unit_write_file("", path));
+	s.listening = listen_at(path);
+	assert_int_equal(address_bind("127.0.0.1:0", true, &s.fd, &err), 0);
+	pthread_create(&thread, NULL, send_one_and_end, &s);
+	assert_int_equal(predecessor_find(path, PATIENCE_MS, in, &p, &err), 0);
+	assert_null(p);
+	assert_int_equal(inherited_count(in), 0);
+	pthread_join(thread, NULL);
+	close(s.fd);
+	unlink(path);
+	inherited_free(in);
+}
+
 /* Two are announced, one comes. */
 static void descriptors_that_are_missing_are_noticed(void **state)
 {
@@ -366,6 +415,7 @@ int main(void)
 		TEST(who_comes_second_waits_for_the_first),
 		cmocka_unit_test(one_that_speaks_otherwise_is_named),
 		cmocka_unit_test(one_that_hangs_up_may_be_tried_again),
+		cmocka_unit_test(what_one_sent_that_ended_meanwhile_is_dropped),
 		cmocka_unit_test(descriptors_that_are_missing_are_noticed),
 	};
 
