@@ -10,7 +10,7 @@ from confluent_kafka import Producer
 from support.click_source import (click_ends, field, link_event, times,
                                   varint)
 from support.program import eventually
-from support.reckoning import log_ends, stored
+from support.reckoning import stored
 from support.rule_files import UA_RULES
 
 SEED = int(os.environ.get("BYTES_SEED", random.randrange(10**6)))
@@ -148,7 +148,7 @@ def read_to_the_end(kafka, topics, running, of):
     """Until all is committed."""
     topic = topics[of]
     eventually(lambda: kafka.committed(topics["topic_clicks"], topic) ==
-               log_ends(kafka, topic), every=0.3, what="the commits")
+               kafka.ends(topic), every=0.3, what="the commits")
     eventually(lambda: running.ready()[0] == 200, what="ready")
 
 

@@ -15,7 +15,7 @@ from support.collectors import PATIENCE, Events
 from support.fault_world import *  # noqa: F403 (fixtures)
 from support.fault_world import SEED, settings
 from support.program import eventually
-from support.reckoning import Reckoning, log_ends
+from support.reckoning import Reckoning
 
 OTHERS = {  # so many of each to a hundred kills
     "freeze": 5, "freeze_at": 5, "join_and_leave": 6, "leave_and_join": 6,
@@ -93,7 +93,7 @@ class Run:
     def lag(self, topic):
         reckoned = self.kafka.committed(self.topics["topic_clicks"], topic)
         return sum(end - reckoned.get(p, 0)
-                   for p, end in log_ends(self.kafka, topic).items())
+                   for p, end in self.kafka.ends(topic).items())
 
     def reckon(self):
         poison = self.events.noted("poison")

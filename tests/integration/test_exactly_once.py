@@ -424,8 +424,7 @@ def stopped(loop, running, why):
 
 def make_anew(loop):
     loop.kafka.delete_topic(loop.clicks)
-    eventually(lambda: loop.clicks not in
-               loop.kafka.admin.list_topics(timeout=PATIENCE).topics, PATIENCE)
+    eventually(lambda: loop.clicks not in loop.kafka.topics(), PATIENCE)
     loop.kafka.create_topic(exactly=loop.clicks,
                             message_timestamp_type="LogAppendTime")
 

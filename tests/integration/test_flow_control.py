@@ -8,7 +8,6 @@ import pytest
 from support.events import Click
 from support.memory import MIB, MemoryWatch
 from support.program import eventually
-from support.reckoning import log_ends
 from support.rule_files import UA_RULES
 from support.traffic import Traffic
 
@@ -48,7 +47,7 @@ def metric(running, name, **labels):
 
 
 def sent(kafka, topic):
-    return sum(log_ends(kafka, topic).values())
+    return sum(kafka.ends(topic).values())
 
 
 def stored(clickhouse):
@@ -57,7 +56,7 @@ def stored(clickhouse):
 
 def each_is_there_once(kafka, clickhouse, topic):
     """By offset, without fetching millions of them."""
-    ends = {p: end for p, end in log_ends(kafka, topic).items() if end}
+    ends = {p: end for p, end in kafka.ends(topic).items() if end}
     found = {int(r["partition"]): r for r in clickhouse.rows(
         "SELECT partition, count() AS n, uniqExact(offset) AS once, "
         "min(offset) AS low, max(offset) AS high FROM clicks "

@@ -153,7 +153,7 @@ def reader(workdir, redis_server, kafka_server, clickhouse_server):
     made.close()
     kafka = Kafka(kafka_server.port)
     for topic in ("clicks", "links", "clicks.dlq", "redirector.counters"):
-        if topic in kafka.admin.list_topics(timeout=60).topics:
+        if topic in kafka.topics():
             kafka.delete_topic(topic)
 
 

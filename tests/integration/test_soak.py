@@ -19,7 +19,6 @@ import servers
 from support import memory
 from support.keys import API_KEY
 from support.program import eventually
-from support.reckoning import log_ends
 from support.redirects import (  # noqa: F401 (fixtures)
     domains_config, make_links, own_links, start)
 from support.server import RedisServer
@@ -259,5 +258,5 @@ def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_serve
     assert end.descriptors <= full.descriptors + SPARE_DESCRIPTORS, text
     assert redirector.metric(DROPPED) == 0
     assert redirector.stop() == 0
-    told = sum(log_ends(kafka, redirector.topic).values())
+    told = sum(kafka.ends(redirector.topic).values())
     assert told >= answered["requests"] - answered["others"]

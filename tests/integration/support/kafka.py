@@ -12,7 +12,26 @@ from support.program import PATIENCE, eventually
 
 
 LOOK = 10  # seconds for one try of a client
-PASSES = {KafkaError._TIMED_OUT, KafkaError.INVALID_REPLICATION_FACTOR}
+# With these a broker fails that was away a moment ago.
+PASSES = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT,
+          KafkaError._ALL_BROKERS_DOWN, KafkaError.INVALID_REPLICATION_FACTOR}
+
+
+def passes(error):
+    return error.args[0].code() in PASSES
+
+
+def asked(ask, what):
+    """What ask() returns, which is tried again as long as its error is one that
+    passes."""
+    def tried():
+        try:
+            return [ask()]
+        except KafkaException as e:
+            if not passes(e):
+                raise
+            return None
+    return eventually(tried, what=what)[0]
 
 
 class Kafka:
@@ -41,8 +60,7 @@ class Kafka:
             except KafkaException as e:
                 if tries > 1 and e.args[0].code() == done:
                     return None
-                if e.args[0].code() not in PASSES or \
-                        time.monotonic() > deadline:
+                if not passes(e) or time.monotonic() > deadline:
                     raise
                 self.client = None
                 time.sleep(0.1)
@@ -116,9 +134,26 @@ class Kafka:
         finally:
             consumer.close()
 
+    def topics(self):
+        """The names of all there are."""
+        return asked(lambda: self.admin.list_topics(timeout=LOOK).topics,
+                     what="a list of topics")
+
     @staticmethod
-    def _partitions(consumer, topic):
-        return consumer.list_topics(topic, PATIENCE).topics[topic].partitions
+    def _partitions(client, topic):
+        return asked(lambda: client.list_topics(topic, LOOK),
+                     what=f"partitions of {topic}").topics[topic].partitions
+
+    def ends(self, topic):
+        """{partition: offset of the next message}"""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap,
+                             "group.id": "ends"})
+        try:
+            return {p: asked(lambda p=p: consumer.get_watermark_offsets(
+                        TopicPartition(topic, p), LOOK), what="offsets")[1]
+                    for p in self._partitions(consumer, topic)}
+        finally:
+            consumer.close()
 
     @staticmethod
     def _read(consumer, topic, partitions, count, seconds):
@@ -148,9 +183,9 @@ class Kafka:
                              "group.id": group})
         try:
             partitions = self._partitions(consumer, topic)
-            found = consumer.committed(
-                [TopicPartition(topic, p) for p in partitions],
-                timeout=PATIENCE)
+            found = asked(lambda: consumer.committed(
+                [TopicPartition(topic, p) for p in partitions], timeout=LOOK),
+                what=f"offsets of {group}")
             return {t.partition: t.offset for t in found if t.offset >= 0}
         finally:
             consumer.close()

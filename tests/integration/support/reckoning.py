@@ -2,21 +2,7 @@
 offset."""
 import collections
 
-from confluent_kafka import Consumer, TopicPartition
-
 NAMED = 5  # of what is wrong, so many are named
-
-
-def log_ends(kafka, topic):
-    """{partition: offset of the next message}"""
-    consumer = Consumer({"bootstrap.servers": kafka.bootstrap,
-                         "group.id": "reckoning"})
-    try:
-        found = consumer.list_topics(topic, 30).topics[topic].partitions
-        return {p: consumer.get_watermark_offsets(TopicPartition(topic, p),
-                                                  30)[1] for p in found}
-    finally:
-        consumer.close()
 
 
 def stored(clickhouse, table, topic, partition, where="1"):
@@ -42,7 +28,7 @@ class Reckoning:
     def check(self, table, topic, where="1"):
         """Every event is there once; of changes only the newest has to be."""
         left_out = self.poison | self.changes
-        for partition, end in log_ends(self.kafka, topic).items():
+        for partition, end in self.kafka.ends(topic).items():
             expected = {o for o in range(end)
                         if (topic, partition, o) not in left_out}
             found = stored(self.clickhouse, table, topic, partition, where)
@@ -57,7 +43,7 @@ class Reckoning:
     def check_reports(self, topic):
         """Blocks reported lie end to end, from the log's start to its end, and
         count what is stored."""
-        for partition, end in log_ends(self.kafka, topic).items():
+        for partition, end in self.kafka.ends(topic).items():
             rows = self.clickhouse.rows(
                 f"SELECT first, last, rows, dead_lettered FROM ingest_progress"
                 f" WHERE topic = '{topic}' AND partition = {partition} AND "
