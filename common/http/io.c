@@ -35,9 +35,8 @@ void connection_hang_up(struct connection *conn)
 /* What closing sends goes along with the last bytes, which wait for it. */
 static int flags_of(const struct connection *conn)
 {
-	return conn->closing && conn->phase == READING
-		       ? MSG_NOSIGNAL | MSG_MORE
-		       : MSG_NOSIGNAL;
+	return conn->closing && conn->phase == READING ? MSG_NOSIGNAL | MSG_MORE
+						       : MSG_NOSIGNAL;
 }
 
 bool connection_flush(struct connection *conn)
