@@ -223,8 +223,8 @@ int event_sink_start(struct event_sink *sink, struct error *err)
 {
 	if (!sink->spool)
 		return 0;
-	if (event_spool_recover(sink->spool, err) < 0 ||
-	    make_journal(sink, err) < 0)
+	event_spool_recover(sink->spool);
+	if (make_journal(sink, err) < 0)
 		return -1;
 	return event_spool_start(sink->spool, sink->producer, err);
 }

@@ -60,6 +60,7 @@ struct event_spool {
 	int64_t retry_at;  /* writing, after a failure; monotonic ms */
 	int64_t replay_at; /* reading, likewise */
 	struct error failure;
+	struct error journals; /* why those of others are there yet */
 	int64_t report_at, complain_at, journals_at;
 	uint64_t dropped, dropped_untold;
 };
@@ -301,10 +302,11 @@ static void tell_health(struct event_spool *s, const struct spool_usage *u,
 			int64_t age_ms)
 {
 	const struct redirector_metrics *m = s->options.metrics;
-	char text[sizeof(s->failure.text) + 256];
+	char text[sizeof(s->failure.text) + sizeof(s->journals.text) + 256];
 	int len;
 
-	if (!s->holding && s->failure.code == ERROR_NONE) {
+	if (!s->holding && s->failure.code == ERROR_NONE &&
+	    s->journals.code == ERROR_NONE) {
 		health_up(s->options.health);
 		return;
 	}
@@ -317,8 +319,11 @@ static void tell_health(struct event_spool *s, const struct spool_usage *u,
 		metric_value(m->counters[COUNTER_REPLAYED]) - s->replayed,
 		s->dropped);
 	if (s->failure.code)
-		snprintf(text + len, sizeof(text) - (size_t)len, "; %s",
-			 s->failure.text);
+		len += snprintf(text + len, sizeof(text) - (size_t)len, "; %s",
+				s->failure.text);
+	if (s->journals.code)
+		snprintf(text + len, sizeof(text) - (size_t)len,
+			 "; journals kept: %s", s->journals.text);
 	health_say(s->options.health, text);
 }
 
@@ -447,29 +452,55 @@ static void count_damaged(struct event_spool *s,
 					  : clock_real_ms());
 }
 
-/* What is spooled is on the disk before the journal is removed: a kill in
- * between has it sent twice, and marked. */
-static void recover(void *arg, const struct journal_rest *rest)
+/* All of them, or those that there is room for. */
+static int append_rest(struct event_spool *s, const struct journal_rest *rest,
+		       size_t *ret_appended, struct error *err)
 {
-	struct event_spool *s = arg;
+	int status = 0;
 	size_t at = 0;
 
-	log_warn(s->options.log, "click events recovered",
-		 log_int("events", (int64_t)rest->count),
-		 log_int("damaged", (int64_t)rest->damaged));
-	while (at < rest->count) {
-		size_t count = 0;
+	while (status == 0 && at < rest->count) {
+		size_t count = 0, done;
 
-		for (; at < rest->count && count < BATCH; count++, at++)
-			take_rest(s, count, &rest->events[at]);
-		append(s, count);
+		for (; at + count < rest->count && count < BATCH; count++)
+			take_rest(s, count, &rest->events[at + count]);
+		status = spool_append(s->spool, s->records, count, &done, err);
+		count_spooled(s, done);
+		at += done;
 	}
-	count_damaged(s, rest);
-	metric_add(s->options.metrics->counters[COUNTER_RECOVERED],
-		   rest->count);
-	/* Of a failure `failure` tells. */
-	(void)spool_sync(s->spool, &s->failure);
+	*ret_appended = at;
+	return status;
+}
+
+static void tell_recovered(struct event_spool *s, size_t events, size_t damaged)
+{
+	if (events == 0 && damaged == 0)
+		return;
+	metric_add(s->options.metrics->counters[COUNTER_RECOVERED], events);
+	log_warn(s->options.log, "click events recovered",
+		 log_int("events", (int64_t)events),
+		 log_int("damaged", (int64_t)damaged));
+}
+
+/* What is spooled is on the disk before the journal has it no longer: a kill in
+ * between has it sent twice, and marked.  None is dropped: where it lies it is
+ * as safe as in the spool. */
+static int recover(void *arg, const struct journal_rest *rest,
+		   size_t *ret_taken, struct error *err)
+{
+	struct event_spool *s = arg;
+	size_t appended;
+	int status = append_rest(s, rest, &appended, err);
+
+	if (appended && spool_sync(s->spool, err) < 0)
+		status = -1;
+	else
+		*ret_taken = appended;
+	tell_recovered(s, appended, status == 0 ? rest->damaged : 0);
+	if (status == 0)
+		count_damaged(s, rest);
 	tell_usage(s);
+	return status;
 }
 
 static void reject(void *arg, const struct error *why)
@@ -482,30 +513,26 @@ static void reject(void *arg, const struct error *why)
 		  log_str("file", JOURNAL_REJECTED), log_err(why));
 }
 
-static int recover_all(struct event_spool *s, struct error *err)
+void event_spool_recover(struct event_spool *s)
 {
 	const struct journal_taker taker = {recover, reject, s};
 
+	if (!s->spool)
+		return;
 	s->journals_at = clock_monotonic_ms() + JOURNALS_MS;
-	return journal_files_take(s->options.settings->spool_dir, &taker, err);
+	s->journals.code = ERROR_NONE;
+	if (journal_files_take(s->options.settings->spool_dir, &taker,
+			       &s->journals) < 0)
+		log_warn(s->options.log, "journals of others kept",
+			 log_err(&s->journals));
+	tell_usage(s);
 }
 
 /* A successor may have been killed before it was one, or when it had begun. */
 static void recover_again(struct event_spool *s)
 {
-	struct error err;
-
-	if (clock_monotonic_ms() >= s->journals_at && recover_all(s, &err) < 0)
-		log_warn(s->options.log, "journals of others not taken",
-			 log_err(&err));
-}
-
-int event_spool_recover(struct event_spool *s, struct error *err)
-{
-	if (!s->spool)
-		return 0;
-	return recover_all(s, err) < 0 ? error_wrap(err, "redirector.spool_dir")
-				       : 0;
+	if (clock_monotonic_ms() >= s->journals_at)
+		event_spool_recover(s);
 }
 
 /* --- the thread ----------------------------------------------------------- */
