@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/spool/spool.h"
 #include "common/wake.h"
+#include "redirector/disk_failure.h"
 #include "redirector/journal_files.h"
 #include "redirector/replay.h"
 
@@ -38,7 +39,8 @@ struct queued {
 
 struct event_spool {
 	struct event_spool_options options;
-	struct spool *spool;   /* NULL: another process has the folder */
+	/* NULL: another process has the folder, or the disk fails. */
+	struct spool *spool;
 	struct replay *replay; /* NULL likewise */
 	struct kafka_producer *producer;
 	pthread_t thread;
@@ -237,7 +239,8 @@ static void append_records(struct event_spool *s, size_t count)
 	count_spooled(s, done);
 }
 
-/* Without a folder: what has an entry is left to who gets that. */
+/* At the end of one without a folder: what has an entry is left to who gets
+ * that. */
 static void leave(struct event_spool *s, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -249,11 +252,14 @@ static void leave(struct event_spool *s, size_t count)
  * nothing is missing. */
 static void append(struct event_spool *s, size_t count)
 {
-	if (!s->spool) {
+	if (!s->spool && atomic_load(&s->replay_stopped)) {
 		leave(s, count);
 		return;
 	}
-	append_records(s, count);
+	if (s->spool)
+		append_records(s, count);
+	else
+		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
 	for (size_t i = 0; i < count; i++)
 		mark_done(s->entries[i]);
 }
@@ -361,6 +367,16 @@ static void tell_usage(struct event_spool *s)
 	tell_health(s, &u, age);
 }
 
+/* Without a folder. */
+static void tell_why_not(struct event_spool *s)
+{
+	char text[sizeof(s->failure.text) + 64];
+
+	snprintf(text, sizeof(text), "%s; %" PRIu64 " lost", s->failure.text,
+		 s->dropped);
+	health_say(s->options.health, text);
+}
+
 static void note_refused(struct event_spool *s)
 {
 	uint64_t refused;
@@ -381,6 +397,11 @@ static void report(struct event_spool *s)
 		return;
 	s->report_at = now + REPORT_MS;
 	note_refused(s);
+	if (!s->spool) {
+		tell_why_not(s);
+		complain(s, now);
+		return;
+	}
 	/* Of a failure `failure` tells; what is there is there. */
 	(void)spool_sync(s->spool, &s->failure);
 	tell_usage(s);
@@ -425,6 +446,7 @@ static void begin(struct event_spool *s)
 	if (u.records)
 		begin_holding(s);
 	tell_usage(s);
+	metric_set(s->options.metrics->spool_missing, 0);
 	atomic_store(&s->open, true);
 }
 
@@ -591,19 +613,46 @@ static bool rest(struct event_spool *s)
 	return go_on;
 }
 
+/* False: not now; `failure` says why. */
+static bool open_late(struct event_spool *s)
+{
+	if (open_spool(s, &s->failure) < 0)
+		return false;
+	s->failure.code = ERROR_NONE;
+	s->retry_at = 0;
+	recover_again(s);
+	begin(s);
+	log_info(s->options.log, "spool taken over");
+	return true;
+}
+
 /* Until the other process has left it, or this one is to end. */
 static void await_folder(struct event_spool *s)
 {
-	do {
-		if (open_spool(s, &s->failure) == 0) {
-			s->failure.code = ERROR_NONE;
-			recover_again(s);
-			begin(s);
-			log_info(s->options.log, "spool taken over");
-			return;
-		}
+	while (!open_late(s) && s->failure.code == ERROR_BUSY) {
 		health_say(s->options.health, s->failure.text);
-	} while (rest(s));
+		if (!rest(s))
+			return;
+	}
+}
+
+/* Others do not wait for the disk meanwhile, as they do for a folder that
+ * another process is about to leave: what is queued is taken, and dropped. */
+static void try_to_open(struct event_spool *s)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (now < s->retry_at)
+		return;
+	s->retry_at = now + RETRY_MS;
+	if (!atomic_load(&s->replay_stopped))
+		(void)open_late(s);
+}
+
+static void use_folder(struct event_spool *s)
+{
+	recover_again(s);
+	replay(s);
 }
 
 static void *run(void *arg)
@@ -613,18 +662,17 @@ static void *run(void *arg)
 	if (!s->spool)
 		await_folder(s);
 	while (take(s)) {
-		append_taken(s);
 		if (!s->spool)
-			continue;
-		recover_again(s);
-		replay(s);
+			try_to_open(s);
+		append_taken(s);
+		if (s->spool)
+			use_folder(s);
 		report(s);
 	}
-	if (s->spool) {
+	if (s->spool)
 		replay_retire(s->replay);
-		s->report_at = s->complain_at = 0;
-		report(s);
-	}
+	s->report_at = s->complain_at = 0;
+	report(s);
 	return NULL;
 }
 
@@ -646,10 +694,15 @@ static int make_parts(struct event_spool *s, struct error *err)
 		begin(s);
 		return 0;
 	}
-	if (!s->options.awaits_folder || err->code != ERROR_BUSY)
+	if (disk_failure_is(err))
+		log_error(s->options.log, "spool not opened, trying again",
+			  log_err(err));
+	else if (s->options.awaits_folder && err->code == ERROR_BUSY)
+		log_info(s->options.log, "waiting for the spool", log_err(err));
+	else
 		return -1;
-	log_info(s->options.log, "waiting for the spool", log_err(err));
 	health_say(s->options.health, err->text);
+	metric_set(s->options.metrics->spool_missing, 1);
 	return 0;
 }
 

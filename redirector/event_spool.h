@@ -38,8 +38,10 @@ struct event_spool_options {
 	bool awaits_folder;
 };
 
-/* Opens the folder; what a former process left in it is to be replayed.  All
- * that the options name must outlive it. */
+/* Opens the folder; what a former process left in it is to be replayed.  Where
+ * the disk is full, or fails (disk_failure.h), it is tried again each second:
+ * what comes until then is dropped and counted.  All that the options name must
+ * outlive it. */
 struct event_spool *event_spool_new(const struct event_spool_options *options,
 				    struct error *err);
 /* Ends it first.  NULL accepted. */

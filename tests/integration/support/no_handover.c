@@ -1,7 +1,7 @@
 /*
  * no_handover.c - a process that cannot hand over: LD_PRELOAD it, and while the
- * file NO_HANDOVER is there, no eventfd that blocks can be made.  Those of event
- * loops do not block.
+ * file NO_HANDOVER is there, no eventfd that blocks can be made.  Those of
+ * event loops do not block.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -15,8 +15,18 @@
 #define HOUR INT64_C(490000)
 #define TIME (HOUR * HOUR_MS + 1)
 
-/* In place of libc's: a disk that does not keep what was written. */
-static bool sync_fails;
+/* In place of libc's: a disk that is full, or does not keep what was written.
+ */
+static bool disk_is_full, sync_fails;
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
+{
+	if (disk_is_full) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pwrite64, fd, bytes, size, at);
+}
 
 int fdatasync(int fd)
 {
@@ -575,6 +585,104 @@ static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
 	assert_int_equal(take_away(w, seen), 0);
 }
 
+/* --- a disk that is full at the start ----------------------------------------
+ */
+
+static uint64_t await_dropped(struct world *w, uint64_t wanted)
+{
+	uint64_t dropped = 0;
+
+	for (int i = 0; i < 20000 && dropped < wanted; i++) {
+		usleep(1000);
+		dropped = metric_of(w, COUNTER_DROPPED_SPOOL_FAILED);
+	}
+	return dropped;
+}
+
+static void open_on_full_disk(struct world *w)
+{
+	event_spool_free(w->spool);
+	disk_is_full = true;
+	open_spool(w);
+	start(w);
+}
+
+static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	open_on_full_disk(w);
+	assert_int_equal(offer(w, 30, 100), 30);
+	assert_int_equal(await_dropped(w, 30), 30);
+	assert_false(event_spool_is_open(w->spool));
+	assert_int_equal(metric_value(w->metrics.spool_missing), 1);
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "No space left on device"));
+	disk_is_full = false;
+	await_open(w->spool);
+	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
+	/* At once, and not when it would have been tried again. */
+	assert_int_equal(offer(w, 7, 100), 7);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
+	buf_free(&said);
+}
+
+/* Kafka's thread gives events up by it, and has to hear of Kafka's return. */
+static void nobody_waits_for_a_disk_that_is_full(void **state)
+{
+	struct world *w = *state;
+	char *bytes = calloc(1, 64 << 10);
+	const struct spool_event event = {
+		.time_ms = TIME, .data = bytes, .len = 64 << 10};
+
+	open_on_full_disk(w);
+	alarm(60);
+	for (int i = 0; i < 300; i++)
+		event_spool_put(w->spool, &event);
+	alarm(0);
+	event_spool_end(w->spool);
+	disk_is_full = false;
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 300);
+	free(bytes);
+}
+
+static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *j = make_journal(w);
+	struct spool_event event = {.time_ms = TIME, .data = "event", .len = 5};
+
+	open_on_full_disk(w);
+	event.entry = event_journal_put(j, 0, TIME, "event", 5);
+	assert_true(event_spool_offer(w->spool, &event));
+	assert_int_equal(await_dropped(w, 1), 1);
+	event_spool_stop_replay(w->spool);
+	event.entry = event_journal_put(j, 0, TIME, "event", 5);
+	assert_true(event_spool_offer(w->spool, &event));
+	event_spool_end(w->spool);
+	disk_is_full = false;
+	event_journal_free(j);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	start_again(w);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
+}
+
+/* Somebody has to edit a file. */
+static void a_folder_that_cannot_be_had_is_refused(void **state)
+{
+	struct world *w = *state;
+	char nowhere[] = "/proc/none/spool";
+	struct error err = {0};
+
+	w->settings.spool_dir = nowhere;
+	assert_null(new_spool(w, true, &err));
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	w->settings.spool_dir = w->dir;
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -596,6 +704,10 @@ int main(void)
 		TEST(that_a_journal_waits_for_room_is_told),
 		TEST(what_a_failing_disk_cannot_take_stays_in_its_journal),
 		TEST(a_journal_stays_until_the_spool_is_on_the_disk),
+		TEST(a_disk_that_is_full_at_the_start_is_tried_again),
+		TEST(nobody_waits_for_a_disk_that_is_full),
+		TEST(what_is_in_a_journal_is_lost_or_left_and_not_both),
+		TEST(a_folder_that_cannot_be_had_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
