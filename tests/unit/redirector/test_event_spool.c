@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,7 +18,7 @@
 
 /* In place of libc's: a disk that is full, or does not keep what was written.
  */
-static bool disk_is_full, sync_fails;
+static atomic_bool disk_is_full, sync_fails;
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
