@@ -162,7 +162,6 @@ static int make_journal(struct event_sink *sink, struct error *err)
 		.bytes = s->spool_journal_bytes,
 		.event_max = event_max(s),
 	};
-
 	struct event_journal *journal = event_journal_new(&options, err);
 
 	if (!journal)
