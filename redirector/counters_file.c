@@ -376,6 +376,11 @@ bool counters_file_is_empty(const struct counters_file *f)
 	return true;
 }
 
+bool counters_file_is_kept(const struct counters_file *f)
+{
+	return f->fd >= 0;
+}
+
 uint64_t counters_file_next_sequence(struct counters_file *f)
 {
 	return atomic_fetch_add(&f->header->sequence, 1) + 1;

@@ -75,6 +75,8 @@ struct hour_totals *counters_file_totals(struct counters_file *f,
 /* Adds up all writers'. */
 void counters_file_add_to(const struct counters_file *f, struct hour_table *to);
 bool counters_file_is_empty(const struct counters_file *f);
+/* Does what it has outlive the process? */
+bool counters_file_is_kept(const struct counters_file *f);
 
 /* The number of its next record, from 1 on: higher than all that were given,
  * also by other processes. */

@@ -1,5 +1,6 @@
 #include "redirector/counters_report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "common/host_name.h"
 #include "common/kafka/producer.h"
 #include "common/periodic.h"
+#include "redirector/disk_failure.h"
 #include "schemas/counters.pb-c.h"
 
 enum {
@@ -383,6 +385,32 @@ static const char *instance_of(struct counters_report *r)
 	return r->instance;
 }
 
+/* In memory alone where the disk has no room for it: visitors are redirected
+ * all the same, and counted.  Of a folder that is not there yet the disk is the
+ * reason, too: the spool, which makes it, has begun. */
+static struct counters_file *new_file(struct counters_report *r,
+				      const struct counters_origin *origin,
+				      struct error *err)
+{
+	const char *dir = r->options.settings->spool_dir;
+	size_t writers = r->options.servers + 1;
+	struct counters_file *made;
+	struct error why;
+
+	made = counters_file_new(dir, origin, writers, &why);
+	if (made)
+		return made;
+	if (!dir || (!disk_failure_is(&why) && why.sys != ENOENT)) {
+		*err = why;
+		return NULL;
+	}
+	log_error(r->options.log,
+		  "counters are in memory alone: a kill costs "
+		  "them",
+		  log_err(&why));
+	return counters_file_new(NULL, origin, writers, err);
+}
+
 static int make_file(struct counters_report *r, struct error *err)
 {
 	struct counters_report_options *o = &r->options;
@@ -396,8 +424,7 @@ static int make_file(struct counters_report *r, struct error *err)
 		if (getrandom(&origin.boot, sizeof(origin.boot), 0) !=
 		    sizeof(origin.boot))
 			return error_set_errno(err, "random bytes");
-	r->file = counters_file_new(o->settings->spool_dir, &origin,
-				    o->servers + 1, err);
+	r->file = new_file(r, &origin, err);
 	if (!r->file)
 		return -1;
 	for (size_t i = 0; i <= o->servers; i++)
@@ -429,8 +456,9 @@ counters_report_new(const struct counters_report_options *options,
 		return NULL;
 	}
 	r->options = *options;
-	if (make_file(r, err) < 0 || find_left(r, err) < 0)
+	if (make_file(r, err) < 0)
 		goto fail;
+	find_left_again(r);
 	r->producer = kafka_producer_new(options->kafka, &producer,
 					 options->registry, err);
 	if (!r->producer)
@@ -449,7 +477,6 @@ int counters_report_start(struct counters_report *r, struct error *err)
 
 void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 {
-	bool kept = r->options.settings->spool_dir != NULL;
 	struct error err;
 
 	if (!r->thread)
@@ -462,7 +489,7 @@ void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 		counters_file_remove(r->file);
 		return;
 	}
-	if (kept)
+	if (counters_file_is_kept(r->file))
 		log_warn(r->options.log, "counters left to the next start",
 			 log_err(&err));
 	else

@@ -55,6 +55,8 @@ struct chunk {
 /* Where the checked part of an entry begins. */
 #define ENTRY_CHECKED (offsetof(struct journal_entry, number))
 
+_Static_assert(offsetof(struct journal_entry, data) == ENTRY_HEAD,
+	       "events lie behind the head");
 _Static_assert(sizeof(struct chunk) == ALIGNMENT, "entries lie aligned");
 _Static_assert(sizeof(struct file_header) <= FILE_HEADER_SIZE, "it fits");
 
@@ -247,6 +249,22 @@ void journal_rest_release(struct journal_rest *rest)
 {
 	free(rest->events);
 	*rest = (struct journal_rest){0};
+}
+
+/* Written, not by way of a mapping: on a disk that is full, a file system that
+ * copies what it overwrites would end the process. */
+void journal_mark_done(int fd, const void *bytes,
+		       const struct journal_event *events, size_t count)
+{
+	const uint32_t done = ENTRY_DONE;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = (size_t)(events[i].data - (const char *)bytes) -
+			    ENTRY_HEAD + offsetof(struct journal_entry, state);
+
+		if (pwrite(fd, &done, sizeof(done), (off_t)at) != sizeof(done))
+			return;
+	}
 }
 
 /* --- a journal ------------------------------------------------------------ */

@@ -77,6 +77,12 @@ int journal_read(const void *bytes, size_t size, struct journal_rest *ret,
 		 struct error *err);
 void journal_rest_release(struct journal_rest *rest);
 
+/* Marks events as done in the file `fd`, whose `bytes` they were read from; for
+ * its owner.  One that cannot be marked is undone for who reads the file next.
+ */
+void journal_mark_done(int fd, const void *bytes,
+		       const struct journal_event *events, size_t count);
+
 /* --- a journal ------------------------------------------------------------ */
 
 struct event_journal;

@@ -1,10 +1,13 @@
 #include "redirector/event_sink.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/kafka/producer.h"
+#include "common/periodic.h"
+#include "redirector/disk_failure.h"
 #include "redirector/event_journal.h"
 #include "redirector/event_spool.h"
 #include "redirector/replay.h"
@@ -13,15 +16,18 @@ enum {
 	/* Beside the request's own text: what a click says of its link, whose
 	 * tags and names are bounded, and numbers. */
 	LINK_PART_MAX = 8 << 10,
+	RETRY_MS = 1000, /* after the disk had no room for a journal */
 };
 
 struct event_sink {
 	struct event_sink_options options;
 	struct health_check *kafka;
 	struct kafka_producer *producer;
-	/* Both or neither. */
 	struct event_spool *spool;
-	struct event_journal *journal;
+	/* Only beside a spool; NULL: not yet. */
+	_Atomic(struct event_journal *) journal;
+	struct health_check *journal_health;
+	struct periodic *journal_maker; /* NULL: it was made at once */
 	/* What comes goes into the spool rather than into memory. */
 	atomic_bool kafka_away;
 };
@@ -156,9 +162,59 @@ static int make_journal(struct event_sink *sink, struct error *err)
 		.bytes = s->spool_journal_bytes,
 		.event_max = event_max(s),
 	};
+	struct event_journal *journal = event_journal_new(&options, err);
 
-	sink->journal = event_journal_new(&options, err);
-	return sink->journal ? 0 : error_wrap(err, "redirector.spool_dir");
+	if (!journal)
+		return error_wrap(err, "redirector.spool_dir");
+	atomic_store_explicit(&sink->journal, journal, memory_order_release);
+	metric_set(sink->options.metrics->journal_missing, 0);
+	health_up(sink->journal_health);
+	return 0;
+}
+
+/* On its thread. */
+static int64_t make_journal_late(struct periodic *self, void *arg)
+{
+	struct event_sink *sink = arg;
+	struct error err;
+
+	(void)self;
+	if (make_journal(sink, &err) == 0) {
+		log_info(sink->options.log, "journal of click events made");
+		return PERIODIC_NEVER;
+	}
+	health_say(sink->journal_health, err.text);
+	return RETRY_MS;
+}
+
+/* Where the spool can be had, its folder is there, and the configuration is
+ * right.  So many journals of others are kept where this process has the folder
+ * and the spool is full; where another one has it, that one serves. */
+static bool may_come_later(const struct event_sink *sink,
+			   const struct error *why)
+{
+	return disk_failure_is(why) || why->sys == ENOENT ||
+	       (why->code == ERROR_BUSY && event_spool_is_open(sink->spool));
+}
+
+static int begin_to_make_journal(struct event_sink *sink, struct error *err)
+{
+	struct error why;
+
+	if (make_journal(sink, &why) == 0)
+		return 0;
+	if (!may_come_later(sink, &why)) {
+		*err = why;
+		return -1;
+	}
+	log_error(sink->options.log,
+		  "journal of click events not made, trying again",
+		  log_err(&why));
+	health_say(sink->journal_health, why.text);
+	metric_set(sink->options.metrics->journal_missing, 1);
+	sink->journal_maker = periodic_new(make_journal_late, sink, err);
+	return sink->journal_maker ? periodic_start(sink->journal_maker, err)
+				   : -1;
 }
 
 static int make_spool(struct event_sink *sink, struct error *err)
@@ -173,6 +229,7 @@ static int make_spool(struct event_sink *sink, struct error *err)
 		.awaits_folder = o->succeeds,
 	};
 
+	sink->journal_health = health_register(o->health, "journal");
 	sink->spool = event_spool_new(&options, err);
 	return sink->spool ? 0 : -1;
 }
@@ -223,14 +280,16 @@ int event_sink_start(struct event_sink *sink, struct error *err)
 {
 	if (!sink->spool)
 		return 0;
-	if (event_spool_recover(sink->spool, err) < 0 ||
-	    make_journal(sink, err) < 0)
+	event_spool_recover(sink->spool);
+	if (begin_to_make_journal(sink, err) < 0)
 		return -1;
 	return event_spool_start(sink->spool, sink->producer, err);
 }
 
 void event_sink_end(struct event_sink *sink)
 {
+	periodic_free(sink->journal_maker);
+	sink->journal_maker = NULL;
 	if (sink->spool)
 		event_spool_stop_replay(sink->spool);
 	/* Tells of what it gives up before it is gone. */
@@ -239,8 +298,7 @@ void event_sink_end(struct event_sink *sink)
 	if (sink->spool)
 		event_spool_end(sink->spool);
 	/* Whoever gets the folder finds what is left there. */
-	event_journal_free(sink->journal);
-	sink->journal = NULL;
+	event_journal_free(atomic_exchange(&sink->journal, NULL));
 	event_spool_free(sink->spool);
 	sink->spool = NULL;
 }
@@ -297,30 +355,41 @@ static enum event_taken refuse(const struct error *err,
 }
 
 /* What finds no room in the journal goes to the disk at once: there it is safe
- * in a moment, and in Kafka's queue it would not be for long.  While another
- * process has the folder, Kafka's queue is all there is. */
-static bool goes_to_spool(const struct event_sink *sink,
-			  const struct journal_entry *entry)
+ * in a moment, and in Kafka's queue it would not be for long.  Not so without a
+ * journal, since a disk that has no room for one has none for all events. While
+ * another process has the folder, Kafka's queue is all there is. */
+static bool goes_to_spool(const struct event_sink *sink, bool no_room)
 {
-	return (!entry || atomic_load_explicit(&sink->kafka_away,
-					       memory_order_relaxed)) &&
+	return (no_room || atomic_load_explicit(&sink->kafka_away,
+						memory_order_relaxed)) &&
 	       event_spool_is_open(sink->spool);
 }
 
-/* By way of the journal. */
+/* NULL: it stands in none. */
+static struct journal_entry *put_into(struct event_journal *journal,
+				      const struct taken_event *event)
+{
+	return journal ? event_journal_put(journal, event->thread,
+					   event->time_ms, event->data,
+					   event->len)
+		       : NULL;
+}
+
+/* By way of the journal, where there is one. */
 static enum event_taken take_safely(struct event_sink *sink,
 				    const struct taken_event *event)
 {
-	struct journal_entry *entry =
-		event_journal_put(sink->journal, event->thread, event->time_ms,
-				  event->data, event->len);
+	struct event_journal *journal =
+		atomic_load_explicit(&sink->journal, memory_order_acquire);
+	struct journal_entry *entry = put_into(journal, event);
+	bool no_room = journal && !entry;
 	struct error err;
 
-	if (!entry)
+	if (no_room)
 		metric_add(
 			sink->options.metrics->counters[COUNTER_JOURNAL_FULL],
 			1);
-	if (goes_to_spool(sink, entry))
+	if (goes_to_spool(sink, no_room))
 		return spool_event(sink, event, entry);
 	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
 			  entry ? opaque_of_entry(entry)
@@ -336,7 +405,7 @@ enum event_taken event_sink_take(struct event_sink *sink,
 {
 	struct error err;
 
-	if (sink->journal)
+	if (sink->spool)
 		return take_safely(sink, event);
 	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
 			  opaque_of_time(event->time_ms), &err) == 0)

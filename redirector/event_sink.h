@@ -3,9 +3,9 @@
  * does not take them (docs/design.md, Spool); by way of the journal, where
  * there is a spool.
  *
- * Tells `kafka` of /readyz, and `spool` where there is one.  Counts what
- * becomes of the events that it takes, by the hour of their time and in
- * metrics; that it took them, or did not, whoever sends them counts.
+ * Tells `kafka` of /readyz, and `spool` and `journal` where there is to be one.
+ * Counts what becomes of the events that it takes, by the hour of their time
+ * and in metrics; that it took them, or did not, whoever sends them counts.
  */
 #ifndef REDIRECTOR_EVENT_SINK_H
 #define REDIRECTOR_EVENT_SINK_H
@@ -42,7 +42,8 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 void event_sink_free(struct event_sink *sink);
 
 /* Spools what processes that were killed left in their journals, makes one, and
- * begins to send; before any event is given. */
+ * begins to send; before any event is given.  A journal that the disk has no
+ * room for is tried again each second, and events are taken without one. */
 int event_sink_start(struct event_sink *sink, struct error *err);
 
 enum event_taken {

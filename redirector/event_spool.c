@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/spool/spool.h"
 #include "common/wake.h"
+#include "redirector/disk_failure.h"
 #include "redirector/journal_files.h"
 #include "redirector/replay.h"
 
@@ -38,7 +39,8 @@ struct queued {
 
 struct event_spool {
 	struct event_spool_options options;
-	struct spool *spool;   /* NULL: another process has the folder */
+	/* NULL: another process has the folder, or the disk fails. */
+	struct spool *spool;
 	struct replay *replay; /* NULL likewise */
 	struct kafka_producer *producer;
 	pthread_t thread;
@@ -60,6 +62,7 @@ struct event_spool {
 	int64_t retry_at;  /* writing, after a failure; monotonic ms */
 	int64_t replay_at; /* reading, likewise */
 	struct error failure;
+	struct error journals; /* why those of others are there yet */
 	int64_t report_at, complain_at, journals_at;
 	uint64_t dropped, dropped_untold;
 };
@@ -236,7 +239,8 @@ static void append_records(struct event_spool *s, size_t count)
 	count_spooled(s, done);
 }
 
-/* Without a folder: what has an entry is left to who gets that. */
+/* At the end of one without a folder: what has an entry is left to who gets
+ * that. */
 static void leave(struct event_spool *s, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -248,11 +252,14 @@ static void leave(struct event_spool *s, size_t count)
  * nothing is missing. */
 static void append(struct event_spool *s, size_t count)
 {
-	if (!s->spool) {
+	if (!s->spool && atomic_load(&s->replay_stopped)) {
 		leave(s, count);
 		return;
 	}
-	append_records(s, count);
+	if (s->spool)
+		append_records(s, count);
+	else
+		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
 	for (size_t i = 0; i < count; i++)
 		mark_done(s->entries[i]);
 }
@@ -301,10 +308,11 @@ static void tell_health(struct event_spool *s, const struct spool_usage *u,
 			int64_t age_ms)
 {
 	const struct redirector_metrics *m = s->options.metrics;
-	char text[sizeof(s->failure.text) + 256];
+	char text[sizeof(s->failure.text) + sizeof(s->journals.text) + 256];
 	int len;
 
-	if (!s->holding && s->failure.code == ERROR_NONE) {
+	if (!s->holding && s->failure.code == ERROR_NONE &&
+	    s->journals.code == ERROR_NONE) {
 		health_up(s->options.health);
 		return;
 	}
@@ -317,8 +325,11 @@ static void tell_health(struct event_spool *s, const struct spool_usage *u,
 		metric_value(m->counters[COUNTER_REPLAYED]) - s->replayed,
 		s->dropped);
 	if (s->failure.code)
-		snprintf(text + len, sizeof(text) - (size_t)len, "; %s",
-			 s->failure.text);
+		len += snprintf(text + len, sizeof(text) - (size_t)len, "; %s",
+				s->failure.text);
+	if (s->journals.code)
+		snprintf(text + len, sizeof(text) - (size_t)len,
+			 "; journals kept: %s", s->journals.text);
 	health_say(s->options.health, text);
 }
 
@@ -356,6 +367,16 @@ static void tell_usage(struct event_spool *s)
 	tell_health(s, &u, age);
 }
 
+/* Without a folder. */
+static void tell_why_not(struct event_spool *s)
+{
+	char text[sizeof(s->failure.text) + 64];
+
+	snprintf(text, sizeof(text), "%s; %" PRIu64 " lost", s->failure.text,
+		 s->dropped);
+	health_say(s->options.health, text);
+}
+
 static void note_refused(struct event_spool *s)
 {
 	uint64_t refused;
@@ -376,6 +397,11 @@ static void report(struct event_spool *s)
 		return;
 	s->report_at = now + REPORT_MS;
 	note_refused(s);
+	if (!s->spool) {
+		tell_why_not(s);
+		complain(s, now);
+		return;
+	}
 	/* Of a failure `failure` tells; what is there is there. */
 	(void)spool_sync(s->spool, &s->failure);
 	tell_usage(s);
@@ -420,6 +446,7 @@ static void begin(struct event_spool *s)
 	if (u.records)
 		begin_holding(s);
 	tell_usage(s);
+	metric_set(s->options.metrics->spool_missing, 0);
 	atomic_store(&s->open, true);
 }
 
@@ -447,29 +474,55 @@ static void count_damaged(struct event_spool *s,
 					  : clock_real_ms());
 }
 
-/* What is spooled is on the disk before the journal is removed: a kill in
- * between has it sent twice, and marked. */
-static void recover(void *arg, const struct journal_rest *rest)
+/* All of them, or those that there is room for. */
+static int append_rest(struct event_spool *s, const struct journal_rest *rest,
+		       size_t *ret_appended, struct error *err)
 {
-	struct event_spool *s = arg;
+	int status = 0;
 	size_t at = 0;
 
-	log_warn(s->options.log, "click events recovered",
-		 log_int("events", (int64_t)rest->count),
-		 log_int("damaged", (int64_t)rest->damaged));
-	while (at < rest->count) {
-		size_t count = 0;
+	while (status == 0 && at < rest->count) {
+		size_t count = 0, done;
 
-		for (; at < rest->count && count < BATCH; count++, at++)
-			take_rest(s, count, &rest->events[at]);
-		append(s, count);
+		for (; at + count < rest->count && count < BATCH; count++)
+			take_rest(s, count, &rest->events[at + count]);
+		status = spool_append(s->spool, s->records, count, &done, err);
+		count_spooled(s, done);
+		at += done;
 	}
-	count_damaged(s, rest);
-	metric_add(s->options.metrics->counters[COUNTER_RECOVERED],
-		   rest->count);
-	/* Of a failure `failure` tells. */
-	(void)spool_sync(s->spool, &s->failure);
+	*ret_appended = at;
+	return status;
+}
+
+static void tell_recovered(struct event_spool *s, size_t events, size_t damaged)
+{
+	if (events == 0 && damaged == 0)
+		return;
+	metric_add(s->options.metrics->counters[COUNTER_RECOVERED], events);
+	log_warn(s->options.log, "click events recovered",
+		 log_int("events", (int64_t)events),
+		 log_int("damaged", (int64_t)damaged));
+}
+
+/* What is spooled is on the disk before the journal has it no longer: a kill in
+ * between has it sent twice, and marked.  None is dropped: where it lies it is
+ * as safe as in the spool. */
+static int recover(void *arg, const struct journal_rest *rest,
+		   size_t *ret_taken, struct error *err)
+{
+	struct event_spool *s = arg;
+	size_t appended;
+	int status = append_rest(s, rest, &appended, err);
+
+	if (appended && spool_sync(s->spool, err) < 0)
+		status = -1;
+	else
+		*ret_taken = appended;
+	tell_recovered(s, appended, status == 0 ? rest->damaged : 0);
+	if (status == 0)
+		count_damaged(s, rest);
 	tell_usage(s);
+	return status;
 }
 
 static void reject(void *arg, const struct error *why)
@@ -482,30 +535,26 @@ static void reject(void *arg, const struct error *why)
 		  log_str("file", JOURNAL_REJECTED), log_err(why));
 }
 
-static int recover_all(struct event_spool *s, struct error *err)
+void event_spool_recover(struct event_spool *s)
 {
 	const struct journal_taker taker = {recover, reject, s};
 
+	if (!s->spool)
+		return;
 	s->journals_at = clock_monotonic_ms() + JOURNALS_MS;
-	return journal_files_take(s->options.settings->spool_dir, &taker, err);
+	s->journals.code = ERROR_NONE;
+	if (journal_files_take(s->options.settings->spool_dir, &taker,
+			       &s->journals) < 0)
+		log_warn(s->options.log, "journals of others kept",
+			 log_err(&s->journals));
+	tell_usage(s);
 }
 
 /* A successor may have been killed before it was one, or when it had begun. */
 static void recover_again(struct event_spool *s)
 {
-	struct error err;
-
-	if (clock_monotonic_ms() >= s->journals_at && recover_all(s, &err) < 0)
-		log_warn(s->options.log, "journals of others not taken",
-			 log_err(&err));
-}
-
-int event_spool_recover(struct event_spool *s, struct error *err)
-{
-	if (!s->spool)
-		return 0;
-	return recover_all(s, err) < 0 ? error_wrap(err, "redirector.spool_dir")
-				       : 0;
+	if (clock_monotonic_ms() >= s->journals_at)
+		event_spool_recover(s);
 }
 
 /* --- the thread ----------------------------------------------------------- */
@@ -564,19 +613,46 @@ static bool rest(struct event_spool *s)
 	return go_on;
 }
 
+/* False: not now; `failure` says why. */
+static bool open_late(struct event_spool *s)
+{
+	if (open_spool(s, &s->failure) < 0)
+		return false;
+	s->failure.code = ERROR_NONE;
+	s->retry_at = 0;
+	recover_again(s);
+	begin(s);
+	log_info(s->options.log, "spool taken over");
+	return true;
+}
+
 /* Until the other process has left it, or this one is to end. */
 static void await_folder(struct event_spool *s)
 {
-	do {
-		if (open_spool(s, &s->failure) == 0) {
-			s->failure.code = ERROR_NONE;
-			recover_again(s);
-			begin(s);
-			log_info(s->options.log, "spool taken over");
-			return;
-		}
+	while (!open_late(s) && s->failure.code == ERROR_BUSY) {
 		health_say(s->options.health, s->failure.text);
-	} while (rest(s));
+		if (!rest(s))
+			return;
+	}
+}
+
+/* Others do not wait for the disk meanwhile, as they do for a folder that
+ * another process is about to leave: what is queued is taken, and dropped. */
+static void try_to_open(struct event_spool *s)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (now < s->retry_at)
+		return;
+	s->retry_at = now + RETRY_MS;
+	if (!atomic_load(&s->replay_stopped))
+		(void)open_late(s);
+}
+
+static void use_folder(struct event_spool *s)
+{
+	recover_again(s);
+	replay(s);
 }
 
 static void *run(void *arg)
@@ -586,18 +662,17 @@ static void *run(void *arg)
 	if (!s->spool)
 		await_folder(s);
 	while (take(s)) {
-		append_taken(s);
 		if (!s->spool)
-			continue;
-		recover_again(s);
-		replay(s);
+			try_to_open(s);
+		append_taken(s);
+		if (s->spool)
+			use_folder(s);
 		report(s);
 	}
-	if (s->spool) {
+	if (s->spool)
 		replay_retire(s->replay);
-		s->report_at = s->complain_at = 0;
-		report(s);
-	}
+	s->report_at = s->complain_at = 0;
+	report(s);
 	return NULL;
 }
 
@@ -619,10 +694,15 @@ static int make_parts(struct event_spool *s, struct error *err)
 		begin(s);
 		return 0;
 	}
-	if (!s->options.awaits_folder || err->code != ERROR_BUSY)
+	if (disk_failure_is(err))
+		log_error(s->options.log, "spool not opened, trying again",
+			  log_err(err));
+	else if (s->options.awaits_folder && err->code == ERROR_BUSY)
+		log_info(s->options.log, "waiting for the spool", log_err(err));
+	else
 		return -1;
-	log_info(s->options.log, "waiting for the spool", log_err(err));
 	health_say(s->options.health, err->text);
+	metric_set(s->options.metrics->spool_missing, 1);
 	return 0;
 }
 

@@ -38,18 +38,20 @@ struct event_spool_options {
 	bool awaits_folder;
 };
 
-/* Opens the folder; what a former process left in it is to be replayed.  All
- * that the options name must outlive it. */
+/* Opens the folder; what a former process left in it is to be replayed.  Where
+ * the disk is full, or fails (disk_failure.h), it is tried again each second:
+ * what comes until then is dropped and counted.  All that the options name must
+ * outlive it. */
 struct event_spool *event_spool_new(const struct event_spool_options *options,
 				    struct error *err);
 /* Ends it first.  NULL accepted. */
 void event_spool_free(struct event_spool *s);
 
 /* Before the start, where the folder is open: writes what processes that were
- * killed left in their journals, marked as maybe sent.  What does not fit is
- * dropped.  Else it is done when the folder has been opened, and once a minute.
- */
-int event_spool_recover(struct event_spool *s, struct error *err);
+ * killed left in their journals, marked as maybe sent.  What does not fit, or
+ * cannot be written, stays there.  It is looked for again when the folder has
+ * been opened, and once a minute. */
+void event_spool_recover(struct event_spool *s);
 
 /* Begins to write and to replay. */
 int event_spool_start(struct event_spool *s, struct kafka_producer *producer,

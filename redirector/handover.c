@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -339,6 +340,7 @@ struct handover {
 	struct log *log;
 	pthread_t thread;
 	bool runs;
+	atomic_bool ending;
 	bool lent; /* on the thread; after it, of who ends it */
 };
 
@@ -394,10 +396,24 @@ static bool hand_to(struct handover *h, int successor)
 	return false;
 }
 
+/* False: it is to end. */
+static bool await_begin(struct handover *h)
+{
+	uint64_t count;
+
+	(void)wait_for(h, -1, -1);
+	/* An end that comes after this wakes it anew; one that came before has
+	 * said so. */
+	return read(h->wake, &count, sizeof(count)) == sizeof(count) &&
+	       !atomic_load(&h->ending);
+}
+
 static void *run(void *arg)
 {
 	struct handover *h = arg;
 
+	if (!await_begin(h))
+		return NULL;
 	while (wait_for(h, h->listening, -1)) {
 		int successor = accept4(h->listening, NULL, NULL, SOCK_CLOEXEC);
 		bool relieved;
@@ -449,11 +465,22 @@ fail:
 	return NULL;
 }
 
-bool handover_end(struct handover *h)
+static bool wake(struct handover *h)
 {
 	uint64_t one = 1;
 
-	if (h->runs && write(h->wake, &one, sizeof(one)) == sizeof(one))
+	return write(h->wake, &one, sizeof(one)) == sizeof(one);
+}
+
+void handover_begin(struct handover *h)
+{
+	(void)wake(h);
+}
+
+bool handover_end(struct handover *h)
+{
+	atomic_store(&h->ending, true);
+	if (h->runs && wake(h))
 		pthread_join(h->thread, NULL);
 	h->runs = false;
 	return h->lent;

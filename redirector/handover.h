@@ -54,13 +54,17 @@ void predecessor_free(struct predecessor *p);
 struct handover;
 
 /*
- * Waits for a successor at `listening`, in a thread, and hands it `fds`, which
- * all stay the caller's, open until handover_end.  When the successor serves,
- * on_relieved(arg) is called, on the thread.
+ * Makes all that it takes to wait for a successor at `listening`, in a thread,
+ * and to hand it `fds`, which all stay the caller's, open until handover_end.
+ * When the successor serves, on_relieved(arg) is called, on the thread.
  */
 struct handover *handover_new(int listening, const int *fds, size_t count,
 			      void (*on_relieved)(void *arg), void *arg,
 			      struct log *log, struct error *err);
+
+/* Begins to wait.  Cannot fail: who is to be relieved is relieved after all
+ * that can. */
+void handover_begin(struct handover *h);
 
 /* Hands nothing over any more.  True: a successor has the sockets, and serves
  * or is about to. */

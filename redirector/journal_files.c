@@ -8,67 +8,94 @@
 
 #include "redirector/owned_files.h"
 
+/* A file that is this process' now, and its bytes. */
+struct found {
+	int dir, fd;
+	const char *name;
+	void *bytes;
+	size_t size;
+};
+
 /* It is kept for somebody to look at; one that was kept before is gone. */
-static int set_aside(int dir, const char *name, const struct error *why,
+static int set_aside(const struct found *f, const struct error *why,
 		     const struct journal_taker *taker, struct error *err)
 {
-	if (renameat(dir, name, dir, JOURNAL_REJECTED) < 0)
+	if (renameat(f->dir, f->name, f->dir, JOURNAL_REJECTED) < 0)
 		return error_set_errno(err, "cannot rename it");
 	taker->reject(taker->arg, why);
 	return 0;
 }
 
-static int take_bytes(int dir, const char *name, const void *bytes, size_t size,
-		      const struct journal_taker *taker, struct error *err)
+/* A file that stays has what was not taken, and no more: else what was taken
+ * would be taken at each look. */
+static int take_rest(const struct found *f, const struct journal_rest *rest,
+		     const struct journal_taker *taker, struct error *err)
+{
+	size_t taken = 0;
+	int status = 0;
+
+	if (rest->count || rest->damaged)
+		status = taker->take(taker->arg, rest, &taken, err);
+	if (status == 0 && unlinkat(f->dir, f->name, 0) < 0) {
+		taken = rest->count;
+		status = error_set_errno(err, "cannot remove it");
+	}
+	if (status < 0)
+		journal_mark_done(f->fd, f->bytes, rest->events, taken);
+	return status;
+}
+
+static int take_bytes(const struct found *f, const struct journal_taker *taker,
+		      struct error *err)
 {
 	struct journal_rest rest;
 	struct error why;
+	int status;
 
-	if (journal_read(bytes, size, &rest, &why) < 0) {
+	if (journal_read(f->bytes, f->size, &rest, &why) < 0) {
 		if (why.code != ERROR_NOMEM)
-			return set_aside(dir, name, &why, taker, err);
+			return set_aside(f, &why, taker, err);
 		*err = why;
 		return -1;
 	}
-	if (rest.count || rest.damaged)
-		taker->take(taker->arg, &rest);
+	status = take_rest(f, &rest, taker, err);
 	journal_rest_release(&rest);
-	return unlinkat(dir, name, 0) < 0
-		       ? error_set_errno(err, "cannot remove it")
-		       : 0;
+	return status;
 }
 
-static int take_file(int dir, const char *name, int fd,
-		     const struct journal_taker *taker, struct error *err)
+static int take_file(struct found *f, const struct journal_taker *taker,
+		     struct error *err)
 {
 	struct stat st;
-	void *bytes;
 	int status;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(f->fd, &st) < 0)
 		return error_set_errno(err, "cannot look at it");
-	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	if (bytes == MAP_FAILED)
+	f->size = (size_t)st.st_size;
+	f->bytes = mmap(NULL, f->size, PROT_READ, MAP_SHARED, f->fd, 0);
+	if (f->bytes == MAP_FAILED)
 		return error_set_errno(err, "cannot map it");
-	status = take_bytes(dir, name, bytes, (size_t)st.st_size, taker, err);
-	munmap(bytes, (size_t)st.st_size);
+	status = take_bytes(f, taker, err);
+	munmap(f->bytes, f->size);
 	return status;
 }
 
 static int take(int dir, const char *name, const struct journal_taker *taker,
 		struct error *err)
 {
+	struct found f = {.dir = dir, .name = name};
 	struct error why;
-	int fd = owned_file_take(dir, name, &why), status;
+	int status;
 
-	if (fd < 0 && (why.code == ERROR_BUSY || why.code == ERROR_NOTFOUND))
+	f.fd = owned_file_take(dir, name, &why);
+	if (f.fd < 0 && (why.code == ERROR_BUSY || why.code == ERROR_NOTFOUND))
 		return 0;
-	if (fd < 0) {
+	if (f.fd < 0) {
 		*err = why;
 		return -1;
 	}
-	status = take_file(dir, name, fd, taker, err);
-	close(fd);
+	status = take_file(&f, taker, err);
+	close(f.fd);
 	return status;
 }
 

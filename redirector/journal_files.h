@@ -15,16 +15,18 @@
 #define JOURNAL_REJECTED "journal.rejected"
 
 struct journal_taker {
-	/* What a process left undone; it has to be safe elsewhere on return,
-	 * since the file is removed then. */
-	void (*take)(void *arg, const struct journal_rest *rest);
+	/* What a process left undone.  0: all of it is safe elsewhere, and the
+	 * file is removed.  -1: so are the first *ret_taken of its events; the
+	 * file stays, with the others undone. */
+	int (*take)(void *arg, const struct journal_rest *rest,
+		    size_t *ret_taken, struct error *err);
 	/* A file that cannot be read was renamed (JOURNAL_REJECTED). */
 	void (*reject)(void *arg, const struct error *why);
 	void *arg;
 };
 
 /* Takes what processes that have ended left; for who has the folder.  -1: the
- * disk, or no memory; what was not taken stays. */
+ * taker's error, the disk, or no memory; what was not taken stays. */
 int journal_files_take(const char *dir, const struct journal_taker *taker,
 		       struct error *err);
 

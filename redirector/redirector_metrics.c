@@ -169,6 +169,14 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 	metrics->spool_oldest = metrics_gauge(
 		registry, "shortloop_redirector_spool_oldest_seconds", NULL,
 		"Age of the oldest click event in the spool");
+	metrics->spool_missing = metrics_gauge(
+		registry, "shortloop_redirector_spool_missing", NULL,
+		"1 while there is to be a spool and its folder is not open: "
+		"the disk is full or fails, or another process has it");
+	metrics->journal_missing = metrics_gauge(
+		registry, "shortloop_redirector_journal_missing", NULL,
+		"1 while there is to be a journal of click events and the disk "
+		"has no room for it");
 	metrics->miss_seconds = metrics_histogram(
 		registry, "shortloop_redirector_miss_seconds", NULL,
 		"Time from a request to its answer when Redis was asked",

@@ -78,6 +78,7 @@ struct redirector_metrics {
 	struct metric *counters[COUNTER_KINDS];
 	/* Of the spool. */
 	struct metric *spool_events, *spool_bytes, *spool_oldest;
+	struct metric *spool_missing, *journal_missing;
 	struct metric *miss_seconds;
 	struct metric *reload_failures;
 	struct metric *files_rejected; /* of those a former process left */

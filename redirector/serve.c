@@ -128,7 +128,7 @@ static void on_relieved(void *arg)
 	kill(getpid(), SIGTERM);
 }
 
-static int start_handover(struct serving *s, struct error *err)
+static int make_handover(struct serving *s, struct error *err)
 {
 	const int *fds;
 	size_t count = sockets_all(s->sockets, &fds);
@@ -158,17 +158,21 @@ static void have_sockets_kept(struct serving *s)
 	}
 }
 
+/* What can fail comes first: who runs goes on until this one serves for good.
+ */
 static int open_doors(struct serving *s, struct error *err)
 {
 	if (redirector_start_counters(s->redirector, err) < 0 ||
 	    app_serve_admin_at(s->app, sockets_take_admin(s->sockets),
 			       &s->config->http, err) < 0 ||
-	    servers_open(s->servers, err) < 0)
+	    make_handover(s, err) < 0 || servers_open(s->servers, err) < 0)
 		return -1;
 	if (s->predecessor)
 		predecessor_relieve(s->predecessor);
 	have_sockets_kept(s);
-	return start_handover(s, err);
+	if (s->handover)
+		handover_begin(s->handover);
+	return 0;
 }
 
 static int start(struct serving *s, bool *ret_ended, struct error *err)

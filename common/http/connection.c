@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/http/http_metrics.h"
+#include "common/http/idle.h"
 #include "common/http/io.h"
 #include "common/http/parse.h"
 #include "common/http/reply.h"
@@ -32,7 +33,7 @@ static enum connection_wait what_it_waits_for(const struct connection *conn)
 		       : stream_wants_input(conn) ? WAIT_BODY
 						  : WAIT_HANDLER;
 	if (!conn->req)
-		return WAIT_IDLE;
+		return conn->spoken ? WAIT_IDLE : WAIT_FIRST;
 	return conn->req->headers_done ? WAIT_BODY : WAIT_HEADER;
 }
 
@@ -40,6 +41,10 @@ static int64_t timeout_of(const struct http_config *config,
 			  enum connection_wait wait)
 {
 	switch (wait) {
+	case WAIT_FIRST:
+		return config->header_timeout < config->idle_timeout
+			       ? config->header_timeout
+			       : config->idle_timeout;
 	case WAIT_IDLE:
 		return config->idle_timeout;
 	case WAIT_HEADER:
@@ -72,6 +77,10 @@ static void set_timeout(struct connection *conn)
 		conn->progress = false;
 		conn->since = now;
 	}
+	if (wait == WAIT_FIRST || wait == WAIT_IDLE)
+		idle_enter(conn, now);
+	else
+		idle_leave(conn);
 	if (timeout == INT64_MAX)
 		loop_timer_stop(conn->timer);
 	else
@@ -123,6 +132,7 @@ static void leave_listener(struct connection *conn)
 	conn->timer = NULL;
 	if (conn->phase == STREAMING)
 		stream_stop(conn->req);
+	idle_leave(conn);
 	if (conn->prev)
 		conn->prev->next = conn->next;
 	else
@@ -184,6 +194,25 @@ void connection_close(struct connection *conn)
 		tell_gone(conn);
 	if (conn->phase == READING)
 		destroy(conn);
+}
+
+/* Those whose requests have come and were not read yet: they are about to be
+ * answered. */
+#define PASSED_OVER_MAX 16
+
+bool connection_make_room(struct http_listener *l)
+{
+	struct connection *conn = l->idle.first, *next;
+
+	for (int i = 0; conn && i < PASSED_OVER_MAX; i++, conn = next) {
+		next = conn->idle_next;
+		if (connection_has_input(conn))
+			continue;
+		metric_add(l->metrics.made_room, 1);
+		destroy(conn);
+		return true;
+	}
+	return false;
 }
 
 void connection_retire(struct connection *conn)
@@ -356,6 +385,7 @@ static void set_events(struct connection *conn)
 static void wait_for_handler(struct connection *conn)
 {
 	loop_timer_stop(conn->timer);
+	idle_leave(conn);
 	if (conn->phase == STREAMING)
 		stream_hung_up(conn);
 	else

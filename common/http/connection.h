@@ -20,6 +20,10 @@ void connection_close(struct connection *conn);
 size_t connection_awaited(const struct http_listener *l);
 /* One that was counted has gone: maybe the drain is over. */
 void connection_check_drain(struct http_listener *l);
+/* Closes the connection that has been idle longest, so that another can have
+ * its place: between requests, or before its first byte.  False: there is none.
+ */
+bool connection_make_room(struct http_listener *l);
 /* For a drain: closes it unless it is in the middle of something. */
 void connection_retire(struct connection *conn);
 

@@ -13,7 +13,9 @@ static const struct setting settings[] = {
 		     "Longest request body; 413 beyond.  Bodies that are "
 		     "streamed are not bounded."),
 	SETTING_INT(max_connections, "10000", 1, 10000000, AT_START,
-		    "Most open connections per thread; 503 beyond."),
+		    "Most open connections per thread; the one that has been "
+		    "idle longest makes room for another, and where none is "
+		    "idle that is a 503."),
 	SETTING_SIZE(max_buffer_bytes, "256MiB", 0, INT64_C(1) << 40, AT_START,
 		     "Memory for all request bodies of a thread together; 503 "
 		     "beyond."),
@@ -21,7 +23,7 @@ static const struct setting settings[] = {
 		header_timeout, "10s", 1, CLOCK_HOUR, AT_START,
 		"From a request's first byte to the end of its "
 		"headers; 408 beyond.  Also from a connection's start to "
-		"the end of its PROXY header."),
+		"its first byte, and to the end of its PROXY header."),
 	SETTING_DURATION(
 		body_timeout, "60s", 1, CLOCK_HOUR, AT_START,
 		"From the end of the headers to the end of the body, or to the "

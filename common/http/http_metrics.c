@@ -32,6 +32,9 @@ void http_metrics_register(struct http_metrics *to, struct metrics *m,
 	to->too_slow = refusals(m, name, "too_slow");
 	to->overload = refusals(m, name, "overload");
 	to->proxy_header = refusals(m, name, "proxy_header");
+	to->made_room = metrics_counter(
+		m, "shortloop_http_idle_closed_total", labels,
+		"Idle connections that were closed to make room for others.");
 	to->buffers = metrics_gauge(m, "shortloop_http_buffer_bytes", labels,
 				    "Memory of requests that outgrew their "
 				    "first buffer.");

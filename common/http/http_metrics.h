@@ -9,6 +9,7 @@ struct http_metrics {
 	struct metric *accepted, *open, *requests;
 	struct metric *malformed, *too_large, *too_slow, *overload;
 	struct metric *proxy_header;
+	struct metric *made_room;
 	struct metric *buffers;
 };
 

@@ -181,6 +181,7 @@ void connection_read(struct connection *conn)
 	n = recv(conn->fd, req->in.data + req->in.len, room, 0);
 	if (n > 0) {
 		req->in.len += (size_t)n;
+		conn->spoken = true;
 		conn->drained = (size_t)n < room;
 		conn->progress |= req->stream != NULL;
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR))

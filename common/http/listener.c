@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static void welcome(struct http_listener *l, int fd,
 	struct error err;
 
 	metric_add(l->metrics.accepted, 1);
+	if (l->connection_count >= max)
+		(void)connection_make_room(l);
 	/* Saying 503 takes a connection too: a few are kept for that. */
 	if (l->connection_count >= max + max / 16 + 16) {
 		http_metrics_refused(&l->metrics, 503);
@@ -105,6 +108,25 @@ void http_listener_open(struct http_listener *l)
 	resume_accepting(l);
 }
 
+static bool is_waited_at(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	return poll(&one, 1, 0) > 0 && (one.revents & POLLIN);
+}
+
+/* Of what there are too few, one that is idle gives its own up.  Not for
+ * nobody: the kernel looks for a descriptor before it looks who waits. */
+static bool find_descriptor(struct acceptor *a)
+{
+	if (!is_waited_at(a->fd))
+		return false;
+	if (connection_make_room(a->listener))
+		return true;
+	pause_accepting(a->listener);
+	return false;
+}
+
 /* False when there is nobody waiting, or nothing to accept with. */
 static bool accept_one(struct acceptor *a)
 {
@@ -119,8 +141,9 @@ static bool accept_one(struct acceptor *a)
 		welcome(a->listener, fd, &peer);
 		return true;
 	}
-	if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-	    errno == ENOMEM)
+	if (errno == EMFILE || errno == ENFILE)
+		return find_descriptor(a);
+	if (errno == ENOBUFS || errno == ENOMEM)
 		pause_accepting(a->listener);
 	return errno == EINTR || errno == ECONNABORTED;
 }

@@ -9,6 +9,7 @@
  *	reply.c		answers to bytes
  *	io.c		reads and writes
  *	stream.c	bodies and answers in pieces
+ *	idle.c		which connections may make room for others
  *	connection.c	the order of things
  *	proxied.c	connections whose PROXY header has not come yet
  *	listener.c	accepts connections, drains
@@ -36,6 +37,7 @@ enum connection_phase {
 
 /* What a connection's timeout is about. */
 enum connection_wait {
+	WAIT_FIRST, /* for the first byte of all */
 	WAIT_IDLE,
 	WAIT_HEADER,
 	WAIT_BODY,
@@ -118,11 +120,15 @@ struct connection {
 	bool closing;	 /* close once `out` is sent */
 	bool linger;	 /* the client may still be sending then */
 	bool progress;	 /* the timeout starts anew */
+	bool spoken;	 /* it has sent a byte */
+	bool is_idle;	 /* it is in the listener's queue of those: */
 	bool early;	 /* it was there when the listener began to wind down */
 	unsigned handled; /* requests not yet counted in the metrics */
 	enum connection_wait wait;
+	int unread;    /* while sending: connection_unread() when that began */
 	int64_t since; /* when that wait began */
-	int unread;    /* while sending: connection_unread() at that time */
+	struct connection *idle_prev, *idle_next;
+	int64_t idle_from; /* when it came to its place there */
 	struct sockaddr_storage peer;
 	const struct connection_calls *calls;
 };
@@ -134,6 +140,11 @@ struct acceptor {
 	int fd;			  /* -1: none, or no longer */
 	bool shared;		  /* with other listeners, and not ours */
 	struct acceptor *next;
+};
+
+/* The one that has been idle longest is first. */
+struct idle_queue {
+	struct connection *first, *last;
 };
 
 struct http_listener {
@@ -156,6 +167,7 @@ struct http_listener {
 	struct proxied *proxied; /* whose header has not come yet */
 	struct connection *connections;
 	size_t connection_count; /* the former included */
+	struct idle_queue idle;
 	struct http_request *pool;
 	size_t pooled;
 	size_t grown; /* over all requests */

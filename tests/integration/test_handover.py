@@ -502,6 +502,36 @@ def test_a_successor_that_cannot_serve_changes_nothing(prepare, sockets, code):
     assert visit(f"{redirector.url}/{code}").status_code == 302
 
 
+@pytest.fixture(scope="session")
+def no_handover(tmp_path_factory):
+    """no_handover(flag): the environment of a program that cannot hand over while the
+    file `flag` is there."""
+    library = tmp_path_factory.mktemp("handover") / "no_handover.so"
+    source = servers.ROOT / "tests/integration/support/no_handover.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    return lambda flag: {"LD_PRELOAD": str(library), "NO_HANDOVER": str(flag)}
+
+
+def test_a_successor_that_could_not_hand_over_relieves_nobody(
+        prepare, sockets, code, no_handover):
+    way, flag = BySocket(sockets), sockets / "flag"
+    redirector = prepare(way)
+    redirector.env.update(no_handover(flag))
+    way.start(redirector)
+    kept = keep(redirector, code)
+    flag.touch()
+    fails(redirector, 71)
+    assert "eventfd" in redirector.log()
+    redirector.wait_log("the successor has ended, going on")
+    assert "relieved by a successor" not in redirector.log()
+    assert ask(kept, code) is None
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    kept.close()
+    flag.unlink()
+    way.restart(redirector)
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+
+
 def test_a_successor_that_is_killed_changes_nothing(prepare, sockets, code, redis):
     """While it waits for Redis, with all sockets."""
     way = BySocket(sockets)

@@ -100,6 +100,30 @@ def test_an_idle_connection_holds_no_buffer(links, start, count):
     eventually(lambda: open_now(redirector) <= 1)
 
 
+@pytest.mark.parametrize("count", [
+    300, pytest.param(10000, marks=pytest.mark.long)])
+def test_idle_connections_at_the_bound_shut_nobody_out(links, start, count):
+    """Half of them have asked, half have never said a word."""
+    redirector = start(http={"max_connections": count, "idle_timeout": "1h",
+                             "header_timeout": "1h"}, threads=1)
+    code = links.create()
+    request = f"GET /{code} HTTP/1.1\r\nHost: a\r\n".encode()
+    with connections(redirector, count) as idle, \
+            socket.create_connection(address(redirector), timeout=60) as asking:
+        asking.sendall(request)
+        for s in idle[::2]:
+            with contextlib.suppress(OSError):
+                s.sendall(request + b"\r\n")
+        for _ in range(count // 2):
+            assert visit(f"{redirector.url}/{code}").status_code == 302
+        # It has been within its request all the while.
+        asking.sendall(b"\r\n")
+        assert asking.recv(4 * KIB).startswith(b"HTTP/1.1 302 ")
+    assert refused(redirector, "overload") == 0
+    assert redirector.metric("shortloop_http_idle_closed_total",
+                             listener="redirector") >= 1
+
+
 # --- headers without end -------------------------------------------------------------
 
 def test_headers_that_never_end_are_bounded(links, start):

@@ -2,6 +2,7 @@
 is stopped, or stands still."""
 import collections
 import contextlib
+import re
 import signal
 import socket
 import struct
@@ -18,6 +19,7 @@ from support.redirects import (  # noqa: F401 (fixtures)
 EVENTS = "shortloop_redirector_spool_events"
 DROPPED = "shortloop_redirector_events_dropped_total"
 REPLAYED = "shortloop_redirector_events_replayed_total"
+MISSING = "shortloop_redirector_{}_missing"
 # Of few events in memory: what comes then is spooled while Kafka stands still.
 SMALL = {"queue_messages": 10}
 
@@ -168,6 +170,43 @@ def test_a_full_disk_costs_events_and_no_redirects(
     dropped = redirector.metric(DROPPED)
     assert dropped == redirector.metric(DROPPED, reason="spool_failed")
     are_once(clicks(redirector), made - dropped)
+
+
+def test_a_disk_that_is_full_at_the_start_costs_no_redirects(
+        start, visits, clicks, spool, workdir, kafka, kafka_server, disk_full):
+    """Neither spool nor journal can be had, and both are, once there is room."""
+    full = workdir / "full"
+    full.touch()
+    redirector = start(
+        spool_dir=str(spool), threads=2, env=disk_full(full),
+        kafka_settings={**SMALL, "topic_counters": kafka.create_topic("counters")})
+    status, said = redirector.ready()
+    assert status == 200
+    assert re.search("spool: .*No space left on device", said)
+    assert re.search("journal: .*No space left on device", said)
+    assert redirector.metric(MISSING.format("spool")) == 1
+    assert redirector.metric(MISSING.format("journal")) == 1
+    redirector.wait_log("spool not opened, trying again")
+    redirector.wait_log("journal of click events not made, trying again")
+    redirector.wait_log("counters are in memory alone")
+    visits(redirector, 5)
+    redirector.wait_metric(5, "shortloop_kafka_delivered_total",
+                           topic=redirector.config["kafka"]["topic_clicks"])
+    assert redirector.metric(DROPPED) == 0
+    full.unlink()
+    redirector.wait_metric(0, MISSING.format("spool"))
+    redirector.wait_metric(0, MISSING.format("journal"))
+    eventually(lambda: "No space left" not in redirector.ready()[1])
+    with standing_still(kafka_server):
+        visits(redirector, 40)
+        redirector.wait_metric(30, EVENTS)
+        redirector.kill()
+        redirector.start(ready=False)
+        eventually(lambda: redirector.ready()[0])
+        redirector.wait_metric(40, EVENTS)
+    replayed(redirector)
+    assert redirector.metric("shortloop_redirector_events_recovered_total") == 10
+    are_once(clicks(redirector), 45)
 
 
 def test_a_spool_that_is_full_takes_no_more(start, links, clicks, spool,

@@ -1,10 +1,11 @@
 /*
  * disk_full.c - a process whose disk is full: LD_PRELOAD it, and while the file
  * DISK_FULL is there, nothing is written with pwrite to files below a folder
- * named "spool".
+ * named "spool", and no room is taken for them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,4 +40,16 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 ssize_t pwrite64(int fd, const void *data, size_t size, off_t at)
 {
 	return pwrite(fd, data, size, at);
+}
+
+int posix_fallocate(int fd, off_t at, off_t size)
+{
+	if (is_full(fd))
+		return ENOSPC;
+	return syscall(SYS_fallocate, fd, 0, at, size) < 0 ? errno : 0;
+}
+
+int posix_fallocate64(int fd, off_t at, off_t size)
+{
+	return posix_fallocate(fd, at, size);
 }

@@ -1,9 +1,20 @@
 /* Slow clients, too many clients, and the end of a listener. */
 #include "world.h"
 
+#include <sys/resource.h>
+
+#include "common/http/idle.h"
+
 #define IMPATIENT(name)                                                        \
 	cmocka_unit_test_setup_teardown(name, world_setup_impatient,           \
 					world_teardown)
+
+#define FEW(name, set_up)                                                      \
+	cmocka_unit_test_setup_teardown(name, set_up, world_teardown)
+
+enum {
+	MANY = 200, /* connections */
+};
 
 /* How long what a busy machine does late is waited for. */
 #define PATIENCE_MS 60000
@@ -100,7 +111,22 @@ static void a_connection_without_request_is_closed(void **state)
 {
 	int fd = client_connect(*state);
 
-	assert_in_range(ms_until_closed(fd), 350, 3000);
+	/* By header_timeout, which is shorter than idle_timeout. */
+	assert_in_range(ms_until_closed(fd), 200, 3000);
+	close(fd);
+}
+
+static void no_first_byte_is_waited_for_longer_than_for_headers(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	/* idle_timeout is an hour. */
+	free(client_read_all(fd));
+	for (int i = 0; i < PATIENCE_MS && open_connections(w); i++)
+		usleep(1000);
+	assert_int_equal(open_connections(w), 0);
+	assert_int_equal(refused(w, "too_slow"), 0);
 	close(fd);
 }
 
@@ -154,10 +180,19 @@ static void a_client_that_takes_little_by_little_is_served(void **state)
 
 /* --- connections ---------------------------------------------------------- */
 
+/* It is within a request, and not idle. */
+static int half_a_request(struct world *w)
+{
+	int fd = client_connect(w);
+
+	client_send(fd, "GET /a HTTP/1.1\r\n");
+	return fd;
+}
+
 static void a_connection_too_many_is_a_503(void **state)
 {
 	struct world *w = *state;
-	int first = client_connect(w), second = client_connect(w);
+	int first = half_a_request(w), second = half_a_request(w);
 	char *answer = client_exchange(w, GET("/"));
 
 	assert_int_equal(status_of(answer), 503);
@@ -170,7 +205,7 @@ static void a_connection_too_many_is_a_503(void **state)
 static void a_place_is_free_again_after_a_close(void **state)
 {
 	struct world *w = *state;
-	int first = client_connect(w), second = client_connect(w);
+	int first = half_a_request(w), second = half_a_request(w);
 	char *answer;
 	int status = 503;
 
@@ -192,7 +227,7 @@ static void a_flood_of_connections_is_bounded(void **state)
 	int fds[60];
 
 	for (int i = 0; i < 60; i++)
-		fds[i] = client_connect(w);
+		fds[i] = half_a_request(w);
 	/* Two are served, sixteen more may be told why not, the rest go. */
 	for (int i = 0; i < PATIENCE_MS && refused(w, "overload") < 60 - 18;
 	     i++)
@@ -204,6 +239,206 @@ static void a_flood_of_connections_is_bounded(void **state)
 	for (int i = 0; i < 60; i++)
 		close(fds[i]);
 }
+
+/* --- idle ones make room ---------------------------------------------------
+ */
+
+static uint64_t made_room(struct world *w)
+{
+	return metric_value(metrics_counter(w->metrics,
+					    "shortloop_http_idle_closed_total",
+					    "listener=\"test\"", ""));
+}
+
+static void await_open(struct world *w, uint64_t count)
+{
+	for (int i = 0; i < PATIENCE_MS && open_connections(w) != count; i++)
+		usleep(1000);
+	assert_int_equal(open_connections(w), count);
+}
+
+static void ask(int fd)
+{
+	char *answer;
+
+	client_send(fd, GET("/a"));
+	answer = client_read(fd, "GET\n/a\n\n\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+}
+
+static bool is_closed(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, 0) == 0;
+}
+
+static void the_one_that_is_idle_longest_makes_room(void **state)
+{
+	struct world *w = *state;
+	int silent = client_connect(w), kept, third, fourth;
+
+	await_open(w, 1);
+	kept = client_connect(w);
+	ask(kept);
+	third = client_connect(w);
+	ask(third);
+	assert_true(is_closed(silent));
+	assert_int_equal(made_room(w), 1);
+	ask(kept);
+	fourth = client_connect(w);
+	ask(fourth);
+	assert_true(is_closed(kept));
+	ask(third);
+	assert_int_equal(refused(w, "overload"), 0);
+	close(silent);
+	close(kept);
+	close(third);
+	close(fourth);
+}
+
+static void one_that_goes_on_asking_stays(void **state)
+{
+	struct world *w = *state;
+	int busy = client_connect(w), idle, third;
+	int64_t start = clock_monotonic_ms();
+
+	ask(busy);
+	idle = client_connect(w);
+	await_open(w, 2);
+	/* Its place in the order is of so long ago at most. */
+	while (clock_monotonic_ms() - start < 2 * IDLE_GRAIN_MS)
+		ask(busy);
+	third = client_connect(w);
+	ask(third);
+	assert_true(is_closed(idle));
+	ask(busy);
+	close(busy);
+	close(idle);
+	close(third);
+}
+
+static void none_within_a_request_makes_room(void **state)
+{
+	struct world *w = *state;
+	int held = client_connect(w), half;
+	char *answer;
+
+	client_send(held, GET("/hold"));
+	world_wait_handled(w, 1);
+	half = half_a_request(w);
+	await_open(w, 2);
+	for (int i = 0; i < 5; i++) {
+		answer = client_exchange(w, GET("/a"));
+		assert_int_equal(status_of(answer), 503);
+		free(answer);
+	}
+	assert_int_equal(made_room(w), 0);
+	client_send(half, "Host: a\r\n\r\n");
+	free(client_read(half, "GET\n/a\n\n\n", 1));
+	world_let_go(w);
+	answer = client_read(held, "GET\n/hold\n\n\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	close(held);
+	close(half);
+}
+
+static void block_loop(void *arg)
+{
+	struct world *w = arg;
+
+	while (!atomic_load(&w->drained))
+		usleep(1000);
+}
+
+/* What it asked has come, and was not read yet. */
+static void one_that_has_just_asked_does_not_make_room(void **state)
+{
+	struct world *w = *state;
+	int first = client_connect(w), second = client_connect(w), third;
+	char *answer;
+
+	ask(first);
+	ask(second);
+	world_post(w, block_loop);
+	third = client_connect(w);
+	client_send(third, GET("/a"));
+	client_send(first, GET("/a"));
+	client_send(second, GET("/a"));
+	atomic_store(&w->drained, true);
+	for (int i = 0; i < 2; i++) {
+		answer = client_read(i ? second : first, "GET\n/a\n\n\n", 1);
+		assert_int_equal(status_of(answer), 200);
+		free(answer);
+	}
+	assert_int_equal(made_room(w), 0);
+	close(first);
+	close(second);
+	close(third);
+}
+
+static void idle_ones_by_the_hundred_shut_nobody_out(void **state)
+{
+	struct world *w = *state;
+	int fds[MANY], held;
+	char *answer;
+
+	for (int i = 0; i < MANY; i++) {
+		fds[i] = client_connect(w);
+		if (i % 2)
+			ask(fds[i]);
+	}
+	await_open(w, MANY);
+	/* In the place of one of those. */
+	held = client_connect(w);
+	client_send(held, GET("/hold"));
+	world_wait_handled(w, 1 + MANY / 2);
+	for (int i = 0; i < 3 * MANY; i++) {
+		int good = client_connect(w);
+
+		ask(good);
+		close(good);
+	}
+	assert_int_equal(refused(w, "overload"), 0);
+	world_let_go(w);
+	answer = client_read(held, "GET\n/hold\n\n\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	close(held);
+	for (int i = 0; i < MANY; i++)
+		close(fds[i]);
+}
+
+static void one_that_is_idle_gives_up_its_descriptor(void **state)
+{
+	struct world *w = *state;
+	int idle = client_connect(w), other, free_fd;
+	struct rlimit before, none;
+	char *answer;
+
+	ask(idle);
+	other = socket(AF_INET, SOCK_STREAM, 0);
+	free_fd = dup(other);
+	close(free_fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)free_fd;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	client_connect_by(w, other);
+	client_send(other, GET("/a"));
+	answer = client_read(other, "GET\n/a\n\n\n", 1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_non_null(answer);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	assert_true(is_closed(idle));
+	close(idle);
+	close(other);
+}
+
+/* -------------------------------------------------------------------------- */
 
 static uint64_t buffer_bytes(struct world *w)
 {
@@ -342,6 +577,35 @@ static void a_drained_listener_refuses_connections(void **state)
 	close(fd);
 }
 
+static int set_up_patient(void **state, int64_t max_connections,
+			  int64_t header_timeout)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->config = http_config_default;
+	w->config.max_connections = max_connections;
+	w->config.header_timeout = header_timeout;
+	w->config.idle_timeout = CLOCK_HOUR;
+	*state = w;
+	world_start(w);
+	return 0;
+}
+
+static int set_up_two(void **state)
+{
+	return set_up_patient(state, 2, CLOCK_HOUR);
+}
+
+static int set_up_many(void **state)
+{
+	return set_up_patient(state, MANY, CLOCK_HOUR);
+}
+
+static int set_up_silence(void **state)
+{
+	return set_up_patient(state, 2, 250);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +621,14 @@ int main(void)
 		IMPATIENT(a_connection_too_many_is_a_503),
 		IMPATIENT(a_place_is_free_again_after_a_close),
 		IMPATIENT(a_flood_of_connections_is_bounded),
+		FEW(no_first_byte_is_waited_for_longer_than_for_headers,
+		    set_up_silence),
+		FEW(the_one_that_is_idle_longest_makes_room, set_up_two),
+		FEW(one_that_goes_on_asking_stays, set_up_two),
+		FEW(none_within_a_request_makes_room, set_up_two),
+		FEW(one_that_has_just_asked_does_not_make_room, set_up_two),
+		FEW(idle_ones_by_the_hundred_shut_nobody_out, set_up_many),
+		FEW(one_that_is_idle_gives_up_its_descriptor, set_up_many),
 		CASE(bodies_together_are_bounded),
 		CASE(memory_of_bodies_is_given_back),
 		CASE(a_drain_without_connections_is_done_at_once),

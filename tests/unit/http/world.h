@@ -251,16 +251,22 @@ static inline void world_wait_handled(struct world *w, int count)
 
 /* --- the client ----------------------------------------------------------- */
 
-static inline int client_connect(const struct world *w)
+static inline void client_connect_by(const struct world *w, int fd)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_port = htons(w->port),
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct timeval patience = {.tv_sec = 5};
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+}
+
+static inline int client_connect(const struct world *w)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	client_connect_by(w, fd);
 	return fd;
 }
 

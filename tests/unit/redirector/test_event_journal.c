@@ -25,6 +25,9 @@ struct world {
 	struct journal_rest rest;
 	char *bytes; /* of its events */
 	struct error rejected;
+	/* Of the next rest that is taken so many are, and the file stays; 0:
+	 * all. */
+	size_t take_only;
 };
 
 static struct event_journal *new_journal(struct world *w, size_t rings,
@@ -78,7 +81,8 @@ static int drop_world(void **state)
 
 /* Copies it: it lies in a file that is about to go.  Of several they are those
  * of the last. */
-static void keep_rest(void *arg, const struct journal_rest *rest)
+static int keep_rest(void *arg, const struct journal_rest *rest,
+		     size_t *ret_taken, struct error *err)
 {
 	struct world *w = arg;
 	size_t size = 0;
@@ -100,6 +104,11 @@ static void keep_rest(void *arg, const struct journal_rest *rest)
 	}
 	w->rest.count += rest->count;
 	w->rest.damaged += rest->damaged;
+	if (!w->take_only)
+		return 0;
+	*ret_taken = w->take_only;
+	w->take_only = 0;
+	return error_set(err, ERROR_FULL, "no more");
 }
 
 static void keep_reason(void *arg, const struct error *why)
@@ -192,6 +201,27 @@ static void one_with_nothing_undone_is_removed(void **state)
 	assert_int_equal(count_files(w, path), 1);
 	event_journal_free(w->j);
 	w->j = NULL;
+	assert_int_equal(count_files(w, path), 0);
+}
+
+static void what_could_not_be_taken_is_there_for_the_next_look(void **state)
+{
+	struct world *w = *state;
+	const struct journal_taker taker = {keep_rest, keep_reason, w};
+	struct error err = {0};
+	char path[400];
+
+	put(w, 30, "third");
+	put(w, 10, "first");
+	put(w, 20, "second");
+	event_journal_free(w->j);
+	w->j = NULL;
+	w->take_only = 2;
+	assert_int_equal(journal_files_take(w->dir, &taker, &err), -1);
+	assert_int_equal(err.code, ERROR_FULL);
+	assert_int_equal(count_files(w, path), 1);
+	assert_int_equal(take_left(w)->count, 1);
+	assert_event(&w->rest.events[0], 30, "third");
 	assert_int_equal(count_files(w, path), 0);
 }
 
@@ -593,6 +623,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_not_done_is_there_for_the_next_one),
 		TEST(one_with_nothing_undone_is_removed),
+		TEST(what_could_not_be_taken_is_there_for_the_next_look),
 		TEST(nobody_takes_that_of_one_that_lives),
 		TEST(too_many_are_not_made),
 		TEST(each_ring_keeps_its_own),

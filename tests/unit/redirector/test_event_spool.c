@@ -1,6 +1,11 @@
 #include "tests/unit/unit.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "common/app/health.h"
 #include "common/clock.h"
@@ -10,6 +15,28 @@
 
 #define HOUR INT64_C(490000)
 #define TIME (HOUR * HOUR_MS + 1)
+
+/* In place of libc's: a disk that is full, or does not keep what was written.
+ */
+static atomic_bool disk_is_full, sync_fails;
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
+{
+	if (disk_is_full) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pwrite64, fd, bytes, size, at);
+}
+
+int fdatasync(int fd)
+{
+	if (sync_fails) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
 
 /* Kafka is away throughout: there is none.  A spool in a folder of its own. */
 struct world {
@@ -353,13 +380,12 @@ static void what_was_left_is_recovered_at_the_start(void **state)
 {
 	struct world *w = *state;
 	struct event_journal *former = make_journal(w);
-	struct error err = {0};
 
 	put(former, 7);
 	event_journal_free(former);
-	assert_int_equal(event_spool_recover(w->spool, &err), 0);
+	event_spool_recover(w->spool);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
-	assert_int_equal(event_spool_recover(w->spool, &err), 0);
+	event_spool_recover(w->spool);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
 }
 
@@ -371,13 +397,12 @@ one_that_is_never_left_costs_nothing_that_is_in_a_journal(void **state)
 	struct world *w = *state;
 	struct event_journal *j = make_journal(w);
 	struct event_spool *next = successor(w, 9, j);
-	struct error err = {0};
 
 	event_spool_stop_replay(next);
 	event_spool_free(next);
 	event_journal_free(j);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
-	assert_int_equal(event_spool_recover(w->spool, &err), 0);
+	event_spool_recover(w->spool);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 9);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 9);
 }
@@ -406,6 +431,259 @@ static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 }
 
+/* --- a spool that cannot take what others left -----------------------------
+ */
+
+enum {
+	LEFT = 600, /* of 1000 bytes each: less than a spool of 1 MiB has room
+		     * for, and more than is left beside ROOM_TAKEN of 64 KiB */
+	ROOM_TAKEN = 10,
+};
+
+/* Each of its events is another. */
+static void leave_journal(struct world *w, size_t count)
+{
+	struct event_journal *j = make_journal(w);
+	char event[1000] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(event, &i, sizeof(i));
+		assert_non_null(event_journal_put(j, 0, TIME + (int64_t)i,
+						  event, sizeof(event)));
+	}
+	event_journal_free(j);
+}
+
+/* Leaves room for some of LEFT. */
+static void fill_most(struct world *w)
+{
+	assert_int_equal(offer(w, ROOM_TAKEN, 64 << 10), ROOM_TAKEN);
+	start(w);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN);
+}
+
+static void start_again(struct world *w)
+{
+	event_spool_free(w->spool);
+	open_spool(w);
+	event_spool_recover(w->spool);
+}
+
+/* Reads all that the files have, and takes it away, as Kafka would: how many of
+ * a journal, of which none may come twice, and all have to be marked. */
+static size_t take_away(struct world *w, bool seen[LEFT])
+{
+	const struct spool_options options = {w->dir, 1 << 20, 0};
+	struct spool_record record;
+	struct spool *files;
+	struct error err;
+	uint64_t lost;
+	size_t count = 0, i;
+
+	event_spool_free(w->spool);
+	w->spool = NULL;
+	files = spool_open(&options, &err);
+	assert_non_null(files);
+	while (spool_next(files, &record, &lost, &err) > 0) {
+		assert_int_equal(lost, 0);
+		if (record.len != 1000)
+			continue;
+		memcpy(&i, record.data, sizeof(i));
+		assert_true(i < LEFT && !seen[i]);
+		assert_true(record.maybe_sent);
+		seen[i] = true;
+		count++;
+	}
+	spool_acknowledge(files, spool_next_number(files));
+	spool_free(files);
+	open_spool(w);
+	return count;
+}
+
+static void what_a_full_spool_cannot_take_stays_in_its_journal(void **state)
+{
+	struct world *w = *state;
+	bool seen[LEFT] = {false};
+	uint64_t some;
+	size_t first;
+
+	fill_most(w);
+	leave_journal(w, LEFT);
+	start_again(w);
+	some = metric_of(w, COUNTER_RECOVERED);
+	assert_true(some > LEFT / 4 && some < LEFT);
+	/* However often it starts. */
+	for (int i = 0; i < 3; i++)
+		start_again(w);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), some);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN + some);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FULL), 0);
+	first = take_away(w, seen);
+	assert_int_equal(first, some);
+	event_spool_recover(w->spool);
+	assert_int_equal(first + take_away(w, seen), LEFT);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), LEFT);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), LEFT);
+}
+
+static void that_a_journal_waits_for_room_is_told(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	fill_most(w);
+	leave_journal(w, LEFT);
+	start_again(w);
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "journal-"));
+	assert_non_null(strstr(said.data, "the spool is full"));
+	buf_free(&said);
+}
+
+static void what_a_failing_disk_cannot_take_stays_in_its_journal(void **state)
+{
+	struct world *w = *state;
+	struct rlimit before, none;
+
+	leave_journal(w, 7);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	/* What comes by the queue is lost, and the disk is left alone then. */
+	offer(w, 1, 100);
+	start(w);
+	event_spool_end(w->spool);
+	event_spool_recover(w->spool);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	event_spool_recover(w->spool);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+}
+
+static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
+{
+	struct world *w = *state;
+	bool seen[LEFT] = {false};
+
+	leave_journal(w, 7);
+	sync_fails = true;
+	event_spool_recover(w->spool);
+	sync_fails = false;
+	assert_int_equal(take_away(w, seen), 7);
+	/* What was written then need not be there after a loss of power. */
+	memset(seen, 0, sizeof(seen));
+	event_spool_recover(w->spool);
+	assert_int_equal(take_away(w, seen), 7);
+	event_spool_recover(w->spool);
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(take_away(w, seen), 0);
+}
+
+/* --- a disk that is full at the start ----------------------------------------
+ */
+
+static uint64_t await_dropped(struct world *w, uint64_t wanted)
+{
+	uint64_t dropped = 0;
+
+	for (int i = 0; i < 20000 && dropped < wanted; i++) {
+		usleep(1000);
+		dropped = metric_of(w, COUNTER_DROPPED_SPOOL_FAILED);
+	}
+	return dropped;
+}
+
+static void open_on_full_disk(struct world *w)
+{
+	event_spool_free(w->spool);
+	disk_is_full = true;
+	open_spool(w);
+	start(w);
+}
+
+static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	open_on_full_disk(w);
+	assert_int_equal(offer(w, 30, 100), 30);
+	assert_int_equal(await_dropped(w, 30), 30);
+	assert_false(event_spool_is_open(w->spool));
+	assert_int_equal(metric_value(w->metrics.spool_missing), 1);
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "No space left on device"));
+	disk_is_full = false;
+	await_open(w->spool);
+	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
+	/* At once, and not when it would have been tried again. */
+	assert_int_equal(offer(w, 7, 100), 7);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
+	buf_free(&said);
+}
+
+/* Kafka's thread gives events up by it, and has to hear of Kafka's return. */
+static void nobody_waits_for_a_disk_that_is_full(void **state)
+{
+	struct world *w = *state;
+	char *bytes = calloc(1, 64 << 10);
+	const struct spool_event event = {
+		.time_ms = TIME, .data = bytes, .len = 64 << 10};
+
+	open_on_full_disk(w);
+	alarm(60);
+	for (int i = 0; i < 300; i++)
+		event_spool_put(w->spool, &event);
+	alarm(0);
+	event_spool_end(w->spool);
+	disk_is_full = false;
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 300);
+	free(bytes);
+}
+
+static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *j = make_journal(w);
+	struct spool_event event = {.time_ms = TIME, .data = "event", .len = 5};
+
+	open_on_full_disk(w);
+	event.entry = event_journal_put(j, 0, TIME, "event", 5);
+	assert_true(event_spool_offer(w->spool, &event));
+	assert_int_equal(await_dropped(w, 1), 1);
+	event_spool_stop_replay(w->spool);
+	event.entry = event_journal_put(j, 0, TIME, "event", 5);
+	assert_true(event_spool_offer(w->spool, &event));
+	event_spool_end(w->spool);
+	disk_is_full = false;
+	event_journal_free(j);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	start_again(w);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
+}
+
+/* Somebody has to edit a file. */
+static void a_folder_that_cannot_be_had_is_refused(void **state)
+{
+	struct world *w = *state;
+	char nowhere[] = "/proc/none/spool";
+	struct error err = {0};
+
+	w->settings.spool_dir = nowhere;
+	assert_null(new_spool(w, true, &err));
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	w->settings.spool_dir = w->dir;
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -423,6 +701,14 @@ int main(void)
 		TEST(what_was_left_is_recovered_at_the_start),
 		TEST(one_that_is_never_left_costs_nothing_that_is_in_a_journal),
 		TEST(nobody_waits_for_room_at_the_end_of_one_without_folder),
+		TEST(what_a_full_spool_cannot_take_stays_in_its_journal),
+		TEST(that_a_journal_waits_for_room_is_told),
+		TEST(what_a_failing_disk_cannot_take_stays_in_its_journal),
+		TEST(a_journal_stays_until_the_spool_is_on_the_disk),
+		TEST(a_disk_that_is_full_at_the_start_is_tried_again),
+		TEST(nobody_waits_for_a_disk_that_is_full),
+		TEST(what_is_in_a_journal_is_lost_or_left_and_not_both),
+		TEST(a_folder_that_cannot_be_had_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,7 @@ static int set_up(void **state)
 	w->handover = handover_new(unix_socket_fd(w->socket), w->fds, MANY,
 				   on_relieved, w, NULL, &w->err);
 	assert_non_null(w->handover);
+	handover_begin(w->handover);
 	*state = w;
 	return 0;
 }
@@ -165,6 +166,23 @@ static void one_that_is_about_to_serve_has_them(void **state)
 	assert_int_equal(atomic_load(&w->relieved), 0);
 	predecessor_relieve(p); /* to nobody */
 	predecessor_free(p);
+	inherited_free(in);
+}
+
+/* It has not relieved its own predecessor yet. */
+static void nobody_is_answered_before_it_begins(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in = inherited_new(&w->err);
+	struct predecessor *p = NULL;
+
+	handover_free(w->handover);
+	w->handover = handover_new(unix_socket_fd(w->socket), w->fds, MANY,
+				   on_relieved, w, NULL, &w->err);
+	assert_non_null(w->handover);
+	assert_int_equal(predecessor_find(w->path, 50, in, &p, &w->err), -1);
+	assert_int_equal(w->err.code, ERROR_BUSY);
+	assert_false(handover_end(w->handover));
 	inherited_free(in);
 }
 
@@ -411,6 +429,7 @@ int main(void)
 		TEST(without_a_successor_it_has_lent_nothing),
 		TEST(one_that_is_about_to_serve_has_them),
 		TEST(nobody_there_is_no_error),
+		TEST(nobody_is_answered_before_it_begins),
 		TEST(one_that_ends_meanwhile_is_waited_for_no_longer),
 		TEST(who_comes_second_waits_for_the_first),
 		cmocka_unit_test(one_that_speaks_otherwise_is_named),

@@ -1,0 +1,236 @@
+/* What a disk makes of the journal; Kafka is away throughout: nobody listens on
+ * the port that these tests name. */
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "common/clock.h"
+#include "common/spool/spool.h"
+#include "redirector/event_journal.h"
+#include "redirector/event_sink.h"
+
+/* In place of libc's: a disk that has no room for a journal, or does not keep
+ * what was written. */
+static atomic_bool disk_is_full, sync_fails;
+
+int posix_fallocate(int fd, off_t at, off_t size)
+{
+	if (disk_is_full)
+		return ENOSPC;
+	return syscall(SYS_fallocate, fd, 0, at, size) < 0 ? errno : 0;
+}
+
+int fdatasync(int fd)
+{
+	if (sync_fails) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+static char broker[] = "127.0.0.1:1", topic[] = "t", compression[] = "none";
+static char *brokers[] = {broker};
+
+struct world {
+	char parent[64], dir[80];
+	struct redirector_config config;
+	struct redirector_metrics metrics;
+	struct hour_totals totals;
+	struct hour_writer hours;
+	struct metrics *registry;
+	struct health *health;
+	struct event_sink *sink;
+};
+
+static int make_world(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct redirector_settings *s = &w->config.redirector;
+
+	snprintf(w->parent, sizeof(w->parent), "/tmp/shortloop-sink-XXXXXX");
+	assert_non_null(mkdtemp(w->parent));
+	snprintf(w->dir, sizeof(w->dir), "%s/spool", w->parent);
+	w->config.kafka = (struct kafka_config){
+		.brokers = {brokers, 1},
+		.topic_clicks = topic,
+		.queue_messages = 100,
+		.queue_bytes = 1 << 20,
+	};
+	s->compression = compression;
+	s->delivery_timeout = CLOCK_HOUR;
+	s->spool_dir = w->dir;
+	s->spool_max_bytes = 1 << 20;
+	s->spool_journal_bytes = 1 << 20;
+	s->spool_replay_rate = 1000;
+	w->registry = metrics_new();
+	w->health = health_new();
+	redirector_metrics_register(&w->metrics, w->registry);
+	hour_writer_init(&w->hours, &w->totals);
+	*state = w;
+	return 0;
+}
+
+static int drop_world(void **state)
+{
+	struct world *w = *state;
+	char command[128];
+
+	disk_is_full = sync_fails = false;
+	event_sink_free(w->sink);
+	hour_writer_destroy(&w->hours);
+	health_free(w->health);
+	metrics_free(w->registry);
+	snprintf(command, sizeof(command), "rm -rf %s", w->parent);
+	assert_int_equal(system(command), 0);
+	free(w);
+	return 0;
+}
+
+static void make_sink(struct world *w, bool succeeds)
+{
+	const struct event_sink_options options = {
+		.config = &w->config,
+		.metrics = &w->metrics,
+		.hours = &w->hours,
+		.threads = 1,
+		.registry = w->registry,
+		.health = w->health,
+		.succeeds = succeeds,
+	};
+	struct error err = {0};
+
+	w->sink = event_sink_new(&options, &err);
+	if (!w->sink)
+		fail_msg("%s", err.text);
+}
+
+static void start(struct world *w)
+{
+	struct error err = {0};
+
+	if (event_sink_start(w->sink, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void take(struct world *w)
+{
+	const struct taken_event event = {0, clock_real_ms(), "event", 5};
+
+	assert_int_equal(event_sink_take(w->sink, &event), EVENT_TAKEN);
+}
+
+static size_t count_journals(struct world *w)
+{
+	DIR *dir = opendir(w->dir);
+	size_t count = 0;
+
+	for (struct dirent *e; (e = readdir(dir));)
+		count += strncmp(e->d_name, JOURNAL_PREFIX,
+				 strlen(JOURNAL_PREFIX)) == 0;
+	closedir(dir);
+	return count;
+}
+
+/* Of processes that were killed. */
+static void leave_journals(struct world *w, size_t count)
+{
+	const struct event_journal_options options = {w->dir, 1, 1 << 20, 1000};
+	struct event_journal *j;
+	struct error err = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		j = event_journal_new(&options, &err);
+		if (!j)
+			fail_msg("%s", err.text);
+		event_journal_put(j, 0, 1, "event", 5);
+		event_journal_free(j);
+	}
+}
+
+static bool is_said(struct world *w, const char *text)
+{
+	struct buf said = {0};
+	bool found;
+
+	health_report(w->health, &said);
+	found = strstr(buf_cstr(&said), text);
+	buf_free(&said);
+	return found;
+}
+
+static void a_journal_that_has_no_room_is_made_later(void **state)
+{
+	struct world *w = *state;
+	const char *why = "no room for it: No space left on device";
+
+	make_sink(w, false);
+	disk_is_full = true;
+	start(w);
+	assert_int_equal(metric_value(w->metrics.journal_missing), 1);
+	assert_true(is_said(w, why));
+	take(w);
+	assert_int_equal(count_journals(w), 0);
+	disk_is_full = false;
+	for (int i = 0; i < 20000 && metric_value(w->metrics.journal_missing);
+	     i++)
+		usleep(1000);
+	assert_int_equal(metric_value(w->metrics.journal_missing), 0);
+	assert_false(is_said(w, why));
+	assert_int_equal(count_journals(w), 1);
+	take(w);
+	event_sink_end(w->sink);
+	/* Both are in the spool, and nothing is in the journal. */
+	assert_int_equal(metric_value(w->metrics.counters[COUNTER_SPOOLED]), 2);
+	assert_int_equal(count_journals(w), 0);
+}
+
+/* As where its spool is too full to take them. */
+static void
+what_others_left_keeps_nobody_with_the_folder_from_starting(void **state)
+{
+	struct world *w = *state;
+
+	make_sink(w, false);
+	leave_journals(w, JOURNAL_FILES_MAX);
+	sync_fails = true;
+	start(w);
+	assert_int_equal(count_journals(w), JOURNAL_FILES_MAX);
+	assert_int_equal(metric_value(w->metrics.journal_missing), 1);
+	assert_true(is_said(w, "there are 16 journals"));
+	take(w);
+}
+
+/* That one serves. */
+static void what_others_left_ends_a_start_in_the_folder_of_another(void **state)
+{
+	struct world *w = *state;
+	const struct spool_options options = {w->dir, 1 << 20, 0};
+	struct error err = {0};
+	struct spool *former = spool_open(&options, &err);
+
+	assert_non_null(former);
+	make_sink(w, true);
+	leave_journals(w, JOURNAL_FILES_MAX);
+	assert_int_equal(event_sink_start(w->sink, &err), -1);
+	assert_int_equal(err.code, ERROR_BUSY);
+	assert_true(err.retriable);
+	spool_free(former);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
+	const struct CMUnitTest tests[] = {
+		TEST(a_journal_that_has_no_room_is_made_later),
+		TEST(what_others_left_keeps_nobody_with_the_folder_from_starting),
+		TEST(what_others_left_ends_a_start_in_the_folder_of_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
