@@ -11,9 +11,11 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, clicks, domains_config, links, links_config, make_links, own_links,
+    DAY, Links, clicks, domains_config, links, links_config, make_links, own_links,
     start, visit)
 from support.redis_proxy import RedisProxy
+from support.replication import follow, in_sync
+from support.server import RedisServer
 
 FIRST, SECOND = "https://example.org/1", "https://example.org/2"
 # A second is what is promised.  On a machine that is busy nobody can say how late
@@ -276,8 +278,8 @@ def test_who_may_not_publish_changes_links_all_the_same(
 
 
 class Deaf:
-    """Between a redirector and Redis: from deafen() on a connection that has
-    subscribed brings nothing any more, and stays open."""
+    """Between a redirector and Redis: while it is deaf, a connection that has
+    subscribed brings nothing, and stays open.  New ones go to redis_port."""
 
     def __init__(self, port):
         self.redis_port = port
@@ -285,6 +287,7 @@ class Deaf:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
         self.subscribers = 0
+        self.askers = []  # the sockets of connections that look links up
         threading.Thread(target=self.listen, daemon=True).start()
 
     def listen(self):
@@ -293,8 +296,12 @@ class Deaf:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            redis = socket.create_connection(("127.0.0.1", self.redis_port))
-            state = {"subscriber": False}
+            try:
+                redis = socket.create_connection(("127.0.0.1", self.redis_port))
+            except OSError:
+                client.close()
+                continue
+            state = {"subscriber": False, "asker": False}
             for args in ((client, redis, state, True),
                          (redis, client, state, False)):
                 threading.Thread(target=self.pump, args=args,
@@ -306,6 +313,9 @@ class Deaf:
                 if asks and b"SUBSCRIBE" in data:
                     state["subscriber"] = True
                     self.subscribers += 1
+                if asks and b"MGET" in data and not state["asker"]:
+                    state["asker"] = True
+                    self.askers.append(source)
                 if not (self.deaf and state["subscriber"]):
                     to.sendall(data)
         except OSError:
@@ -315,6 +325,9 @@ class Deaf:
                 sock.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def cut_one(self):
+        self.askers.pop(0).shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
@@ -345,6 +358,66 @@ def test_a_silent_subscription_is_made_anew(between, links, edge):
     assert redirector.ready()[0] == 200
     between.deaf = False
     eventually(lambda: subscribed(redirector))
+
+
+# --- another master -------------------------------------------------------------------
+
+@pytest.fixture
+def successor(own_redis, workdir):
+    """Has all that own_redis has, and may be promoted."""
+    own_redis.client().config_set("repl-diskless-sync-delay", 0)
+    made = RedisServer(workdir / "successor").start()
+    follow(made, own_redis)
+    yield made
+    made.kill()
+
+
+@pytest.fixture
+def own_between(own_redis, own_links, base_config):
+    """After the allocator, which goes to own_redis itself."""
+    made = Deaf(own_redis.port)
+    base_config["redis"]["address"] = made.address
+    yield made
+    made.listener.close()
+
+
+def told(edge, code):
+    """By all of its threads; that one was never asked happens once in 10^12."""
+    return {answer(edge, code) for _ in range(40)}
+
+
+def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
+        own_redis, own_links, own_between, successor, edge):
+    """It takes itself for the master, and one of two threads is still there; the other
+    has come to its successor, and with it the subscription."""
+    redirector = edge(threads=2)
+    blocked, other = own_links.create(FIRST), own_links.create(FIRST)
+    know([redirector], blocked, FIRST)
+    know([redirector], other, FIRST)
+    in_sync(own_redis, successor)
+    client = successor.client()
+    client.replicaof("NO", "ONE")
+    own_between.redis_port = successor.port
+    assert len(own_between.askers) == 2
+    own_between.cut_one()
+    eventually(lambda: client.pubsub_numsub("link-changes")[0][1] == 1,
+               what="a subscription there")
+    Links(own_links.allocator, client).edit(blocked, state=2)
+    before = heard(redirector)
+    client.publish("link-changes", blocked)
+    eventually(lambda: heard(redirector) > before, what="it hears of the change")
+
+    def knows_better():
+        answers = told(redirector, blocked)
+        assert FIRST not in answers
+        return answers == {451, 503}
+    eventually(knows_better, what="an answer of each Redis")
+    assert told(redirector, other) == {FIRST}
+    own_redis.kill()
+    successor.kill()
+    eventually(lambda: redirector.ready()[0] == 503, what="Redis is away")
+    assert told(redirector, blocked) == {451, 503}
+    assert told(redirector, other) == {FIRST}
 
 
 # --- races and Redis away --------------------------------------------------------------
