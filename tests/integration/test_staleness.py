@@ -319,13 +319,15 @@ def test_a_silent_subscription_is_made_anew(between, links, edge):
 # --- another master -------------------------------------------------------------------
 
 @pytest.fixture
-def successor(own_redis, workdir):
-    """Has all that own_redis has, and may be promoted."""
+def followers(own_redis, workdir):
+    """Two servers that have all that own_redis has, and may be promoted."""
     own_redis.client().config_set("repl-diskless-sync-delay", 0)
-    made = RedisServer(workdir / "successor").start()
-    follow(made, own_redis)
+    made = [RedisServer(workdir / name).start() for name in ("b", "c")]
+    for server in made:
+        follow(server, own_redis)
     yield made
-    made.kill()
+    for server in made:
+        server.kill()
 
 
 @pytest.fixture
@@ -337,16 +339,25 @@ def own_between(own_redis, own_links, base_config):
     made.close()
 
 
+def disbelieved(edge):
+    return edge.metric("shortloop_redirector_replica_answers_total", result="outdated")
+
+
 def told(edge, code):
     """By all of its threads; that one was never asked happens once in 10^12."""
     return {answer(edge, code) for _ in range(40)}
 
 
+@pytest.mark.parametrize("with_replica", [False, True])
 def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
-        own_redis, own_links, own_between, successor, edge):
+        own_redis, own_links, own_between, followers, edge, base_config, with_replica):
     """It takes itself for the master, and one of two threads is still there; the other
-    has come to its successor, and with it the subscription."""
-    redirector = edge(threads=2)
+    has come to its successor, and with it the subscription.  Nor is what its replica
+    says."""
+    successor, replica = followers
+    if with_replica:
+        base_config["redis"]["replicas"] = [f"127.0.0.1:{replica.port}"]
+    redirector = edge(threads=2, replica_timeout="20s")
     blocked, other = own_links.create(FIRST), own_links.create(FIRST)
     know([redirector], blocked, FIRST)
     know([redirector], other, FIRST)
@@ -354,6 +365,7 @@ def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
     client = successor.client()
     client.replicaof("NO", "ONE")
     own_between.redis_port = successor.port
+    assert told(redirector, "no-such-link") == {404}  # which is asked of masters only
     assert len(own_between.askers) == 2
     own_between.cut_one()
     eventually(lambda: client.pubsub_numsub("link-changes")[0][1] == 1,
@@ -366,7 +378,7 @@ def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
     def knows_better():
         answers = told(redirector, blocked)
         assert FIRST not in answers
-        return answers == {451, 503}
+        return answers == {451, 503} and disbelieved(redirector) >= with_replica
     eventually(knows_better, what="an answer of each Redis")
     assert told(redirector, other) == {FIRST}
     own_redis.kill()
