@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct freshness {
 	uint64_t resumed;      /* the number that the subscription began with */
 	uint64_t voided;       /* entries asked for before it are void */
 	int64_t unnamed;       /* when either came last */
+	char source[FRESHNESS_RUN_ID_SIZE]; /* where it began */
 	struct freshness_reader *readers;
 	struct change ring[FRESHNESS_RING]; /* by number */
 };
@@ -46,6 +48,9 @@ struct freshness_reader {
 	int64_t confirmed;
 	int64_t distrusted; /* what was asked for until then is not covered */
 	int64_t unnamed;    /* as freshness_unnamed_until */
+	int64_t resumed_at; /* when that was seen, by the loop's clock */
+	char source[FRESHNESS_RUN_ID_SIZE];
+	char asked[FRESHNESS_RUN_ID_SIZE]; /* where links are looked up */
 };
 
 struct freshness *freshness_new(struct error *err)
@@ -107,9 +112,10 @@ static uint64_t append(struct freshness *f, const char *code, size_t len)
 	return number;
 }
 
-void freshness_resume(struct freshness *f)
+void freshness_resume(struct freshness *f, const char *run_id)
 {
 	pthread_mutex_lock(&f->lock);
+	snprintf(f->source, sizeof(f->source), "%s", run_id);
 	f->resumed = append(f, NULL, 0);
 	f->unnamed = clock_monotonic_ms();
 	atomic_store(&f->head, f->resumed);
@@ -194,6 +200,19 @@ static void hand_over(struct freshness_reader *r, uint64_t head)
 	}
 }
 
+/* Under the lock.  Before the changes that it told of are handed over: they are
+ * not older by the loop's clock. */
+static void take_source(struct freshness_reader *r)
+{
+	const struct freshness *f = r->shared;
+
+	if (r->resumed == f->resumed)
+		return;
+	r->resumed = f->resumed;
+	r->resumed_at = loop_now_ms(r->loop);
+	memcpy(r->source, f->source, sizeof(r->source));
+}
+
 static void catch_up(struct freshness_reader *r)
 {
 	struct freshness *f = r->shared;
@@ -201,7 +220,7 @@ static void catch_up(struct freshness_reader *r)
 
 	pthread_mutex_lock(&f->lock);
 	head = atomic_load(&f->head);
-	r->resumed = f->resumed;
+	take_source(r);
 	if (r->voided < f->voided)
 		r->voided = f->voided;
 	if (r->unnamed < f->unnamed)
@@ -228,6 +247,11 @@ void freshness_sync(struct freshness_reader *r)
 void freshness_distrust(struct freshness_reader *r, int64_t now)
 {
 	r->distrusted = now;
+}
+
+void freshness_look_up_in(struct freshness_reader *r, const char *run_id)
+{
+	snprintf(r->asked, sizeof(r->asked), "%s", run_id);
 }
 
 struct freshness_mark freshness_mark(const struct freshness_reader *r,
@@ -263,6 +287,13 @@ bool freshness_is_fresh(const struct freshness_reader *r,
 		return true;
 	return r->confirmed > oldest && asked->change >= r->resumed &&
 	       asked->at > r->distrusted;
+}
+
+int64_t freshness_elsewhere_since(const struct freshness_reader *r)
+{
+	if (!*r->asked || !*r->source || strcmp(r->asked, r->source) == 0)
+		return INT64_MAX;
+	return r->voided > r->resumed ? INT64_MIN : r->resumed_at;
 }
 
 static bool is_named(const struct freshness *f, struct http_slice code,

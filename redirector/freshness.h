@@ -25,6 +25,8 @@
 
 #define FRESHNESS_BOUND_MS 900
 #define FRESHNESS_RING	   4096
+/* Of a redis_run_id, with its NUL. */
+#define FRESHNESS_RUN_ID_SIZE 64
 
 struct freshness;
 
@@ -34,8 +36,9 @@ void freshness_free(struct freshness *f);
 
 /* --- the subscription's side, on one thread --- */
 
-/* The subscription has begun: entries asked for before are not covered. */
-void freshness_resume(struct freshness *f);
+/* The subscription has begun, at the Redis of this redis_run_id ("": which is
+ * not known): entries asked for before are not covered. */
+void freshness_resume(struct freshness *f, const char *run_id);
 /* All that had changed at `as_of` since then is noted. */
 void freshness_confirm(struct freshness *f, int64_t as_of);
 /* The subscription has ended. */
@@ -67,6 +70,9 @@ void freshness_sync(struct freshness_reader *r);
  * covered. */
 void freshness_distrust(struct freshness_reader *r, int64_t now);
 
+/* It is the one of this redis_run_id ("": which is not known). */
+void freshness_look_up_in(struct freshness_reader *r, const char *run_id);
+
 /* When Redis was asked for something: by the clock, and after which change. */
 struct freshness_mark {
 	int64_t at;
@@ -95,6 +101,12 @@ bool freshness_is_void(const struct freshness_reader *r,
 /* Is it known to have been current within FRESHNESS_BOUND_MS? */
 bool freshness_is_fresh(const struct freshness_reader *r,
 			const struct freshness_mark *asked, int64_t now);
+/* Since when changes are heard of from another Redis than the one that links
+ * are looked up in; INT64_MAX: they are not; INT64_MIN: they are, and it told
+ * that any link may have changed.  What was named since then may not have
+ * changed where it is looked up: in a former master, say.  By the clock of the
+ * reader's loop. */
+int64_t freshness_elsewhere_since(const struct freshness_reader *r);
 /* Has that link changed since, or may it have? */
 bool freshness_changed_since(const struct freshness_reader *r,
 			     struct http_slice code,

@@ -25,9 +25,6 @@
 /* Of a message: its words around what is said, and its head. */
 #define MESSAGE_BYTES_MAX (INVALIDATION_MAX + 1024)
 
-/* Of a redis_run_id, with its NUL. */
-#define RUN_ID_SIZE 64
-
 struct invalidation_metrics {
 	struct metric *links, *everything, *malformed, *subscriptions,
 		*subscribed, *heartbeat;
@@ -41,9 +38,10 @@ struct invalidations {
 	struct invalidation_metrics metrics;
 	struct periodic *thread;
 	_Atomic bool renew;
-	pthread_mutex_t lock;	    /* of the two that follow */
-	char followed[RUN_ID_SIZE]; /* where links are looked up; "": unknown */
-	char subscribed[RUN_ID_SIZE];
+	pthread_mutex_t lock; /* of the two that follow */
+	/* Where links are looked up; "": unknown. */
+	char followed[FRESHNESS_RUN_ID_SIZE];
+	char subscribed[FRESHNESS_RUN_ID_SIZE];
 	/* On the thread. */
 	struct redis *redis;			      /* NULL: not connected */
 	unsigned failures;			      /* in a row */
@@ -235,7 +233,7 @@ static int listen_until_it_ends(struct invalidations *i, struct periodic *self,
 {
 	if (subscribe(i, err) || go_along(i, err))
 		return -1;
-	freshness_resume(i->freshness);
+	freshness_resume(i->freshness, redis_run_id(i->redis));
 	i->asked = i->beat = 0;
 	tell_up(i);
 	while (!periodic_should_stop(self, 0)) {

@@ -117,6 +117,9 @@ static bool is_well(const struct error *err)
 
 void link_source_connected(struct link_source *s, enum lookup_server of)
 {
+	if (of == LOOKUP_MASTER)
+		freshness_look_up_in(s->changes,
+				     redis_async_run_id(s->server->redis));
 	breaker_connected(&s->sides[of].breaker, now_of(s));
 	tell(&s->sides[of]);
 }
@@ -327,6 +330,16 @@ static bool has_changed(const struct question *q,
 				       asked);
 }
 
+/* Another Redis has told of a change that this one may never hear of, and its
+ * replica neither. */
+static bool was_changed_elsewhere(const struct question *q)
+{
+	const struct link_source *s = q->source;
+
+	return recent_changes_last(s->recent, link_target_code(&q->target)) >=
+	       freshness_elsewhere_since(s->changes);
+}
+
 /* What a copy is good for: COUNTER_REPLICA_USED, an answer; _STOOD_IN, one for
  * want of a better; or nothing. */
 static enum redirector_counter judge_copy(const struct question *q,
@@ -339,7 +352,7 @@ static enum redirector_counter judge_copy(const struct question *q,
 		return COUNTER_REPLICA_FAILED;
 	if (!is_live(found->answer))
 		return COUNTER_REPLICA_LACKED;
-	if (has_changed(q, &found->asked))
+	if (has_changed(q, &found->asked) || was_changed_elsewhere(q))
 		return COUNTER_REPLICA_OUTDATED;
 	return freshness_is_fresh(s->changes, &found->asked, now_of(s))
 		       ? COUNTER_REPLICA_USED
@@ -373,25 +386,34 @@ static void take_copy(struct question *q, const struct link_found *found,
 /* --- answers ---------------------------------------------------------------
  */
 
+static void disbelieve(struct question *q, const char *why)
+{
+	struct error err;
+
+	error_set(&err, ERROR_REMOTE, "link %s %s", q->target.code, why);
+	finish(q, NULL, COUNTER_UNAVAILABLE, &err);
+}
+
 /* The answer may be from before a change of which was heard already: it came
- * another way.  Then it is not believed, and the link asked for again. */
+ * another way.  Then it is not believed, and the link asked for again; or from
+ * a Redis that the change has not reached, which there is no use in asking
+ * again. */
 static void take_answer(struct question *q, const struct link_found *found,
 			const struct error *err)
 {
-	struct error failure;
+	bool changed = !err && has_changed(q, &found->asked);
 
-	if (err) {
+	if (err)
 		fail(q, COUNTER_UNAVAILABLE, err);
-	} else if (!has_changed(q, &found->asked)) {
-		finish(q, found, COUNTER_UNAVAILABLE, NULL);
-	} else if (q->tries < TRIES) {
+	else if (changed && q->tries < TRIES)
 		ask_master_instead(q);
-	} else {
-		error_set(&failure, ERROR_REMOTE,
-			  "link %s changes faster than it can be read",
-			  q->target.code);
-		finish(q, NULL, COUNTER_UNAVAILABLE, &failure);
-	}
+	else if (changed)
+		disbelieve(q, "changes faster than it can be read");
+	else if (was_changed_elsewhere(q))
+		disbelieve(q, "was changed in another Redis than it is looked "
+			      "up in");
+	else
+		finish(q, found, COUNTER_UNAVAILABLE, NULL);
 }
 
 static void on_answer(void *arg, const struct link_answer *answer,

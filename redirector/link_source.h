@@ -18,6 +18,10 @@
  * changes, and only that a link is there, or blocked; that there is none, or
  * no longer, only the master can say.
  *
+ * Neither is believed of a link that was named as changed by another Redis: a
+ * former master does not know what its successor was told
+ * (freshness_elsewhere_since).
+ *
  * While the master cannot be asked, what a replica has is as good as what a
  * cache has: it may stand in for `cache_stale`.
  *

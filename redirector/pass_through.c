@@ -61,24 +61,43 @@ static void append_encoded(struct buf *out, struct http_slice text)
 /* --- the path --------------------------------------------------------------
  */
 
+/* Of a segment: up to its parameters, which begin with the first semicolon
+ * (RFC 3986, 3.3).  Some servers, Tomcat for one, drop these and then read
+ * "..;a" as "..". */
+struct segment_name {
+	size_t len, dots;
+	bool ended;
+};
+
+static void put_in_name(struct segment_name *name, char c)
+{
+	name->ended |= c == ';';
+	name->len += !name->ended;
+	name->dots += !name->ended && c == '.';
+}
+
+static bool is_dots(const struct segment_name *name)
+{
+	return name->len == name->dots && (name->len == 1 || name->len == 2);
+}
+
 bool pass_through_may_follow(struct http_slice rest)
 {
-	size_t len = 0, dots = 0; /* of the segment so far */
+	struct segment_name name = {0};
 	char c;
 
 	while (rest.len > 0) {
 		c = next_decoded(&rest);
 		/* Browsers take a backslash for a slash. */
 		if (c != '/' && c != '\\') {
-			len++;
-			dots += c == '.';
+			put_in_name(&name, c);
 			continue;
 		}
-		if (len > 0 && len == dots && len <= 2)
+		if (is_dots(&name))
 			return false;
-		len = dots = 0;
+		name = (struct segment_name){0};
 	}
-	return len == 0 || len != dots || len > 2;
+	return !is_dots(&name);
 }
 
 /* --- the query -------------------------------------------------------------

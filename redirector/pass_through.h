@@ -26,7 +26,8 @@ struct pass_through {
 
 /*
  * May it follow a path of the owner's?  No segment of it is "." or "..",
- * however it is encoded: none leads above the owner's path.
+ * however it is encoded, and whatever parameters follow a semicolon in it: none
+ * leads above the owner's path.
  */
 bool pass_through_may_follow(struct http_slice rest);
 

@@ -2,8 +2,8 @@
  * Creates links, one a request, over keep-alive connections, and measures. With
  * a file of codes, one a line and all of one length, instead of a key: visits
  * them in turn, with those headers beside Host.
- * usage: bench_load [-r] [-s STATUS] [-o STATUS] [-H HEADER]... PORT KEY|@FILE
- * SECONDS CONNECTIONS [RATE [EACH]]
+ * usage: bench_load [-r] [-k] [-s STATUS] [-o STATUS] [-H HEADER]... PORT
+ * KEY|@FILE SECONDS CONNECTIONS [RATE [EACH]]
  *
  * Without RATE, or with 0, each connection sends as soon as it has been
  * answered (a closed loop: how many can be had).  With it requests are due RATE
@@ -16,11 +16,14 @@
  * With -r the server may be restarted: it may close a connection, with an
  * answer that says so, or while none is asked for; the next goes out on a new
  * one. Connections then take turns, rather than that the last one is used
- * first. SIGTERM ends it early, when all has been answered.
+ * first. SIGTERM ends it early, when all has been answered.  With -k it may be
+ * killed as well: what was under way then is counted as lost, and connections
+ * are made anew when there is a server again.
  *
- * Prints {"requests","others","seconds","rate","p50_us","p99_us","p999_us",
- * "max_us"}. Any answer but 201, to a visit 302, or what -s says, ends it with
- * status 1; one of the status that -o allows counts among the others, too.
+ * Prints {"requests","others","lost","seconds","rate","p50_us","p99_us",
+ * "p999_us","max_us"}. Any answer but 201, to a visit 302, or what -s says,
+ * ends it with status 1; one of the status that -o allows counts among the
+ * others, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,9 +44,10 @@
 #define DIGITS		9 /* of the number in each URL */
 #define SUB_BITS	6 /* a bucket is at most 1/64 wide */
 #define BUCKETS		((64 - SUB_BITS) << SUB_BITS)
+#define AGAIN_NS	10000000 /* until it is connected to anew */
 
 struct client {
-	int fd;
+	int fd; /* -1: not connected */
 	bool busy;
 	int sent;    /* on this connection */
 	int64_t due; /* of the request under way */
@@ -57,9 +61,10 @@ struct load {
 	int count;
 	int *idle; /* a stack; with `restarts` a ring, from idle_first on */
 	int idle_first, idle_count;
-	bool restarts;
-	char status[16]; /* what each answer begins with */
-	char other[16];	 /* or may begin with; "": nothing */
+	bool restarts, kills;
+	int64_t away_until; /* no server was there */
+	char status[16];    /* what each answer begins with */
+	char other[16];	    /* or may begin with; "": nothing */
 	char headers[1024];
 	size_t headers_len;
 	char request[2048];
@@ -70,7 +75,7 @@ struct load {
 	struct sockaddr_in to;
 	char *codes; /* to be visited; NULL: links are created */
 	size_t code_len, code_count;
-	uint64_t sent, answered, others;
+	uint64_t sent, answered, others, lost;
 	int64_t start, end; /* ns */
 	double rate;	    /* 0: as fast as can be */
 	uint64_t buckets[BUCKETS];
@@ -130,6 +135,60 @@ static double percentile_us(const struct load *l, double share)
 	for (i = 0; i < BUCKETS - 1 && left >= l->buckets[i]; i++)
 		left -= l->buckets[i];
 	return bucket_ns(i) / 1000;
+}
+
+/* --- a connection ---------------------------------------------------------
+ */
+
+static void connect_one(struct load *l, int index)
+{
+	struct client *c = &l->clients[index];
+	struct epoll_event event = {.events = EPOLLIN,
+				    .data.u32 = (uint32_t)index};
+	int one = 1;
+
+	c->sent = 0;
+	c->fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(c->fd, (struct sockaddr *)&l->to, sizeof(l->to)) < 0) {
+		if (!l->kills)
+			die("cannot connect");
+		close(c->fd);
+		c->fd = -1;
+		l->away_until = now_ns() + AGAIN_NS;
+		return;
+	}
+	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->fd, &event);
+}
+
+static void put_idle(struct load *l, int index)
+{
+	l->idle[(l->idle_first + l->idle_count++) % l->count] = index;
+}
+
+static int take_idle(struct load *l)
+{
+	int first = l->idle_first;
+
+	l->idle_count--;
+	if (!l->restarts)
+		return l->idle[l->idle_count];
+	l->idle_first = (first + 1) % l->count;
+	return l->idle[first];
+}
+
+/* The server was killed, perhaps while it was asked. */
+static void lose(struct load *l, int index)
+{
+	struct client *c = &l->clients[index];
+
+	close(c->fd);
+	c->fd = -1;
+	if (!c->busy)
+		return;
+	c->busy = false;
+	l->lost++;
+	put_idle(l, index);
 }
 
 /* --- requests ------------------------------------------------------------- */
@@ -229,8 +288,11 @@ static void send_request(struct load *l, int index, int64_t due)
 	c->due = due;
 	c->busy = true;
 	c->len = 0;
-	if (send(c->fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len)
+	if (send(c->fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len)
+		return;
+	if (!l->kills)
 		die("the server took no request");
+	lose(l, index);
 }
 
 static int64_t due_ns(const struct load *l)
@@ -238,48 +300,25 @@ static int64_t due_ns(const struct load *l)
 	return l->start + (int64_t)((double)l->sent * 1e9 / l->rate);
 }
 
-static void put_idle(struct load *l, int index)
-{
-	l->idle[(l->idle_first + l->idle_count++) % l->count] = index;
-}
-
-static int take_idle(struct load *l)
-{
-	int first = l->idle_first;
-
-	l->idle_count--;
-	if (!l->restarts)
-		return l->idle[l->idle_count];
-	l->idle_first = (first + 1) % l->count;
-	return l->idle[first];
-}
-
 /* Sends what is due, as far as there are idle connections. */
 static void send_due(struct load *l)
 {
 	int64_t now = now_ns();
+	int index;
 
-	while (l->idle_count > 0 && now < l->end &&
-	       (l->rate == 0 || due_ns(l) <= now))
-		send_request(l, take_idle(l), l->rate == 0 ? now : due_ns(l));
+	while (l->idle_count > 0 && now < l->end && now >= l->away_until &&
+	       (l->rate == 0 || due_ns(l) <= now)) {
+		index = take_idle(l);
+		if (l->clients[index].fd < 0)
+			connect_one(l, index);
+		if (l->clients[index].fd < 0)
+			put_idle(l, index);
+		else
+			send_request(l, index, l->rate == 0 ? now : due_ns(l));
+	}
 }
 
 /* --- connections ---------------------------------------------------------- */
-
-static void connect_one(struct load *l, int index)
-{
-	struct client *c = &l->clients[index];
-	struct epoll_event event = {.events = EPOLLIN,
-				    .data.u32 = (uint32_t)index};
-	int one = 1;
-
-	c->sent = 0;
-	c->fd = socket(AF_INET, SOCK_STREAM, 0);
-	if (connect(c->fd, (struct sockaddr *)&l->to, sizeof(l->to)) < 0)
-		die("cannot connect");
-	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->fd, &event);
-}
 
 static void connect_all(struct load *l, const char *port)
 {
@@ -357,6 +396,10 @@ static void on_readable(struct load *l, int index)
 
 	if (n < 0 && errno == EAGAIN)
 		return;
+	if (n <= 0 && l->kills) {
+		lose(l, index);
+		return;
+	}
 	if (n == 0 && !c->busy && l->restarts) {
 		close(c->fd);
 		connect_one(l, index);
@@ -382,6 +425,8 @@ static int64_t patience_ns(const struct load *l)
 	if (l->rate == 0 || l->idle_count == 0)
 		return 10000000;
 	left = due_ns(l) - now_ns();
+	if (left < l->away_until - now_ns())
+		left = l->away_until - now_ns();
 	return left < 0 ? 0 : left;
 }
 
@@ -431,13 +476,15 @@ static int read_options(struct load *l, int argc, char **argv)
 	const char *status = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "+rs:o:H:")) != -1) {
+	while ((option = getopt(argc, argv, "+rks:o:H:")) != -1) {
 		if (option == 's')
 			status = optarg;
 		else if (option == 'o')
 			begin_of_answer(l->other, optarg);
 		else if (option == 'r')
 			l->restarts = true;
+		else if (option == 'k')
+			l->restarts = l->kills = true;
 		else if (option == 'H')
 			add_header(l, optarg);
 		else
@@ -461,7 +508,7 @@ int main(int argc, char **argv)
 	argv += options;
 	if (argc < 5 || argc > 7) {
 		fprintf(stderr,
-			"usage: bench_load [-r] [-s STATUS] [-o STATUS] "
+			"usage: bench_load [-r] [-k] [-s STATUS] [-o STATUS] "
 			"[-H HEADER]... PORT KEY|@FILE SECONDS CONNECTIONS "
 			"[RATE [EACH]]\n");
 		return 64;
@@ -484,12 +531,14 @@ int main(int argc, char **argv)
 	connect_all(&l, argv[1]);
 	run(&l);
 	seconds = (double)(l.end - l.start) / 1e9;
-	printf("{\"requests\":%llu,\"others\":%llu,\"seconds\":%.3f,"
+	printf("{\"requests\":%llu,\"others\":%llu,\"lost\":%llu,"
+	       "\"seconds\":%.3f,"
 	       "\"rate\":%.1f,"
 	       "\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,"
 	       "\"max_us\":%.1f}\n",
 	       (unsigned long long)l.answered, (unsigned long long)l.others,
-	       seconds, (double)l.answered / seconds, percentile_us(&l, 0.5),
+	       (unsigned long long)l.lost, seconds,
+	       (double)l.answered / seconds, percentile_us(&l, 0.5),
 	       percentile_us(&l, 0.99), percentile_us(&l, 0.999),
 	       (double)l.slowest / 1000);
 	return 0;

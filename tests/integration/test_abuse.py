@@ -1,10 +1,12 @@
 """Clients that ask too much: rates by network, and what others get beside."""
+import collections
 import concurrent.futures
 import signal
 import time
 import uuid
 
 import pytest
+import requests
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
@@ -25,10 +27,10 @@ def links_config(one_space):  # noqa: F811
 
 @pytest.fixture
 def limited(start):
-    """limited(setting=...): a redirector with one thread, to which visitors
-    come by a proxy."""
+    """limited(setting=...): a redirector with one thread, unless it is given
+    more, to which visitors come by a proxy."""
     return lambda **settings: start(
-        threads=1, trusted_proxies=["127.0.0.0/8"], **settings)
+        **{"threads": 1, "trusted_proxies": ["127.0.0.0/8"], **settings})
 
 
 def ask(redirector, code, client, **kw):
@@ -188,6 +190,29 @@ def test_a_network_gets_no_more_than_its_rate(links, limited, clicks):
     redirector.wait_metric(4, "shortloop_redirector_answers_total",
                            outcome="over_rate", status="429")
     assert len(clicks(redirector)) == 6
+
+
+@pytest.mark.parametrize("rule, what, well, outcome", [
+    ("client", lambda code: code, 302, "over_rate"),
+    ("unknown", lambda code: guess(), 404, "over_unknown")])
+def test_each_thread_has_the_burst_once(links, limited, rule, what, well, outcome):
+    """One connection gets no more than one burst, and a client with many as many as
+    there are threads."""
+    threads, burst = 3, 10
+    redirector = limited(threads=threads, **{f"{rule}_rate": "1/h",
+                                             f"{rule}_burst": burst})
+    code = links.create()
+    with requests.Session() as one:
+        assert [one.get(f"{redirector.url}/{what(code)}", allow_redirects=False,
+                        headers={"X-Forwarded-For": NEIGHBOUR}).status_code
+                for _ in range(2 * burst)] == [well] * burst + [429] * burst
+    # That a thread got less than its burst of 200 connections happens once in 10^21.
+    answers = [status(redirector, what(code), ENUMERATOR) for _ in range(200)]
+    assert collections.Counter(answers) == {
+        well: threads * burst, 429: 200 - threads * burst}
+    redirector.wait_metric(burst + 200 - threads * burst,
+                           "shortloop_redirector_answers_total",
+                           outcome=outcome, status="429")
 
 
 def test_a_64_of_ipv6_is_one_network(links, limited):

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from support.load import Load, bench_load  # noqa: F401 (fixture)
 from support.program import PATIENCE, eventually
 from support.protobuf import message
 from support.reconciling import make_world  # noqa: F401
@@ -24,19 +25,31 @@ Counters = message("counters.proto", "shortloop.RedirectorCounters")
 EVENTS = "shortloop_redirector_events_total"
 RECOVERED = "shortloop_redirector_events_recovered_total"
 DROPPED = "shortloop_redirector_events_dropped_total"
+SPOOLED = "shortloop_redirector_events_spooled_total"
 SECONDS = float(os.environ.get("KILL_SECONDS", 600))
 THREADS = 2
+# Of bench_load, which has more links than fit into a cache of CACHE.
+RATE, LINKS, CACHE = 500, 1000, "128KiB"
+
+
+def events_told(events):
+    """{event id: its events}; of repeats all but one say so."""
+    told = collections.defaultdict(list)
+    for event in events:
+        told[event.event_id_high, event.event_id].append(event)
+    for same in told.values():
+        assert len({e.query for e in same}) == 1
+        assert sum(not e.maybe_sent for e in same) <= 1
+    return told
 
 
 def visits_told(events):
-    """{number of the visit: its events}; of repeats all but one say so."""
-    told = collections.defaultdict(list)
-    for event in events:
-        number, = parse_qs(event.query.decode())["n"]
-        told[int(number)].append(event)
-    for same in told.values():
-        assert len({(e.event_id_high, e.event_id) for e in same}) == 1
-        assert sum(not e.maybe_sent for e in same) <= 1
+    """{number of the visit: its events}"""
+    told = {}
+    for same in events_told(events).values():
+        number, = parse_qs(same[0].query.decode())["n"]
+        assert int(number) not in told
+        told[int(number)] = same
     return told
 
 
@@ -227,22 +240,33 @@ def test_a_kill_of_the_former_one_while_it_drains_costs_nothing(handing, links,
     handing.check(visitors, told, starts=2, killed=1)
 
 
+def refused(redirector):
+    return redirector.metric("shortloop_redirector_answers_total", status="503")
+
+
 class Pest:
-    """Kills each in turn, over and over."""
+    """Kills each in turn, over and over.  While Kafka is away events are spooled, and
+    while Redis is, links that no cache has are a 503."""
 
     def __init__(self, redirector, redis, kafka):
         self.redirector = redirector
         self.victims = itertools.cycle([redirector, redis, kafka])
         self.kills = collections.Counter()
         self.recovered = 0
+        self.outages = {redis: lambda: refused(redirector),
+                        kafka: lambda: redirector.metric(SPOOLED)}
 
     def strike(self, visitors):
         victim = next(self.victims)
-        kill_under_load(victim, visitors)
+        answer(visitors, 100)
+        outage = self.outages.get(victim, lambda: 0)
+        before = outage()
+        victim.kill()
         self.kills[victim.name] += 1
         if victim is not self.redirector:
             # Answered all the same: from the cache, and spooled.
             answer(visitors, 100)
+            eventually(lambda: outage() > before + 100, what=f"{victim.name} away")
             time.sleep(3)
         victim.start()
         eventually(lambda: self.redirector.ready()[0] == 200, 180)
@@ -255,27 +279,39 @@ class Pest:
 @pytest.mark.timeout(1200 + 3 * SECONDS)
 def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
         make_world, own_links, own_redis, kafka, kafka_server,  # noqa: F811
-        workdir, record_property):
+        workdir, bench_load, record_property):  # noqa: F811
+    """Some visitors know which of their visits were answered; the load beside them knows
+    how many, of links that are looked up."""
     world = make_world(own_links)
+    codes = workdir / "codes"
+    codes.write_text("".join(own_links.create() + "\n" for _ in range(LINKS)))
     redirector = world.redirector(spool_dir=str(workdir / "spool"),
-                                  threads=THREADS)
+                                  threads=THREADS, cache_size=CACHE)
     pest = Pest(redirector, own_redis, kafka_server)
     end = time.monotonic() + SECONDS
-    with Visitors(redirector, world.code, pause=0.002) as visitors:
+    with Visitors(redirector, world.code, pause=0.002) as visitors, Load(
+            bench_load, redirector, codes, RATE, 16, options=("-k", "-o", "503"),
+            seconds=10 * SECONDS) as load:
         while time.monotonic() < end or len(pest.kills) < 3:
             pest.strike(visitors)
+        load.stop()
     eventually(lambda: redirector.metric(
         "shortloop_redirector_spool_events") == 0, 300)
     assert redirector.stop() == 0
 
     events = [Click.FromString(m.value()) for m in kafka.consume(
         world.topics["topic_clicks"], seconds=600)]
-    told = visits_told(events)
+    told = events_told(events)
+    numbered = visits_told(e for e in events if e.query)
     repeats = len(events) - len(told)
     record_property("summary", (
         f"{dict(pest.kills)} kills, {len(visitors.answered)} visits answered, "
+        f"beside a load of {load.result}, "
         f"{pest.recovered:.0f} events recovered, {repeats} repeats"))
-    assert set(visitors.answered) <= told.keys()
+    assert set(visitors.answered) <= numbered.keys()
+    # What was lost to the load may have been told.
+    least = load.result["requests"] - load.result["others"]
+    assert least <= len(told) - len(numbered) <= least + load.result["lost"]
     assert pest.recovered > 0
 
     # The reconciliation finds each: what was under way in a thread that was

@@ -81,6 +81,8 @@ class GoodClient(Repeating):
 @pytest.mark.parametrize("count", [
     1000, pytest.param(15000, marks=pytest.mark.long)])
 def test_an_idle_connection_holds_no_buffer(links, start, count):
+    """They ask one after the other: a thread keeps as many buffers in its pool as
+    requests were under way at once, which on a busy machine are any number."""
     redirector = start(http={"max_connections": 20000, "idle_timeout": "1h",
                              "header_timeout": "1h"})
     code = links.create()
@@ -89,13 +91,11 @@ def test_an_idle_connection_holds_no_buffer(links, start, count):
     with connections(redirector, count) as idle:
         for s in idle:
             s.sendall(f"GET /{code} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
-        for s in idle:
             assert s.recv(4 * KIB).startswith(b"HTTP/1.1 302 ")
         eventually(lambda: open_now(redirector) >= count)
-        # Each has had its answer, and keeps none of the memory for it; the
-        # buffers of as many as were answered at once stay in the pool.
+        # Each has had its answer, and keeps none of the memory for it.
         grown = anonymous(redirector) - before
-        assert grown < count * 2 * KIB + 4 * KIB * KIB
+        assert grown < count * 2 * KIB + memory.MIB
         assert visit(f"{redirector.url}/{code}").status_code == 302
     eventually(lambda: open_now(redirector) <= 1)
 
@@ -175,27 +175,45 @@ def attack(redirector, code, mode, workdir):
         return list(csv.DictReader(lines))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("mode", slowhttptest.MODES)
-def test_good_clients_are_served_beside_slow_ones(links, start, workdir, mode):
-    assert shutil.which("slowhttptest"), "tools/deps.sh long installs it"
-    redirector = start(http=IMPATIENT)
-    code = links.create()
-    with GoodClient(redirector, code) as alone:
+def p99_alone(redirector, code):
+    """ms, looked at as the one beside slow clients is."""
+    with memory.MemoryWatch(redirector), GoodClient(redirector, code) as alone:
         eventually(lambda: len(alone.seconds) >= 500)
+    return alone.p99_ms()
+
+
+def p99_beside(redirector, code, mode, workdir):
+    """The same of one that is served beside them; memory is bounded meanwhile."""
     before = anonymous(redirector)
-    with GoodClient(redirector, code) as beside:
-        with memory.MemoryWatch(redirector) as held:
-            report = attack(redirector, code, mode, workdir)
+    with memory.MemoryWatch(redirector) as held, GoodClient(redirector, code) as beside:
+        report = attack(redirector, code, mode, workdir)
     assert set(beside.statuses) == {302}
     assert len(beside.statuses) >= 100
     # 1000 of them, each with a buffer for its request and one for its answer.
     assert held.peak - before < 1000 * 48 * KIB + 8 * memory.MIB
     assert max(int(line["Connected"]) for line in report) > 0
     assert all(int(line["Service Available"]) for line in report)
+    print(f"\n{mode}: {(held.peak - before) / KIB:.0f} KiB more at most")
+    return beside.p99_ms()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("mode", slowhttptest.MODES)
+def test_good_clients_are_served_beside_slow_ones(links, start, workdir, mode):
+    """They wait at most twice as long as alone, and a millisecond, which is noise.  A
+    machine that is busy may be busier beside than alone: one try of some has to be so."""
+    assert shutil.which("slowhttptest"), "tools/deps.sh long installs it"
+    redirector = start(http=IMPATIENT)
+    code = links.create()
+
+    def served_well():
+        first = p99_alone(redirector, code)
+        beside = p99_beside(redirector, code, mode, workdir)
+        eventually(lambda: open_now(redirector) <= 1)
+        last = p99_alone(redirector, code)
+        print(f"p99 {first:.1f} and {last:.1f} ms alone, {beside:.1f} ms beside")
+        return beside <= 2 * max(first, last) + 1
+    assert any(served_well() for _ in range(5))
     if mode in ("slow headers", "slow bodies"):
         assert refused(redirector, "too_slow") > 0
-    eventually(lambda: open_now(redirector) <= 1)
-    print(f"\n{mode}: p99 {alone.p99_ms():.1f} ms alone, "
-          f"{beside.p99_ms():.1f} ms beside; "
-          f"{(held.peak - before) / KIB:.0f} KiB more at most")

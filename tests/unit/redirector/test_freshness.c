@@ -10,6 +10,9 @@
 #include "redirector/freshness.h"
 
 #define BOUND FRESHNESS_BOUND_MS
+/* Runs of two servers. */
+#define HERE  "1111111111111111111111111111111111111111"
+#define THERE "2222222222222222222222222222222222222222"
 
 /* One reader, and the codes that it was called with. */
 struct world {
@@ -106,7 +109,7 @@ static void with_one_it_is_fresh_while_heartbeats_come(void **state)
 	struct world *w = *state;
 	struct freshness_mark asked;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	asked = ask(w, 1000);
 	freshness_confirm(w->shared, 9000);
 	assert_true(fresh(w, asked, 9000 + BOUND - 1));
@@ -120,7 +123,7 @@ static void what_was_asked_before_the_subscription_is_not_covered(void **state)
 	struct world *w = *state;
 	struct freshness_mark before = ask(w, 1000), after;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	after = ask(w, 1000);
 	freshness_confirm(w->shared, 9000);
 	assert_false(fresh(w, before, 9000));
@@ -132,12 +135,12 @@ static void a_subscription_that_has_ended_covers_nothing(void **state)
 	struct world *w = *state;
 	struct freshness_mark asked;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	asked = ask(w, 1000);
 	freshness_confirm(w->shared, 9000);
 	freshness_suspend(w->shared);
 	assert_false(fresh(w, asked, 9000));
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	freshness_confirm(w->shared, 9000);
 	assert_false(fresh(w, asked, 9000));
 }
@@ -147,7 +150,7 @@ static void another_redis_covers_nothing_that_was_asked_before(void **state)
 	struct world *w = *state;
 	struct freshness_mark before, after;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	before = ask(w, 1000);
 	freshness_distrust(w->reader, 1000);
 	after = ask(w, 1001);
@@ -161,7 +164,7 @@ static void changes_of_others_take_nothing_of_it(void **state)
 	struct world *w = *state;
 	struct freshness_mark asked;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	asked = ask(w, 1000);
 	for (int i = 0; i < 3 * FRESHNESS_RING; i++) {
 		note(w, "other");
@@ -180,7 +183,7 @@ static void each_change_is_heard_of_once_and_in_order(void **state)
 	struct world *w = *state;
 
 	note(w, "a");
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	note(w, "b");
 	freshness_sync(w->reader);
 	note(w, "a");
@@ -238,7 +241,7 @@ static void when_all_may_have_changed_nothing_stands_in(void **state)
 	struct world *w = *state;
 	struct freshness_mark before = ask(w, 1000), after;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	assert_false(is_void(w, before));
 	freshness_void(w->shared);
 	after = ask(w, 1000);
@@ -261,6 +264,60 @@ static void who_is_too_far_behind_takes_all_for_void(void **state)
 		note(w, "other");
 	assert_true(is_void(w, before));
 	assert_false(is_void(w, ask(w, 1000)));
+}
+
+/* --- elsewhere -------------------------------------------------------------
+ */
+
+static int64_t elsewhere_since(struct world *w)
+{
+	freshness_sync(w->reader);
+	return freshness_elsewhere_since(w->reader);
+}
+
+static void changes_are_heard_of_from_where_links_are_looked_up(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(elsewhere_since(w) == INT64_MAX);
+	freshness_resume(w->shared, HERE);
+	assert_true(elsewhere_since(w) == INT64_MAX);
+	freshness_look_up_in(w->reader, HERE);
+	freshness_void(w->shared);
+	assert_true(elsewhere_since(w) == INT64_MAX);
+	freshness_resume(w->shared, "");
+	assert_true(elsewhere_since(w) == INT64_MAX);
+}
+
+static void or_from_elsewhere_since_the_subscription_is_there(void **state)
+{
+	struct world *w = *state;
+
+	freshness_look_up_in(w->reader, HERE);
+	freshness_resume(w->shared, THERE);
+	note(w, "code");
+	assert_true(elsewhere_since(w) == loop_now_ms(w->loop));
+	freshness_suspend(w->shared);
+	assert_true(elsewhere_since(w) == loop_now_ms(w->loop));
+	freshness_look_up_in(w->reader, THERE);
+	assert_true(elsewhere_since(w) == INT64_MAX);
+}
+
+static void elsewhere_any_link_may_have_changed(void **state)
+{
+	struct world *w = *state;
+
+	freshness_look_up_in(w->reader, HERE);
+	freshness_void(w->shared);
+	freshness_resume(w->shared, THERE);
+	assert_true(elsewhere_since(w) != INT64_MIN);
+	freshness_void(w->shared);
+	assert_true(elsewhere_since(w) == INT64_MIN);
+	freshness_resume(w->shared, THERE);
+	assert_true(elsewhere_since(w) != INT64_MIN);
+	for (int i = 0; i <= FRESHNESS_RING; i++)
+		note(w, "other");
+	assert_true(elsewhere_since(w) == INT64_MIN);
 }
 
 /* --- threads -------------------------------------------------------------- */
@@ -339,7 +396,7 @@ static void or_as_old_as_the_last_heartbeat(void **state)
 	struct world *w = *state;
 	struct freshness_mark asked;
 
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	freshness_confirm(w->shared, 3000);
 	asked = ask_copy(w, 1000);
 	assert_int_equal(asked.at, 3000);
@@ -372,7 +429,7 @@ static void until_when_changes_were_not_named_one_by_one(void **state)
 	assert_true(unnamed_until(w) < now);
 	note(w, "abc");
 	assert_true(unnamed_until(w) < now);
-	freshness_resume(w->shared);
+	freshness_resume(w->shared, HERE);
 	assert_true(unnamed_until(w) >= now);
 	now = later();
 	assert_true(unnamed_until(w) < now);
@@ -401,6 +458,9 @@ int main(void)
 		TEST(a_code_of_any_length_is_told_apart),
 		TEST(when_all_may_have_changed_nothing_stands_in),
 		TEST(who_is_too_far_behind_takes_all_for_void),
+		TEST(changes_are_heard_of_from_where_links_are_looked_up),
+		TEST(or_from_elsewhere_since_the_subscription_is_there),
+		TEST(elsewhere_any_link_may_have_changed),
 		TEST(an_idle_thread_is_woken_before_it_is_too_far_behind),
 		TEST(what_a_copy_says_is_as_old_as_the_copy),
 		TEST(or_as_old_as_the_last_heartbeat),

@@ -115,10 +115,13 @@ static void too_many_parameters_are_none(void **state)
 static void no_path_leads_above(void **state)
 {
 	static const char *const bad[] = {
-		"/.",	    "/..",	  "/a/../b",   "/%2e%2E/b", "/a/.%2e",
-		"/a/%2e/b", "/a%2f..%2f", "/a\\..\\b", "/a%5c..",   "/../"};
-	static const char *const good[] = {"/",	     "/...", "/a..b", "/.a",
-					   "/%252e", "/a/b", "//",    "/..a/"};
+		"/.",	     "/..",	 "/a/../b",	 "/%2e%2E/b",
+		"/a/.%2e",   "/a/%2e/b", "/a%2f..%2f",	 "/a\\..\\b",
+		"/a%5c..",   "/../",	 "/..;",	 "/..;/",
+		"/a/..;b=c", "/.;/",	 "/a/%2e.%3b/b", "/..%3Ba"};
+	static const char *const good[] = {
+		"/",	 "/...",  "/a..b",   "/.a",    "/%252e", "/a/b", "//",
+		"/..a/", "/a;..", "/a;../b", "/...;/", "/;..",	 "/;/",	 "/a;"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
