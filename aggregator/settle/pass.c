@@ -419,6 +419,17 @@ static void put_delete_of_day(struct buf *sql, const char *day)
 		   tsv_u64(day));
 }
 
+/* Rows that are neither an hour's newest published attempt nor its base. */
+static void put_superseded(struct buf *sql, const struct cleaning *c)
+{
+	buf_printf(sql,
+		   "attempt < %" PRIu64
+		   " AND (hour, attempt) NOT IN (SELECT unit, max(attempt) "
+		   "FROM settled WHERE kind IN ('hour', 'base_hour') "
+		   "GROUP BY kind, unit)",
+		   c->before);
+}
+
 static int delete_hours(void *arg, char **day, struct error *err)
 {
 	const struct cleaning *c = arg;
@@ -426,12 +437,7 @@ static int delete_hours(void *arg, char **day, struct error *err)
 	int status;
 
 	put_delete_of_day(&sql, day[0]);
-	buf_printf(&sql,
-		   "attempt < %" PRIu64
-		   " AND (hour, attempt) NOT IN (SELECT unit, max(attempt) "
-		   "FROM settled WHERE kind IN ('hour', 'base_hour') "
-		   "GROUP BY kind, unit)",
-		   c->before);
+	put_superseded(&sql, c);
 	status = settling_run(c->ch, &sql, mutation, err);
 	buf_free(&sql);
 	return status;
@@ -500,17 +506,20 @@ static int clean_open_hours(struct pass *p, struct error *err)
 	return status < 0 ? error_wrap(err, "delete superseded open hours") : 0;
 }
 
-/* The days that have superseded hours are partitions of stats_hourly. */
+/*
+ * The days (partitions of stats_hourly) that have such rows.  They are looked
+ * for where they lie: of an attempt that was never published, as its settler
+ * was killed or the hour is held back, `settled` need not know.  Of `total`
+ * each attempt has rows, and few: other dimensions would be millions to read.
+ */
 static int clean_hours(struct cleaning *c, struct error *err)
 {
 	struct buf sql = {0};
 
-	buf_printf(&sql,
-		   "SELECT DISTINCT toYYYYMMDD(unit) FROM (SELECT unit FROM "
-		   "settled WHERE kind IN ('hour', 'base_hour') "
-		   "GROUP BY kind, unit HAVING count() > 1 AND "
-		   "min(attempt) < %" PRIu64 ") FORMAT TabSeparated",
-		   c->before);
+	buf_puts(&sql, "SELECT DISTINCT toYYYYMMDD(hour) FROM stats_hourly "
+		       "WHERE dimension = 'total' AND ");
+	put_superseded(&sql, c);
+	buf_puts(&sql, " FORMAT TabSeparated");
 	return for_each(c, &sql, "n", delete_hours, err);
 }
 
@@ -575,8 +584,7 @@ static int clean_settled(const struct cleaning *c, struct error *err)
  * Deletes attempts that were begun before `before_ms` and are not the newest
  * published one: rows of stats_hourly and partitions of link_slots and
  * link_days first, then those of `settled`, so that what is deleted by half is
- * found again.  Attempts never published (a settler was killed) go with the
- * rest of their day.
+ * found again.
  */
 static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 			     struct error *err)

@@ -250,6 +250,56 @@ def test_killed_while_what_is_superseded_goes(aggregator, migrated, proxy,
         wait_clean(made, migrated, rows[:count])
 
 
+# Of attempts that nobody publishes; an hour may take its time.
+LEFT = {"clean_every": "1s", "keep_superseded": "8s", "settle_timeout": "60s"}
+
+
+def staged(clickhouse):
+    """The attempts of hours, published or not."""
+    return {row["attempt"] for row in clickhouse.rows(
+        "SELECT DISTINCT attempt FROM stats_hourly")}
+
+
+def test_what_a_killed_first_settling_left_goes(aggregator, migrated, proxy):
+    """Of that hour, and of all hours of its day, one attempt is published."""
+    rows = some_clicks(13, 200, [(START, START + 3600)], links=(1,))
+    made = aggregator(**LEFT)
+    meeting = Meeting()
+    proxy.call_at(1, meeting.wait, "stats_hourly", True)
+    migrated.insert(rows)
+    assert meeting.here.wait(60), "nothing was staged"
+    made.kill()
+    meeting.gone.set()
+    left = staged(migrated.clickhouse)
+    assert len(left) == 1
+
+    made.start()
+
+    assert settled(made, rows) == counted(rows)
+    eventually(lambda: not left & staged(migrated.clickhouse), 60,
+               what="what was left to go")
+    assert total(made) == counted(rows)
+
+
+def test_attempts_of_an_hour_that_is_held_back_go(aggregator, migrated):
+    """Each recheck computes it again."""
+    rows = some_clicks(14, 200, [(START, START + 3600)], links=(1,))
+    made = aggregator(recheck_every="1s", **LEFT)
+    migrated.insert(rows[:150])
+    assert settled(made, rows[:150]) == counted(rows[:150])
+    drop_rows(migrated, 100)
+
+    migrated.insert(rows[150:])
+
+    held = eventually(lambda: {row["attempt"] for row in migrated.clickhouse.rows(
+        "SELECT attempt FROM settled WHERE kind = 'held_hour'")}, 60,
+        what="the hour held back")
+    eventually(lambda: not held & staged(migrated.clickhouse), 60,
+               what="its attempt to go")
+    assert total(made) == counted(rows[:150])
+    assert made.metric("shortloop_aggregator_held_back_hours") == 1
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_a_server_restarted_at_any_step_has_what_the_rows_say(
