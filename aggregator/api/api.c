@@ -438,8 +438,8 @@ static void register_bounds(struct api *api, struct metrics *m)
 		{"shortloop_aggregator_groups_max",
 		 "Groups in an answer (setting groups_max).", s->groups_max},
 		{"shortloop_aggregator_raw_rows_max",
-		 "Rows read for an answer about several links (setting "
-		 "raw_rows_max).",
+		 "Rows read for an answer that settled counts do not have "
+		 "(setting raw_rows_max).",
 		 s->raw_rows_max},
 		{"shortloop_aggregator_exact_rows_max",
 		 "Rows counted exactly (setting exact_rows_max).",

@@ -232,6 +232,23 @@ def test_how_much_is_looked_at_is_bounded(aggregator, rows):
     assert about(made, group_by="country")["groups"] is not None
 
 
+def test_how_much_is_looked_at_of_one_link_is_bounded(aggregator, rows):
+    here = sum(row["link_id"] == 1 for row in rows)
+    made = aggregator(raw_rows_max=here - 1)
+    params = {"from": rfc3339(FROM), "to": rfc3339(TO), "link_id": "1"}
+    for asked in ({"country": "US"}, {"group_by": "country"},
+                  {"group_by": "country,city"}):
+        answer = requests.get(made.url + "/v1/clicks", timeout=60,
+                              params={**params, **asked})
+        assert answer.status_code == 400, answer.text
+        assert answer.json()["detail"].endswith(
+            f"more than {here - 1} (setting raw_rows_max): ask for a shorter "
+            "range, or without filters and groups")
+        assert ask_range(made, FROM, TO - 86400, link_id="1", **asked)
+    # Of days that are not sealed, which are rows as well.
+    assert about(made, link_id="1")["total"]["events"] == here
+
+
 @pytest.mark.parametrize("query, says", [
     ("colour=red", "colour: no such parameter; known here: code, link_id, from, "
      "to, tz, interval, group_by, limit, bots, format, and dimensions to filter "
