@@ -292,8 +292,8 @@ static void submit(struct router_loop *at, struct http_request *req,
 	}
 	job->has_slot = true;
 	http_on_client_gone(req, on_gone, job);
-	if (workers_submit(at->router->workers, at->loop, job_run, job_done,
-			   job, &err) < 0) {
+	if (workers_submit_of(at->router->workers, access_turn(&job->access),
+			      at->loop, job_run, job_done, job, &err) < 0) {
 		metric_add(at->router->refused, 1);
 		http_reply_problem(req, 503, later, "%s", err.text);
 		job_free(job);

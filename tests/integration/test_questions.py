@@ -1,4 +1,5 @@
 """Questions that nobody waits for any more, and keys that ask too much at once."""
+import select
 import socket
 import urllib.parse
 
@@ -11,6 +12,7 @@ from support.keys import key_line
 from support.program import eventually
 
 DAY = 86400
+QUICK = "/v1/visit-statistics?link_id=1"  # reads no clicks
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "startsWith(Settings['log_comment'], 'aggregator-')")
 
@@ -80,3 +82,47 @@ def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
         conn.close()
     assert ask_as("two").status_code == 200
     eventually(lambda: ask_as("one").status_code == 200)
+
+
+def keys_of(workdir, *names):
+    path = workdir / "api.keys"
+    path.write_text("".join(key_line(name, "read") for name in names))
+    return str(path)
+
+
+def is_full(made, key):
+    """Whether a key has as many questions waiting as it may."""
+    with begin(made, QUICK, key) as conn:
+        return bool(select.select([conn], [], [], 1)[0]) and \
+            b" 429 " in conn.recv(4096)
+
+
+def test_keys_take_turns(aggregator, slow, clickhouse, workdir):
+    """One key has asked for much that is slow; another is answered after one of it."""
+    made = aggregator(workers=1, answer_timeout="10m", key_questions_max=10,
+                      keys_file=keys_of(workdir, "one", "two"))
+    slow_ones = [begin(made, key="one")]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    slow_ones += [begin(made, key="one") for _ in range(9)]
+    eventually(lambda: is_full(made, "one"))
+    others = [begin(made, QUICK, "two") for _ in range(10)]
+    eventually(lambda: is_full(made, "two"))
+
+    slow_ones.pop(0).close()
+    assert b" 200 " in others[0].recv(4096)
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="the next one runs")
+    for conn in slow_ones:
+        conn.close()
+
+
+def test_a_key_leaves_a_worker_to_others(aggregator, slow, clickhouse, workdir):
+    made = aggregator(workers=2, answer_timeout="10m",
+                      keys_file=keys_of(workdir, "one", "two"))
+    conns = [begin(made, key="one") for _ in range(4)]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    for _ in range(2):
+        with begin(made, QUICK, "two") as other:
+            assert b" 200 " in other.recv(4096)
+    assert clickhouse.value(RUNNING) == 1
+    for conn in conns:
+        conn.close()

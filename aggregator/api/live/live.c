@@ -487,8 +487,9 @@ static void subscribe(struct live_loop *at, struct http_request *req,
 	}
 	if (!*s->question.code && !s->question.link_id)
 		begin(s);
-	else if (workers_submit(l->options.workers, at->loop, find_link,
-				on_link_found, s, &err) < 0)
+	else if (workers_submit_of(l->options.workers, access_turn(&s->access),
+				   at->loop, find_link, on_link_found, s,
+				   &err) < 0)
 		refuse(s, &err);
 }
 

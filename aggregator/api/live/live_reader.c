@@ -45,6 +45,9 @@ struct live_owners_options {
 	void *arg;
 };
 
+/* Its own among those of keys (access_turn), which are hashes. */
+#define TURN_OF_OWNERS 1
+
 /* Direct-mapped: of links that share an entry the last one stays. */
 struct known {
 	uint64_t link_id; /* 0: none */
@@ -213,7 +216,7 @@ live_owners_new(const struct live_owners_options *options, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	o->work.run = ask_archive;
+	o->work = (struct work){.run = ask_archive, .whose = TURN_OF_OWNERS};
 	o->options = *options;
 	pthread_mutex_init(&o->lock, NULL);
 	return o;
