@@ -30,9 +30,6 @@
 
 #define ROUTE_COUNT 10
 
-/* ClickHouse's, of queries: exports have the next, and give way. */
-#define QUESTION_PRIORITY 1
-
 /* What all requests share.  Only read once the listeners run. */
 struct router {
 	const struct aggregator_config *config;
@@ -201,6 +198,7 @@ static void job_run(void *arg, unsigned index)
 	if (job->outcome == 0)
 		job->outcome = encode_body(job);
 	clickhouse_set_task(job->call.ch, NULL);
+	query_ender_finish(job->router->ender, &job->task);
 	metric_observe(job->router->seconds[job->route],
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 }
@@ -582,6 +580,9 @@ static int open_live(struct router *r, struct metrics *metrics,
 		.workers = r->workers,
 		.connections = r->connections,
 		.redis = r->redis,
+		.ender = r->ender,
+		.questions = r->questions,
+		.refused = r->refused,
 	};
 
 	r->live = live_new(&options, err);

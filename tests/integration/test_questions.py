@@ -1,20 +1,18 @@
 """Questions that nobody waits for any more, and keys that ask too much at once."""
+import re
 import select
-import socket
-import urllib.parse
 
 import pytest
 import requests
 
-from support.asking import FROM, aggregator, ask  # noqa: F401
+from support.asking import FROM, RUNNING, aggregator, ask, begin  # noqa: F401
 from support.clicks import some_clicks
+from support.fault_proxy import ClickHouseProxy
 from support.keys import key_line
 from support.program import eventually
 
 DAY = 86400
 QUICK = "/v1/visit-statistics?link_id=1"  # reads no clicks
-RUNNING = ("SELECT count() FROM system.processes WHERE "
-           "startsWith(Settings['log_comment'], 'aggregator-')")
 
 
 @pytest.fixture
@@ -28,15 +26,6 @@ def slow(migrated, clickhouse):
         "CREATE VIEW clicks AS SELECT * FROM quick_clicks "
         "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
         "function_sleep_max_microseconds_per_block = 1000000000")
-
-
-def begin(made, path="/v1/links/code1/summary", key=None):
-    """A connection on which a question was asked."""
-    at = urllib.parse.urlsplit(made.url)
-    conn = socket.create_connection((at.hostname, at.port), 60)
-    said = f"Authorization: Bearer {key}\r\n" if key else ""
-    conn.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n{said}\r\n".encode())
-    return conn
 
 
 def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
@@ -59,6 +48,32 @@ def test_those_that_wait_are_not_asked(aggregator, slow, clickhouse):
     made.wait_metric(4, "shortloop_aggregator_cancelled_total")
     eventually(lambda: clickhouse.value(RUNNING) == 0, what="none runs")
     assert ask(made, "/v1/pipeline")["partitions"] == []
+
+
+class Timeless(ClickHouseProxy):
+    """Stands before a server that neither looks at the time that a query may take nor
+    learns that its client has gone."""
+
+    def _ask(self, request):
+        request.path = re.sub("&max_execution_time=[0-9]+", "", request.path)
+        return super()._ask(request)
+
+
+def test_the_query_of_an_overdue_answer_is_ended(slow, redis, program, clickhouse,
+                                                 clickhouse_server):
+    with Timeless(clickhouse_server.port) as proxy:
+        made = program("aggregator", {"clickhouse": {"url": proxy.url},
+                                      "aggregator": {"answer_timeout": "3s"}})
+
+        def overdue_while_asked():
+            answer = requests.get(made.url + "/v1/links/code1/summary", timeout=60)
+            assert answer.status_code == 503
+            return any("FROM clicks" in p.query and "{link_id:" in p.query
+                       for p in list(proxy.passed))
+
+        eventually(overdue_while_asked)
+        eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is ended")
+    assert made.metric("shortloop_aggregator_cancelled_total") == 0
 
 
 def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,

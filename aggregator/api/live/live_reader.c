@@ -36,6 +36,8 @@ enum {
 struct live_owners_options {
 	struct workers *workers;
 	struct clickhouse *const *connections; /* one a worker */
+	struct query_ender *ender;
+	int64_t timeout; /* of a question, ms */
 	struct log *log;
 	/* The event's `whose` is filled in; from any thread, one call at a
 	 * time.  Shares the event if it keeps it. */
@@ -164,17 +166,33 @@ static void log_failure(struct live_owners *o, const struct error *err)
 		 log_err(err));
 }
 
+static int find_owners(struct live_owners *o, struct clickhouse *ch,
+		       struct error *err)
+{
+	struct clickhouse_task task = {
+		.priority = QUESTION_PRIORITY,
+		.deadline = clock_monotonic_ms() + o->options.timeout,
+	};
+	int status;
+
+	query_ender_name(o->options.ender, &task);
+	clickhouse_set_task(ch, &task);
+	status = archive_find_owners(ch, o->links, o->link_count, take_owner, o,
+				     err);
+	clickhouse_set_task(ch, NULL);
+	query_ender_finish(o->options.ender, &task);
+	return status;
+}
+
 static void ask_archive(struct work *work, unsigned index)
 {
 	struct live_owners *o = (struct live_owners *)work;
 	struct error err = {0};
-	bool answered = true;
+	bool answered =
+		find_owners(o, o->options.connections[index], &err) == 0;
 
-	if (archive_find_owners(o->options.connections[index], o->links,
-				o->link_count, take_owner, o, &err) < 0) {
-		answered = false;
+	if (!answered)
 		log_failure(o, &err);
-	}
 	pthread_mutex_lock(&o->lock);
 	settle_waiting(o, answered);
 	o->ask_at = clock_monotonic_ms() + PAUSE_MS;
@@ -445,6 +463,8 @@ struct live_reader *live_reader_new(const struct live_reader_options *options,
 	const struct live_owners_options owners = {
 		.workers = options->workers,
 		.connections = options->connections,
+		.ender = options->ender,
+		.timeout = options->config->aggregator.answer_timeout,
 		.log = options->log,
 		.found = on_owner_found,
 		.lost = on_owner_lost,

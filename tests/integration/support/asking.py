@@ -1,5 +1,8 @@
 """Questions to an aggregator; a test file says `from support.asking import
 aggregator  # noqa: F401` for the fixture."""
+import socket
+import urllib.parse
+
 import pytest
 import requests
 
@@ -8,6 +11,10 @@ from support.program import eventually
 
 # What is asked about unless a test says another range.
 FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
+
+# How many queries of questions and exports ClickHouse is at.
+RUNNING = ("SELECT count() FROM system.processes WHERE "
+           "startsWith(Settings['log_comment'], 'aggregator-')")
 
 
 @pytest.fixture
@@ -23,6 +30,15 @@ def ask(aggregator, path="/v1/clicks", **params):
     answer = requests.get(aggregator.url + path, params=params, timeout=60)
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+def begin(aggregator, path="/v1/links/code1/summary", key=None):
+    """A connection on which a question was asked."""
+    at = urllib.parse.urlsplit(aggregator.url)
+    conn = socket.create_connection((at.hostname, at.port), 60)
+    said = f"Authorization: Bearer {key}\r\n" if key else ""
+    conn.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n{said}\r\n".encode())
+    return conn
 
 
 def ask_range(aggregator, start=FROM, end=TO, **params):
