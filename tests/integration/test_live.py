@@ -7,7 +7,8 @@ import uuid
 import pytest
 import requests
 
-from support.asking import RUNNING, aggregator, ask, begin  # noqa: F401
+from support.asking import (RUNNING, aggregator, ask, begin, is_full,
+                            slow)  # noqa: F401
 from support.collecting import count, settings
 from support.events import GOOGLEBOT, IPHONE, click
 from support.keys import key_line
@@ -337,6 +338,31 @@ def test_the_look_for_owners_has_an_end(live, listen, keys_file, slow_links, sho
     eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is ended")
     made.wait_log("live: cannot ask whose links are")
     eventually(lambda: stream.lost() == 1)
+
+
+def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown,
+                                            migrated, clickhouse):
+    """A key has asked for much that is slow; clicks come after one of it."""
+    migrated.link("code2", 2, owner="ann")
+    made = live(keys_file=keys_file({**KEYS, "all": "read"}), workers=1,
+                answer_timeout="10m", key_questions_max=10)
+    stream, whole = (listen(made, key=key).ready() for key in ("ann", "all"))
+    conns = [begin(made, key="boss")]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    conns += [begin(made, key="boss") for _ in range(9)]
+    eventually(lambda: is_full(made, "boss"))
+    # By the time that the second one is there, the archive was to be asked for
+    # the first.
+    for number in 2, 3:
+        shown(live_click(number))
+        eventually(lambda n=number: f"code{n}" in whole.codes())
+    assert not stream.clicks()
+
+    conns.pop(0).close()
+    eventually(stream.clicks)
+    assert stream.codes() == ["code2"]
+    for conn in conns:
+        conn.close()
 
 
 # --- what goes wrong -----------------------------------------------------------

@@ -1,31 +1,13 @@
 """Questions that nobody waits for any more, and keys that ask too much at once."""
 import re
-import select
 
-import pytest
 import requests
 
-from support.asking import FROM, RUNNING, aggregator, ask, begin  # noqa: F401
-from support.clicks import some_clicks
+from support.asking import (QUICK, RUNNING, aggregator, ask, begin, is_full,
+                            slow)  # noqa: F401
 from support.fault_proxy import ClickHouseProxy
 from support.keys import key_line
 from support.program import eventually
-
-DAY = 86400
-QUICK = "/v1/visit-statistics?link_id=1"  # reads no clicks
-
-
-@pytest.fixture
-def slow(migrated, clickhouse):
-    """Clicks of a link that take minutes to be read."""
-    migrated.link("code1", 1)
-    migrated.insert(some_clicks(1, 3000, [(FROM, FROM + DAY)], links=(1,)),
-                    progress=False)
-    clickhouse.query("RENAME TABLE clicks TO quick_clicks")
-    clickhouse.query(
-        "CREATE VIEW clicks AS SELECT * FROM quick_clicks "
-        "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
-        "function_sleep_max_microseconds_per_block = 1000000000")
 
 
 def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
@@ -103,13 +85,6 @@ def keys_of(workdir, *names):
     path = workdir / "api.keys"
     path.write_text("".join(key_line(name, "read") for name in names))
     return str(path)
-
-
-def is_full(made, key):
-    """Whether a key has as many questions waiting as it may."""
-    with begin(made, QUICK, key) as conn:
-        return bool(select.select([conn], [], [], 1)[0]) and \
-            b" 429 " in conn.recv(4096)
 
 
 def test_keys_take_turns(aggregator, slow, clickhouse, workdir):
