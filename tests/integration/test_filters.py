@@ -249,6 +249,19 @@ def test_how_much_is_looked_at_of_one_link_is_bounded(aggregator, rows):
     assert about(made, link_id="1")["total"]["events"] == here
 
 
+def test_that_a_link_has_too_much_is_found_out_without_reading_it(aggregator, rows,
+                                                                  clickhouse):
+    """It would take minutes."""
+    clickhouse.query("RENAME TABLE clicks TO few_clicks")
+    clickhouse.query("CREATE VIEW clicks AS SELECT * EXCEPT (number) FROM few_clicks "
+                     "CROSS JOIN numbers(6000000) AS n")
+    made = aggregator(raw_rows_max=100)
+    answer = requests.get(made.url + "/v1/clicks", timeout=120, params={
+        "from": rfc3339(FROM), "to": rfc3339(TO), "link_id": "1", "country": "US"})
+    assert answer.status_code == 400, answer.text
+    assert "more than 100 (setting raw_rows_max)" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("query, says", [
     ("colour=red", "colour: no such parameter; known here: code, link_id, from, "
      "to, tz, interval, group_by, limit, bots, format, and dimensions to filter "
