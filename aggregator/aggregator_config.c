@@ -44,9 +44,9 @@ static const struct setting settings[] = {
 		    "Rows up to which a link's visitors are counted exactly; "
 		    "beyond, the answer is marked approximate."),
 	SETTING_INT(raw_rows_max, "50000000", 1, INT64_MAX, AT_START,
-		    "Rows of clicks that a question about more than one link "
-		    "may read which settled counts do not answer: filters, two "
-		    "dimensions, an owner's links."),
+		    "Rows of clicks that a question may read which settled "
+		    "counts do not answer: filters, two dimensions, one link's "
+		    "groups, an owner's links; beyond, the answer is 400."),
 	SETTING_INT(owner_rows_max, "1000000", 0, INT64_MAX, AT_START,
 		    "Rows of clicks up to which an owner's clicks by a "
 		    "dimension are counted row by row, with the visitors of "

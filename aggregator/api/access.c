@@ -1,5 +1,15 @@
 #include "aggregator/api/access.h"
 
+#include <string.h>
+#include <xxhash.h>
+
+uint64_t access_turn(const struct access *a)
+{
+	const char *name = a->who.name;
+
+	return *name ? XXH3_64bits(name, strlen(name)) : 0;
+}
+
 static bool sees_all_accounts(const struct access *a)
 {
 	return !a->keys || (a->who.roles & API_READ);

@@ -15,6 +15,7 @@
 #define AGGREGATOR_API_ACCESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "common/buf.h"
 #include "common/error.h"
@@ -24,6 +25,10 @@ struct access {
 	struct api_keyring *keys; /* NULL: anybody sees all */
 	struct api_key_info who;  /* has API_READ_OWN; else nothing is seen */
 };
+
+/* The caller's number among those who take turns (common/loop/workers.h); 0:
+ * anybody. */
+uint64_t access_turn(const struct access *a);
 
 /* Whose a link is.  `account` is "" for links from before there were accounts,
  * whose creator tells (api_keyring_owns). */

@@ -30,9 +30,6 @@
 
 #define ROUTE_COUNT 10
 
-/* ClickHouse's, of queries: exports have the next, and give way. */
-#define QUESTION_PRIORITY 1
-
 /* What all requests share.  Only read once the listeners run. */
 struct router {
 	const struct aggregator_config *config;
@@ -201,6 +198,7 @@ static void job_run(void *arg, unsigned index)
 	if (job->outcome == 0)
 		job->outcome = encode_body(job);
 	clickhouse_set_task(job->call.ch, NULL);
+	query_ender_finish(job->router->ender, &job->task);
 	metric_observe(job->router->seconds[job->route],
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 }
@@ -292,8 +290,8 @@ static void submit(struct router_loop *at, struct http_request *req,
 	}
 	job->has_slot = true;
 	http_on_client_gone(req, on_gone, job);
-	if (workers_submit(at->router->workers, at->loop, job_run, job_done,
-			   job, &err) < 0) {
+	if (workers_submit_of(at->router->workers, access_turn(&job->access),
+			      at->loop, job_run, job_done, job, &err) < 0) {
 		metric_add(at->router->refused, 1);
 		http_reply_problem(req, 503, later, "%s", err.text);
 		job_free(job);
@@ -438,8 +436,8 @@ static void register_bounds(struct api *api, struct metrics *m)
 		{"shortloop_aggregator_groups_max",
 		 "Groups in an answer (setting groups_max).", s->groups_max},
 		{"shortloop_aggregator_raw_rows_max",
-		 "Rows read for an answer about several links (setting "
-		 "raw_rows_max).",
+		 "Rows read for an answer that settled counts do not have "
+		 "(setting raw_rows_max).",
 		 s->raw_rows_max},
 		{"shortloop_aggregator_exact_rows_max",
 		 "Rows counted exactly (setting exact_rows_max).",
@@ -582,6 +580,9 @@ static int open_live(struct router *r, struct metrics *metrics,
 		.workers = r->workers,
 		.connections = r->connections,
 		.redis = r->redis,
+		.ender = r->ender,
+		.questions = r->questions,
+		.refused = r->refused,
 	};
 
 	r->live = live_new(&options, err);

@@ -22,18 +22,51 @@
 #define EXACT_BYTES_BESIDE (INT64_C(256) << 20)
 #define EXACT_ROWS_BOUNDED (INT64_C(1) << 40)
 
-/* Whether the link's rows are few enough to count visitors one by one. */
-static int decide_exact(struct call *call, const struct question_params *n,
-			bool *ret_exact, struct error *err)
+/* Other links' rows that are read with a link's: in the same granules of some
+ * hundred parts. */
+#define ROWS_BESIDE INT64_C(5000000)
+
+/* Does a question about one link need its rows, also of sealed days? */
+static bool link_needs_rows(const struct question *q)
+{
+	return q->group_by_count || q->filters.count;
+}
+
+/* The link's rows in the range.  A question that needs them is refused when
+ * they are more than raw_rows_max, and to find that out no more are read. */
+static int count_rows(struct call *call, const struct question *q,
+		      struct question_params *n, uint64_t *ret,
+		      struct error *err)
 {
 	static const char sql[] =
 		"SELECT count() FROM clicks WHERE link_id = {link_id:UInt64} "
 		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
 		"FORMAT TabSeparated";
-	uint64_t rows;
+	int64_t most = call->config->aggregator.raw_rows_max;
+	bool bounded = link_needs_rows(q);
+	size_t count = n->count;
+	int status;
 
-	if (clickhouse_numbers(call->ch, sql, n->items, &rows, 1, err) < 0)
+	if (bounded && most < INT64_MAX - ROWS_BESIDE)
+		question_params_rows(n, most + ROWS_BESIDE);
+	status = clickhouse_numbers(call->ch, sql, n->items, ret, 1, err);
+	question_params_cut(n, count);
+	if (bounded && (status < 0 ? question_params_exceeded(call)
+				   : *ret > (uint64_t)most))
+		return question_params_refuse(
+			call, "without filters and groups", err);
+	return status;
+}
+
+/* Whether the link's rows are few enough to count visitors one by one. */
+static int decide_exact(struct call *call, const struct question *q,
+			struct question_params *n, bool *ret_exact,
+			struct error *err)
+{
+	uint64_t rows = 0;
+
+	if (count_rows(call, q, n, &rows, err) < 0)
 		return -1;
 	*ret_exact = rows <= (uint64_t)call->config->aggregator.exact_rows_max;
 	return 0;
@@ -157,8 +190,7 @@ static int try_exact(struct call *call, const struct question *q,
 			 : INT64_MAX);
 	question_params_add(&p->n, "max_bytes_to_read", p->most);
 	status = ask_sealed(call, q, sealed, p, true, a, err);
-	p->n.count = count;
-	p->n.items[count] = (struct clickhouse_param){NULL, NULL};
+	question_params_cut(&p->n, count);
 	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
 	if (status < 0 && clickhouse_last_code(call->ch) == TOO_MANY_BYTES) {
 		*err = (struct error){0};
@@ -219,7 +251,7 @@ static int fetch_rows(struct call *call, const struct question *q,
 	question_params_fill(&n, q, a->link.link_id, 0);
 	status = question_params_filter(&n, q, err);
 	if (status == 0)
-		status = decide_exact(call, &n, &exact, err);
+		status = decide_exact(call, q, &n, &exact, err);
 	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
 	clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
 	if (status == 0)
@@ -234,13 +266,13 @@ static int fetch_rows(struct call *call, const struct question *q,
 static int fetch_link(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
-	bool of_rows = q->group_by_count || q->filters.count;
 	struct copied_days sealed = {0};
 	int status;
 
 	if (call_complete_until(call, &a->complete_until, err) < 0)
 		return -1;
-	if (of_rows ? call_check_rows(call, q->from, err) < 0
+	if (link_needs_rows(q)
+		    ? call_check_rows(call, q->from, err) < 0
 		    : freshness_days(call->freshness, COPIED_LINKS, call->ch,
 				     q->from, q->to, &sealed, err) < 0)
 		return -1;

@@ -11,14 +11,19 @@
 /* What is beyond ends by itself, when its connection is closed or its time is
  * up. */
 #define QUEUE_MAX 1000
+/* ms; what takes longer is gone on with by the server, if it ever does. */
+#define KILL_TIMEOUT 10000
 
 struct query_ender {
+	struct clickhouse_config config; /* the connection's */
 	struct log *log;
 	struct clickhouse *ch; /* the thread's */
 	struct workers *thread;
 	struct metric *cancelled;
 	uint64_t run; /* tells this process from others */
 	atomic_uint_least64_t named;
+	atomic_bool stopping;
+	bool failed; /* the last one; the thread's */
 };
 
 struct ending {
@@ -42,7 +47,10 @@ struct query_ender *query_ender_new(const struct clickhouse_config *config,
 		metrics, "shortloop_aggregator_cancelled_total", NULL,
 		"Questions whose client went before they were answered.");
 	randombytes_buf(&e->run, sizeof(e->run));
-	e->ch = clickhouse_new(config, err);
+	e->config = *config;
+	if (e->config.query_timeout > KILL_TIMEOUT)
+		e->config.query_timeout = KILL_TIMEOUT;
+	e->ch = clickhouse_new(&e->config, err);
 	if (e->ch)
 		e->thread = workers_new(1, QUEUE_MAX, err);
 	if (!e->thread) {
@@ -56,6 +64,7 @@ void query_ender_free(struct query_ender *e)
 {
 	if (!e)
 		return;
+	atomic_store(&e->stopping, true);
 	workers_free(e->thread);
 	clickhouse_free(e->ch);
 	free(e);
@@ -75,23 +84,50 @@ static void end(struct work *work, unsigned index)
 	struct error err = {0};
 
 	(void)index;
-	if (clickhouse_end_queries(e->ch, ending->id, &err) < 0)
+	if (e->failed && atomic_load(&e->stopping)) {
+		free(ending);
+		return;
+	}
+	e->failed = clickhouse_end_queries(e->ch, ending->id, &err) < 0;
+	if (e->failed)
 		log_warn(e->log, "cannot end a query",
 			 log_str("query_id", ending->id), log_err(&err));
 	free(ending);
 }
 
-void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task)
+/* NULL: memory is short, and it ends by itself. */
+static struct ending *ending_new(struct query_ender *e,
+				 const struct clickhouse_task *task)
 {
 	struct ending *ending = calloc(1, sizeof(*ending));
 
-	metric_add(e->cancelled, 1);
-	if (ending) {
-		ending->work.run = end;
-		ending->ender = e;
-		memcpy(ending->id, task->id, sizeof(ending->id));
-	}
-	atomic_store(&task->cancelled, true);
+	if (!ending)
+		return NULL;
+	ending->work.run = end;
+	ending->ender = e;
+	memcpy(ending->id, task->id, sizeof(ending->id));
+	return ending;
+}
+
+static void push(struct query_ender *e, struct ending *ending)
+{
 	if (ending && !workers_push(e->thread, &ending->work))
 		free(ending);
+}
+
+void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task)
+{
+	struct ending *ending = ending_new(e, task);
+
+	metric_add(e->cancelled, 1);
+	atomic_store(&task->cancelled, true);
+	push(e, ending);
+}
+
+void query_ender_finish(struct query_ender *e,
+			const struct clickhouse_task *task)
+{
+	/* Of one that was cancelled it has been asked already. */
+	if (task->unanswered && !atomic_load(&task->cancelled))
+		push(e, ending_new(e, task));
 }

@@ -13,6 +13,12 @@ void question_params_add(struct question_params *p, const char *name,
 	p->items[p->count] = (struct clickhouse_param){NULL, NULL};
 }
 
+void question_params_cut(struct question_params *p, size_t count)
+{
+	p->count = count;
+	p->items[count] = (struct clickhouse_param){NULL, NULL};
+}
+
 void question_params_fill(struct question_params *p, const struct question *q,
 			  uint64_t link_id, uint64_t attempt)
 {
@@ -46,6 +52,12 @@ void question_params_release(struct question_params *p)
 	buf_free(&p->owners);
 }
 
+void question_params_rows(struct question_params *p, int64_t most)
+{
+	snprintf(p->most, sizeof(p->most), "%" PRId64, most);
+	question_params_add(p, "max_rows_to_read", p->most);
+}
+
 int question_params_owners(struct question_params *p, const struct call *call,
 			   const struct buf *owners, int64_t most,
 			   struct error *err)
@@ -56,9 +68,7 @@ int question_params_owners(struct question_params *p, const struct call *call,
 	if (!buf_cstr(&p->owners))
 		return error_set_nomem(err);
 	question_params_add(p, "param_bound_owners", p->owners.data);
-	snprintf(p->most, sizeof(p->most), "%" PRId64,
-		 most < rows ? most : rows);
-	question_params_add(p, "max_rows_to_read", p->most);
+	question_params_rows(p, most < rows ? most : rows);
 	return 0;
 }
 
@@ -80,15 +90,20 @@ bool question_params_exceeded(const struct call *call)
 	return clickhouse_last_code(call->ch) == TOO_MANY_ROWS;
 }
 
+int question_params_refuse(const struct call *call, const char *instead,
+			   struct error *err)
+{
+	*err = (struct error){0};
+	return error_set(
+		err, ERROR_INPUT,
+		"from, to: clicks of this range would have to be looked at "
+		"one by one, and they are more than %" PRId64
+		" (setting raw_rows_max): ask for a shorter range, or %s",
+		call->config->aggregator.raw_rows_max, instead);
+}
+
 void question_params_explain(const struct call *call, struct error *err)
 {
-	if (!question_params_exceeded(call))
-		return;
-	*err = (struct error){0};
-	error_set(err, ERROR_INPUT,
-		  "from, to: clicks of this range would have to be looked at "
-		  "one by one, and they are more than %" PRId64
-		  " (setting raw_rows_max): ask for a shorter range, or of one "
-		  "link",
-		  call->config->aggregator.raw_rows_max);
+	if (question_params_exceeded(call))
+		(void)question_params_refuse(call, "of one link", err);
 }

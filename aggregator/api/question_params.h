@@ -38,6 +38,11 @@ void question_params_release(struct question_params *p);
 /* One more; `value` lives as long as `p`. */
 void question_params_add(struct question_params *p, const char *name,
 			 const char *value);
+/* Takes those from the `count`th on away again. */
+void question_params_cut(struct question_params *p, size_t count);
+
+/* How many rows are read at most. */
+void question_params_rows(struct question_params *p, int64_t most);
 
 /* For rows of many links: bound_owners, a line each, and how many rows are read
  * at most: `most` or the setting raw_rows_max. */
@@ -51,6 +56,11 @@ int question_params_bound(struct question_params *p, const struct call *call,
 
 /* Whether the last query failed because it would have read more. */
 bool question_params_exceeded(const struct call *call);
+
+/* ERROR_INPUT: there are more than raw_rows_max; `instead` ends "ask for a
+ * shorter range, or ". */
+int question_params_refuse(const struct call *call, const char *instead,
+			   struct error *err);
 
 /* After a query with that bound has failed: if it was for the bound, `err`
  * becomes ERROR_INPUT, which says what to ask instead. */

@@ -10,6 +10,10 @@
 /* Without `from`, so many days. */
 #define DAYS INT64_C(30)
 
+/* Visitors of rows and of sets of digests are both counted one by one, as for
+ * GET /v1/clicks. */
+#define UNIQUE_ERROR 0.0
+
 enum {
 	COUNTS = 7
 };
@@ -107,10 +111,12 @@ static json_t *to_json(const struct statistics *s, const struct question *q,
 			return NULL;
 		}
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "code", link->code,
-			 "link_id", json_id(link->link_id), "from",
+	return json_pack("{s:s, s:o, s:o, s:o, s:b, s:f, s:o}", "code",
+			 link->code, "link_id", json_id(link->link_id), "from",
 			 json_time(q->from * 1000), "to",
-			 json_time(q->to * 1000), "days", days);
+			 json_time(q->to * 1000), "approximate",
+			 UNIQUE_ERROR > 0, "unique_error", UNIQUE_ERROR, "days",
+			 days);
 }
 
 static void to_csv(const struct statistics *s, struct buf *out)
@@ -182,6 +188,7 @@ int route_visit_statistics(struct call *call, struct error *err)
 		status = fetch(call, &q, link.link_id, &s, err);
 	if (status == 0 && q.csv) {
 		to_csv(&s, &call->body);
+		call_set_unique_error(call, UNIQUE_ERROR);
 		status = call_finish_csv(call, err);
 	} else if (status == 0) {
 		status = call_finish_json(call, to_json(&s, &q, &link), err);

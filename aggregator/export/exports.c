@@ -25,9 +25,6 @@
 /* While a client has not taken more than this, the next portion is held. */
 #define DRAIN_MARK 262144
 
-/* ClickHouse's, of queries: questions have the first, and go before. */
-#define EXPORT_PRIORITY 2
-
 struct exports {
 	struct exports_uses uses;
 	struct workers *workers;
@@ -287,6 +284,7 @@ static void work(void *arg, unsigned index)
 	if (e->outcome == 0)
 		e->outcome = encode_portion(e, &e->err);
 	clickhouse_set_task(ch, NULL);
+	query_ender_finish(e->all->uses.ender, &e->task);
 }
 
 /* --- what the loop does -----------------------------------------------------

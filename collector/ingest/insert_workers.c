@@ -91,7 +91,7 @@ void insert_workers_free(struct insert_workers *w)
 void insert_workers_submit(struct insert_workers *w, struct insert_job *job)
 {
 	w->pending++;
-	job->work.run = run;
+	job->work = (struct work){.run = run};
 	job->workers = w;
 	(void)workers_push(w->threads, &job->work); /* it has no bound */
 }

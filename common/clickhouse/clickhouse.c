@@ -364,6 +364,16 @@ static int set_cancelled(struct error *err)
 	return error_set(err, ERROR_REMOTE, CLICKHOUSE_CANCELLED);
 }
 
+/* Was the request given up after it was sent? */
+static void note_unanswered(struct clickhouse *ch)
+{
+	long sent = 0;
+
+	curl_easy_getinfo(ch->curl, CURLINFO_REQUEST_SIZE, &sent);
+	if (ch->task && sent > 0)
+		ch->task->unanswered = true;
+}
+
 /* Sends what the handle was told to.  On failure `out` is as it was. */
 static int perform(struct clickhouse *ch, enum connection connection,
 		   struct buf *out, struct error *err)
@@ -391,6 +401,8 @@ static int perform(struct clickhouse *ch, enum connection connection,
 	curl_easy_setopt(ch->curl, CURLOPT_FORBID_REUSE,
 			 connection == ITS_OWN ? 1L : 0L);
 	rc = curl_easy_perform(ch->curl);
+	if (rc != CURLE_OK)
+		note_unanswered(ch);
 	if (a.out->failed)
 		return error_set_nomem(err);
 	if (rc != CURLE_OK) {

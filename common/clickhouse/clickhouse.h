@@ -77,6 +77,9 @@ struct clickhouse_task {
 	int64_t deadline;
 	atomic_bool cancelled; /* set by anybody: ended within a second or so */
 	unsigned asked;
+	/* Of one that was sent not all of the answer was read: the server may
+	 * still be at it.  The asking thread's. */
+	bool unanswered;
 };
 
 /* Queries of `ch` are asked in `task` from here on, in none if it is NULL: they

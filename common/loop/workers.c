@@ -9,32 +9,130 @@ struct worker {
 	struct workers *owner;
 	unsigned index;
 	pthread_t thread;
+	/* Under the lock: what it runs, and whose that is. */
+	bool busy;
+	uint64_t whose;
 };
 
 struct workers {
 	size_t queue_max;
+	unsigned size;	      /* of threads */
 	pthread_mutex_t lock; /* of what follows, up to `ending` */
 	pthread_cond_t more;  /* work, or the end */
-	struct work_queue queue;
+	/* The first work of each who has any, by whose turn comes next; those
+	 * are few.  On each hangs the rest that is of the same. */
+	struct work *first_turn, *last_turn;
 	size_t queued;
 	bool ending;
 	unsigned count;
 	struct worker threads[];
 };
 
-/* NULL when there is nothing left and the pool is ending. */
-static struct work *next_work(struct workers *w)
+/* --- turns, under the lock ------------------------------------------------ */
+
+static void add_turn(struct workers *w, struct work *first)
 {
+	first->next_turn = NULL;
+	if (w->first_turn)
+		w->last_turn->next_turn = first;
+	else
+		w->first_turn = first;
+	w->last_turn = first;
+}
+
+static void put(struct workers *w, struct work *work)
+{
+	struct work *first = w->first_turn;
+
+	while (first && first->whose != work->whose)
+		first = first->next_turn;
+	work->next = NULL;
+	w->queued++;
+	if (first) {
+		first->last->next = work;
+		first->last = work;
+		return;
+	}
+	work->last = work;
+	add_turn(w, work);
+}
+
+static unsigned running(const struct workers *w, uint64_t whose)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < w->size; i++)
+		n += w->threads[i].busy && w->threads[i].whose == whose;
+	return n;
+}
+
+/* The work before the one to do next, in *ret_before.  Least is done of whose
+ * it is; what the thread has just done is reckoned in, so that its owner does
+ * not go on at the expense of who came meanwhile. */
+static struct work *choose(const struct worker *worker,
+			   struct work **ret_before)
+{
+	const struct workers *w = worker->owner;
+	struct work *before = NULL, *best = NULL;
+	unsigned least = 0;
+
+	for (struct work *at = w->first_turn; at; at = at->next_turn) {
+		unsigned n = running(w, at->whose);
+		bool its = worker->busy && worker->whose == at->whose;
+
+		if ((!best || n < least) &&
+		    (!at->whose || w->size == 1 || n - its < w->size - 1)) {
+			*ret_before = before;
+			best = at;
+			least = n;
+		}
+		before = at;
+	}
+	return best;
+}
+
+/*
+ * NULL: there is none, or all is of one who has the other threads.  A thread
+ * that waits then need not be woken when one of them is done: that one takes
+ * the next of it itself, or something that was put in since, and was told.
+ */
+static struct work *take(struct worker *worker)
+{
+	struct workers *w = worker->owner;
+	struct work *before = NULL, *work = choose(worker, &before);
+
+	if (!work)
+		return NULL;
+	if (before)
+		before->next_turn = work->next_turn;
+	else
+		w->first_turn = work->next_turn;
+	if (w->last_turn == work)
+		w->last_turn = before;
+	if (work->next) {
+		work->next->last = work->last;
+		add_turn(w, work->next);
+	}
+	w->queued--;
+	return work;
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+/* NULL when there is nothing left to do for it and the pool is ending. */
+static struct work *next_work(struct worker *worker)
+{
+	struct workers *w = worker->owner;
 	struct work *work;
 
 	pthread_mutex_lock(&w->lock);
-	while (!w->queued && !w->ending)
+	while (!(work = take(worker)) && !w->ending) {
+		worker->busy = false;
 		pthread_cond_wait(&w->more, &w->lock);
-	work = w->queue.first;
-	if (work) {
-		w->queue.first = work->next;
-		w->queued--;
 	}
+	worker->busy = work != NULL;
+	if (work)
+		worker->whose = work->whose;
 	pthread_mutex_unlock(&w->lock);
 	return work;
 }
@@ -44,7 +142,7 @@ static void *worker_main(void *arg)
 	struct worker *worker = arg;
 	struct work *work;
 
-	while ((work = next_work(worker->owner)))
+	while ((work = next_work(worker)))
 		work->run(work, worker->index);
 	return NULL;
 }
@@ -53,7 +151,8 @@ static int start_thread(struct workers *w, struct error *err)
 {
 	struct worker *worker = &w->threads[w->count];
 
-	*worker = (struct worker){.owner = w, .index = w->count};
+	worker->owner = w;
+	worker->index = w->count;
 	errno = pthread_create(&worker->thread, NULL, worker_main, worker);
 	if (errno)
 		return error_set_errno(err, "cannot start a worker thread");
@@ -72,6 +171,7 @@ struct workers *workers_new(unsigned threads, size_t queue_max,
 		return NULL;
 	}
 	w->queue_max = queue_max;
+	w->size = threads;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->more, NULL);
 	while (w->count < threads)
@@ -104,8 +204,7 @@ bool workers_push(struct workers *w, struct work *work)
 	pthread_mutex_lock(&w->lock);
 	fits = w->queued < w->queue_max;
 	if (fits) {
-		work_queue_push(&w->queue, work);
-		w->queued++;
+		put(w, work);
 		pthread_cond_signal(&w->more);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -135,15 +234,16 @@ static void run_job(struct work *work, unsigned index)
 	free(job);
 }
 
-int workers_submit(struct workers *w, struct loop *loop,
-		   void (*run)(void *arg, unsigned index),
-		   void (*done)(void *arg), void *arg, struct error *err)
+int workers_submit_of(struct workers *w, uint64_t whose, struct loop *loop,
+		      void (*run)(void *arg, unsigned index),
+		      void (*done)(void *arg), void *arg, struct error *err)
 {
 	struct job *job = malloc(sizeof(*job));
 
 	if (!job)
 		return error_set_nomem(err);
-	*job = (struct job){{run_job, NULL}, loop, run, done, arg};
+	*job = (struct job){
+		{.run = run_job, .whose = whose}, loop, run, done, arg};
 	if (workers_push(w, &job->work))
 		return 0;
 	free(job);
@@ -151,4 +251,11 @@ int workers_submit(struct workers *w, struct loop *loop,
 				   "all workers are busy and %zu jobs are "
 				   "waiting",
 				   w->queue_max);
+}
+
+int workers_submit(struct workers *w, struct loop *loop,
+		   void (*run)(void *arg, unsigned index),
+		   void (*done)(void *arg), void *arg, struct error *err)
+{
+	return workers_submit_of(w, 0, loop, run, done, arg, err);
 }

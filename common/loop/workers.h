@@ -7,12 +7,20 @@
  *
  * A thread without a loop pushes work instead, which hands itself over when it
  * has run.
+ *
+ * Who has work in the queue takes turns with the others who have, those first
+ * of whom least is being done, so that nobody waits for all that another one
+ * has asked for.  Nor does one have all threads: the last one is kept for
+ * others, if there are several.  That is by `whose`, a number that tells them
+ * apart.  0 is nobody's: it takes turns as one of them, and may have all
+ * threads.
  */
 #ifndef COMMON_LOOP_WORKERS_H
 #define COMMON_LOOP_WORKERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/error.h"
 #include "common/loop/loop.h"
@@ -26,18 +34,25 @@ struct workers *workers_new(unsigned threads, size_t queue_max,
  * must still exist.  Accepts NULL. */
 void workers_free(struct workers *w);
 
-/* `index` is the worker's number, 0 to threads - 1: for a connection each.
- * Returns -1 (ERROR_FULL, retriable) when the queue is full.  From any
+/* Nobody's.  `index` is the worker's number, 0 to threads - 1: for a connection
+ * each.  Returns -1 (ERROR_FULL, retriable) when the queue is full.  From any
  * thread. */
 int workers_submit(struct workers *w, struct loop *loop,
 		   void (*run)(void *arg, unsigned index),
 		   void (*done)(void *arg), void *arg, struct error *err);
+/* The same, which is somebody's. */
+int workers_submit_of(struct workers *w, uint64_t whose, struct loop *loop,
+		      void (*run)(void *arg, unsigned index),
+		      void (*done)(void *arg), void *arg, struct error *err);
 
-/* The first member of what its owner allocates; the pool has forgotten it when
- * it calls `run`. */
+/* The first member of what its owner allocates, who fills in `run` and `whose`;
+ * the pool has forgotten it when it calls `run`. */
 struct work {
 	void (*run)(struct work *work, unsigned index);
+	uint64_t whose;
 	struct work *next;
+	/* The pool's, of the first one of each owner that waits. */
+	struct work *last, *next_turn;
 };
 
 /* False when the queue is full.  From any thread. */

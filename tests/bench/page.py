@@ -21,6 +21,10 @@ def said(name):
 DIMENSIONS, ROWS, REFRESH_S = said("DIMENSIONS"), said("ROWS"), said("REFRESH") / 1000
 
 
+class Refused(Failure):
+    """By a 429."""
+
+
 class Page:
     """One browser.  Its connections are kept."""
 
@@ -51,7 +55,7 @@ class Page:
         answer = connection.getresponse()
         body = answer.read()
         if answer.status != 200:
-            raise Failure(f"{path}: {answer.status} {body[:200]!r}")
+            raise (Refused if answer.status == 429 else Failure)(f"{path}: {answer.status} {body[:200]!r}")
         return json.loads(body)
 
     def at_once(self, *questions):

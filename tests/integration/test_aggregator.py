@@ -222,6 +222,17 @@ def test_an_answer_says_whether_visitors_were_counted(aggregator, migrated):
     assert len(texts) == 1 and len(tags) == 2
 
 
+def test_visits_by_day_say_that_they_are_exact(aggregator, migrated):
+    migrated.link("code1", 1)
+    made = aggregator()
+    answer = ask(made, "/v1/visit-statistics", link_id="1")
+    assert answer["approximate"] is False and answer["unique_error"] == 0
+    of_csv = requests.get(made.url + "/v1/visit-statistics", timeout=60,
+                          params={"link_id": "1", "format": "csv"})
+    assert of_csv.headers["Approximate"] == "false"
+    assert float(of_csv.headers["Unique-Error"]) == 0
+
+
 def test_csv_without_visitors_says_nothing_of_them(aggregator):
     answer = requests.get(aggregator().url + "/v1/reconciliation", timeout=60,
                           params={"format": "csv"})

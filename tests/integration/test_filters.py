@@ -232,6 +232,36 @@ def test_how_much_is_looked_at_is_bounded(aggregator, rows):
     assert about(made, group_by="country")["groups"] is not None
 
 
+def test_how_much_is_looked_at_of_one_link_is_bounded(aggregator, rows):
+    here = sum(row["link_id"] == 1 for row in rows)
+    made = aggregator(raw_rows_max=here - 1)
+    params = {"from": rfc3339(FROM), "to": rfc3339(TO), "link_id": "1"}
+    for asked in ({"country": "US"}, {"group_by": "country"},
+                  {"group_by": "country,city"}):
+        answer = requests.get(made.url + "/v1/clicks", timeout=60,
+                              params={**params, **asked})
+        assert answer.status_code == 400, answer.text
+        assert answer.json()["detail"].endswith(
+            f"more than {here - 1} (setting raw_rows_max): ask for a shorter "
+            "range, or without filters and groups")
+        assert ask_range(made, FROM, TO - 86400, link_id="1", **asked)
+    # Of days that are not sealed, which are rows as well.
+    assert about(made, link_id="1")["total"]["events"] == here
+
+
+def test_that_a_link_has_too_much_is_found_out_without_reading_it(aggregator, rows,
+                                                                  clickhouse):
+    """It would take minutes."""
+    clickhouse.query("RENAME TABLE clicks TO few_clicks")
+    clickhouse.query("CREATE VIEW clicks AS SELECT * EXCEPT (number) FROM few_clicks "
+                     "CROSS JOIN numbers(6000000) AS n")
+    made = aggregator(raw_rows_max=100)
+    answer = requests.get(made.url + "/v1/clicks", timeout=120, params={
+        "from": rfc3339(FROM), "to": rfc3339(TO), "link_id": "1", "country": "US"})
+    assert answer.status_code == 400, answer.text
+    assert "more than 100 (setting raw_rows_max)" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize("query, says", [
     ("colour=red", "colour: no such parameter; known here: code, link_id, from, "
      "to, tz, interval, group_by, limit, bots, format, and dimensions to filter "

@@ -7,7 +7,8 @@ import uuid
 import pytest
 import requests
 
-from support.asking import aggregator, ask  # noqa: F401
+from support.asking import (RUNNING, aggregator, ask, begin, is_full,
+                            slow)  # noqa: F401
 from support.collecting import count, settings
 from support.events import GOOGLEBOT, IPHONE, click
 from support.keys import key_line
@@ -288,6 +289,80 @@ def test_there_are_so_many_streams_and_no_more(live, listen, keys_file):
     answer = requests.head(made.url + "/v1/live", timeout=60,
                            headers={"Authorization": "Bearer boss"})
     assert answer.status_code == 429
+
+
+# --- what the archive is asked -------------------------------------------------
+
+@pytest.fixture
+def slow_links(migrated, clickhouse):
+    """The archive takes minutes to say of a link what it is."""
+    migrated.link("code1", 1, owner="ann")
+    clickhouse.query(
+        "CREATE TABLE many_links ENGINE = MergeTree ORDER BY link_id AS "
+        "SELECT * EXCEPT (number) FROM links CROSS JOIN numbers(3000) AS n")
+    clickhouse.query("RENAME TABLE links TO quick_links")
+    clickhouse.query(
+        "CREATE VIEW links AS SELECT * FROM many_links "
+        "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
+        "function_sleep_max_microseconds_per_block = 1000000000")
+
+
+def test_the_look_for_a_link_is_a_question_of_its_key(live, keys_file, slow_links,
+                                                      clickhouse):
+    made = live(keys_file=keys_file(KEYS), answer_timeout="10m",
+                key_questions_max=1)
+    conn = begin(made, "/v1/live?code=code1", "boss")
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
+
+    answer = refused(made, "/v1/live?code=code1", "boss")
+    assert answer.status_code == 429
+    assert answer.json()["detail"] == (
+        "this API key has too many questions under way")
+    assert made.metric("shortloop_aggregator_refused_total") == 1
+
+    conn.close()
+    eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is ended")
+    made.wait_metric(1, "shortloop_aggregator_cancelled_total")
+    subscribers(made, 0)
+    # The key may ask again.
+    answer = refused(made, "/v1/visit-statistics?link_id=x", "boss")
+    assert answer.status_code == 400
+
+
+def test_the_look_for_owners_has_an_end(live, listen, keys_file, slow_links, shown,
+                                        clickhouse):
+    made = live(keys_file=keys_file(KEYS), answer_timeout="10s")
+    stream = listen(made, key="ann").ready()
+    shown(live_click(1))
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
+    eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is ended")
+    made.wait_log("live: cannot ask whose links are")
+    eventually(lambda: stream.lost() == 1)
+
+
+def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown,
+                                            migrated, clickhouse):
+    """A key has asked for much that is slow; clicks come after one of it."""
+    migrated.link("code2", 2, owner="ann")
+    made = live(keys_file=keys_file({**KEYS, "all": "read"}), workers=1,
+                answer_timeout="10m", key_questions_max=10)
+    stream, whole = (listen(made, key=key).ready() for key in ("ann", "all"))
+    conns = [begin(made, key="boss")]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    conns += [begin(made, key="boss") for _ in range(9)]
+    eventually(lambda: is_full(made, "boss"))
+    # By the time that the second one is there, the archive was to be asked for
+    # the first.
+    for number in 2, 3:
+        shown(live_click(number))
+        eventually(lambda n=number: f"code{n}" in whole.codes())
+    assert not stream.clicks()
+
+    conns.pop(0).close()
+    eventually(stream.clicks)
+    assert stream.codes() == ["code2"]
+    for conn in conns:
+        conn.close()
 
 
 # --- what goes wrong -----------------------------------------------------------

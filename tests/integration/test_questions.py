@@ -1,40 +1,13 @@
 """Questions that nobody waits for any more, and keys that ask too much at once."""
-import socket
-import urllib.parse
+import re
 
-import pytest
 import requests
 
-from support.asking import FROM, aggregator, ask  # noqa: F401
-from support.clicks import some_clicks
+from support.asking import (QUICK, RUNNING, aggregator, ask, begin, is_full,
+                            slow)  # noqa: F401
+from support.fault_proxy import ClickHouseProxy
 from support.keys import key_line
 from support.program import eventually
-
-DAY = 86400
-RUNNING = ("SELECT count() FROM system.processes WHERE "
-           "startsWith(Settings['log_comment'], 'aggregator-')")
-
-
-@pytest.fixture
-def slow(migrated, clickhouse):
-    """Clicks of a link that take minutes to be read."""
-    migrated.link("code1", 1)
-    migrated.insert(some_clicks(1, 3000, [(FROM, FROM + DAY)], links=(1,)),
-                    progress=False)
-    clickhouse.query("RENAME TABLE clicks TO quick_clicks")
-    clickhouse.query(
-        "CREATE VIEW clicks AS SELECT * FROM quick_clicks "
-        "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
-        "function_sleep_max_microseconds_per_block = 1000000000")
-
-
-def begin(made, path="/v1/links/code1/summary", key=None):
-    """A connection on which a question was asked."""
-    at = urllib.parse.urlsplit(made.url)
-    conn = socket.create_connection((at.hostname, at.port), 60)
-    said = f"Authorization: Bearer {key}\r\n" if key else ""
-    conn.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n{said}\r\n".encode())
-    return conn
 
 
 def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
@@ -59,6 +32,32 @@ def test_those_that_wait_are_not_asked(aggregator, slow, clickhouse):
     assert ask(made, "/v1/pipeline")["partitions"] == []
 
 
+class Timeless(ClickHouseProxy):
+    """Stands before a server that neither looks at the time that a query may take nor
+    learns that its client has gone."""
+
+    def _ask(self, request):
+        request.path = re.sub("&max_execution_time=[0-9]+", "", request.path)
+        return super()._ask(request)
+
+
+def test_the_query_of_an_overdue_answer_is_ended(slow, redis, program, clickhouse,
+                                                 clickhouse_server):
+    with Timeless(clickhouse_server.port) as proxy:
+        made = program("aggregator", {"clickhouse": {"url": proxy.url},
+                                      "aggregator": {"answer_timeout": "3s"}})
+
+        def overdue_while_asked():
+            answer = requests.get(made.url + "/v1/links/code1/summary", timeout=60)
+            assert answer.status_code == 503
+            return any("FROM clicks" in p.query and "{link_id:" in p.query
+                       for p in list(proxy.passed))
+
+        eventually(overdue_while_asked)
+        eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is ended")
+    assert made.metric("shortloop_aggregator_cancelled_total") == 0
+
+
 def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
                                              workdir):
     path = workdir / "api.keys"
@@ -80,3 +79,40 @@ def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
         conn.close()
     assert ask_as("two").status_code == 200
     eventually(lambda: ask_as("one").status_code == 200)
+
+
+def keys_of(workdir, *names):
+    path = workdir / "api.keys"
+    path.write_text("".join(key_line(name, "read") for name in names))
+    return str(path)
+
+
+def test_keys_take_turns(aggregator, slow, clickhouse, workdir):
+    """One key has asked for much that is slow; another is answered after one of it."""
+    made = aggregator(workers=1, answer_timeout="10m", key_questions_max=10,
+                      keys_file=keys_of(workdir, "one", "two"))
+    slow_ones = [begin(made, key="one")]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    slow_ones += [begin(made, key="one") for _ in range(9)]
+    eventually(lambda: is_full(made, "one"))
+    others = [begin(made, QUICK, "two") for _ in range(10)]
+    eventually(lambda: is_full(made, "two"))
+
+    slow_ones.pop(0).close()
+    assert b" 200 " in others[0].recv(4096)
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="the next one runs")
+    for conn in slow_ones:
+        conn.close()
+
+
+def test_a_key_leaves_a_worker_to_others(aggregator, slow, clickhouse, workdir):
+    made = aggregator(workers=2, answer_timeout="10m",
+                      keys_file=keys_of(workdir, "one", "two"))
+    conns = [begin(made, key="one") for _ in range(4)]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    for _ in range(2):
+        with begin(made, QUICK, "two") as other:
+            assert b" 200 " in other.recv(4096)
+    assert clickhouse.value(RUNNING) == 1
+    for conn in conns:
+        conn.close()

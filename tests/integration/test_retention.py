@@ -86,6 +86,21 @@ def assert_counted(made, rows):
             value: sum(row[name] == value for row in rows) for value in values}
 
 
+def assert_days_counted(made, rows):
+    """By /v1/visit-statistics, which says how good its uniques are."""
+    for link in LINKS:
+        answer = ask_range(made, FROM, TO, path="/v1/visit-statistics", link_id=link)
+        assert answer["unique_error"] == 0 and answer["approximate"] is False
+        for number, day in enumerate(answer["days"]):
+            low = (FROM + number * DAY) * 1000
+            mine = [row for row in rows if row["link_id"] == link
+                    and low <= row["ts_ms"] < low + DAY * 1000]
+            everybody, people = counted(mine, "include"), counted(mine)
+            assert [day[n] for n in ("uv", "ip", "human_uv", "human_ip")] == [
+                everybody["visitors"], everybody["ips"], people["visitors"],
+                people["ips"]]
+
+
 def problem(made, path="/v1/clicks", **params):
     answer = requests.get(made.url + path, params={
         "from": rfc3339(FROM), "to": rfc3339(TO), **params}, timeout=60)
@@ -234,6 +249,7 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
     is_counted(made, rows)
     wait_gone(clickhouse)
     assert_counted(made, rows)
+    assert_days_counted(made, rows)
     assert {day for day, n in dropped_days(clickhouse).items() if n > first[day]} == {
         FROM + DAY, TO - DAY}
 

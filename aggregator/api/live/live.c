@@ -13,6 +13,7 @@
 #include "aggregator/api/live/live_reader.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/slots.h"
+#include "common/clock.h"
 #include "common/http/encoding.h"
 #include "common/http/stream.h"
 
@@ -41,7 +42,10 @@ struct subscriber {
 	int64_t wrote_at; /* loop time */
 	bool ready_told;
 	bool streaming; /* its answer has begun */
-	/* Of the look for the link that it asks for. */
+	/* Of the look for the link that it asks for.  While a worker has it,
+	 * the client may go, or the listener begin to end. */
+	bool looking, gone, stopping;
+	struct clickhouse_task task;
 	int outcome;
 	struct error err;
 };
@@ -68,6 +72,7 @@ struct live {
 	struct live_reader *reader; /* NULL: there is no live stream */
 	struct live_loop *loops;
 	struct slots *slots; /* a stream each */
+	bool stopped;	     /* workers do not come back */
 	struct metric *subscribers, *sent, *lost;
 };
 
@@ -268,6 +273,8 @@ static void unsubscribe(struct subscriber *s)
 	if (s->next)
 		s->next->prev = s->prev;
 	live_reader_leave(at->live->reader, s->audience);
+	if (s->looking)
+		slots_give_back(at->live->options.questions, s->key);
 	slots_give_back(at->live->slots, s->key);
 	metric_add(at->live->subscribers, (uint64_t)-1);
 	subscriber_free(s);
@@ -279,18 +286,43 @@ static void on_drained(struct http_request *req, void *arg)
 	send_waiting(arg);
 }
 
-/* The client has gone, or the listener ends. */
-static void on_end(struct http_request *req, void *arg)
+static void end(struct subscriber *s)
 {
-	unsubscribe(arg);
+	struct http_request *req = s->req;
+
+	unsubscribe(s);
 	http_stream_end(req);
 }
 
+/* The client has gone. */
+static void on_abort(struct http_request *req, void *arg)
+{
+	struct subscriber *s = arg;
+
+	(void)req;
+	s->gone = true;
+	if (s->looking && !s->at->live->stopped)
+		query_ender_cancel(s->at->live->options.ender, &s->task);
+	else
+		end(s);
+}
+
+/* The listener ends. */
+static void on_stop(struct http_request *req, void *arg)
+{
+	struct subscriber *s = arg;
+
+	(void)req;
+	s->stopping = true;
+	if (!s->looking)
+		end(s);
+}
+
 static const struct http_stream_handler stream_handler = {
-	.on_abort = on_end,
+	.on_abort = on_abort,
 	.on_drained = on_drained,
 	.drain_mark = PENDING_MAX,
-	.on_stop = on_end,
+	.on_stop = on_stop,
 	.stop_at_half_close = true,
 };
 
@@ -302,36 +334,16 @@ static const struct http_field stream_fields[] = {
 	{"Referrer-Policy", "no-referrer"},
 	{NULL, NULL}};
 
-static void on_nothing(struct http_request *req, void *arg)
-{
-	(void)req;
-	(void)arg;
-}
-
-/* HEAD is answered by what GET would begin with. */
-static void reply_head(struct http_request *req)
-{
-	static const struct http_stream_handler nothing = {
-		.on_abort = on_nothing,
-	};
-
-	http_stream_accept(req, &nothing, NULL);
-	http_stream_begin(req, 200, stream_fields);
-	http_stream_end(req);
-}
-
 static void begin(struct subscriber *s)
 {
-	struct http_request *req = s->req;
 	char text[32];
 
-	if (http_method_is(req, "HEAD")) {
-		unsubscribe(s);
-		reply_head(req);
+	http_stream_begin(s->req, 200, stream_fields);
+	/* HEAD is answered by what GET begins with. */
+	if (s->stopping || http_method_is(s->req, "HEAD")) {
+		end(s);
 		return;
 	}
-	http_stream_accept(s->req, &stream_handler, s);
-	http_stream_begin(s->req, 200, stream_fields);
 	s->streaming = true;
 	snprintf(text, sizeof(text), "retry: %d\n\n", RECONNECT_MS);
 	write_text(s, text, strlen(text));
@@ -371,7 +383,7 @@ static void on_tick(void *arg)
 		if (!s->streaming)
 			continue;
 		if (!still_may(s))
-			on_end(s->req, s);
+			end(s);
 		else if (now - s->wrote_at >= HEARTBEAT_MS && has_room(s))
 			write_text(s, ":\n\n", 3);
 	}
@@ -419,11 +431,14 @@ static void find_link(void *arg, unsigned index)
 					   .access = &s->access};
 	struct archived_link link = {0};
 
+	clickhouse_set_task(finder.ch, &s->task);
 	s->outcome = link_find(&finder, s->question.code, s->question.link_id,
 			       &link, &s->err);
 	if (s->outcome == 0)
 		s->question.link_id = link.link_id;
 	archived_link_release(&link);
+	clickhouse_set_task(finder.ch, NULL);
+	query_ender_finish(options->ender, &s->task);
 }
 
 static void refuse(struct subscriber *s, const struct error *err)
@@ -438,13 +453,42 @@ static void refuse(struct subscriber *s, const struct error *err)
 static void on_link_found(void *arg)
 {
 	struct subscriber *s = arg;
+	struct error err = s->err;
 
-	if (s->outcome < 0) {
-		struct error err = s->err;
-
+	s->looking = false;
+	slots_give_back(s->at->live->options.questions, s->key);
+	if (s->gone)
+		end(s);
+	else if (s->outcome < 0)
 		refuse(s, &err);
-	} else {
+	else
 		begin(s);
+}
+
+/* As a question of its key. */
+static void look_for_link(struct subscriber *s)
+{
+	const struct live_options *options = &s->at->live->options;
+	struct http_request *req = s->req;
+	struct error err = {0};
+	enum slots_answer slot = slots_take(options->questions, s->key);
+
+	if (slot != SLOTS_TAKEN) {
+		metric_add(options->refused, 1);
+		unsubscribe(s);
+		problem_reply_full(req, slot, "questions");
+		return;
+	}
+	s->looking = true;
+	query_ender_name(options->ender, &s->task);
+	s->task.priority = QUESTION_PRIORITY;
+	s->task.deadline = clock_monotonic_ms() +
+			   options->config->aggregator.answer_timeout;
+	if (workers_submit_of(options->workers, access_turn(&s->access),
+			      s->at->loop, find_link, on_link_found, s,
+			      &err) < 0) {
+		metric_add(options->refused, 1);
+		refuse(s, &err);
 	}
 }
 
@@ -485,11 +529,11 @@ static void subscribe(struct live_loop *at, struct http_request *req,
 		problem_reply_full(req, slot, "live streams");
 		return;
 	}
+	http_stream_accept(req, &stream_handler, s);
 	if (!*s->question.code && !s->question.link_id)
 		begin(s);
-	else if (workers_submit(l->options.workers, at->loop, find_link,
-				on_link_found, s, &err) < 0)
-		refuse(s, &err);
+	else
+		look_for_link(s);
 }
 
 bool live_choose(const struct http_request *req)
@@ -545,6 +589,7 @@ static int open_reader(struct live *l, struct error *err)
 		.metrics = l->options.metrics,
 		.workers = l->options.workers,
 		.connections = l->options.connections,
+		.ender = l->options.ender,
 		.on_event = on_event,
 		.on_lost = on_lost,
 		.on_ready = on_ready,
@@ -587,7 +632,10 @@ int live_start(struct live *l, struct error *err)
 
 void live_stop(struct live *l)
 {
-	if (l && l->reader)
+	if (!l)
+		return;
+	l->stopped = true;
+	if (l->reader)
 		live_reader_stop(l->reader);
 }
 

@@ -17,7 +17,9 @@
 #define AGGREGATOR_API_LIVE_LIVE_H
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/query_ender.h"
 #include "aggregator/api/redis_links.h"
+#include "aggregator/api/slots.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
@@ -38,13 +40,17 @@ struct live_options {
 	struct workers *workers;
 	struct clickhouse *const *connections; /* one a worker */
 	struct redis_links *redis; /* NULL: no spaces are configured */
+	struct query_ender *ender;
+	struct slots *questions; /* of keys, of which looks for links are */
+	struct metric *refused;	 /* counts questions that were */
 };
 
 /* The options' parts must outlive it. */
 struct live *live_new(const struct live_options *options, struct error *err);
 /* Starts the reader, where there is a topic. */
 int live_start(struct live *l, struct error *err);
-/* Ends the reader.  Before the loops are freed; NULL accepted. */
+/* Ends the reader.  Once the loops have stopped, before the workers end and the
+ * listeners are freed; NULL accepted. */
 void live_stop(struct live *l);
 /* Once the listeners, which end all streams, and the workers have gone.  NULL
  * accepted. */

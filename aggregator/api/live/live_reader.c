@@ -36,6 +36,8 @@ enum {
 struct live_owners_options {
 	struct workers *workers;
 	struct clickhouse *const *connections; /* one a worker */
+	struct query_ender *ender;
+	int64_t timeout; /* of a question, ms */
 	struct log *log;
 	/* The event's `whose` is filled in; from any thread, one call at a
 	 * time.  Shares the event if it keeps it. */
@@ -44,6 +46,9 @@ struct live_owners_options {
 	void (*lost)(void *arg, uint64_t events);
 	void *arg;
 };
+
+/* Its own among those of keys (access_turn), which are hashes. */
+#define TURN_OF_OWNERS 1
 
 /* Direct-mapped: of links that share an entry the last one stays. */
 struct known {
@@ -161,17 +166,33 @@ static void log_failure(struct live_owners *o, const struct error *err)
 		 log_err(err));
 }
 
+static int find_owners(struct live_owners *o, struct clickhouse *ch,
+		       struct error *err)
+{
+	struct clickhouse_task task = {
+		.priority = QUESTION_PRIORITY,
+		.deadline = clock_monotonic_ms() + o->options.timeout,
+	};
+	int status;
+
+	query_ender_name(o->options.ender, &task);
+	clickhouse_set_task(ch, &task);
+	status = archive_find_owners(ch, o->links, o->link_count, take_owner, o,
+				     err);
+	clickhouse_set_task(ch, NULL);
+	query_ender_finish(o->options.ender, &task);
+	return status;
+}
+
 static void ask_archive(struct work *work, unsigned index)
 {
 	struct live_owners *o = (struct live_owners *)work;
 	struct error err = {0};
-	bool answered = true;
+	bool answered =
+		find_owners(o, o->options.connections[index], &err) == 0;
 
-	if (archive_find_owners(o->options.connections[index], o->links,
-				o->link_count, take_owner, o, &err) < 0) {
-		answered = false;
+	if (!answered)
 		log_failure(o, &err);
-	}
 	pthread_mutex_lock(&o->lock);
 	settle_waiting(o, answered);
 	o->ask_at = clock_monotonic_ms() + PAUSE_MS;
@@ -213,7 +234,7 @@ live_owners_new(const struct live_owners_options *options, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	o->work.run = ask_archive;
+	o->work = (struct work){.run = ask_archive, .whose = TURN_OF_OWNERS};
 	o->options = *options;
 	pthread_mutex_init(&o->lock, NULL);
 	return o;
@@ -442,6 +463,8 @@ struct live_reader *live_reader_new(const struct live_reader_options *options,
 	const struct live_owners_options owners = {
 		.workers = options->workers,
 		.connections = options->connections,
+		.ender = options->ender,
+		.timeout = options->config->aggregator.answer_timeout,
 		.log = options->log,
 		.found = on_owner_found,
 		.lost = on_owner_lost,

@@ -13,6 +13,7 @@
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/live/live_event.h"
+#include "aggregator/api/query_ender.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 #include "common/log.h"
@@ -35,6 +36,7 @@ struct live_reader_options {
 	struct metrics *metrics;
 	struct workers *workers;
 	struct clickhouse *const *connections; /* one a worker */
+	struct query_ender *ender;
 	/* All of these from any thread. */
 	void (*on_event)(void *arg, struct live_event *e,
 			 enum live_audience audience);

@@ -1,5 +1,5 @@
-"""The largest export of one owner, by itself; and another owner's page while fifty
-clients of the first export all the time."""
+"""The largest export of one owner, by itself; and another owner's page while half of
+fifty clients of the first export all the time, and half of them look at their page."""
 import json
 import socket
 import threading
@@ -7,7 +7,7 @@ import time
 import urllib.parse
 
 from machine import Failure, parameter
-from page import Page
+from page import REFRESH_S, Page, Refused
 from settled import Settled, key, percentiles
 from support.memory import MIB, MemoryWatch
 
@@ -57,32 +57,57 @@ class Export:
 
 
 class Client(threading.Thread):
-    """Exports again and again; who is told to wait does, as long as most would."""
+    """Asks again and again; who is told to wait does, as long as most would."""
 
-    def __init__(self, bench, params):
+    def __init__(self, bench):
         super().__init__(daemon=True)
         self.bench = bench
-        self.params = params
-        self.rows = self.refused = 0
+        self.done = self.refused = 0
         self.problem = None
         self.start()
 
     def run(self):
-        ended = self.bench.ended
         try:
-            while not ended.is_set():
-                status, rows, end = Export(
-                    self.bench.aggregator.url, self.params, "big").run(
-                        lambda: not ended.is_set())
-                if status == 200:
-                    self.rows += rows
-                elif status == 429:
-                    self.refused += 1
-                    ended.wait(1)
-                else:
-                    raise Failure(f"export: {status} {end[:200]!r}")
+            self.ask_on(self.bench.ended)
         except (OSError, Failure) as e:
             self.problem = e
+
+    def ask_on(self, ended):
+        raise NotImplementedError
+
+    def wait(self, ended):
+        self.refused += 1
+        ended.wait(1)
+
+
+class Exporter(Client):
+    """`done` are rows."""
+
+    def ask_on(self, ended):
+        params = {"owner": self.bench.big, **self.bench.range()}
+        while not ended.is_set():
+            status, rows, end = Export(self.bench.aggregator.url, params, "big").run(
+                lambda: not ended.is_set())
+            if status == 200:
+                self.done += rows
+            elif status == 429:
+                self.wait(ended)
+            else:
+                raise Failure(f"export: {status} {end[:200]!r}")
+
+
+class Reader(Client):
+    """A browser that loads the page as often as it does by itself; `done` are pages."""
+
+    def ask_on(self, ended):
+        with Page(self.bench.aggregator.url, key("big"), TIMEOUT_S) as page:
+            while not ended.is_set():
+                try:
+                    page.load(**self.bench.range())
+                    self.done += 1
+                    ended.wait(REFRESH_S)
+                except Refused:
+                    self.wait(ended)
 
 
 class Bench(Settled):
@@ -119,8 +144,7 @@ class Bench(Settled):
                                       for _ in range(ASKED)])
 
     def beside(self):
-        clients = [Client(self, {"owner": self.big, **self.range()})
-                   for _ in range(CLIENTS)]
+        clients = [(Reader if i % 2 else Exporter)(self) for i in range(CLIENTS)]
         try:
             found = self.page()
         finally:
@@ -130,17 +154,20 @@ class Bench(Settled):
         for client in clients:
             if client.problem:
                 raise Failure(f"a client: {client.problem}")
-        print(f"export: {self.rows} rows of {self.big}; beside the page "
-              f"{sum(c.rows for c in clients)} rows, {sum(c.refused for c in clients)} "
-              "times refused", flush=True)
-        if not sum(c.rows for c in clients):
-            raise Failure("nothing was exported beside the page")
+        for kind, what in (Exporter, "rows"), (Reader, "pages"):
+            these = [c for c in clients if isinstance(c, kind)]
+            done = sum(c.done for c in these)
+            print(f"export: {done} {what} of {self.big} beside the page, "
+                  f"{sum(c.refused for c in these)} times refused", flush=True)
+            if not done:
+                raise Failure(f"no {what} beside the page")
         return found
 
     def ours(self):
         with MemoryWatch(self.aggregator) as memory:
             rate = self.export()
             alone = memory.peak / MIB
+        print(f"export: {self.rows} rows of {self.big}", flush=True)
         return {RATE: rate, MEMORY: alone, **self.beside()}
 
     def peer(self):

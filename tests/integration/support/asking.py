@@ -1,13 +1,35 @@
 """Questions to an aggregator; a test file says `from support.asking import
 aggregator  # noqa: F401` for the fixture."""
+import select
+import socket
+import urllib.parse
+
 import pytest
 import requests
 
-from support.clicks import instant, rfc3339
+from support.clicks import instant, rfc3339, some_clicks
 from support.program import eventually
 
 # What is asked about unless a test says another range.
 FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
+
+QUICK = "/v1/visit-statistics?link_id=1"  # reads no clicks
+# How many queries of questions and exports ClickHouse is at.
+RUNNING = ("SELECT count() FROM system.processes WHERE "
+           "startsWith(Settings['log_comment'], 'aggregator-')")
+
+
+@pytest.fixture
+def slow(migrated, clickhouse):
+    """Clicks of a link that take minutes to be read."""
+    migrated.link("code1", 1)
+    migrated.insert(some_clicks(1, 3000, [(FROM, FROM + 86400)], links=(1,)),
+                    progress=False)
+    clickhouse.query("RENAME TABLE clicks TO quick_clicks")
+    clickhouse.query(
+        "CREATE VIEW clicks AS SELECT * FROM quick_clicks "
+        "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
+        "function_sleep_max_microseconds_per_block = 1000000000")
 
 
 @pytest.fixture
@@ -23,6 +45,22 @@ def ask(aggregator, path="/v1/clicks", **params):
     answer = requests.get(aggregator.url + path, params=params, timeout=60)
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+def begin(aggregator, path="/v1/links/code1/summary", key=None):
+    """A connection on which a question was asked."""
+    at = urllib.parse.urlsplit(aggregator.url)
+    conn = socket.create_connection((at.hostname, at.port), 60)
+    said = f"Authorization: Bearer {key}\r\n" if key else ""
+    conn.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n{said}\r\n".encode())
+    return conn
+
+
+def is_full(aggregator, key):
+    """Whether a key has as many questions waiting as it may."""
+    with begin(aggregator, QUICK, key) as conn:
+        return bool(select.select([conn], [], [], 1)[0]) and \
+            b" 429 " in conn.recv(4096)
 
 
 def ask_range(aggregator, start=FROM, end=TO, **params):

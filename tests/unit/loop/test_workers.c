@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -130,6 +131,168 @@ static void freeing_finishes_what_is_queued(void **state)
 	assert_int_equal(atomic_load(&w->runs), 4);
 }
 
+/* --- turns -----------------------------------------------------------------
+ */
+
+enum {
+	ASKED = 32,
+	WAIT_S = 60 /* for what does not come */
+};
+
+/* Work that tells in which order it was run. */
+struct told {
+	struct work work; /* first */
+	struct order *order;
+};
+
+struct order {
+	pthread_mutex_t gate; /* held: the first one waits */
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	uint64_t whose[2 * ASKED + 1];
+	size_t begun, count;
+	bool released;
+};
+
+static void order_init(struct order *o)
+{
+	memset(o, 0, sizeof(*o));
+	pthread_mutex_init(&o->gate, NULL);
+	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->changed, NULL);
+}
+
+static void order_release(struct order *o)
+{
+	pthread_cond_destroy(&o->changed);
+	pthread_mutex_destroy(&o->lock);
+	pthread_mutex_destroy(&o->gate);
+}
+
+static void tell(struct work *work, unsigned index)
+{
+	struct order *o = ((struct told *)work)->order;
+
+	(void)index;
+	pthread_mutex_lock(&o->gate);
+	pthread_mutex_unlock(&o->gate);
+	pthread_mutex_lock(&o->lock);
+	o->whose[o->count++] = work->whose;
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void push(struct workers *w, struct order *o, struct told *told,
+		 uint64_t whose)
+{
+	*told = (struct told){{.run = tell, .whose = whose}, o};
+	assert_true(workers_push(w, &told->work));
+}
+
+static void those_who_wait_take_turns(void **state)
+{
+	struct told first, one[ASKED], other[3];
+	struct order o;
+	struct error err;
+	struct workers *w = workers_new(1, SIZE_MAX, &err);
+
+	(void)state;
+	order_init(&o);
+	pthread_mutex_lock(&o.gate);
+	push(w, &o, &first, 1);
+	for (size_t i = 0; i < ASKED; i++)
+		push(w, &o, &one[i], 1);
+	for (size_t i = 0; i < 3; i++)
+		push(w, &o, &other[i], 2);
+	pthread_mutex_unlock(&o.gate);
+	workers_free(w);
+	assert_int_equal(o.count, 1 + ASKED + 3);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(o.whose[i], i % 2 ? 2 : 1);
+	for (size_t i = 6; i < o.count; i++)
+		assert_int_equal(o.whose[i], 1);
+	order_release(&o);
+}
+
+/* Runs until it is let go, or for as long as a test that has failed. */
+static void stay(struct work *work, unsigned index)
+{
+	struct order *o = ((struct told *)work)->order;
+	struct timespec until;
+
+	(void)index;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += WAIT_S;
+	pthread_mutex_lock(&o->lock);
+	o->begun++;
+	pthread_cond_broadcast(&o->changed);
+	while (!o->released &&
+	       pthread_cond_timedwait(&o->changed, &o->lock, &until) == 0)
+		;
+	o->whose[o->count++] = work->whose;
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void let_go(struct work *work, unsigned index)
+{
+	struct order *o = ((struct told *)work)->order;
+
+	(void)index;
+	pthread_mutex_lock(&o->lock);
+	o->whose[o->count++] = work->whose;
+	o->released = true;
+	pthread_cond_broadcast(&o->changed);
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void one_who_asks_much_leaves_a_thread_to_others(void **state)
+{
+	struct told one[4], other;
+	struct order o;
+	struct error err;
+	struct workers *w = workers_new(3, SIZE_MAX, &err);
+
+	(void)state;
+	order_init(&o);
+	for (size_t i = 0; i < 4; i++) {
+		one[i] = (struct told){{.run = stay, .whose = 1}, &o};
+		assert_true(workers_push(w, &one[i].work));
+	}
+	other = (struct told){{.run = let_go, .whose = 2}, &o};
+	assert_true(workers_push(w, &other.work));
+	workers_free(w);
+	assert_int_equal(o.count, 5);
+	assert_int_equal(o.whose[0], 2);
+	order_release(&o);
+}
+
+static void what_is_nobodys_may_have_all_threads(void **state)
+{
+	struct told all[3];
+	struct order o;
+	struct error err;
+	struct workers *w = workers_new(3, SIZE_MAX, &err);
+	struct timespec until;
+
+	(void)state;
+	order_init(&o);
+	for (size_t i = 0; i < 3; i++) {
+		all[i] = (struct told){{.run = stay}, &o};
+		assert_true(workers_push(w, &all[i].work));
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += WAIT_S;
+	pthread_mutex_lock(&o.lock);
+	while (o.begun < 3 &&
+	       pthread_cond_timedwait(&o.changed, &o.lock, &until) == 0)
+		;
+	assert_int_equal(o.begun, 3);
+	o.released = true;
+	pthread_cond_broadcast(&o.changed);
+	pthread_mutex_unlock(&o.lock);
+	workers_free(w);
+	order_release(&o);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -139,6 +302,9 @@ int main(void)
 		CASE(worker_numbers_stay_below_the_thread_count),
 		CASE(a_full_queue_refuses),
 		CASE(freeing_finishes_what_is_queued),
+		cmocka_unit_test(those_who_wait_take_turns),
+		cmocka_unit_test(one_who_asks_much_leaves_a_thread_to_others),
+		cmocka_unit_test(what_is_nobodys_may_have_all_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
