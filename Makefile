@@ -110,6 +110,7 @@ $(MODEL): $(patsubst %.c,$B/%.o,$(wildcard tests/model/*.c)) \
           $B/libreclaimer.a $(LIBA)
 $(UNIT) $(MODEL): LIBS += -lcmocka -ldl
 $(BENCH) $(FAULTS): LIBS += -ldl
+$B/tests/bench/bench_uring: LIBS += -luring
 $(FUZZ): LIBS += -ldl
 $(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
 # It does not see threads that are started by C11's thrd_create, as librdkafka's are.

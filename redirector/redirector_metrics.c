@@ -175,12 +175,26 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 		metrics_latency_bounds, metrics_latency_bound_count);
 }
 
-void redirector_counters_flush(struct redirector_counters *c)
+int redirector_counters_open(struct redirector_counters *c,
+			     struct metrics *registry,
+			     const struct redirector_metrics *metrics,
+			     struct error *err)
 {
+	c->registry = registry;
+	c->metrics = metrics;
 	for (size_t i = 0; i < COUNTER_KINDS; i++) {
-		if (!c->n[i])
-			continue;
-		metric_add(c->metrics->counters[i], c->n[i]);
-		c->n[i] = 0;
+		if (metrics_attach(registry, metrics->counters[i], &c->n[i],
+				   err) < 0) {
+			redirector_counters_close(c);
+			return -1;
+		}
 	}
+	return 0;
+}
+
+void redirector_counters_close(struct redirector_counters *c)
+{
+	for (size_t i = 0; c->registry && i < COUNTER_KINDS; i++)
+		metrics_detach(c->registry, c->metrics->counters[i], &c->n[i]);
+	c->registry = NULL;
 }

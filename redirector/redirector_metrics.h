@@ -1,14 +1,15 @@
 /*
  * redirector_metrics.h - what the redirector counts.
  *
- * The metrics belong to all threads.  Each thread counts in numbers of
- * its own and adds them up once per loop turn, so that two threads do not pass
+ * The metrics belong to all threads.  Each thread counts in numbers of its own,
+ * which are added up when they are asked for, so that two threads do not pass
  * cache lines back and forth for every request.  A new one is a number here and
  * its row in redirector_metrics.c, in any order.
  */
 #ifndef REDIRECTOR_REDIRECTOR_METRICS_H
 #define REDIRECTOR_REDIRECTOR_METRICS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "common/error.h"
@@ -83,21 +84,41 @@ struct redirector_metrics {
 	struct metric *denied_networks;
 };
 
-/* What one thread has counted since it last added to the metrics. */
-struct redirector_counters {
-	const struct redirector_metrics *metrics;
-	uint64_t n[COUNTER_KINDS];
-};
-
 void redirector_metrics_register(struct redirector_metrics *metrics,
 				 struct metrics *registry);
+
+/*
+ * What one thread counts: it is in the metrics at once, and so before the
+ * answer that it is about.  All zeros: closed, and ready to be opened.
+ */
+struct redirector_counters {
+	struct metrics *registry;
+	const struct redirector_metrics *metrics;
+	_Atomic uint64_t n[COUNTER_KINDS];
+};
+
+/* They must not move until they are closed; after a failure they are. */
+int redirector_counters_open(struct redirector_counters *c,
+			     struct metrics *registry,
+			     const struct redirector_metrics *metrics,
+			     struct error *err);
+/* From any thread, after the one that counts. */
+void redirector_counters_close(struct redirector_counters *c);
+
+static inline void redirector_count_many(struct redirector_counters *c,
+					 enum redirector_counter which,
+					 uint64_t n)
+{
+	atomic_store_explicit(
+		&c->n[which],
+		atomic_load_explicit(&c->n[which], memory_order_relaxed) + n,
+		memory_order_relaxed);
+}
 
 static inline void redirector_count(struct redirector_counters *c,
 				    enum redirector_counter which)
 {
-	c->n[which]++;
+	redirector_count_many(c, which, 1);
 }
-
-void redirector_counters_flush(struct redirector_counters *c);
 
 #endif

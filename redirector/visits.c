@@ -396,9 +396,9 @@ static void on_turn_end(void *state)
 {
 	struct visits *v = state;
 
-	v->counters.n[COUNTER_FORGOTTEN] += admission_forgotten(v->admission);
+	redirector_count_many(&v->counters, COUNTER_FORGOTTEN,
+			      admission_forgotten(v->admission));
 	responder_end_turn(v->responder);
-	redirector_counters_flush(&v->counters);
 	hour_writer_flush(v->hours, loop_real_ms(v->loop));
 	known_links_report(v->known);
 }
@@ -433,8 +433,6 @@ static void visits_free(void *state)
 
 	if (!v)
 		return;
-	/* What was in flight at the end was answered after the last turn. */
-	redirector_counters_flush(&v->counters);
 	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
 	link_source_free(v->source);
@@ -442,6 +440,7 @@ static void visits_free(void *state)
 	admission_free(v->admission);
 	responder_free(v->responder);
 	host_table_leave(&v->hosts);
+	redirector_counters_close(&v->counters);
 	free(v);
 }
 
@@ -477,12 +476,13 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->redirector = r;
 	v->store = r->store;
 	v->hosts.table = r->hosts_in_use;
-	v->counters.metrics = &r->metrics;
 	v->hours = &r->hours[server->number];
 	v->builder.store = r->store;
 	v->builder.times = (struct cache_entry_times){
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
-	if (make_parts(v, server, err) < 0) {
+	if (redirector_counters_open(&v->counters, r->registry, &r->metrics,
+				     err) < 0 ||
+	    make_parts(v, server, err) < 0) {
 		visits_free(v);
 		return NULL;
 	}

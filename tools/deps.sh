@@ -3,6 +3,7 @@
 #
 # usage: tools/deps.sh [lint] [bench] [deb] [engines] [long]
 #
+# lint: what checks need, promtool among it, with which alert rules are tested.
 # engines, long: older ClickHouse engines and other programs, which only the long
 # tests run.
 #
@@ -228,6 +229,24 @@ make_isbot() {
     say "  $(cat "$DEPS/log/isbot.log")"
 }
 
+# promtool alone, of a package that would start a server.
+make_promtool() {
+    local package
+    package=$(list_lines promtool)
+    command -v promtool >/dev/null && return
+    apt-cache show "$package" >/dev/null 2>&1 || update_lists
+    say "fetching promtool (apt-get download $package)"
+    rm -rf "$DEPS/promtool.part"
+    mkdir -p "$DEPS/promtool.part"
+    run promtool "apt-get download" env -C "$DEPS/promtool.part" \
+        apt-get -q download "$package"
+    run promtool-unpack "dpkg -x" dpkg -x "$DEPS"/promtool.part/*.deb \
+        "$DEPS/promtool.part"
+    mv "$DEPS/promtool.part/usr/bin/promtool" "$DEPS/promtool.part"
+    rm -r "$DEPS/promtool.part"/{*.deb,usr,etc,lib,var,srv} 2>/dev/null || :
+    replace promtool
+}
+
 # --- older ClickHouse engines ------------------------------------------------
 
 make_engines_npm() {
@@ -305,6 +324,7 @@ main() {
     [ -x "$DEPS/venv/bin/python" ] || rm -f "$DEPS/stamp/python"
     part python tests/requirements.txt
     part uap tests/requirements.txt tools/uap_regexes.py
+    [[ " $* " != *" lint "* ]] || part promtool tools/packages/promtool.txt
     [[ " $* " != *" engines "* ]] || engines
 }
 

@@ -32,6 +32,13 @@ void connection_hang_up(struct connection *conn)
 	conn->fd = -1;
 }
 
+/* What closing sends goes along with the last bytes, which wait for it. */
+static int flags_of(const struct connection *conn)
+{
+	return conn->closing && conn->phase == READING ? MSG_NOSIGNAL | MSG_MORE
+						       : MSG_NOSIGNAL;
+}
+
 bool connection_flush(struct connection *conn)
 {
 	struct http_request *req = conn->req;
@@ -41,7 +48,7 @@ bool connection_flush(struct connection *conn)
 		connection_hang_up(conn);
 	while (conn->fd >= 0 && req->sent < req->out.len) {
 		n = send(conn->fd, req->out.data + req->sent,
-			 req->out.len - req->sent, MSG_NOSIGNAL);
+			 req->out.len - req->sent, flags_of(conn));
 		if (n > 0) {
 			req->sent += (size_t)n;
 			conn->progress = true;

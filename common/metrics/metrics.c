@@ -25,11 +25,13 @@ struct metric {
 	size_t bound_count;
 	_Atomic uint64_t *buckets; /* bound_count + 1 */
 	_Atomic int64_t sum;
+	const _Atomic uint64_t **cells; /* attached */
+	size_t cell_count;
 	struct metric *next;
 };
 
 struct metrics {
-	pthread_mutex_t lock; /* of the list; values are atomics */
+	pthread_mutex_t lock; /* of the list and of cells; values are atomics */
 	struct metric *first, *last;
 };
 
@@ -55,6 +57,7 @@ static void metric_free(struct metric *metric)
 	free(metric->help);
 	free(metric->bounds);
 	free(metric->buckets);
+	free(metric->cells);
 	free(metric);
 }
 
@@ -212,14 +215,72 @@ uint64_t metric_value(const struct metric *metric)
 		      : 0;
 }
 
+/* --- cells ------------------------------------------------------------------
+ */
+
+static int add_cell(struct metric *counter, const _Atomic uint64_t *cell)
+{
+	const _Atomic uint64_t **more = realloc(
+		counter->cells, (counter->cell_count + 1) * sizeof(*more));
+
+	if (!more)
+		return -1;
+	more[counter->cell_count++] = cell;
+	counter->cells = more;
+	return 0;
+}
+
+int metrics_attach(struct metrics *m, struct metric *counter,
+		   const _Atomic uint64_t *cell, struct error *err)
+{
+	int status;
+
+	if (!counter)
+		return 0;
+	pthread_mutex_lock(&m->lock);
+	status = add_cell(counter, cell);
+	pthread_mutex_unlock(&m->lock);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+void metrics_detach(struct metrics *m, struct metric *counter,
+		    const _Atomic uint64_t *cell)
+{
+	if (!counter)
+		return;
+	pthread_mutex_lock(&m->lock);
+	for (size_t i = 0; i < counter->cell_count; i++) {
+		if (counter->cells[i] != cell)
+			continue;
+		metric_add(counter,
+			   atomic_load_explicit(cell, memory_order_relaxed));
+		counter->cells[i] = counter->cells[--counter->cell_count];
+		break;
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* --- rendering --------------------------------------------------------------
+ */
+
+static int64_t total_of(const struct metric *metric)
+{
+	int64_t total =
+		atomic_load_explicit(&metric->value, memory_order_relaxed);
+
+	for (size_t i = 0; i < metric->cell_count; i++)
+		total += (int64_t)atomic_load_explicit(metric->cells[i],
+						       memory_order_relaxed);
+	return total;
+}
+
 static void render_line(const struct metric *metric, struct buf *out)
 {
 	const char *open = *metric->labels ? "{" : "";
 	const char *close = *metric->labels ? "}" : "";
 
 	buf_printf(out, "%s%s%s%s ", metric->name, open, metric->labels, close);
-	buf_printf(out, "%" PRId64 "\n",
-		   atomic_load_explicit(&metric->value, memory_order_relaxed));
+	buf_printf(out, "%" PRId64 "\n", total_of(metric));
 }
 
 static void render_histogram(struct metric *metric, struct buf *out)

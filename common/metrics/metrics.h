@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "common/buf.h"
+#include "common/error.h"
 
 struct metrics;
 struct metric;
@@ -42,6 +43,19 @@ void metric_add(struct metric *metric, uint64_t n);
 void metric_set(struct metric *metric, int64_t value);
 void metric_observe(struct metric *metric, double value);
 uint64_t metric_value(const struct metric *metric);
+
+/*
+ * Has `cell` count as part of the counter: the one thread that owns it adds to
+ * it by relaxed loads and stores, which are no locked instructions, and what it
+ * has counted is rendered at once.  metric_value leaves it out until it is
+ * detached: then it is added to the counter.  It must not go before that.
+ * From any thread.  A NULL counter has nothing attached.
+ */
+int metrics_attach(struct metrics *m, struct metric *counter,
+		   const _Atomic uint64_t *cell, struct error *err);
+/* One that was not attached is left alone. */
+void metrics_detach(struct metrics *m, struct metric *counter,
+		    const _Atomic uint64_t *cell);
 
 /* Latency bounds in seconds, 100 us to 10 s. */
 extern const double metrics_latency_bounds[];

@@ -5,7 +5,7 @@ import time
 
 import requests
 import servers
-from allocator import KEY, Allocator, tool
+from allocator import KEY, WARM_UP_ROUNDS, Allocator, tool
 from machine import BROWSER, Failure, cpu_seconds
 from support.kafka import Kafka
 from support.program import Program
@@ -84,6 +84,8 @@ class Redirecting:
                                          env=self.env))
         made.program.stop()
         self.machine.pin(self.program.process.pid, self.machine.server_cpu)
+        for server in (made.redis, made.broker):
+            self.machine.pin(server.process.pid, self.machine.load_cpu)
 
     def links(self, count):
         codes = []
@@ -124,6 +126,11 @@ class Redirecting:
         while before != (before := self.counts()):
             time.sleep(0.5)
         return before
+
+    def warm_up(self, codes):
+        """Fills the cache, and has the broker compile itself."""
+        for _ in range(WARM_UP_ROUNDS):
+            self.measure(codes)
 
     def measure(self, codes, **options):
         """A round fails unless each visit has its event in Kafka."""

@@ -1,12 +1,11 @@
 """The alert rules of redirector and collector name metrics and labels that there
 are; test_spaces.py and test_reconciliation.py say so of the other two."""
-import shutil
 import subprocess
 
 import pytest
 import requests
 
-from support.alerts import RULES, mistakes, rules_of
+from support.alerts import RULES, mistakes, promtool, rules_of
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import wait_for
 from support.events import click
@@ -35,12 +34,11 @@ def test_collector(kafka, topics, tables, collector):
     assert len(rules_of("collector")) >= 7
 
 
-@pytest.mark.skipif(not shutil.which("promtool"),
-                    reason="Debian's prometheus has it, and is not installed")
+@pytest.mark.skipif(not promtool(), reason="there is no promtool")
 def test_prometheus_takes_the_rules_of_all_programs():
     files = sorted(RULES.glob("*.rules.yaml"))
     assert len(files) == 4
-    checked = subprocess.run(["promtool", "check", "rules", *files],
+    checked = subprocess.run([promtool(), "check", "rules", *files],
                              capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     rules = sum(len(rules_of(path.name.split("-")[1].split(".")[0])) for path in files)

@@ -108,7 +108,7 @@ def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
 
     made = keeper()
     wait_gone(clickhouse)
-    assert made.metric("shortloop_aggregator_dropped_days_total") == DAYS
+    made.wait_metric(DAYS, "shortloop_aggregator_dropped_days_total")
     assert answers(made) == before
     for link, life in zip(LINKS, lives):
         now = bare(ask(made, f"/v1/links/code{link}/summary"))

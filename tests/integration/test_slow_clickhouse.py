@@ -144,7 +144,7 @@ def test_what_clickhouse_says_is_for_the_log(make, proxy, change):
         for word in ("secret", "Code:", "DB::", "SELECT", "395", "241"):
             assert word not in answer.text, (path, answer.text)
             assert word not in str(answer.headers), path
-    assert "no answer" in made.log()
+    made.wait_log("no answer")
 
     proxy.calm()
     for path in PATHS:

@@ -1,5 +1,5 @@
 """Visits of which each asks Redis: the redirector without a cache, against nginx with
-Lua, which is what a user would write otherwise. Redis is on the load's core."""
+Lua, which is what a user would write otherwise."""
 import web
 from machine import Failure
 from redirecting import Redirecting, measured
@@ -50,7 +50,6 @@ class Bench:
 
     def set_up(self, modules):
         made = self.made
-        self.machine.pin(made.made.redis.process.pid, self.machine.load_cpu)
         self.visits = made.file("visits", made.codes)
         for n, code in enumerate(made.codes):
             made.redis.set(f"peer:{code}", f"https://example.org/{n}")
@@ -58,7 +57,7 @@ class Bench:
         self.nginx, self.nginx_port = web.start_nginx(
             self.machine, MODULES.format(modules=modules),
             server.replace("{{port}}", "{port}"))
-        made.measure(self.visits)
+        made.warm_up(self.visits)
 
     def ours(self):
         before = self.made.lookups()

@@ -1,12 +1,13 @@
-"""The redirector: cached links and a Kafka event a visit, through a real broker,
-against nginx `return 302`."""
+"""The redirector: cached links and a Kafka event a visit, through a real broker, without
+a spool and with one, against nginx `return 302`."""
 import web
 from redirecting import Redirecting, by_zipf, measured
 
-PREFIX = "redirect with its Kafka event: "
-LATENCY = f"{PREFIX}p99.9 at 70 % of its most"
-METRICS = [(PREFIX + label, unit, better)
-           for label, unit, better in web.METRICS] + [(LATENCY, "us", "less")]
+EACH = {"redirect with its Kafka event": {},
+        "the same, journal and spool on disk": {"spool_dir": "redirect-spool"}}
+P999 = "p99.9 at 70 % of its most"
+METRICS = [(f"{name}: {label}", unit, better) for name in EACH
+           for label, unit, better in [*web.METRICS, (P999, "us", "less")]]
 PEER = "nginx return 302"
 LINKS = 10_000
 
@@ -14,32 +15,46 @@ LINKS = 10_000
 class Bench:
     def __init__(self, machine):
         self.machine = machine
-        self.made = Redirecting(machine, "redirect", LINKS)
-        self.nginx = None
+        self.made, self.nginx = {}, None
         try:
-            self.visits = self.made.file("visits", by_zipf(self.made.codes))
+            for number, (name, settings) in enumerate(EACH.items()):
+                self.start(f"redirect-{number}", name, settings)
             self.nginx, self.nginx_port = web.start_nginx(machine)
-            self.made.measure(self.visits)  # all of them are in the cache now
         except BaseException:
             self.close()
             raise
 
+    def start(self, folder, name, settings):
+        settings = {k: str(self.machine.directory / v) for k, v in settings.items()}
+        made = Redirecting(self.machine, folder, LINKS, **settings)
+        self.visits = made.file("visits", by_zipf(made.codes))
+        self.made[name] = made, self.visits
+        made.warm_up(self.visits)
+
     def ours(self):
-        return self.values(self.made.measure)
+        values = {}
+        for name, (made, visits) in self.made.items():
+            values |= self.values(name, made.measure, visits)
+        return values
 
     def peer(self):
         def measure(codes, **options):
             return measured(self.machine, self.nginx, self.nginx_port, codes,
                             **options)
-        return self.values(measure)
+        values = {}
+        for name in EACH:
+            values |= self.values(name, measure, self.visits)
+        return values
 
-    def values(self, measure):
-        most = measure(self.visits)
-        part = measure(self.visits, rate=round(most["rate"] * 0.7))
-        return {f"{PREFIX}requests": most["rate"], f"{PREFIX}CPU": most["cpu_us"],
-                LATENCY: part["p999_us"]}
+    @staticmethod
+    def values(name, measure, visits):
+        most = measure(visits)
+        part = measure(visits, rate=round(most["rate"] * 0.7))
+        return {f"{name}: requests": most["rate"], f"{name}: CPU": most["cpu_us"],
+                f"{name}: {P999}": part["p999_us"]}
 
     def close(self):
-        self.made.close()
+        for made, _ in self.made.values():
+            made.close()
         if self.nginx:
             self.nginx.kill()

@@ -1,5 +1,6 @@
 """The alert rules, held against the metrics of a program that runs."""
 import re
+import shutil
 
 import yaml
 
@@ -9,6 +10,12 @@ from support.program import series_of
 RULES = servers.ROOT / "config/prometheus"
 # Labels that Prometheus adds.
 ADDED = {"instance", "job"}
+
+
+def promtool():
+    """Debian's prometheus has it; `tools/deps.sh lint` fetches it alone.  Or None."""
+    return shutil.which("promtool") or shutil.which(
+        servers.ROOT / ".deps/promtool/promtool")
 
 
 def rules_of(name):

@@ -59,6 +59,43 @@ static void a_histogram_counts_upwards(void **state)
 	metrics_free(m);
 }
 
+static void expect(struct metrics *m, const char *line)
+{
+	char *text = rendered(m);
+
+	assert_non_null(strstr(text, line));
+	free(text);
+}
+
+static void what_is_attached_counts_at_once_and_stays(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metric *c = metrics_counter(m, "a_total", NULL, "As.");
+	_Atomic uint64_t one = 0, other = 0;
+	struct error err = {0};
+
+	(void)state;
+	metric_add(c, 1);
+	assert_int_equal(metrics_attach(m, c, &one, &err), 0);
+	assert_int_equal(metrics_attach(m, c, &other, &err), 0);
+	one = 10;
+	other = 100;
+	expect(m, "\na_total 111\n");
+	one = 20;
+	expect(m, "\na_total 121\n");
+	assert_int_equal(metric_value(c), 1);
+	metrics_detach(m, c, &one);
+	one = 5000;
+	metrics_detach(m, c, &one);
+	expect(m, "\na_total 121\n");
+	assert_int_equal(metric_value(c), 21);
+	metrics_detach(m, c, &other);
+	expect(m, "\na_total 121\n");
+	metrics_detach(m, NULL, &one);
+	assert_int_equal(metrics_attach(m, NULL, &one, &err), 0);
+	metrics_free(m);
+}
+
 static void updating_nothing_is_allowed(void **state)
 {
 	(void)state;
@@ -110,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_of_one_name_stand_under_one_heading),
 		cmocka_unit_test(a_histogram_counts_upwards),
+		cmocka_unit_test(what_is_attached_counts_at_once_and_stays),
 		cmocka_unit_test(updating_nothing_is_allowed),
 		cmocka_unit_test(health_names_what_is_down_and_why),
 		cmocka_unit_test(health_tells_a_change_once),
