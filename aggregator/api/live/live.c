@@ -37,7 +37,7 @@ struct subscriber {
 	struct access access;
 	char key[API_KEY_NAME_MAX]; /* whose slot it has */
 	struct question question;
-	enum live_audience audience;
+	struct live_listener listener;
 	struct live_queue queue;
 	int64_t wrote_at; /* loop time */
 	bool ready_told;
@@ -126,12 +126,13 @@ static bool may_see(const struct subscriber *s, const struct live_event *e)
 					 .account = e->whose.account,
 					 .creator = e->whose.creator};
 
-	return s->audience == SEES_ALL || access_sees_link(&s->access, &link);
+	return s->listener.audience == SEES_ALL ||
+	       access_sees_link(&s->access, &link);
 }
 
 static void offer(struct subscriber *s, const struct delivery *d)
 {
-	if (s->audience != d->audience || !s->streaming ||
+	if (s->listener.audience != d->audience || !s->streaming ||
 	    !live_event_matches(d->event, &s->question) ||
 	    !may_see(s, d->event))
 		return;
@@ -156,10 +157,12 @@ static void tell_ready(struct subscriber *s)
 static void lose(struct live_loop *at, const uint64_t lost[LIVE_AUDIENCES])
 {
 	for (struct subscriber *s = at->subscribers; s; s = s->next) {
-		if (!lost[s->audience] || !s->streaming)
+		uint64_t n = lost[s->listener.audience];
+
+		if (!n || !s->streaming)
 			continue;
-		s->queue.lost += lost[s->audience];
-		metric_add(at->live->lost, lost[s->audience]);
+		s->queue.lost += n;
+		metric_add(at->live->lost, n);
 		send_waiting(s);
 	}
 }
@@ -246,12 +249,14 @@ static void on_ready(void *arg)
 /* --- a subscriber's life ---------------------------------------------------
  */
 
-static enum live_audience audience_of(const struct access *access)
+static struct live_listener listener_of(const struct access *access)
 {
 	struct error ignored;
 
-	return access_check_all(access, "", &ignored) == 0 ? SEES_ALL
-							   : SEES_SOME;
+	if (access_check_all(access, "", &ignored) == 0)
+		return (struct live_listener){.audience = SEES_ALL};
+	return (struct live_listener){.audience = SEES_SOME,
+				      .owners = access->who.owners};
 }
 
 static void subscriber_free(struct subscriber *s)
@@ -272,7 +277,7 @@ static void unsubscribe(struct subscriber *s)
 		at->subscribers = s->next;
 	if (s->next)
 		s->next->prev = s->prev;
-	live_reader_leave(at->live->reader, s->audience);
+	live_reader_leave(at->live->reader, &s->listener);
 	if (s->looking)
 		slots_give_back(at->live->options.questions, s->key);
 	slots_give_back(at->live->slots, s->key);
@@ -352,23 +357,34 @@ static void begin(struct subscriber *s)
 	loop_timer_set(s->at->tick, TICK_MS);
 }
 
+/* Never does nobody listen meanwhile: nothing would be read then. */
+static void listen_as(struct subscriber *s,
+		      const struct live_listener *listener)
+{
+	struct live_reader *reader = s->at->live->reader;
+	struct live_listener meanwhile = {.audience = SEES_ALL};
+
+	live_reader_join(reader, &meanwhile);
+	live_reader_leave(reader, &s->listener);
+	s->listener = *listener;
+	live_reader_join(reader, &s->listener);
+	live_reader_leave(reader, &meanwhile);
+}
+
 /* The keys may have been read again: false when it may ask no more. */
 static bool still_may(struct subscriber *s)
 {
-	struct live *l = s->at->live;
-	enum live_audience audience;
+	struct live_listener now;
 
 	if (!s->access.keys)
 		return true;
 	if (!api_keyring_still_may(s->access.keys, &s->access.who,
 				   API_READ_OWN))
 		return false;
-	audience = audience_of(&s->access);
-	if (audience == s->audience)
-		return true;
-	live_reader_join(l->reader, audience);
-	live_reader_leave(l->reader, s->audience);
-	s->audience = audience;
+	now = listener_of(&s->access);
+	if (now.audience != s->listener.audience ||
+	    now.owners != s->listener.owners)
+		listen_as(s, &now);
 	return true;
 }
 
@@ -411,7 +427,7 @@ static struct subscriber *subscriber_new(struct live_loop *at,
 	s->at = at;
 	s->req = req;
 	s->access = *access;
-	s->audience = audience_of(access);
+	s->listener = listener_of(access);
 	if (question_parse(&s->question, http_query(req),
 			   ASK_LINK | ASK_BOTS | ASK_LIVE, own, NULL, NULL,
 			   err) == 0)
@@ -507,7 +523,7 @@ static enum slots_answer join(struct subscriber *s)
 		s->next->prev = s;
 	at->subscribers = s;
 	metric_add(at->live->subscribers, 1);
-	live_reader_join(at->live->reader, s->audience);
+	live_reader_join(at->live->reader, &s->listener);
 	return answer;
 }
 

@@ -14,7 +14,7 @@ enum {
 	RECORDS_A_TURN = 256,
 	RETRY_MS = 1000, /* after the brokers did not answer */
 	LOG_MS = 10000,
-	KNOWN_BITS = 12,
+	KNOWN_BITS = 14,
 	KNOWN_MAX = 1 << KNOWN_BITS, /* links */
 	KNOWN_MS = 10000,
 	WAITING_MAX = 4096, /* events */
@@ -59,7 +59,8 @@ struct known {
 
 struct waiting {
 	struct live_event *event;
-	int64_t until; /* monotonic */
+	int64_t until;	/* monotonic */
+	uint64_t round; /* in which it was asked for last; 0: in none */
 };
 
 struct live_owners {
@@ -69,6 +70,7 @@ struct live_owners {
 	struct known known[KNOWN_MAX];
 	struct waiting waiting[WAITING_MAX]; /* in the order that they came */
 	size_t count;
+	uint64_t round; /* of questions, from 1 on */
 	bool asking;	/* the worker has the question */
 	int64_t ask_at; /* monotonic: not before */
 	/* The asking thread's, and the worker's while it asks. */
@@ -112,7 +114,7 @@ static void live_owners_find(struct live_owners *o, struct live_event *e)
 		o->options.lost(o->options.arg, 1);
 	else
 		o->waiting[o->count++] =
-			(struct waiting){live_event_share(e), now + WAIT_MS};
+			(struct waiting){live_event_share(e), now + WAIT_MS, 0};
 	pthread_mutex_unlock(&o->lock);
 }
 
@@ -202,15 +204,28 @@ static void ask_archive(struct work *work, unsigned index)
 
 /* Under the lock.  A busy link may come more than once: the server does not
  * mind. */
+static void choose(struct live_owners *o, struct waiting *w)
+{
+	uint64_t id = w->event->link_id;
+
+	if (o->link_count == ASK_MAX)
+		return;
+	if (!o->link_count || o->links[o->link_count - 1] != id)
+		o->links[o->link_count++] = id;
+	w->round = o->round;
+}
+
+/* Those that the archive lacks keep no others from being asked for. */
 static void choose_links(struct live_owners *o)
 {
 	o->link_count = 0;
-	for (size_t i = 0; i < o->count && o->link_count < ASK_MAX; i++) {
-		uint64_t id = o->waiting[i].event->link_id;
-
-		if (!o->link_count || o->links[o->link_count - 1] != id)
-			o->links[o->link_count++] = id;
-	}
+	o->round++;
+	for (size_t i = 0; i < o->count; i++)
+		if (!o->waiting[i].round)
+			choose(o, &o->waiting[i]);
+	for (size_t i = 0; i < o->count; i++)
+		if (o->waiting[i].round < o->round)
+			choose(o, &o->waiting[i]);
 }
 
 /* Asks for what waits; by the reader, now and then. */
@@ -266,7 +281,8 @@ struct live_reader {
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;
-	size_t listening[LIVE_AUDIENCES];
+	size_t all;		    /* listen who see all */
+	struct live_listener *some; /* the others */
 	bool ready; /* the tail is open; changed by the thread alone */
 	bool stopping;
 };
@@ -298,14 +314,19 @@ static void on_owner_lost(void *arg, uint64_t events)
 	r->options.on_lost(r->options.arg, events, SEES_SOME);
 }
 
-static bool anybody_sees_some(struct live_reader *r)
+/* Is there anybody who does not see all links, and may see that owner's?  By
+ * what the click says: whose the link is now is looked for then only, so that
+ * others' clicks, of which there may be thousands a second, cost nothing. */
+static bool somebody_may_see(struct live_reader *r, const char *owner)
 {
-	bool any;
+	const struct live_listener *at;
 
 	pthread_mutex_lock(&r->lock);
-	any = r->listening[SEES_SOME] > 0;
+	for (at = r->some; at; at = at->next)
+		if (!at->owners || key_owners_have(at->owners, owner))
+			break;
 	pthread_mutex_unlock(&r->lock);
-	return any;
+	return at;
 }
 
 static void take_record(struct live_reader *r,
@@ -321,7 +342,7 @@ static void take_record(struct live_reader *r,
 		return;
 	}
 	r->options.on_event(r->options.arg, e, SEES_ALL);
-	if (e->link_id && anybody_sees_some(r))
+	if (e->link_id && somebody_may_see(r, e->owner))
 		live_owners_find(r->owners, e);
 	live_event_release(e);
 }
@@ -351,8 +372,7 @@ static void read_some(struct live_reader *r)
 /* Under the lock. */
 static bool is_idle(const struct live_reader *r)
 {
-	return !r->stopping && !r->listening[SEES_ALL] &&
-	       !r->listening[SEES_SOME];
+	return !r->stopping && !r->all && !r->some;
 }
 
 /* Under the lock, which is let go meanwhile: closing speaks to librdkafka. */
@@ -420,18 +440,35 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void live_reader_join(struct live_reader *r, enum live_audience audience)
+void live_reader_join(struct live_reader *r, struct live_listener *listener)
 {
 	pthread_mutex_lock(&r->lock);
-	r->listening[audience]++;
+	if (listener->audience == SEES_ALL) {
+		r->all++;
+	} else {
+		listener->prev = NULL;
+		listener->next = r->some;
+		if (r->some)
+			r->some->prev = listener;
+		r->some = listener;
+	}
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
 }
 
-void live_reader_leave(struct live_reader *r, enum live_audience audience)
+void live_reader_leave(struct live_reader *r, struct live_listener *listener)
 {
 	pthread_mutex_lock(&r->lock);
-	r->listening[audience]--;
+	if (listener->audience == SEES_ALL) {
+		r->all--;
+	} else {
+		if (listener->prev)
+			listener->prev->next = listener->next;
+		else
+			r->some = listener->next;
+		if (listener->next)
+			listener->next->prev = listener->prev;
+	}
 	pthread_mutex_unlock(&r->lock);
 }
 

@@ -16,6 +16,7 @@
 #include "aggregator/api/query_ender.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
+#include "common/keys/key_owners.h"
 #include "common/log.h"
 #include "common/loop/workers.h"
 #include "common/metrics/metrics.h"
@@ -28,6 +29,16 @@ enum live_audience {
 	SEES_ALL,
 	SEES_SOME, /* the event's `whose` is known */
 	LIVE_AUDIENCES,
+};
+
+/* One who listens. */
+struct live_listener {
+	enum live_audience audience;
+	/* Of SEES_SOME: of clicks of others not even the link is looked for;
+	 * NULL: any's.  They live as long as it listens. */
+	const struct key_owners *owners;
+	/* The reader's. */
+	struct live_listener *next, *prev;
 };
 
 struct live_reader_options {
@@ -57,9 +68,10 @@ void live_reader_stop(struct live_reader *r);
 /* Once the workers have ended.  NULL accepted. */
 void live_reader_free(struct live_reader *r);
 
-/* One more listens, or one less.  From any thread. */
-void live_reader_join(struct live_reader *r, enum live_audience audience);
-void live_reader_leave(struct live_reader *r, enum live_audience audience);
+/* One more listens, or one less; it must not move, nor change, in between. From
+ * any thread. */
+void live_reader_join(struct live_reader *r, struct live_listener *listener);
+void live_reader_leave(struct live_reader *r, struct live_listener *listener);
 
 /* Is what is clicked from now on told?  From any thread. */
 bool live_reader_is_ready(struct live_reader *r);
