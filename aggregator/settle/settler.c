@@ -23,6 +23,7 @@ struct settler_health {
 	struct health_check *clickhouse, *tables, *redis;
 	struct health_check *settled; /* what is held back */
 	struct health_check *clocks;
+	struct health_check *topics; /* those that are waited for */
 };
 
 struct settler_metrics {
@@ -50,7 +51,8 @@ struct settler {
 	bool lease_owned;
 	struct pass *pass;
 	bool clock_reported; /* that one is ahead */
-	unsigned failures;   /* in a row */
+	char silent_reported[TOPIC_MAX];
+	unsigned failures; /* in a row */
 };
 
 static bool is_stopping(void *arg)
@@ -184,6 +186,34 @@ static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 	}
 }
 
+/* Whether it is late or gone for good, the operator knows. */
+static void report_silent(struct settler *s, const struct silent_topic *topic)
+{
+	char text[TOPIC_MAX + 160], since[RFC3339_TEXT_MAX];
+
+	if (!*topic->name) {
+		health_up(s->health.topics);
+		*s->silent_reported = '\0';
+		return;
+	}
+	snprintf(
+		text, sizeof(text),
+		"complete_until waits for topic %s, of which nothing was heard "
+		"since %s; see aggregator.retired_topics",
+		topic->name, rfc3339_format(topic->since, since));
+	health_say(s->health.topics, text);
+	if (strcmp(s->silent_reported, topic->name) != 0)
+		log_warn(
+			s->log,
+			"complete_until waits for a topic that is silent while "
+			"others are not: do its collectors run? If none reads "
+			"it any more, name it in aggregator.retired_topics",
+			log_str("topic", topic->name),
+			log_str("silent_since", since));
+	snprintf(s->silent_reported, sizeof(s->silent_reported), "%s",
+		 topic->name);
+}
+
 static void report_dropped(struct settler *s, const struct pass_result *r)
 {
 	char name[CIVIL_NAME_MAX];
@@ -283,8 +313,10 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	int64_t took = clock_monotonic_ns() - start;
 
 	/* The clocks were compared, even if the pass failed afterwards. */
-	if (ret->clocks.server_ms)
+	if (ret->clocks.server_ms) {
 		report_clocks(s, &ret->clocks);
+		report_silent(s, &ret->silent);
+	}
 	report_done(s, ret, took / 1000000);
 	if (ret->ended) {
 		metric_observe(s->metrics.seconds, (double)took / 1e9);
@@ -420,6 +452,8 @@ struct settler *settler_new(const struct aggregator_config *config,
 	s->health.redis = health_register(health, "redis");
 	s->health.clocks = health_register(health, "clocks");
 	health_up(s->health.clocks);
+	s->health.topics = health_register(health, "topics");
+	health_up(s->health.topics);
 	s->health.settled = health_register(health, "settled");
 	health_up(s->health.settled);
 	register_metrics(s, metrics);
