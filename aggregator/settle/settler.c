@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "aggregator/migrate/migrate.h"
+#include "aggregator/reconcile/reconcile_day.h"
 #include "aggregator/reconcile/reconcile_gauges.h"
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/lease.h"
@@ -237,19 +238,17 @@ static void report_dropped(struct settler *s, const struct pass_result *r)
 /* --- reconciliation ---------------------------------------------------------
  */
 
-/* Finds out and keeps the hours of a day from `from` (seconds) on; shows them
- * if there are gauges. */
-static int reconcile_day(struct settler *s, int64_t from,
-			 struct reconcile_gauges *gauges, struct error *err)
+/* The hours of a day from `from` (seconds) on; shows them if there are gauges.
+ */
+static int reconcile_from(struct settler *s, int64_t from,
+			  struct reconcile_gauges *gauges, struct error *err)
 {
 	struct reconciliation found = {0};
-	int status = reconcile(s->patient_ch, &s->config->aggregator.clicks,
-			       from, from + CIVIL_DAY, &found, err);
+	int status = reconcile_day(s->patient_ch, &s->config->aggregator.clicks,
+				   from, &found, err);
 
 	if (status == 0 && gauges)
 		reconcile_gauges_set(gauges, &found);
-	if (status == 0)
-		status = reconciled_hours_store(s->patient_ch, &found, err);
 	reconciliation_release(&found);
 	return status;
 }
@@ -266,10 +265,10 @@ static int reconcile_what_is_due(struct settler *s, int64_t complete_until,
 	if (!every || now < s->reconcile_at || to < CIVIL_DAY)
 		return 0;
 	s->reconcile_at = now + every;
-	if (reconcile_day(s, to - CIVIL_DAY, &s->reconciled, err) < 0 ||
+	if (reconcile_from(s, to - CIVIL_DAY, &s->reconciled, err) < 0 ||
 	    reconciled_hours_due(s->patient_ch, &sealed, err) < 0)
 		return -1;
-	return sealed >= 0 ? reconcile_day(s, sealed, NULL, err) : 0;
+	return sealed >= 0 ? reconcile_from(s, sealed, NULL, err) : 0;
 }
 
 /* Settling goes on without it. */
