@@ -13,6 +13,9 @@
  * one that never was, so that no more than this of the table is read. */
 #define READ_MS CLOCK_DAY
 
+/* And so much is looked through at once for topics that are silent longer. */
+#define LOOK_MS (30 * CLOCK_DAY)
+
 /* `ahead_ms` is of the reports of so long. */
 #define AHEAD_MS (10 * CLOCK_MINUTE)
 
@@ -25,6 +28,7 @@ struct watermark_reader {
 	size_t count, capacity;
 	size_t at;	   /* of the row before: rows come in that order, too */
 	int64_t newest_ms; /* heard of any partition; 0: all is to be read */
+	bool silent_known; /* topics of which older reports alone are there */
 	int64_t reached_ms;	     /* newest heard in this reading */
 	int64_t ahead_ms, server_ms; /* of this reading */
 };
@@ -228,49 +232,123 @@ static int take_topic(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Those that were heard of lately, and those that were not: of what is older
- * than READ_MS, only the narrow column of topics is read, but for the rows of
- * topics that are silent. */
-static int list_topics(struct watermark_reader *r, struct clickhouse *ch,
-		       struct topic_list *ret, struct error *err)
+static int ask_topics(struct clickhouse *ch, const char *sql, int64_t from_ms,
+		      int64_t to_ms, const char *known, struct topic_list *ret,
+		      struct error *err)
 {
-	static const char newest_sql[] =
-		"SELECT toUnixTimestamp64Milli(max(t)), " SERVER_MS
-		" FROM (SELECT inserted_at AS t FROM ingest_progress "
-		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
-		" ORDER BY inserted_at DESC LIMIT 1) FORMAT TabSeparated";
-	static const char sql[] =
-		"SELECT topic, " NEWEST_PAST
-		" FROM ingest_progress WHERE " PROGRESS_IS_STREAM
-		" AND inserted_at > fromUnixTimestamp64Milli({since:Int64}, "
-		"'UTC') GROUP BY topic HAVING " NEWEST_PAST " > 0 UNION ALL "
-		"SELECT topic, " NEWEST_PAST
-		" FROM ingest_progress WHERE " PROGRESS_IS_STREAM
-		" AND topic NOT IN (SELECT topic FROM ingest_progress WHERE "
-		"inserted_at > fromUnixTimestamp64Milli({since:Int64}, 'UTC') "
-		"AND " IS_PAST ") GROUP BY topic FORMAT TabSeparated";
-	char since[24];
-	const struct clickhouse_param params[] = {{"param_since", since},
+	char from[24], to[24];
+	const struct clickhouse_param params[] = {{"param_from", from},
+						  {"param_to", to},
+						  {"param_known", known},
 						  {NULL, NULL}};
-	uint64_t n[2] = {0};
 
-	if (clickhouse_numbers(ch, newest_sql, NULL, n, 2, err) < 0)
-		return -1;
-	r->server_ms = (int64_t)n[1];
-	snprintf(since, sizeof(since), "%" PRId64, (int64_t)n[0] - READ_MS);
+	snprintf(from, sizeof(from), "%" PRId64, from_ms);
+	snprintf(to, sizeof(to), "%" PRId64, to_ms);
 	return clickhouse_rows(ch, sql, params, "sn", take_topic, ret, err);
 }
 
+#define SQL_TIME(param) "fromUnixTimestamp64Milli({" param ":Int64}, 'UTC')"
+#define SELECT_TOPICS                                                          \
+	"SELECT topic, " NEWEST_PAST                                           \
+	" FROM ingest_progress WHERE " PROGRESS_IS_STREAM                      \
+	" AND inserted_at > " SQL_TIME("from")
+
+static void put_known(struct buf *out, const struct topic_list *topics)
+{
+	buf_putc(out, '[');
+	for (size_t i = 0; i < topics->count; i++) {
+		const char *name = topics->items[i].name;
+
+		/* Kafka has no such names: one that comes is found twice. */
+		if (!name[strcspn(name, "'\\")])
+			buf_printf(out, "%s'%s'", out->len > 1 ? "," : "",
+				   name);
+	}
+	buf_putc(out, ']');
+}
+
+/* Topics that were last heard of between `oldest_ms` and `until_ms`, some weeks
+ * at a time.  Of the others' rows only the column of topics is read. */
+static int list_silent(struct clickhouse *ch, int64_t oldest_ms,
+		       int64_t until_ms, struct topic_list *ret,
+		       struct error *err)
+{
+	static const char sql[] = SELECT_TOPICS " AND inserted_at <= " SQL_TIME(
+		"to") " AND topic NOT IN "
+		      "{known:Array(String)} GROUP BY topic FORMAT "
+		      "TabSeparated";
+	struct buf known = {0};
+	int status = 0;
+
+	for (; status == 0 && until_ms >= oldest_ms; until_ms -= LOOK_MS) {
+		buf_reset(&known);
+		put_known(&known, ret);
+		status = buf_cstr(&known)
+				 ? ask_topics(ch, sql, until_ms - LOOK_MS,
+					      until_ms, known.data, ret, err)
+				 : error_set_nomem(err);
+	}
+	buf_free(&known);
+	return status;
+}
+
+/* Those of which there are reports of the last READ_MS, and all others unless
+ * these were listed before. */
+static int list_topics(struct watermark_reader *r, struct clickhouse *ch,
+		       struct topic_list *ret, struct error *err)
+{
+	static const char ends[] =
+		"SELECT toUnixTimestamp64Milli(max(t)), "
+		"greatest(toUnixTimestamp64Milli(min(t)), 0), " SERVER_MS
+		" FROM ("
+		"SELECT * FROM (SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
+		" ORDER BY inserted_at DESC LIMIT 1) UNION ALL "
+		"SELECT * FROM (SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
+		" ORDER BY inserted_at LIMIT 1)) FORMAT TabSeparated";
+	static const char recent[] =
+		SELECT_TOPICS " GROUP BY topic FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+	int64_t since;
+
+	if (clickhouse_numbers(ch, ends, NULL, n, 3, err) < 0)
+		return -1;
+	since = (int64_t)n[0] - READ_MS;
+	r->server_ms = (int64_t)n[2];
+	if (ask_topics(ch, recent, since, 0, "[]", ret, err) < 0)
+		return -1;
+	if (r->silent_known || !n[0])
+		return 0;
+	return list_silent(ch, (int64_t)n[1], since, ret, err);
+}
+
+static void drop_topic(struct watermark_reader *r, const char *topic)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (strcmp(r->marks[i].topic, topic) != 0)
+			r->marks[kept++] = r->marks[i];
+	r->count = kept;
+}
+
+/* Of topics that are silent, and known, the marks stay as they are. */
 static int read_all(struct watermark_reader *r, struct clickhouse *ch,
 		    struct error *err)
 {
 	struct topic_list topics = {0};
 	int status = list_topics(r, ch, &topics, err);
 
-	for (size_t i = 0; status == 0 && i < topics.count; i++)
+	for (size_t i = 0; status == 0 && i < topics.count; i++) {
+		drop_topic(r, topics.items[i].name);
 		status = read_rows(r, ch, topics.items[i].name,
 				   topics.items[i].newest_ms, READ_MS, err);
+	}
 	free(topics.items);
+	/* What was dropped may be silent when it is listed next. */
+	if (status < 0)
+		r->silent_known = false;
 	return status;
 }
 
@@ -278,16 +356,19 @@ static void forget(struct watermark_reader *r)
 {
 	r->count = 0;
 	r->newest_ms = 0;
-	r->recheck_at = clock_monotonic_ms() + r->recheck_ms;
+	r->silent_known = false;
 }
 
 static int read_new(struct watermark_reader *r, struct clickhouse *ch,
 		    struct error *err)
 {
 	r->reached_ms = r->ahead_ms = r->server_ms = 0;
-	return r->newest_ms ? read_rows(r, ch, NULL, r->newest_ms,
-					r->overlap_ms, err)
-			    : read_all(r, ch, err);
+	if (r->newest_ms && clock_monotonic_ms() < r->recheck_at)
+		return read_rows(r, ch, NULL, r->newest_ms, r->overlap_ms, err);
+	if (read_all(r, ch, err) < 0)
+		return -1;
+	r->recheck_at = clock_monotonic_ms() + r->recheck_ms;
+	return 0;
 }
 
 /* --- topics -----------------------------------------------------------------
@@ -363,7 +444,7 @@ int watermark_read(struct watermark_reader *r, struct clickhouse *ch,
 {
 	int status;
 
-	if (mended != r->mended || clock_monotonic_ms() >= r->recheck_at)
+	if (mended != r->mended)
 		forget(r);
 	r->mended = mended;
 	drop_unheard(r);
@@ -373,10 +454,11 @@ int watermark_read(struct watermark_reader *r, struct clickhouse *ch,
 		status = read_new(r, ch, err);
 	}
 	if (status < 0) {
-		forget(r);
+		r->recheck_at = 0;
 		return error_wrap(err, "watermark");
 	}
 	r->newest_ms = r->reached_ms;
+	r->silent_known = r->newest_ms > 0;
 	*ret = (struct watermark){
 		.server_ms = r->server_ms,
 		.ahead_ms = r->ahead_ms,

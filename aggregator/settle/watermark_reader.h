@@ -6,12 +6,14 @@
  *
  * Reading a day of ingest_progress, up to each topic's newest report, takes a
  * tenth of a second and more, so that it is read once, and then only what was
- * stored since: the rows of the last
- * `overlap` before the newest row that was seen, as an insert may take that
- * long from the server's look at its clock until it is seen.  All is read again
- * when that newest row is not there any more (another replica, a restored
- * server) or lies beyond the server's clock (which went back), when a mark was
- * mended (reports may have been deleted), and every `recheck_every`.
+ * stored since: the rows of the last `overlap` before the newest row that was
+ * seen, as an insert may take that long from the server's look at its clock
+ * until it is seen.  All is read again when that newest row is not there any
+ * more (another replica, a restored server) or lies beyond the server's clock
+ * (which went back), when a mark was mended (reports may have been deleted),
+ * and every `recheck_every`.  What is older than a day is looked through for
+ * topics as well, but not every `recheck_every`: those that were silent stay
+ * known.
  */
 #ifndef AGGREGATOR_SETTLE_WATERMARK_READER_H
 #define AGGREGATOR_SETTLE_WATERMARK_READER_H

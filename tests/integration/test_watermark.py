@@ -173,11 +173,11 @@ def agree(made, reports, when):
                              f"{both[-1][1]} is so") from None
 
 
-@pytest.mark.parametrize("seed, steps", [
-    (1, 25), pytest.param(2, 300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed, steps, recheck_every", [
+    (1, 25, "1h"), (3, 15, "1s"), pytest.param(2, 300, "5s", marks=pytest.mark.long)])
 def test_what_is_read_bit_by_bit_is_what_all_rows_say(
-        aggregator, migrated, clickhouse, program, seed, steps):
-    made = aggregator(watermark_every="500ms")
+        aggregator, migrated, clickhouse, program, seed, steps, recheck_every):
+    made = aggregator(watermark_every="500ms", recheck_every=recheck_every)
     reports = Reports(clickhouse, seed)
     # Of topics that are silent for a day when another one comes; the first of this
     # partition, for a day before that one.
@@ -234,7 +234,7 @@ def test_a_topic_that_is_silent_is_waited_for_until_it_is_retired(
 
     reports = Reports(clickhouse, 5)
     now = now_ms()
-    for ago, topic in ((50 * HOUR, "clicks-b"), (0, "clicks-a"), (0, "links")):
+    for ago, topic in ((100 * DAY, "clicks-b"), (0, "clicks-a"), (0, "links")):
         for partition in range(TOPICS[topic] or 1):
             reports.add(now - ago, topic, partition)
     old, *new = [row["append"] for row in reports.rows if row["topic"] != "links"]
@@ -245,7 +245,7 @@ def test_a_topic_that_is_silent_is_waited_for_until_it_is_retired(
     assert told["complete_until"] == promised["clicks-b"]
     assert told["waits_for"] == {
         "topic": "clicks-b", "partition": 0, "reported_until": rfc3339(old / 1000),
-        "silent_since": rfc3339((now - 50 * HOUR) / 1000)}
+        "silent_since": rfc3339((now - 100 * DAY) / 1000)}
     eventually(lambda: "waits for topic clicks-b" in made.ready()[1],
                what="/readyz to tell")
     for name in ("doctor", "watermark"):
