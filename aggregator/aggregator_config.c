@@ -118,6 +118,13 @@ static const struct setting settings[] = {
 		"How much of the ingest progress is read again each time: half "
 		"of it is how far the clocks of ClickHouse's replicas may "
 		"differ, half how long an insert may take."),
+	SETTING_STRINGS(
+		retired_topics, OPTIONAL_LIKE("[clicks-2025]"), AT_START,
+		"Topics that no collector reads any more, after others took "
+		"their place: once one of them is silent for an hour, "
+		"`complete_until` does not wait for it. For any other it "
+		"waits, however long that is silent. The same for all "
+		"aggregators."),
 	SETTING_MOVED(edge_delay, "clicks.edge_delay"),
 	SETTING_DURATION(lease, "30s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "How long an aggregator that fell silent keeps others "

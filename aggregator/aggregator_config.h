@@ -55,13 +55,14 @@ struct aggregator_settings {
 	int64_t raw_days;      /* after its end until it is dropped; 0: never */
 	int64_t settled_days;  /* the same of its counts */
 	int64_t recheck_every; /* ms between looks at all of the progress */
-	int64_t progress_overlap; /* ms read again in each pass */
-	int64_t lease;		  /* ms */
-	int64_t clean_every;	  /* ms between deletions of superseded rows */
-	int64_t keep_superseded;  /* ms before a superseded row is deleted */
-	int64_t keep_open;	  /* ms, the same of hours that are not over */
-	int64_t reconcile_every;  /* 0: never */
-	int64_t values_max;	  /* of a dimension and hour */
+	int64_t progress_overlap;	       /* ms read again in each pass */
+	struct setting_strings retired_topics; /* that no collector reads */
+	int64_t lease;			       /* ms */
+	int64_t clean_every;	 /* ms between deletions of superseded rows */
+	int64_t keep_superseded; /* ms before a superseded row is deleted */
+	int64_t keep_open;	 /* ms, the same of hours that are not over */
+	int64_t reconcile_every; /* 0: never */
+	int64_t values_max;	 /* of a dimension and hour */
 };
 
 struct aggregator_config {

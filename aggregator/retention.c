@@ -39,6 +39,8 @@ static int list_day(void *arg, const struct old_day *day, struct error *err)
 	else if (!day->settled)
 		printf("waits: its rows are not what was settled, see "
 		       "'aggregator doctor'\n");
+	else if (!day->reconciled)
+		printf("to be dropped, once it was reconciled\n");
 	else
 		printf("to be dropped\n");
 	if (!day->dropped && !(day->sealed && day->settled)) {

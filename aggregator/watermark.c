@@ -54,6 +54,8 @@ static void show_time(const char *what, int64_t ms, const char *remark)
 
 static void show(const struct state *s)
 {
+	char text[RFC3339_TEXT_MAX];
+
 	show_time("published", s->published.complete_until,
 		  is_beyond(s) ? ", beyond ClickHouse's clock" : "");
 	show_time("reported", s->promised, "");
@@ -62,6 +64,12 @@ static void show(const struct state *s)
 		printf("%-16spartition %u of %s%s\n", "waits for",
 		       s->reported.partition, s->reported.topic,
 		       s->promised ? "" : ", which has reported nothing");
+	if (s->reported.silent_since)
+		printf("nothing was heard of %s since %s, though others "
+		       "reported: if no collector reads it any more, name it "
+		       "in aggregator.retired_topics\n",
+		       s->reported.topic,
+		       rfc3339_format(s->reported.silent_since, text));
 	if (s->reported.ahead_ms > CLOCK_MINUTE)
 		printf("times reported in ingest_progress lie up to %lld s "
 		       "beyond "

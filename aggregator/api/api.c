@@ -123,13 +123,14 @@ static bool slice_is(struct http_slice s, const char *text)
 	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
 }
 
-/* `body` is encoded already; `etag` is that of the identity.  `unique_error` is
- * the call's. */
+/* `body` is encoded already; `etag` is that of the identity.  `quality` is the
+ * call's. */
 static void reply(struct http_request *req, const char *type, const char *etag,
-		  const char *unique_error, enum encoding encoding,
+		  const struct csv_quality *quality, enum encoding encoding,
 		  const struct buf *body)
 {
 	char text[ENCODING_ETAG_MAX];
+	const char *unique_error = quality->unique_error;
 	bool exact = !strcmp(unique_error, "0");
 	const struct http_field fields[] = {
 		{"Content-Encoding", encoding_name(encoding)},
@@ -142,6 +143,7 @@ static void reply(struct http_request *req, const char *type, const char *etag,
 		{"Content-Security-Policy", CSP},
 		{*unique_error ? "Unique-Error" : NULL, unique_error},
 		{"Approximate", exact ? "false" : "true"},
+		{"Lower-Bound", quality->lower_bound ? "true" : "false"},
 		{NULL, NULL}};
 
 	if (encoding_etag_matches(http_header_get(req, "If-None-Match"), etag))
@@ -215,7 +217,7 @@ static void job_done(void *arg)
 		reply(job->req,
 		      job->call.csv ? "text/csv; charset=utf-8"
 				    : "application/json",
-		      job->call.etag, job->call.unique_error, job->encoding,
+		      job->call.etag, &job->call.quality, job->encoding,
 		      &job->call.body);
 	job_free(job);
 }
@@ -313,11 +315,12 @@ static bool route_matches(const struct route *r, struct http_slice path)
 static void reply_static(struct http_request *req,
 			 const struct static_file *file)
 {
+	static const struct csv_quality none;
 	struct encoding_list accepted = encoding_list_of(req);
 	enum encoding encoding;
 
 	if (static_file_choose(file, &accepted, &encoding))
-		reply(req, file->type, file->etag, "", encoding,
+		reply(req, file->type, file->etag, &none, encoding,
 		      &file->forms[encoding]);
 	else
 		problem_reply_not_acceptable(req);

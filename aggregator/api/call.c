@@ -57,10 +57,13 @@ int call_finish_json(struct call *call, json_t *object, struct error *err)
 	return status < 0 ? error_set_nomem(err) : 0;
 }
 
-void call_set_unique_error(struct call *call, double unique_error)
+void call_set_quality(struct call *call, double unique_error, bool lower_bound)
 {
-	snprintf(call->unique_error, sizeof(call->unique_error), "%.6g",
+	struct csv_quality *q = &call->quality;
+
+	snprintf(q->unique_error, sizeof(q->unique_error), "%.6g",
 		 unique_error);
+	q->lower_bound = lower_bound;
 }
 
 int call_finish_csv(struct call *call, struct error *err)
@@ -72,8 +75,9 @@ int call_finish_csv(struct call *call, struct error *err)
 	if (call->body.failed)
 		return error_set_nomem(err);
 	digest_of(call->body.data, call->body.len, revision);
-	len = snprintf(both, sizeof(both), "%s %s", revision,
-		       call->unique_error);
+	len = snprintf(both, sizeof(both), "%s %s%s", revision,
+		       call->quality.unique_error,
+		       call->quality.lower_bound ? " lower" : "");
 	digest_of(both, (size_t)len, revision);
 	set_etag(call, revision);
 	return 0;

@@ -18,6 +18,12 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 
+/* How good the counts of a CSV are, for its headers. */
+struct csv_quality {
+	char unique_error[16]; /* "": it has no visitors */
+	bool lower_bound;
+};
+
 struct call {
 	const struct aggregator_config *config;
 	struct freshness *freshness;
@@ -32,9 +38,7 @@ struct call {
 	struct buf body;
 	char etag[40];
 	bool csv;
-	/* How good the visitors of a CSV are, for its headers; "": it has
-	 * none. */
-	char unique_error[16];
+	struct csv_quality quality;
 };
 
 /* Returns -1 with ERROR_INPUT (400), ERROR_NOT_OWNER (403), ERROR_NOTFOUND
@@ -78,9 +82,9 @@ int call_now(void *arg, int64_t *ret_ms, struct error *err);
  */
 int call_finish_json(struct call *call, json_t *object, struct error *err);
 
-/* Says by headers what JSON says by members: `unique_error` and `approximate`.
- * For CSV, before it is ended. */
-void call_set_unique_error(struct call *call, double unique_error);
+/* Says by headers what JSON says by members: `unique_error`, `approximate` and
+ * `lower_bound`.  For CSV, before it is ended. */
+void call_set_quality(struct call *call, double unique_error, bool lower_bound);
 
 /* Ends an answer whose body is written: adds the ETag, which is of those
  * headers, too. */

@@ -96,6 +96,8 @@ static int take_row(void *arg, char **f, struct error *err)
 		return add_group(a, f[2], f[3], &counts, err);
 	if (!strcmp(f[0], "total"))
 		a->total = counts;
+	else if (!strcmp(f[0], "left_out"))
+		a->lower_bound = counts.events > 0;
 	else
 		a->data[buckets_find(&a->buckets, tsv_i64(f[1]))] = counts;
 	return 0;
@@ -466,7 +468,7 @@ int route_clicks(struct call *call, struct error *err)
 		status = clicks_fetch(call, &q, &a, err);
 	if (status == 0 && q.csv) {
 		clicks_to_csv(&q, &a, &call->body);
-		call_set_unique_error(call, a.unique_error);
+		call_set_quality(call, a.unique_error, a.lower_bound);
 		status = call_finish_csv(call, err);
 	} else if (status == 0) {
 		status = call_finish_json(call, clicks_to_json(&q, &a), err);

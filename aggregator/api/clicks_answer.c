@@ -99,7 +99,9 @@ static int add_groups(const struct question *q, const struct clicks_answer *a,
 	if (!q->group_by_count)
 		return 0;
 	if (json_object_set_new(answer, "group_by", group_by_to_json(q)) < 0 ||
-	    json_object_set_new(answer, "groups", groups_to_json(q, a)) < 0)
+	    json_object_set_new(answer, "groups", groups_to_json(q, a)) < 0 ||
+	    json_object_set_new(answer, "lower_bound",
+				json_boolean(a->lower_bound)) < 0)
 		return -1;
 	if (!find_rest(q, a, &rest))
 		return 0;

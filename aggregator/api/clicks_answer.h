@@ -25,6 +25,7 @@ struct clicks_answer {
 	struct counts total;
 	struct group *groups; /* busiest first */
 	size_t group_count;
+	bool lower_bound; /* counts of groups are, as hours left values out */
 	double unique_error;	/* of visitors and ips; 0: counted one by one */
 	int64_t complete_until; /* ms; 0: not known */
 };

@@ -107,7 +107,8 @@ void cors_put_fields(const struct setting_strings *origins,
 	buf_puts(lines, "Access-Control-Allow-Origin: ");
 	buf_puts(lines, allowed);
 	buf_puts(lines, "\r\nAccess-Control-Expose-Headers: "
-			"ETag, Retry-After, Unique-Error, Approximate\r\n");
+			"ETag, Retry-After, Unique-Error, Approximate, "
+			"Lower-Bound\r\n");
 }
 
 bool cors_preflight(const struct setting_strings *origins,

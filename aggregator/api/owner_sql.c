@@ -20,8 +20,11 @@
 #define SQL_OF_VALUES                                                          \
 	" FROM owner_values WHERE " SQL_OWNERS                                 \
 	" AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) "                \
-	"AND day <= toDate(toDateTime({to:UInt32}, 'UTC')) AND NOT rest "      \
+	"AND day <= toDate(toDateTime({to:UInt32}, 'UTC')) "                   \
 	"AND " SQL_IS_COPIED("toUInt32(toDateTime(day, 'UTC'))")
+
+/* Rows of the rest have no value: the table is in the order of values. */
+#define SQL_OF_REST SQL_OF_VALUES " AND rest AND value = ''"
 
 /*
  * How many there were: of n, N (1 - exp(-n / N)) digests of 32 bits differ,
@@ -90,13 +93,24 @@ static void put_values(struct buf *sql, const struct question *q,
 
 	buf_printf(sql,
 		   "(SELECT value AS v, " SQL_SETTLED_COUNTS SQL_OF_VALUES
-		   " AND dimension = '%s'",
+		   " AND NOT rest AND dimension = '%s'",
 		   d->name);
 	buf_printf(&what, "%s AS v, " SQL_ROW_COUNTS, d->expression);
 	put_rows(sql, q, days, buf_cstr(&what), " GROUP BY v");
 	sql->failed |= what.failed;
 	buf_free(&what);
 	buf_putc(sql, ')');
+}
+
+static void put_left_out(struct buf *sql, const struct question *q)
+{
+	buf_printf(sql,
+		   " UNION ALL SELECT 'left_out' AS answer_part, 0 AS bucket, "
+		   "" CLICKS_SQL_NO_VALUES CLICKS_SQL_SUMS
+		   ", CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
+		   "CAST(NULL AS Nullable(UInt64)) AS n_ips FROM (SELECT "
+		   "" SQL_SETTLED_COUNTS SQL_OF_REST " AND dimension = '%s')",
+		   q->group_by[0]->name);
 }
 
 void owner_sql_clicks(struct buf *sql, const struct question *q,
@@ -124,6 +138,7 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 			   " GROUP BY group_value ORDER BY %s DESC, n_events "
 			   "DESC, group_value LIMIT {limit:UInt64})",
 			   clicks_sql_left(q->bots));
+		put_left_out(sql, q);
 	}
 	buf_puts(sql, " FORMAT TabSeparated");
 }
@@ -135,10 +150,17 @@ void owner_sql_links(struct buf *sql, const struct question *q,
 		 "SELECT l AS link, is_now, " CLICKS_SQL_SUMS " FROM (SELECT "
 		 "toUInt64OrZero(value) AS l, toDateTime(day, 'UTC') >= "
 		 "toDateTime({start:UInt32}, 'UTC') AS is_now, "
-		 "" SQL_SETTLED_COUNTS SQL_OF_VALUES " AND dimension = 'link'");
+		 "" SQL_SETTLED_COUNTS SQL_OF_VALUES " AND NOT rest "
+		 "AND dimension = 'link'");
 	put_rows(sql, q, days,
 		 "link_id AS l, ts >= toDateTime64({start:UInt32}, 3, 'UTC') "
 		 "AS is_now, " SQL_ROW_COUNTS,
 		 " GROUP BY l, is_now");
 	buf_puts(sql, ") GROUP BY link, is_now");
+}
+
+void owner_sql_links_left_out(struct buf *sql)
+{
+	buf_puts(sql, "SELECT sum(events)" SQL_OF_REST
+		      " AND dimension = 'link' FORMAT TabSeparated");
 }

@@ -28,4 +28,8 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 void owner_sql_links(struct buf *sql, const struct question *q,
 		     const struct copied_days *days);
 
+/* How many events the copied days have of links that they left out, as others
+ * of the owner were busier. */
+void owner_sql_links_left_out(struct buf *sql);
+
 #endif

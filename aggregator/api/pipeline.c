@@ -22,24 +22,22 @@
 static json_t *waits_for(const struct fresh *fresh)
 {
 	const struct watermark *w = &fresh->reported;
-	json_t *known = NULL;
 
 	if (!*w->topic)
 		return json_null();
-	if (w->complete_until)
-		known = json_time(w->complete_until);
-	return json_pack("{s:s, s:I, s:o}", "topic", w->topic, "partition",
+	return json_pack("{s:s, s:I, s:o, s:o}", "topic", w->topic, "partition",
 			 (json_int_t)w->partition, "reported_until",
-			 known ? known : json_null());
+			 json_time(w->complete_until), "silent_since",
+			 json_time(w->silent_since));
 }
 
 static json_t *mark_to_json(const struct partition_mark *m)
 {
-	return json_pack("{s:s, s:I, s:I, s:o, s:o}", "topic", m->topic,
+	return json_pack("{s:s, s:I, s:I, s:o, s:o, s:b}", "topic", m->topic,
 			 "partition", (json_int_t)m->partition, "epoch",
 			 (json_int_t)m->epoch, "reported_until",
 			 json_time(m->reported_ms), "heard_at",
-			 json_time(m->heard_ms));
+			 json_time(m->heard_ms), "retired", m->retired);
 }
 
 static json_t *marks_to_json(const struct fresh *fresh)

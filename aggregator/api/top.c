@@ -36,6 +36,7 @@ struct top {
 	struct owner_answer owners; /* with days: they are counted in these */
 	struct total_answer total;  /* unless of_rows */
 	int64_t complete_until;	    /* ms since 1970 */
+	bool lower_bound;	    /* counts are, as hours left links out */
 	struct top_link *links;	    /* the busiest first */
 	size_t count;
 	struct top_link **by_id; /* ascending */
@@ -142,6 +143,29 @@ static int count(struct top *t, const struct question_params *params,
 		return 0;
 	question_params_explain(t->call, err);
 	return -1;
+}
+
+/* Rows leave nothing out. */
+static int find_left_out(struct top *t, const struct question_params *params,
+			 struct error *err)
+{
+	struct buf sql = {0};
+	uint64_t events = 0;
+	int status;
+
+	if (t->owners.days.count)
+		owner_sql_links_left_out(&sql);
+	else if (!t->of_rows)
+		total_sql_links_left_out(&sql, &t->read, &t->total.days);
+	else
+		return 0;
+	status = buf_cstr(&sql)
+			 ? clickhouse_numbers(t->call->ch, sql.data,
+					      params->items, &events, 1, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	t->lower_bound = events > 0;
+	return status;
 }
 
 /* --- what links are ---------------------------------------------------------
@@ -280,6 +304,8 @@ static int fetch(struct top *t, struct error *err)
 	if (status == 0)
 		status = count(t, counted, err);
 	if (status == 0)
+		status = find_left_out(t, counted, err);
+	if (status == 0)
 		status = sort(t, err);
 	if (status == 0)
 		status = ask_archive(t, &params, err);
@@ -361,13 +387,14 @@ static json_t *to_json(const struct top *t)
 			return NULL;
 		}
 	}
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "tz", zone_name(q->zone),
-		"from", zone_format(q->zone, q->from, from), "to",
-		zone_format(q->zone, q->to, to), "bots",
-		bots_mode_name(q->bots), "sort",
-		q->by_growth ? "growth" : "clicks", "complete_until",
-		json_complete_until(t->complete_until, q->to), "links", links);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:o}", "tz",
+			 zone_name(q->zone), "from",
+			 zone_format(q->zone, q->from, from), "to",
+			 zone_format(q->zone, q->to, to), "bots",
+			 bots_mode_name(q->bots), "sort",
+			 q->by_growth ? "growth" : "clicks", "complete_until",
+			 json_complete_until(t->complete_until, q->to),
+			 "lower_bound", t->lower_bound, "links", links);
 }
 
 int route_top(struct call *call, struct error *err)

@@ -39,7 +39,14 @@ struct reading {
 	const char *dimension;
 	uint32_t span;	   /* of stats_rollups, seconds */
 	const char *state; /* of visitors; NULL: not known */
+	bool rest;	   /* what was left out of the values, in their place */
 };
+
+/* Rows of the rest have no value: tables are in the order of values. */
+static const char *values_of(const struct reading *what)
+{
+	return what->rest ? "rest AND value = ''" : "NOT rest";
+}
 
 static void put_columns(struct buf *sql, const char *at,
 			const struct reading *what)
@@ -66,8 +73,8 @@ static void put_source(struct buf *sql, const struct question *q,
 		put_columns(sql, "slot", what);
 		buf_printf(sql,
 			   " FROM stats_hourly WHERE " SQL_PUBLISHED
-			   " AND dimension = '%s' AND NOT rest%s",
-			   what->dimension, buf_cstr(&open));
+			   " AND dimension = '%s' AND %s%s",
+			   what->dimension, values_of(what), buf_cstr(&open));
 	}
 	if (slots && days->count)
 		buf_puts(sql, " UNION ALL ");
@@ -75,9 +82,9 @@ static void put_source(struct buf *sql, const struct question *q,
 		put_columns(sql, "span_start", what);
 		buf_printf(sql,
 			   " FROM stats_rollups WHERE " SQL_ROLLED
-			   " AND dimension = '%s' AND NOT rest AND span = "
+			   " AND dimension = '%s' AND %s AND span = "
 			   "%" PRIu32,
-			   what->dimension, what->span);
+			   what->dimension, values_of(what), what->span);
 	}
 	buf_putc(sql, ')');
 	sql->failed |= open.failed;
@@ -156,8 +163,10 @@ static void put_groups(struct buf *sql, const struct question *q,
 {
 	const struct dimension *d = q->group_by[0];
 	const struct reading what = {
-		d->name, CIVIL_DAY,
-		d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL};
+		.dimension = d->name,
+		.span = CIVIL_DAY,
+		.state = d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL,
+	};
 
 	buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
 		      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
@@ -170,29 +179,64 @@ static void put_groups(struct buf *sql, const struct question *q,
 		   clicks_sql_left(q->bots));
 }
 
+/* Of dimensions with visitors each hour has all values. */
+static void put_left_out(struct buf *sql, const struct question *q,
+			 const struct copied_days *days)
+{
+	const struct reading rest = {
+		.dimension = q->group_by[0]->name,
+		.span = CIVIL_DAY,
+		.rest = true,
+	};
+
+	if (q->group_by[0]->kind == DIMENSION_VISITORS)
+		return;
+	buf_puts(sql, " UNION ALL SELECT 'left_out' AS answer_part, 0 AS "
+		      "bucket, " CLICKS_SQL_NO_VALUES);
+	put_counts(sql, &rest);
+	put_source(sql, q, days, &rest);
+}
+
 void total_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct copied_days *days)
 {
-	const struct reading total = {"total", CIVIL_DAY, states[q->bots]};
+	const struct reading total = {
+		.dimension = "total",
+		.span = CIVIL_DAY,
+		.state = states[q->bots],
+	};
 
 	if (!days->count || span_of(buckets) == CIVIL_DAY)
 		put_together(sql, q, buckets, days, &total);
 	else
 		put_apart(sql, q, buckets, days, &total);
-	if (q->group_by_count)
+	if (q->group_by_count) {
 		put_groups(sql, q, days);
+		put_left_out(sql, q, days);
+	}
 	buf_puts(sql, " FORMAT TabSeparated");
 }
 
 void total_sql_links(struct buf *sql, const struct question *q,
 		     const struct copied_days *days)
 {
-	const struct reading links = {"link", CIVIL_DAY, NULL};
+	const struct reading links = {.dimension = "link", .span = CIVIL_DAY};
 
 	buf_puts(sql, "SELECT toUInt64(v) AS link, "
 		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
 		      "" CLICKS_SQL_SUMS " FROM ");
 	put_source(sql, q, days, &links);
 	buf_puts(sql, " WHERE v != '0' GROUP BY link, is_now");
+}
+
+void total_sql_links_left_out(struct buf *sql, const struct question *q,
+			      const struct copied_days *days)
+{
+	const struct reading rest = {
+		.dimension = "link", .span = CIVIL_DAY, .rest = true};
+
+	buf_puts(sql, "SELECT sum(e) FROM ");
+	put_source(sql, q, days, &rest);
+	buf_puts(sql, " FORMAT TabSeparated");
 }

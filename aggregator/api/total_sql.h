@@ -27,4 +27,9 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 void total_sql_links(struct buf *sql, const struct question *q,
 		     const struct copied_days *days);
 
+/* How many events the same hours and days have of links that they left out, as
+ * others were busier. */
+void total_sql_links_left_out(struct buf *sql, const struct question *q,
+			      const struct copied_days *days);
+
 #endif

@@ -188,7 +188,7 @@ int route_visit_statistics(struct call *call, struct error *err)
 		status = fetch(call, &q, link.link_id, &s, err);
 	if (status == 0 && q.csv) {
 		to_csv(&s, &call->body);
-		call_set_unique_error(call, UNIQUE_ERROR);
+		call_set_quality(call, UNIQUE_ERROR, false);
 		status = call_finish_csv(call, err);
 	} else if (status == 0) {
 		status = call_finish_json(call, to_json(&s, &q, &link), err);

@@ -102,6 +102,22 @@ static void say_watermark(struct doctor *d, const struct watermark *reported)
 		    rfc3339_format(until, text), age / 1000, waits);
 }
 
+/* Of topics that nobody has to wait for any more only the operator knows. */
+static void say_silent(struct doctor *d, const struct watermark *reported)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	if (reported->silent_since)
+		say(d, BEHIND, "topics",
+		    "nothing was heard of %s since %s, though others reported: "
+		    "do its collectors run? If none reads it any more, name it "
+		    "in aggregator.retired_topics",
+		    reported->topic,
+		    rfc3339_format(reported->silent_since, text));
+	else
+		say(d, FINE, "topics", "none that is waited for is silent");
+}
+
 static int look_at_watermark(struct doctor *d, struct error *err)
 {
 	struct watermark_reader *reader;
@@ -116,6 +132,7 @@ static int look_at_watermark(struct doctor *d, struct error *err)
 	if (status < 0)
 		return -1;
 	say_watermark(d, &reported);
+	say_silent(d, &reported);
 	if (reported.ahead_ms > CLOCK_MINUTE)
 		say(d, WRONG, "clocks",
 		    "times reported in the last ten minutes lie up to %" PRId64

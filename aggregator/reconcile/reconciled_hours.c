@@ -292,6 +292,28 @@ int reconciled_hours_last(struct clickhouse *ch, size_t count,
 /* --- what is due ----------------------------------------------------------
  */
 
+int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,
+			     uint64_t sealed_by, bool *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM (SELECT hour AS h, argMax(sealed_by, "
+		"reconciled_at) AS k FROM reconciled_hours WHERE "
+		"hour >= toDateTime({day:UInt32}, 'UTC') AND "
+		"hour < toDateTime({day:UInt32}, 'UTC') + 86400 "
+		"GROUP BY hour) WHERE k >= {by:UInt64} FORMAT TabSeparated";
+	char start[24], by[24];
+	const struct clickhouse_param params[] = {
+		{"param_day", start}, {"param_by", by}, {NULL, NULL}};
+	uint64_t hours = 0;
+
+	snprintf(start, sizeof(start), "%" PRId64, day);
+	snprintf(by, sizeof(by), "%" PRIu64, sealed_by);
+	if (clickhouse_numbers(ch, sql, params, &hours, 1, err) < 0)
+		return error_wrap(err, "reconciled_hours");
+	*ret = hours == 24;
+	return 0;
+}
+
 int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
 			 struct error *err)
 {

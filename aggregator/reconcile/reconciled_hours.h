@@ -6,6 +6,7 @@
 #ifndef AGGREGATOR_RECONCILE_RECONCILED_HOURS_H
 #define AGGREGATOR_RECONCILE_RECONCILED_HOURS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "aggregator/reconcile/reconcile.h"
@@ -28,6 +29,11 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
  */
 int reconciled_hours_last(struct clickhouse *ch, size_t count,
 			  struct reconciliation *ret, struct error *err);
+
+/* Whether all hours of a UTC day (its start, seconds) were looked at since it
+ * was sealed by that attempt. */
+int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,
+			     uint64_t sealed_by, bool *ret, struct error *err);
 
 /* The first UTC day (seconds) that was sealed anew since its hours were last
  * looked at, and is not dropped; -1: there is none.  No clock says so, but the

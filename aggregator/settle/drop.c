@@ -3,11 +3,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "aggregator/reconcile/reconcile_day.h"
+#include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+
+/* How long reconciliation may fail, once a day is old and sealed, until the day
+ * is dropped without. */
+#define GRACE_MS CLOCK_DAY
 
 /* A statement that deletes names so many sources at most. */
 #define SOURCES_AT_ONCE 100
@@ -49,6 +55,7 @@ struct work {
 	int64_t start;
 	uint64_t attempt;
 	uint64_t dropped;	  /* number of the drop before; 0: none */
+	uint64_t sealed;	  /* attempt that sealed the day */
 	uint64_t rows, published; /* rows and base, events of its hours */
 	uint64_t rescored;	  /* rows about the day */
 	uint64_t rescoring;	  /* runs that have not ended */
@@ -59,18 +66,20 @@ static int find_next(struct work *w, const struct progress *last, int64_t after,
 		     struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), min(d), argMin(n_dropped, d) "
+		"SELECT count(), min(d), argMin(n_dropped, d), "
+		"argMin(n_sealed, d) "
 		"FROM " SQL_DAY_ATTEMPTS "WHERE " SQL_IS_COPIED
 		"AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
 		"AND " SQL_IS_OLD "FORMAT TabSeparated";
-	uint64_t found[3] = {0};
+	uint64_t found[4] = {0};
 	struct age_params params;
 
 	age_params_fill(&params, w->s, last, after);
-	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 3, err) < 0)
+	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 4, err) < 0)
 		return error_wrap(err, "days to drop");
 	w->start = found[0] ? (int64_t)found[1] : -1;
 	w->dropped = found[2];
+	w->sealed = found[3];
 	return 0;
 }
 
@@ -151,6 +160,57 @@ static int is_settled(struct work *w, bool *ret, struct error *err)
 		return -1;
 	*ret = w->rows == w->published && !w->rescoring && !stale;
 	return 0;
+}
+
+/* Whether reconciliation is waited for no longer. */
+static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
+			 struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() > 0 FROM settled WHERE kind = 'sealed_day' "
+		"AND unit = toDateTime({start:UInt32}, 'UTC') AND "
+		"attempt = {sealed:UInt64} AND settled_at <= "
+		"now64(3, 'UTC') - toIntervalMillisecond({grace:Int64}) "
+		"FORMAT TabSeparated";
+	int64_t age = (w->s->settings->raw_days + 1) * CLOCK_DAY;
+	char start[24], sealed[24], grace[24];
+	const struct clickhouse_param params[] = {{"param_start", start},
+						  {"param_sealed", sealed},
+						  {"param_grace", grace},
+						  {NULL, NULL}};
+
+	*ret = false;
+	if (w->start * 1000 + age + GRACE_MS > settling_old_by(w->s, last))
+		return 0;
+	snprintf(start, sizeof(start), "%" PRId64, w->start);
+	snprintf(sealed, sizeof(sealed), "%" PRIu64, w->sealed);
+	snprintf(grace, sizeof(grace), "%" PRId64, (int64_t)GRACE_MS);
+	return settling_query(w->s->ch, sql, params, 1, take_flag, ret, err);
+}
+
+/* What redirectors counted can be held against rows only while there are some:
+ * once more since the day was sealed, with all that came late.  Of a day that
+ * was dropped before, rows are missing. */
+static int reconcile_first(struct work *w, const struct progress *last,
+			   struct error *err)
+{
+	const struct aggregator_settings *settings = w->s->settings;
+	struct reconciliation found = {0};
+	struct error ignored = {0};
+	bool done = !settings->reconcile_every || w->dropped;
+	int status = 0;
+
+	if (!done)
+		status = reconciled_hours_has_day(w->s->ch, w->start, w->sealed,
+						  &done, err);
+	if (status < 0 || done)
+		return status;
+	status = reconcile_day(w->s->ch, &settings->clicks, w->start, &found,
+			       err);
+	reconciliation_release(&found);
+	if (status < 0 && is_grace_over(w, last, &done, &ignored) == 0 && done)
+		return 0;
+	return status;
 }
 
 /* How far each source goes in the base: as far as it was reported, so that no
@@ -241,7 +301,8 @@ static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
 		return -1;
 	if (!settled)
 		return 0;
-	if (set_params(w, last, err) < 0 || stage(w, err) < 0)
+	if (reconcile_first(w, last, err) < 0 || set_params(w, last, err) < 0 ||
+	    stage(w, err) < 0)
 		return -1;
 	return publish(w, ret_dropped, err);
 }
@@ -409,7 +470,8 @@ struct old_reader {
 };
 
 /* A row is: start, rows, bytes, whether it is sealed, number of its drop,
- * whether it was sealed since, events of its hours. */
+ * whether it was sealed since, events of its hours, whether it was reconciled
+ * since it was sealed. */
 static int read_old(void *arg, char **f, struct error *err)
 {
 	const struct old_reader *r = arg;
@@ -423,6 +485,8 @@ static int read_old(void *arg, char **f, struct error *err)
 		 */
 		.settled = dropped > 0 || tsv_u64(f[1]) == tsv_u64(f[6]),
 		.dropped = dropped > 0 && !tsv_u64(f[5]),
+		.reconciled = dropped > 0 || tsv_u64(f[7]) > 0 ||
+			      !r->s->settings->reconcile_every,
 		.deleted_at = settling_attempt_until(r->s, dropped),
 	};
 
@@ -436,7 +500,8 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 {
 	static const char sql[] =
 		"SELECT o.d, n_rows, n_bytes, " SQL_IS_COPIED
-		", n_dropped, n_sealed > n_dropped, n_events FROM "
+		", n_dropped, n_sealed > n_dropped, n_events, "
+		"n_kept = 24 AND n_first >= n_sealed FROM "
 		"(SELECT toUInt64(toUInt32(toDateTime(toDate(partition_id), "
 		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "
 		"n_bytes FROM system.parts WHERE database = currentDatabase() "
@@ -448,13 +513,17 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 		"dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
 		"max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
 		"GROUP BY d) AS e ON o.d = e.d "
+		"LEFT JOIN (SELECT toUInt64(toUInt32(toStartOfDay(h))) AS d, "
+		"count() AS n_kept, min(k) AS n_first FROM (SELECT hour AS h, "
+		"argMax(sealed_by, reconciled_at) AS k FROM reconciled_hours "
+		"GROUP BY h) GROUP BY d) AS r ON o.d = r.d "
 		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
 		"ORDER BY o.d FORMAT TabSeparated";
 	struct old_reader reader = {s, fn, arg};
 	struct age_params params;
 
 	age_params_fill(&params, s, last, -1);
-	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnn", read_old,
+	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnnn", read_old,
 			    &reader, err) < 0)
 		return error_wrap(err, "old days");
 	return 0;

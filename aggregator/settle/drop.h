@@ -9,6 +9,10 @@
  * `keep_superseded` later, when no query reads them any more, and by their
  * offsets: a row that came meanwhile is not among them.
  *
+ * Before that a day is reconciled, unless it was since it was sealed, or
+ * `reconcile_every` is 0.  Where that fails the day is not dropped, for a day
+ * after it was old enough and sealed.
+ *
  * A day that got late clicks is dropped again when it is sealed with them.
  */
 #ifndef AGGREGATOR_SETTLE_DROP_H
@@ -48,6 +52,7 @@ struct old_day {
 	bool sealed;  /* and copied for owners */
 	bool settled; /* its hours have as many events as there are rows */
 	bool dropped;
+	bool reconciled;    /* since it was sealed, or it need not be */
 	int64_t deleted_at; /* of one that was dropped: ms since 1970 */
 };
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@
 #include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/table_state.h"
-#include "aggregator/settle/watermark_reader.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -172,7 +172,7 @@ static bool went_back(struct pass *p, int64_t server_ms)
  * what arrives meanwhile is settled too, but not promised.
  */
 static int read_progress(struct pass *p, const struct progress *last,
-			 struct progress *ret, struct pass_clocks *clocks,
+			 struct progress *ret, struct pass_result *result,
 			 struct error *err)
 {
 	struct watermark reported;
@@ -182,11 +182,15 @@ static int read_progress(struct pass *p, const struct progress *last,
 		    0 ||
 	    progress_read_until(p->ch, &ret->read_until, err) < 0)
 		return -1;
-	*clocks = (struct pass_clocks){
+	result->clocks = (struct pass_clocks){
 		.server_ms = reported.server_ms,
 		.ahead_ms = reported.ahead_ms,
 		.went_back = went_back(p, reported.server_ms),
 	};
+	result->silent.since = reported.silent_since;
+	if (reported.silent_since)
+		snprintf(result->silent.name, sizeof(result->silent.name), "%s",
+			 reported.topic);
 	mark = reported.complete_until ? reported.complete_until -
 						 p->settings->clicks.edge_delay
 				       : 0;
@@ -309,7 +313,7 @@ static int pass_hours(struct pass *p, struct progress *last,
 	int status;
 
 	if (progress_read_last(p->ch, last, err) < 0 ||
-	    read_progress(p, last, &now, &ret->clocks, err) < 0)
+	    read_progress(p, last, &now, ret, err) < 0)
 		return -1;
 	/* The same reports are read again until all of their hours are
 	 * settled. */

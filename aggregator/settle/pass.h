@@ -11,6 +11,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/settling.h"
+#include "aggregator/settle/watermark_reader.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
@@ -35,6 +36,12 @@ struct pass_clocks {
 	size_t late_hours;
 };
 
+/* A topic that complete_until waits for, though others are heard of. */
+struct silent_topic {
+	char name[TOPIC_MAX]; /* "": there is none */
+	int64_t since;	      /* ms */
+};
+
 struct pass_result {
 	size_t hours;		/* settled */
 	size_t hours_added;	/* of them: by what arrived */
@@ -51,6 +58,7 @@ struct pass_result {
 	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */
 	struct pass_clocks clocks;
+	struct silent_topic silent;
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "aggregator/migrate/migrate.h"
+#include "aggregator/reconcile/reconcile_day.h"
 #include "aggregator/reconcile/reconcile_gauges.h"
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/lease.h"
@@ -23,6 +24,7 @@ struct settler_health {
 	struct health_check *clickhouse, *tables, *redis;
 	struct health_check *settled; /* what is held back */
 	struct health_check *clocks;
+	struct health_check *topics; /* those that are waited for */
 };
 
 struct settler_metrics {
@@ -50,7 +52,8 @@ struct settler {
 	bool lease_owned;
 	struct pass *pass;
 	bool clock_reported; /* that one is ahead */
-	unsigned failures;   /* in a row */
+	char silent_reported[TOPIC_MAX];
+	unsigned failures; /* in a row */
 };
 
 static bool is_stopping(void *arg)
@@ -184,6 +187,34 @@ static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 	}
 }
 
+/* Whether it is late or gone for good, the operator knows. */
+static void report_silent(struct settler *s, const struct silent_topic *topic)
+{
+	char text[TOPIC_MAX + 160], since[RFC3339_TEXT_MAX];
+
+	if (!*topic->name) {
+		health_up(s->health.topics);
+		*s->silent_reported = '\0';
+		return;
+	}
+	snprintf(
+		text, sizeof(text),
+		"complete_until waits for topic %s, of which nothing was heard "
+		"since %s; see aggregator.retired_topics",
+		topic->name, rfc3339_format(topic->since, since));
+	health_say(s->health.topics, text);
+	if (strcmp(s->silent_reported, topic->name) != 0)
+		log_warn(
+			s->log,
+			"complete_until waits for a topic that is silent while "
+			"others are not: do its collectors run? If none reads "
+			"it any more, name it in aggregator.retired_topics",
+			log_str("topic", topic->name),
+			log_str("silent_since", since));
+	snprintf(s->silent_reported, sizeof(s->silent_reported), "%s",
+		 topic->name);
+}
+
 static void report_dropped(struct settler *s, const struct pass_result *r)
 {
 	char name[CIVIL_NAME_MAX];
@@ -207,19 +238,17 @@ static void report_dropped(struct settler *s, const struct pass_result *r)
 /* --- reconciliation ---------------------------------------------------------
  */
 
-/* Finds out and keeps the hours of a day from `from` (seconds) on; shows them
- * if there are gauges. */
-static int reconcile_day(struct settler *s, int64_t from,
-			 struct reconcile_gauges *gauges, struct error *err)
+/* The hours of a day from `from` (seconds) on; shows them if there are gauges.
+ */
+static int reconcile_from(struct settler *s, int64_t from,
+			  struct reconcile_gauges *gauges, struct error *err)
 {
 	struct reconciliation found = {0};
-	int status = reconcile(s->patient_ch, &s->config->aggregator.clicks,
-			       from, from + CIVIL_DAY, &found, err);
+	int status = reconcile_day(s->patient_ch, &s->config->aggregator.clicks,
+				   from, &found, err);
 
 	if (status == 0 && gauges)
 		reconcile_gauges_set(gauges, &found);
-	if (status == 0)
-		status = reconciled_hours_store(s->patient_ch, &found, err);
 	reconciliation_release(&found);
 	return status;
 }
@@ -236,10 +265,10 @@ static int reconcile_what_is_due(struct settler *s, int64_t complete_until,
 	if (!every || now < s->reconcile_at || to < CIVIL_DAY)
 		return 0;
 	s->reconcile_at = now + every;
-	if (reconcile_day(s, to - CIVIL_DAY, &s->reconciled, err) < 0 ||
+	if (reconcile_from(s, to - CIVIL_DAY, &s->reconciled, err) < 0 ||
 	    reconciled_hours_due(s->patient_ch, &sealed, err) < 0)
 		return -1;
-	return sealed >= 0 ? reconcile_day(s, sealed, NULL, err) : 0;
+	return sealed >= 0 ? reconcile_from(s, sealed, NULL, err) : 0;
 }
 
 /* Settling goes on without it. */
@@ -283,8 +312,10 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	int64_t took = clock_monotonic_ns() - start;
 
 	/* The clocks were compared, even if the pass failed afterwards. */
-	if (ret->clocks.server_ms)
+	if (ret->clocks.server_ms) {
 		report_clocks(s, &ret->clocks);
+		report_silent(s, &ret->silent);
+	}
 	report_done(s, ret, took / 1000000);
 	if (ret->ended) {
 		metric_observe(s->metrics.seconds, (double)took / 1e9);
@@ -420,6 +451,8 @@ struct settler *settler_new(const struct aggregator_config *config,
 	s->health.redis = health_register(health, "redis");
 	s->health.clocks = health_register(health, "clocks");
 	health_up(s->health.clocks);
+	s->health.topics = health_register(health, "topics");
+	health_up(s->health.topics);
 	s->health.settled = health_register(health, "settled");
 	health_up(s->health.settled);
 	register_metrics(s, metrics);

@@ -9,14 +9,18 @@
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
 
-/* A partition that was not heard of for so long counts as one that never was,
- * so that no more than this of the table is read. */
-#define SILENT_MS CLOCK_DAY
+/* A partition that was not heard of for so long before its topic was counts as
+ * one that never was, so that no more than this of the table is read. */
+#define READ_MS CLOCK_DAY
+
+/* And so much is looked through at once for topics that are silent longer. */
+#define LOOK_MS (30 * CLOCK_DAY)
 
 /* `ahead_ms` is of the reports of so long. */
 #define AHEAD_MS (10 * CLOCK_MINUTE)
 
 struct watermark_reader {
+	const struct setting_strings *retired;
 	int64_t overlap_ms, recheck_ms;
 	int64_t recheck_at; /* monotonic ms */
 	uint64_t mended;
@@ -24,6 +28,7 @@ struct watermark_reader {
 	size_t count, capacity;
 	size_t at;	   /* of the row before: rows come in that order, too */
 	int64_t newest_ms; /* heard of any partition; 0: all is to be read */
+	bool silent_known; /* topics of which older reports alone are there */
 	int64_t reached_ms;	     /* newest heard in this reading */
 	int64_t ahead_ms, server_ms; /* of this reading */
 };
@@ -42,6 +47,7 @@ watermark_reader_new(const struct aggregator_settings *settings,
 				? settings->progress_overlap
 				: AHEAD_MS;
 	r->recheck_ms = settings->recheck_every;
+	r->retired = &settings->retired_topics;
 	return r;
 }
 
@@ -152,82 +158,284 @@ static int take_row(void *arg, char **f, struct error *err)
 #define SERVER_TIME "now64(3, 'UTC')"
 #define SERVER_MS   "toUnixTimestamp64Milli(" SERVER_TIME ")"
 #define IS_PAST	    "inserted_at <= " SERVER_TIME
+#define NEWEST_PAST "maxIf(toUnixTimestamp64Milli(inserted_at), " IS_PAST ")"
 #define SELECT_MARKS                                                           \
 	"SELECT topic, partition, epoch, max(partitions), "                    \
 	"maxIf(toUnixTimestamp64Milli(least(append_time, "                     \
-	"inserted_at)), " IS_PAST                                              \
-	"), maxIf(toUnixTimestamp64Milli(inserted_at), " IS_PAST "), "         \
+	"inserted_at)), " IS_PAST "), " NEWEST_PAST ", "                       \
 	"maxIf(toUnixTimestamp64Milli(greatest(append_time, inserted_at)) - "  \
 	"toUnixTimestamp64Milli(least(inserted_at, " SERVER_TIME ")), "        \
 	"inserted_at > " SERVER_TIME " - toIntervalMillisecond("               \
 	"{ahead:Int64})), " SERVER_MS                                          \
 	" FROM ingest_progress WHERE " PROGRESS_IS_STREAM                      \
-	" AND inserted_at > "
+	" AND inserted_at > least(fromUnixTimestamp64Milli({newest:Int64}, "   \
+	"'UTC'), " SERVER_TIME ") - toIntervalMillisecond({back:Int64})"
 #define GROUP_MARKS                                                            \
 	" GROUP BY topic, partition, epoch UNION ALL "                         \
 	"SELECT '', 0, 0, 0, 0, 0, 0, " SERVER_MS
 
+/* Reads the reports stored since `newest_ms` less `back_ms`; of all topics
+ * where `topic` is NULL. */
 static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
+		     const char *topic, int64_t newest_ms, int64_t back_ms,
 		     struct error *err)
 {
-	/* clang-format off */
-	static const char all[] = "SELECT * FROM ("
-		"WITH (SELECT max(t) FROM (SELECT inserted_at AS t "
-		"FROM ingest_progress WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
-		" ORDER BY inserted_at DESC LIMIT 1)) AS newest "
-		SELECT_MARKS "newest - toIntervalMillisecond({back:Int64})"
-		GROUP_MARKS ") ORDER BY ALL FORMAT TabSeparated";
-	static const char fresh[] = "SELECT * FROM ("
-		SELECT_MARKS "least(fromUnixTimestamp64Milli({newest:Int64}, "
-		"'UTC'), " SERVER_TIME ") - toIntervalMillisecond({back:Int64})"
-		GROUP_MARKS ") ORDER BY ALL FORMAT TabSeparated";
-	/* clang-format on */
+	static const char of_all[] = "SELECT * FROM (" SELECT_MARKS GROUP_MARKS
+				     ") ORDER BY ALL FORMAT TabSeparated";
+	static const char of_topic[] = "SELECT * FROM (" SELECT_MARKS
+				       " AND topic = {topic:String}" GROUP_MARKS
+				       ") ORDER BY ALL FORMAT TabSeparated";
 	char newest[24], back[24], ahead[24];
-	const struct clickhouse_param params[] = {{"param_newest", newest},
-						  {"param_back", back},
-						  {"param_ahead", ahead},
-						  {NULL, NULL}};
+	const struct clickhouse_param params[] = {
+		{"param_newest", newest},
+		{"param_back", back},
+		{"param_ahead", ahead},
+		{topic ? "param_topic" : NULL, topic},
+		{NULL, NULL}};
 
-	snprintf(newest, sizeof(newest), "%" PRId64, r->newest_ms);
-	snprintf(back, sizeof(back), "%" PRId64,
-		 r->newest_ms ? r->overlap_ms : (int64_t)SILENT_MS);
+	snprintf(newest, sizeof(newest), "%" PRId64, newest_ms);
+	snprintf(back, sizeof(back), "%" PRId64, back_ms);
 	snprintf(ahead, sizeof(ahead), "%" PRId64, (int64_t)AHEAD_MS);
 	r->at = 0;
-	r->reached_ms = r->ahead_ms = r->server_ms = 0;
-	return clickhouse_rows(ch, r->newest_ms ? fresh : all, params,
+	return clickhouse_rows(ch, topic ? of_topic : of_all, params,
 			       "snnnnnnn", take_row, r, err);
+}
+
+/* --- all of them ------------------------------------------------------------
+ */
+
+/* A topic, and when it was last heard of (ms; 0: only beyond the server's
+ * clock). */
+struct heard_topic {
+	char name[TOPIC_MAX];
+	int64_t newest_ms;
+};
+
+struct topic_list {
+	struct heard_topic *items;
+	size_t count;
+};
+
+/* A row is: topic, when it was last heard of. */
+static int take_topic(void *arg, char **f, struct error *err)
+{
+	struct topic_list *list = arg;
+	struct heard_topic *more =
+		realloc(list->items, (list->count + 1) * sizeof(*more));
+
+	if (!more)
+		return error_set_nomem(err);
+	list->items = more;
+	more[list->count].newest_ms = tsv_i64(f[1]);
+	snprintf(more[list->count].name, sizeof(more->name), "%s", f[0]);
+	list->count++;
+	return 0;
+}
+
+static int ask_topics(struct clickhouse *ch, const char *sql, int64_t from_ms,
+		      int64_t to_ms, const char *known, struct topic_list *ret,
+		      struct error *err)
+{
+	char from[24], to[24];
+	const struct clickhouse_param params[] = {{"param_from", from},
+						  {"param_to", to},
+						  {"param_known", known},
+						  {NULL, NULL}};
+
+	snprintf(from, sizeof(from), "%" PRId64, from_ms);
+	snprintf(to, sizeof(to), "%" PRId64, to_ms);
+	return clickhouse_rows(ch, sql, params, "sn", take_topic, ret, err);
+}
+
+#define SQL_TIME(param) "fromUnixTimestamp64Milli({" param ":Int64}, 'UTC')"
+#define SELECT_TOPICS                                                          \
+	"SELECT topic, " NEWEST_PAST                                           \
+	" FROM ingest_progress WHERE " PROGRESS_IS_STREAM                      \
+	" AND inserted_at > " SQL_TIME("from")
+
+static void put_known(struct buf *out, const struct topic_list *topics)
+{
+	buf_putc(out, '[');
+	for (size_t i = 0; i < topics->count; i++) {
+		const char *name = topics->items[i].name;
+
+		/* Kafka has no such names: one that comes is found twice. */
+		if (!name[strcspn(name, "'\\")])
+			buf_printf(out, "%s'%s'", out->len > 1 ? "," : "",
+				   name);
+	}
+	buf_putc(out, ']');
+}
+
+/* Topics that were last heard of between `oldest_ms` and `until_ms`, some weeks
+ * at a time.  Of the others' rows only the column of topics is read. */
+static int list_silent(struct clickhouse *ch, int64_t oldest_ms,
+		       int64_t until_ms, struct topic_list *ret,
+		       struct error *err)
+{
+	static const char sql[] = SELECT_TOPICS " AND inserted_at <= " SQL_TIME(
+		"to") " AND topic NOT IN "
+		      "{known:Array(String)} GROUP BY topic FORMAT "
+		      "TabSeparated";
+	struct buf known = {0};
+	int status = 0;
+
+	for (; status == 0 && until_ms >= oldest_ms; until_ms -= LOOK_MS) {
+		buf_reset(&known);
+		put_known(&known, ret);
+		status = buf_cstr(&known)
+				 ? ask_topics(ch, sql, until_ms - LOOK_MS,
+					      until_ms, known.data, ret, err)
+				 : error_set_nomem(err);
+	}
+	buf_free(&known);
+	return status;
+}
+
+/* Those of which there are reports of the last READ_MS, and all others unless
+ * these were listed before. */
+static int list_topics(struct watermark_reader *r, struct clickhouse *ch,
+		       struct topic_list *ret, struct error *err)
+{
+	static const char ends[] =
+		"SELECT toUnixTimestamp64Milli(max(t)), "
+		"greatest(toUnixTimestamp64Milli(min(t)), 0), " SERVER_MS
+		" FROM ("
+		"SELECT * FROM (SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
+		" ORDER BY inserted_at DESC LIMIT 1) UNION ALL "
+		"SELECT * FROM (SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
+		" ORDER BY inserted_at LIMIT 1)) FORMAT TabSeparated";
+	static const char recent[] =
+		SELECT_TOPICS " GROUP BY topic FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+	int64_t since;
+
+	if (clickhouse_numbers(ch, ends, NULL, n, 3, err) < 0)
+		return -1;
+	since = (int64_t)n[0] - READ_MS;
+	r->server_ms = (int64_t)n[2];
+	if (ask_topics(ch, recent, since, 0, "[]", ret, err) < 0)
+		return -1;
+	if (r->silent_known || !n[0])
+		return 0;
+	return list_silent(ch, (int64_t)n[1], since, ret, err);
+}
+
+static void drop_topic(struct watermark_reader *r, const char *topic)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (strcmp(r->marks[i].topic, topic) != 0)
+			r->marks[kept++] = r->marks[i];
+	r->count = kept;
+}
+
+/* Of topics that are silent, and known, the marks stay as they are. */
+static int read_all(struct watermark_reader *r, struct clickhouse *ch,
+		    struct error *err)
+{
+	struct topic_list topics = {0};
+	int status = list_topics(r, ch, &topics, err);
+
+	for (size_t i = 0; status == 0 && i < topics.count; i++) {
+		drop_topic(r, topics.items[i].name);
+		status = read_rows(r, ch, topics.items[i].name,
+				   topics.items[i].newest_ms, READ_MS, err);
+	}
+	free(topics.items);
+	/* What was dropped may be silent when it is listed next. */
+	if (status < 0)
+		r->silent_known = false;
+	return status;
 }
 
 static void forget(struct watermark_reader *r)
 {
 	r->count = 0;
 	r->newest_ms = 0;
+	r->silent_known = false;
+}
+
+static int read_new(struct watermark_reader *r, struct clickhouse *ch,
+		    struct error *err)
+{
+	r->reached_ms = r->ahead_ms = r->server_ms = 0;
+	if (r->newest_ms && clock_monotonic_ms() < r->recheck_at)
+		return read_rows(r, ch, NULL, r->newest_ms, r->overlap_ms, err);
+	if (read_all(r, ch, err) < 0)
+		return -1;
 	r->recheck_at = clock_monotonic_ms() + r->recheck_ms;
+	return 0;
+}
+
+/* --- topics -----------------------------------------------------------------
+ */
+
+/* How many of the marks, which are in order, are of the first one's topic. */
+static size_t topic_size(const struct partition_mark *marks, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count && !strcmp(marks[n].topic, marks[0].topic))
+		n++;
+	return n;
+}
+
+static int64_t last_heard(const struct partition_mark *marks, size_t count)
+{
+	int64_t last = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (marks[i].heard_ms > last)
+			last = marks[i].heard_ms;
+	return last;
+}
+
+static bool is_named(const struct setting_strings *names, const char *topic)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], topic))
+			return true;
+	return false;
 }
 
 /* Reports that lay beyond the server's clock are read again. */
-static bool is_unheard(const struct watermark_reader *r,
-		       const struct partition_mark *m)
-{
-	(void)r;
-	return !m->heard_ms;
-}
-
-static bool is_silent(const struct watermark_reader *r,
-		      const struct partition_mark *m)
-{
-	return m->heard_ms && m->heard_ms <= r->newest_ms - SILENT_MS;
-}
-
-static void drop(struct watermark_reader *r,
-		 bool (*is_dropped)(const struct watermark_reader *r,
-				    const struct partition_mark *m))
+static void drop_unheard(struct watermark_reader *r)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->count; i++)
-		if (!is_dropped(r, &r->marks[i]))
+		if (r->marks[i].heard_ms)
 			r->marks[kept++] = r->marks[i];
+	r->count = kept;
+}
+
+/* Drops partitions that their topic has left behind, and says which topics are
+ * retired: those that are named, and silent. */
+static void judge_topics(struct watermark_reader *r)
+{
+	int64_t newest = last_heard(r->marks, r->count);
+	size_t kept = 0, n;
+
+	for (size_t i = 0; i < r->count; i += n) {
+		struct partition_mark *of = &r->marks[i];
+		int64_t last;
+		bool retired;
+
+		n = topic_size(of, r->count - i);
+		last = last_heard(of, n);
+		retired = last <= newest - WATERMARK_SILENT_MS &&
+			  is_named(r->retired, of->topic);
+		for (size_t k = 0; k < n; k++) {
+			if (of[k].heard_ms && of[k].heard_ms <= last - READ_MS)
+				continue;
+			of[k].retired = retired;
+			r->marks[kept++] = of[k];
+		}
+	}
 	r->count = kept;
 }
 
@@ -236,25 +444,26 @@ int watermark_read(struct watermark_reader *r, struct clickhouse *ch,
 {
 	int status;
 
-	if (mended != r->mended || clock_monotonic_ms() >= r->recheck_at)
+	if (mended != r->mended)
 		forget(r);
 	r->mended = mended;
-	drop(r, is_unheard);
-	status = read_rows(r, ch, err);
+	drop_unheard(r);
+	status = read_new(r, ch, err);
 	if (status == 0 && r->reached_ms < r->newest_ms) {
 		forget(r);
-		status = read_rows(r, ch, err);
+		status = read_new(r, ch, err);
 	}
 	if (status < 0) {
-		forget(r);
+		r->recheck_at = 0;
 		return error_wrap(err, "watermark");
 	}
 	r->newest_ms = r->reached_ms;
+	r->silent_known = r->newest_ms > 0;
 	*ret = (struct watermark){
 		.server_ms = r->server_ms,
 		.ahead_ms = r->ahead_ms,
 	};
-	drop(r, is_silent);
+	judge_topics(r);
 	watermark_of(r->marks, r->count, ret);
 	return 0;
 }
@@ -279,45 +488,63 @@ static uint64_t first_silent(const struct partition_mark *marks, size_t count)
 	return next < partitions ? next : UINT64_MAX;
 }
 
-static void wait_for(struct watermark *w, const char *topic, uint32_t partition,
-		     int64_t until)
-{
-	snprintf(w->topic, sizeof(w->topic), "%s", topic);
-	w->partition = partition;
-	w->complete_until = until;
-}
-
 static bool is_awaited(const struct partition_mark *marks, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (marks[i].partitions)
+		if (marks[i].partitions && !marks[i].retired)
 			return true;
 	return false;
 }
 
-void watermark_of(const struct partition_mark *marks, size_t count,
-		  struct watermark *ret)
+static void wait_for(struct watermark *w, const struct partition_mark *of,
+		     uint32_t partition, int64_t until)
+{
+	snprintf(w->topic, sizeof(w->topic), "%s", of->topic);
+	w->partition = partition;
+	w->complete_until = until;
+}
+
+/* The partition that is furthest behind, of a topic's and of *w. */
+static void wait_for_least(const struct partition_mark *marks, size_t count,
+			   struct watermark *w)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!*w->topic || marks[i].reported_ms < w->complete_until)
+			wait_for(w, &marks[i], marks[i].partition,
+				 marks[i].reported_ms);
+}
+
+static void find_awaited(const struct partition_mark *marks, size_t count,
+			 struct watermark *ret)
 {
 	uint64_t silent;
 	size_t n;
 
 	for (size_t i = 0; i < count; i += n) {
-		for (n = 1; i + n < count; n++)
-			if (strcmp(marks[i + n].topic, marks[i].topic) != 0)
-				break;
+		n = topic_size(&marks[i], count - i);
 		if (!is_awaited(&marks[i], n))
 			continue;
 		silent = first_silent(&marks[i], n);
 		if (silent != UINT64_MAX) {
-			wait_for(ret, marks[i].topic, (uint32_t)silent, 0);
+			wait_for(ret, &marks[i], (uint32_t)silent, 0);
 			return;
 		}
-		for (size_t k = i; k < i + n; k++) {
-			if (!*ret->topic ||
-			    marks[k].reported_ms < ret->complete_until)
-				wait_for(ret, marks[k].topic,
-					 marks[k].partition,
-					 marks[k].reported_ms);
-		}
+		wait_for_least(&marks[i], n, ret);
+	}
+}
+
+void watermark_of(const struct partition_mark *marks, size_t count,
+		  struct watermark *ret)
+{
+	int64_t newest = last_heard(marks, count), last;
+	size_t n;
+
+	find_awaited(marks, count, ret);
+	for (size_t i = 0; i < count; i += n) {
+		n = topic_size(&marks[i], count - i);
+		last = last_heard(&marks[i], n);
+		if (!strcmp(marks[i].topic, ret->topic) &&
+		    last <= newest - WATERMARK_SILENT_MS)
+			ret->silent_since = last;
 	}
 }

@@ -238,7 +238,7 @@ def test_csv_without_visitors_says_nothing_of_them(aggregator):
                           params={"format": "csv"})
     assert answer.status_code == 200, answer.text
     assert "ETag" in answer.headers
-    assert not {"Unique-Error", "Approximate"} & set(answer.headers)
+    assert not {"Unique-Error", "Approximate", "Lower-Bound"} & set(answer.headers)
 
 
 def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
@@ -253,6 +253,67 @@ def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
     for count in ("clicks", "events", "bots"):
         assert sum(group[count] for group in answer["groups"]) + \
             answer["rest"][count] == answer["total"][count]
+
+
+def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
+        aggregator, migrated, clickhouse):
+    """One of three links each hour; and a day with no more than these."""
+    hour = WINDOWS[1][0] // 86400 * 86400
+    rng = random.Random(26)
+    rows = [make_click(rng, (hour + n * 3600) * 1000 + i, link, outcome="redirected",
+                       verdict="human", owner="ann", country="DE")
+            for n, links in enumerate(([1, 1, 2, 3], [2, 2, 1], [3, 3, 1]))
+            for i, link in enumerate(links)]
+    few = hour + 86400
+    rows += [make_click(rng, few * 1000 + i, 1, outcome="redirected", verdict="human",
+                        owner="ann", country="DE") for i in range(3)]
+    migrated.insert(rows, append_ms=(hour + 4 * 86400) * 1000)
+    made = aggregator(values_max=1, owner_rows_max=0)
+    settled(made, len(rows))
+
+    def said(start, end, path="/v1/clicks", **params):
+        return ask_range(made, start, end, path=path, **params)
+
+    def bounds(start, end):
+        return [said(start, end, group_by="link")["lower_bound"],
+                said(start, end, "/v1/top")["lower_bound"],
+                said(start, end, "/v1/top", sort="growth")["lower_bound"]]
+
+    def assert_bounds():
+        # Of each hour the busiest one is kept: 2, 2 and 2 of 4, 3 and 3.
+        answer = said(hour, few, group_by="link")
+        assert {g["value"]: g["clicks"] for g in answer["groups"]} == {
+            "1": 2, "2": 2, "3": 2}
+        assert answer["rest"]["clicks"] == 4
+        assert [link["clicks"] for link in said(hour, few, "/v1/top")["links"]] == [2, 2, 2]
+        assert bounds(hour, few) == [True, True, True]
+        # The range before counts, too.
+        assert bounds(few, few + 86400) == [False, False, True]
+        assert bounds(few + 86400, few + 2 * 86400) == [False, False, False]
+        # Countries are kept all of them; and without groups there is nothing to say.
+        assert said(hour, few, group_by="country")["lower_bound"] is False
+        assert "lower_bound" not in said(hour, few)
+
+    assert_bounds()
+    # Nor is anything left out of rows.
+    assert said(hour, few, group_by="link", country="DE")["lower_bound"] is False
+    assert said(hour, few, "/v1/top", country="DE")["lower_bound"] is False
+    for start, bound in (hour, "true"), (few, "false"):
+        of_csv = requests.get(made.url + "/v1/clicks", timeout=60, params={
+            "from": rfc3339(start), "to": rfc3339(start + 86400), "group_by": "link",
+            "format": "csv"})
+        assert of_csv.headers["Lower-Bound"] == bound
+
+    # Of days that are rolled up, and of owners' days.
+    eventually(lambda: {row["d"] for row in clickhouse.rows(
+        "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'rolled_day'")} >= {hour, few},
+        what="the days to be rolled up")
+    eventually(lambda: said(hour, few, group_by="link", owner="ann")["lower_bound"],
+               what="the owner's day to be copied")
+    assert_bounds()
+    assert said(hour, few, "/v1/top", owner="ann")["lower_bound"] is True
+    for path, params in ("/v1/clicks", {"group_by": "link"}), ("/v1/top", {}):
+        assert said(few, few + 86400, path, owner="ann", **params)["lower_bound"] is False
 
 
 def test_the_busiest_links_are_listed_first(aggregator, migrated):

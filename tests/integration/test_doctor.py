@@ -47,7 +47,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     status, page = doctor()
     assert {level for level, _ in page.values()} == {"ok"}, page
     assert status == 0
-    assert list(page) == ["tables", "watermark", "clocks", "hours", "days",
+    assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "rollups",
                           "retention", "rows", "sealed days", "owners' rows", "rolled up",
                           "forgotten", "events", "late"]

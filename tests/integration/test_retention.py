@@ -174,6 +174,69 @@ def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
         DAYS * 24 - len({row["ts_ms"] // 3600000 for row in rows + late})
 
 
+def kept_rows(clickhouse, start=FROM, days=DAYS):
+    """(rows, hours) that were found by reconciliation, and kept."""
+    return clickhouse.rows(
+        "SELECT sum(rows_stored) AS n, count() AS h FROM reconciled_hours FINAL "
+        f"WHERE hour >= {start} AND hour < {start + days * DAY}")[0]
+
+
+def test_days_are_reconciled_before_they_are_dropped(keeper, world, clickhouse, program):
+    """However seldom the aggregator reconciles by itself."""
+    rows = some_clicks(25, 200, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper(reconcile_every="1h")
+    wait_gone(clickhouse)
+    assert kept_rows(clickhouse) == {"n": 200, "h": DAYS * 24}
+    assert reconciled(made)[1]
+    assert made.stop() == 0
+
+    # The command does so, too, and says so before.
+    world.insert(some_clicks(26, 50, [(TO, TO + DAY)], links=LINKS))
+    made = keeper(raw_days=0, reconcile_every="0s")
+    wait_sealed(clickhouse, DAYS + 1)
+    assert made.stop() == 0
+
+    def retention(*args, **settings):
+        return program("aggregator", {
+            "clickhouse": CLICKHOUSE, "clicks": CLICKS,
+            "aggregator": {**SOON, "raw_days": RAW_DAYS, **settings}},
+            start=False, args=("retention", *args)).run()
+    assert "to be dropped, once it was reconciled\n" in retention("--dry-run")[1]
+    assert "to be dropped\n" in retention("--dry-run", reconcile_every="0s")[1]
+    assert "dropped 1 days" in retention()[1]
+    assert kept_rows(clickhouse, TO, 1) == {"n": 50, "h": 24}
+
+
+def test_a_day_that_cannot_be_reconciled_is_dropped_a_day_later(keeper, migrated,
+                                                                clickhouse):
+    for link in LINKS:
+        migrated.link(f"code{link}", link)
+    old = FROM + (RAW_DAYS + 1) * DAY
+    migrated.insert(some_clicks(27, 50, [(FROM, FROM + DAY)], links=LINKS),
+                    append_ms=(old + DAY // 2) * 1000)
+    clickhouse.query("ALTER TABLE reconciled_hours ADD CONSTRAINT refused CHECK "
+                     f"toUInt32(hour) >= {FROM + DAY}")
+    made = keeper()
+
+    def still_fails():
+        failed = made.metric("shortloop_aggregator_settle_failures_total")
+        eventually(lambda: made.metric(
+            "shortloop_aggregator_settle_failures_total") > failed + 1, PATIENCE)
+        assert not dropped_days(clickhouse)
+
+    made.wait_log(f"drop day {FROM}")
+    still_fails()
+    # It was sealed a day ago,
+    clickhouse.query("ALTER TABLE settled UPDATE settled_at = settled_at - INTERVAL 25 HOUR "
+                     "WHERE kind = 'sealed_day' SETTINGS mutations_sync = 1")
+    still_fails()
+    # and was old enough a day ago.
+    migrated.report([], 0, append_ms=(old + DAY * 3 // 2) * 1000)
+    wait_gone(clickhouse, 1)
+    assert kept_rows(clickhouse) == {"n": 0, "h": 0}
+
+
 def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
         keeper, world, clickhouse):
     """What was written then is simulated; hours of two days, in one each are clicks."""
@@ -379,7 +442,7 @@ def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhou
         return output
     assert "kept for ever" in retention("--dry-run")
     listed = retention("--dry-run", raw_days=RAW_DAYS)
-    assert listed.count("to be dropped\n") == DAYS
+    assert listed.count("to be dropped") == DAYS + 1  # and the sum
     assert f"{DAYS} days to be dropped, 0 wait; 300 rows" in listed
     assert not dropped_days(clickhouse)
     assert "0 days to be dropped" in retention("--dry-run", raw_days=36500)

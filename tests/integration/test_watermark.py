@@ -16,7 +16,7 @@ HOUR = 3600_000
 DAY = 24 * HOUR
 COLUMNS = ("topic", "partition", "epoch", "partitions", "append", "inserted")
 # A topic's partitions, by the reports.  Nobody waits for the last three.
-TOPICS = {"clicks-a": 3, "clicks-b": 1, "links": 0, "rescore": 0,
+TOPICS = {"clicks-a": 3, "clicks-b": 1, "clicks-c": 2, "links": 0, "rescore": 0,
           "import:access.log": 0}
 
 
@@ -33,11 +33,13 @@ def marks_of(rows, now):
     """{(topic, partition): (epoch, partitions, reported, heard)}, by the
     definition."""
     rows = [row for row in rows if is_stream(row)]
-    past = [row["inserted"] for row in rows if row["inserted"] <= now]
-    start = max(past, default=0) - DAY
+    last = {}  # of a topic: partitions that were silent for a day before are gone
+    for row in rows:
+        if row["inserted"] <= now:
+            last[row["topic"]] = max(last.get(row["topic"], 0), row["inserted"])
     marks = {}
     for row in rows:
-        if row["inserted"] <= start:
+        if row["inserted"] <= last.get(row["topic"], 0) - DAY:
             continue
         key = row["topic"], row["partition"]
         was = marks.get(key, (0, 0, 0, 0))
@@ -171,14 +173,18 @@ def agree(made, reports, when):
                              f"{both[-1][1]} is so") from None
 
 
-@pytest.mark.parametrize("seed, steps", [
-    (1, 25), pytest.param(2, 300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed, steps, recheck_every", [
+    (1, 25, "1h"), (3, 15, "1s"), pytest.param(2, 300, "5s", marks=pytest.mark.long)])
 def test_what_is_read_bit_by_bit_is_what_all_rows_say(
-        aggregator, migrated, clickhouse, program, seed, steps):
-    made = aggregator(watermark_every="500ms")
+        aggregator, migrated, clickhouse, program, seed, steps, recheck_every):
+    made = aggregator(watermark_every="500ms", recheck_every=recheck_every)
     reports = Reports(clickhouse, seed)
-    # The newest row there is, and out of sight once another one comes.
+    # Of topics that are silent for a day when another one comes; the first of this
+    # partition, for a day before that one.
     reports.add(now_ms() - 25 * HOUR, "clicks-b", 0)
+    reports.add(now_ms() - 60 * HOUR, "clicks-c", 0)
+    reports.add(now_ms() - 30 * HOUR, "clicks-c", 0)
+    reports.add(now_ms() - 26 * HOUR, "clicks-c", 1)
     acts = [reports.new] * 6 + [reports.late] * 4 + [reports.up, reports.ahead,
                                                       reports.cut]
     for step in range(steps):
@@ -186,7 +192,7 @@ def test_what_is_read_bit_by_bit_is_what_all_rows_say(
             reports.chance.choice(acts)
         agree(made, reports, f"before step {step}")
         act()
-    for topic in ("clicks-a", "clicks-b"):
+    for topic in ("clicks-a", "clicks-b", "clicks-c"):
         for partition in range(TOPICS[topic]):
             reports.add(now_ms(), topic, partition)
     agree(made, reports, "at last")
@@ -213,10 +219,53 @@ def test_the_answer_says_which_partition_is_waited_for(aggregator, migrated):
     then = eventually(pipeline_that(made, lambda p: p["complete_until"]))
     assert then["waits_for"] == {
         "topic": then["partitions"][0]["topic"], "partition": 1,
-        "reported_until": rfc3339(base + 60)}
+        "reported_until": rfc3339(base + 60), "silent_since": None}
     assert then["complete_until"] == rfc3339(base + 55)
     assert then["held_back"] == {"hours": 0, "days": 0}
     assert abs(instant(then["clickhouse_time"]) - time.time()) < 600
+
+
+def test_a_topic_that_is_silent_is_waited_for_until_it_is_retired(
+        aggregator, migrated, clickhouse, program):
+    def command(name, **settings):
+        return program("aggregator", {"clicks": {"edge_delay": "5s"},
+                                      "aggregator": settings},
+                       args=[name], start=False).run()[1]
+
+    reports = Reports(clickhouse, 5)
+    now = now_ms()
+    for ago, topic in ((100 * DAY, "clicks-b"), (0, "clicks-a"), (0, "links")):
+        for partition in range(TOPICS[topic] or 1):
+            reports.add(now - ago, topic, partition)
+    old, *new = [row["append"] for row in reports.rows if row["topic"] != "links"]
+    promised = {topic: rfc3339((min(ms) - 5000) / 1000)
+                for topic, ms in (("clicks-a", new), ("clicks-b", [old]))}
+    made = aggregator(watermark_every="100ms")
+    told = eventually(pipeline_that(made, lambda p: p["complete_until"]))
+    assert told["complete_until"] == promised["clicks-b"]
+    assert told["waits_for"] == {
+        "topic": "clicks-b", "partition": 0, "reported_until": rfc3339(old / 1000),
+        "silent_since": rfc3339((now - 100 * DAY) / 1000)}
+    eventually(lambda: "waits for topic clicks-b" in made.ready()[1],
+               what="/readyz to tell")
+    for name in ("doctor", "watermark"):
+        assert "nothing was heard of clicks-b since" in command(name)
+        assert "aggregator.retired_topics" in command(name)
+        assert "nothing was heard" not in command(name, retired_topics=["clicks-b"])
+    assert made.stop() == 0
+
+    # That one is silent does not mean that nobody reads it.
+    made = aggregator(watermark_every="100ms", retired_topics=["clicks-b", "clicks-a"])
+    told = eventually(pipeline_that(
+        made, lambda p: p["complete_until"] == promised["clicks-a"]))
+    assert told["waits_for"]["topic"] == "clicks-a"
+    assert told["waits_for"]["silent_since"] is None
+    assert {p["topic"]: p["retired"] for p in told["partitions"]} == {
+        "clicks-a": False, "clicks-b": True, "links": False}
+    # And it is no more when somebody does.
+    reports.add(now_ms(), "clicks-b", 0)
+    eventually(pipeline_that(made, lambda p: not any(
+        p["retired"] for p in p["partitions"])))
 
 
 def test_a_partition_that_is_new_is_waited_for_and_nothing_is_taken_back(

@@ -5,7 +5,7 @@
 /* A partition that is heard of. */
 #define MARK(topic, partition, partitions, reported)                           \
 	{                                                                      \
-		topic, partition, 1, partitions, reported, 1                   \
+		topic, partition, 1, partitions, reported, 1, false            \
 	}
 
 static struct watermark promised(const struct partition_mark *marks,
@@ -78,6 +78,26 @@ static void the_greatest_numbers_are_told_apart(void **state)
 	assert_int_equal(w.partition, 1);
 }
 
+/* Of silent topics the last report may be long ago. */
+static void a_silent_topic_holds_all_back_until_it_is_retired(void **state)
+{
+	struct partition_mark marks[] = {
+		{"a", 0, 1, 1, 300, CLOCK_DAY, false},
+		{"b", 0, 1, 1, 500, 3 * CLOCK_DAY, false},
+		{"links", 0, 1, 0, 100, 3 * CLOCK_DAY, false}};
+	struct watermark w = promised(marks, 3);
+
+	(void)state;
+	assert_int_equal(w.complete_until, 300);
+	assert_string_equal(w.topic, "a");
+	assert_int_equal(w.silent_since, CLOCK_DAY);
+	marks[0].retired = true;
+	w = promised(marks, 3);
+	assert_int_equal(w.complete_until, 500);
+	assert_string_equal(w.topic, "b");
+	assert_int_equal(w.silent_since, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +108,8 @@ int main(void)
 		cmocka_unit_test(
 			a_partition_beyond_the_count_is_waited_for_too),
 		cmocka_unit_test(the_greatest_numbers_are_told_apart),
+		cmocka_unit_test(
+			a_silent_topic_holds_all_back_until_it_is_retired),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
