@@ -9,6 +9,7 @@ from support.asking import ask_range
 from support.clickhouse import ClickHouse, ClickHouseError
 from support.clicks import Collector, instant, some_clicks
 from support.fault_proxy import ClickHouseProxy
+from support.previous import RELEASED, build
 from support.program import eventually
 
 DAY = instant("2026-10-25T00:00:00Z")
@@ -63,10 +64,10 @@ def migration(program, base_config):
 @pytest.fixture
 def counting(clickhouse, program, redis):
     """counting(): an aggregator, and insert(), which inserts the hundred clicks that
-    has_all() asks it for."""
-    def make():
+    has_all() asks it for.  counting(binaries=...) takes another version."""
+    def make(**version):
         made = program("aggregator", {"aggregator": {"settle_every": "500ms"}},
-                       ready=False)
+                       ready=False, **version)
         made.insert = lambda: Collector(clickhouse).insert(
             some_clicks(1, 100, [(DAY, DAY + 7200)]))
         made.has_all = lambda: ask_range(
@@ -96,23 +97,29 @@ class Deadly(ClickHouseProxy):
         self.victim.kill()
         return self._end(client)
 
+    def run(self, made, look):
+        """Until it ends by itself; look() each time it was killed."""
+        self.victim = made
+        while made.run()[0] != 0:
+            assert "msg=failed" not in made.log()
+            look()
+
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_migrating_goes_on_where_it_was_killed(
         clickhouse, clickhouse_server, migration, counting, whole):
     """After each statement and each record of a migration.  An aggregator that was
     started before counts when all is there."""
     made = counting()
+
+    def waits():
+        assert made.ready()[0] == 503 or schema(clickhouse) == whole
     with Deadly(clickhouse_server.port) as proxy:
-        def run(*args):
-            killed = proxy.victim = migration(*args, through=proxy)
-            while killed.run()[0] != 0:
-                assert "msg=failed" not in killed.log()
-                assert "run 'aggregator migrate'" in made.ready()[1]
-        run("--to", BEFORE_MATERIALIZING)
+        proxy.run(migration("--to", BEFORE_MATERIALIZING, through=proxy), waits)
         made.insert()
         Collector(clickhouse).link("code1", 1)
-        run()
+        proxy.run(migration(through=proxy), waits)
         assert len(proxy.known) == 1 + len(list(statements())) + len(whole[1])
     assert schema(clickhouse) == whole
     made.wait_ready()
@@ -120,6 +127,31 @@ def test_migrating_goes_on_where_it_was_killed(
     eventually(lambda: not clickhouse.rows(
         "SELECT command FROM system.mutations WHERE database = currentDatabase() "
         "AND NOT is_done"), what="the end of what is made for old rows")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)  # it may have to build that version
+def test_an_aggregator_of_the_former_version_answers_while_migrating_is_killed(
+        clickhouse, clickhouse_server, program, migration, counting, whole):
+    released = build(RELEASED)
+    status, said = program("aggregator", start=False, args=["migrate"],
+                           binaries=released).run()
+    assert status == 0, said
+    assert schema(clickhouse) != whole
+    before = counting(binaries=released)
+    before.insert()
+    eventually(before.has_all, what="the clicks counted")
+
+    def answers():
+        assert before.has_all()
+    with Deadly(clickhouse_server.port) as proxy:
+        proxy.run(migration(through=proxy), answers)
+        assert proxy.known
+
+    answers()
+    after = counting()
+    after.wait_ready()
+    assert after.has_all()
 
 
 # --- several at once -----------------------------------------------------------------

@@ -353,20 +353,23 @@ def test_what_was_begun_is_finished_by_the_next_run(clickhouse, migrated,
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("whose", [[], ANN], ids=["all-owners", "ann"])
 def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
-                                                rescore, workdir):
+                                                rescore, workdir, whose):
     rng = random.Random(3)
     rows = []
     for i in range(4000):
         agent = rng.choice([f"Visitor/{rng.randrange(800)}", CHROME,
                             f"Person/{rng.randrange(800)}"])
-        rows.append(visit(rng, (DAY + i * 20) * 1000, user_agent=agent))
+        rows.append(visit(rng, (DAY + i * 20) * 1000, user_agent=agent,
+                          owner=rng.choice(["ann", "bob"])))
     migrated.insert(rows)
     path = workdir / "bots.json"
     path.write_text('[{"pattern": "Visitor"}]')
     made = program("collector", {"collector": {
         "ua_rules": UA_RULES, "bot_list": str(path)}},
-        start=False, args=["rescore", "--from", "2026-10-25"])
+        start=False, args=["rescore", "--from", "2026-10-25", *whose])
+
     def steps():
         """How many a run has taken, since the test began."""
         return int(clickhouse.value(
@@ -382,10 +385,10 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
                    not made.process.running(), every=0.002)
         made.kill()
 
-    rescore("2026-10-25", "2026-10-26")
+    rescore("2026-10-25", "2026-10-26", args=whose)
 
-    wanted = [("bot" if r["user_agent"].startswith("Visitor") else "human")
-              for r in rows]
+    wanted = [("bot" if r["user_agent"].startswith("Visitor") and
+               (not whose or r["owner"] == "ann") else "human") for r in rows]
     assert [r["verdict"] for r in table(clickhouse)] == wanted
     assert int(clickhouse.value(
         "SELECT uniqExact(h) FROM ingest_progress ARRAY JOIN mapKeys(hours) "
