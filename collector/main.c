@@ -33,6 +33,8 @@ static const struct app_option options[] = {
 	{"to", "TIME",
 	 "up to that, without it; of rescore the last day, with it; now if not",
 	 "verify rescore dlq"},
+	{"owner", "NAME",
+	 "only clicks of this owner's links; everybody's if not", "rescore"},
 	{"topic", "NAME", "clicks if not, or links", "verify epoch"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
 	 "verify dlq"},

@@ -126,8 +126,16 @@ static int record(struct clickhouse *ch, const struct migration *m,
 		params, NULL, err);
 }
 
-static int apply(struct clickhouse *ch, const struct migration *m, bool dry_run,
-		 report_fn *report, void *arg, struct error *err)
+struct run {
+	struct clickhouse *ch;
+	struct state state;
+	bool dry_run;
+	report_fn *report;
+	void *arg;
+};
+
+static int apply(const struct run *r, const struct migration *m,
+		 struct error *err)
 {
 	const char *rest = m->sql;
 	struct buf statement = {0};
@@ -140,18 +148,38 @@ static int apply(struct clickhouse *ch, const struct migration *m, bool dry_run,
 			status = error_set_nomem(err);
 			break;
 		}
-		report(arg, m->name, text);
-		if (!dry_run)
-			status = clickhouse_query(ch, text, NULL, NULL, err);
+		r->report(r->arg, m->name, text);
+		if (!r->dry_run)
+			status = clickhouse_query(r->ch, text, NULL, NULL, err);
 		buf_reset(&statement);
 	}
 	buf_free(&statement);
-	if (status == 0 && !dry_run) {
-		status = record(ch, m, err);
+	if (status == 0 && !r->dry_run) {
+		status = record(r->ch, m, err);
 		if (status == 0)
-			report(arg, m->name, NULL);
+			r->report(r->arg, m->name, NULL);
 	}
 	return status < 0 ? error_wrap(err, "%s", m->name) : 0;
+}
+
+/*
+ * Another `migrate` may be under way, and ahead.  What it has recorded needs
+ * nothing more.  ClickHouse may refuse our statement, which would take back
+ * what a later migration of the other made of a column: that is no failure.
+ */
+static int apply_missing(struct run *r, size_t i, struct error *err)
+{
+	struct error ignored = {0};
+
+	if (!r->dry_run && read_state(r->ch, &r->state, err) < 0)
+		return -1;
+	if (r->state.applied[i] || apply(r, &migrations[i], err) == 0)
+		return 0;
+	if (r->dry_run || read_state(r->ch, &r->state, &ignored) < 0 ||
+	    !r->state.applied[i])
+		return -1;
+	*err = (struct error){0};
+	return 0;
 }
 
 /*
@@ -165,25 +193,21 @@ static int run_migrations(const struct clickhouse_config *config, size_t count,
 			  bool dry_run, report_fn *report, void *arg,
 			  struct error *err)
 {
-	struct clickhouse *ch = clickhouse_new(config, err);
-	struct state state = {0};
+	struct run r = {clickhouse_new(config, err), {0}, dry_run, report, arg};
 	int status = -1;
 
-	if (!ch)
+	if (!r.ch)
 		return -1;
-	if (load_state(ch, &state, err) < 0)
+	if (load_state(r.ch, &r.state, err) < 0)
 		goto out;
 	if (!dry_run && create_database(config, err) < 0)
 		goto out;
 	status = 0;
-	for (size_t i = 0; status == 0 && i < count; i++) {
-		if (!state.applied[i])
-			status = apply(ch, &migrations[i], dry_run, report, arg,
-				       err);
-	}
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = apply_missing(&r, i, err);
 out:
-	free(state.applied);
-	clickhouse_free(ch);
+	free(r.state.applied);
+	clickhouse_free(r.ch);
 	return status;
 }
 

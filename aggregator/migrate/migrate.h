@@ -4,6 +4,8 @@
  * Each migration is recorded with the checksum of its text.  Statements are
  * written so that they can run again (IF NOT EXISTS): a migration that failed
  * half-way is simply run again, as ClickHouse has no transaction around DDL.
+ * Several may run at once: a statement that comes when later migrations have
+ * been applied changes nothing or is refused.
  */
 #ifndef AGGREGATOR_MIGRATE_MIGRATE_H
 #define AGGREGATOR_MIGRATE_MIGRATE_H

@@ -119,6 +119,9 @@ static const char clicks_trace[] =
 static const char reconciled_seals[] =
 #include "schemas/clickhouse/0047_reconciled_seals.sql.inc"
 	;
+static const char rescored_owners[] =
+#include "schemas/clickhouse/0048_rescored_owners.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -160,5 +163,6 @@ const struct migration migrations[] = {
 	{"0045_withheld_events.sql", withheld_events},
 	{"0046_clicks_trace.sql", clicks_trace},
 	{"0047_reconciled_seals.sql", reconciled_seals},
+	{"0048_rescored_owners.sql", rescored_owners},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -207,6 +207,127 @@ def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
             "clicks"] == 40, what="the day not to be read as it was sealed")
 
 
+# --- one owner's ---------------------------------------------------------------
+
+ANN = ["--owner", "ann"]
+
+
+def owned_visits(owner, hours, **fields):
+    """From the day's start, two a minute."""
+    return some_visits(120 * hours, hours=hours, owner=owner,
+                       user_agent="Visitor/1.0", **fields)
+
+
+def verdicts_of(clickhouse, owner):
+    return clickhouse.value("SELECT groupUniqArray(toString(verdict)) FROM "
+                            f"clicks WHERE owner = '{owner}'")
+
+
+def hours_told(clickhouse):
+    return [int(r["h"]) for r in clickhouse.rows(
+        "SELECT DISTINCT h FROM ingest_progress ARRAY JOIN mapKeys(hours) AS h "
+        "WHERE topic = 'rescore' ORDER BY h")]
+
+
+def unfinished(clickhouse):
+    """Owners of runs that were begun and not finished."""
+    return [r["whose"] for r in clickhouse.rows(
+        "SELECT any(owner) AS whose FROM rescored GROUP BY run HAVING "
+        "countIf(state = 'done') = 0 ORDER BY whose")]
+
+
+def undo_end(clickhouse):
+    """As if the run before had been killed after its mutation."""
+    clickhouse.query("TRUNCATE TABLE ingest_progress")
+    clickhouse.query("ALTER TABLE rescored DELETE WHERE state = 'done'",
+                     mutations_sync=1)
+
+
+def test_an_owner_s_clicks_are_judged_again_and_no_others(
+        clickhouse, migrated, rescore):
+    migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 3) +
+                    owned_visits("o'\\b", 2) + owned_visits("", 2))
+    of_others = "SELECT * FROM clicks WHERE owner != 'ann' ORDER BY offset"
+    before = clickhouse.rows(of_others)
+
+    preview = rescore("2026-10-25", args=[*ANN, "--dry-run"])
+    assert "2026-10-25: 120 verdicts would change (human to bot 120), 1 hours " \
+        "would be settled again\n" in preview
+    assert verdicts_of(clickhouse, "ann") == ["human"]
+    assert "120 verdicts changed (human to bot 120), 1 hours will be settled " \
+        "again\n" in rescore("2026-10-25", args=ANN)
+
+    assert verdicts_of(clickhouse, "ann") == ["bot"]
+    assert clickhouse.rows(of_others) == before
+    assert hours_told(clickhouse) == [DAY]
+    assert clickhouse.rows("SELECT DISTINCT owner, rows FROM rescored") == [
+        {"owner": "ann", "rows": 120}]
+    assert ": 0 verdicts changed\n" in rescore("2026-10-25", args=ANN)
+    # The same of a name that has to be quoted, and of all the others.
+    rescore("2026-10-25", args=["--owner", "o'\\b"])
+    assert counts(clickhouse) == {"bot": 360, "human": 600}
+    assert "600 verdicts changed" in rescore("2026-10-25")
+
+
+def test_days_without_clicks_of_the_owner_are_not_counted(clickhouse, migrated,
+                                                          rescore):
+    migrated.insert(owned_visits("bob", 1))
+    for own in {"scan_codes": 0, "scan_not_found": 0}, {"scan_codes": 20}:
+        output = rescore("2026-10-25", args=ANN, **own)
+        assert ": 0 days with clicks of links of ann, 0 verdicts changed" in output
+    assert "--owner: needs the name" in rescore(
+        "2026-10-25", args=["--owner", ""], ok=False)
+    assert counts(clickhouse) == {"human": 120}
+
+
+def test_a_burst_goes_over_links_of_several_owners(clickhouse, migrated, rescore):
+    rng = random.Random(8)
+    migrated.insert([visit(rng, (DAY + i) * 1000, code=f"code{i}",
+                           owner="ann" if i % 2 else "bob",
+                           unique_identity="scan" * 5) for i in range(30)])
+    assert "15 verdicts changed (human to scanner 15)" in rescore(
+        "2026-10-25", args=ANN, scan_codes=20)
+    assert verdicts_of(clickhouse, "ann") == ["scanner"]
+    assert verdicts_of(clickhouse, "bob") == ["human"]
+
+
+def test_an_owner_s_run_does_not_finish_one_over_all_owners(
+        clickhouse, migrated, rescore):
+    """What that has changed of the owner's is told, though."""
+    migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 2))
+    rescore("2026-10-25")
+    undo_end(clickhouse)
+
+    output = rescore("2026-10-25", args=ANN)
+
+    assert "0 verdicts changed" in output
+    assert "a run over all owners that was stopped is still to be finished" in output
+    assert "a run that was stopped finished" not in output
+    assert DAY in hours_told(clickhouse)
+    assert unfinished(clickhouse) == [""]
+    assert "a run that was stopped finished" in rescore("2026-10-25")
+    assert hours_told(clickhouse) == [DAY, DAY + 3600]
+    assert not unfinished(clickhouse)
+
+
+def test_an_owner_s_run_is_finished_by_the_same_or_by_all_owners(
+        clickhouse, migrated, rescore):
+    migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 2))
+    rescore("2026-10-25", args=ANN)
+    rescore("2026-10-25", args=["--owner", "bob"])
+    undo_end(clickhouse)
+    assert unfinished(clickhouse) == ["ann", "bob"]
+
+    output = rescore("2026-10-25", args=ANN)
+    assert "a run that was stopped finished" in output
+    assert "all owners" not in output
+    assert unfinished(clickhouse) == ["bob"]
+    assert hours_told(clickhouse) == [DAY]
+    assert "a run that was stopped finished" in rescore("2026-10-25")
+    assert not unfinished(clickhouse)
+    assert hours_told(clickhouse) == [DAY, DAY + 3600]
+
+
 # --- stopped on the way ------------------------------------------------------
 
 def test_what_was_begun_is_finished_by_the_next_run(clickhouse, migrated,
@@ -232,20 +353,23 @@ def test_what_was_begun_is_finished_by_the_next_run(clickhouse, migrated,
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("whose", [[], ANN], ids=["all-owners", "ann"])
 def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
-                                                rescore, workdir):
+                                                rescore, workdir, whose):
     rng = random.Random(3)
     rows = []
     for i in range(4000):
         agent = rng.choice([f"Visitor/{rng.randrange(800)}", CHROME,
                             f"Person/{rng.randrange(800)}"])
-        rows.append(visit(rng, (DAY + i * 20) * 1000, user_agent=agent))
+        rows.append(visit(rng, (DAY + i * 20) * 1000, user_agent=agent,
+                          owner=rng.choice(["ann", "bob"])))
     migrated.insert(rows)
     path = workdir / "bots.json"
     path.write_text('[{"pattern": "Visitor"}]')
     made = program("collector", {"collector": {
         "ua_rules": UA_RULES, "bot_list": str(path)}},
-        start=False, args=["rescore", "--from", "2026-10-25"])
+        start=False, args=["rescore", "--from", "2026-10-25", *whose])
+
     def steps():
         """How many a run has taken, since the test began."""
         return int(clickhouse.value(
@@ -261,10 +385,10 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
                    not made.process.running(), every=0.002)
         made.kill()
 
-    rescore("2026-10-25", "2026-10-26")
+    rescore("2026-10-25", "2026-10-26", args=whose)
 
-    wanted = [("bot" if r["user_agent"].startswith("Visitor") else "human")
-              for r in rows]
+    wanted = [("bot" if r["user_agent"].startswith("Visitor") and
+               (not whose or r["owner"] == "ann") else "human") for r in rows]
     assert [r["verdict"] for r in table(clickhouse)] == wanted
     assert int(clickhouse.value(
         "SELECT uniqExact(h) FROM ingest_progress ARRAY JOIN mapKeys(hours) "
@@ -399,6 +523,20 @@ def test_a_change_that_comes_after_the_next_run_is_refused(
     eventually(lambda: not mutations(clickhouse))
     assert counts(clickhouse) == {"human": 100}
     assert b"UNKNOWN_TABLE" in late.answer
+
+
+def test_a_change_that_comes_after_an_owner_s_run_is_refused(
+        clickhouse, migrated, rescore, late):
+    """It would put back what that has changed of the owner's."""
+    migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 1))
+    rescore("2026-10-25", url=late.url, ok=False)
+    rescore("2026-10-25", patterns=["Nobody"], args=ANN)
+
+    late.let_in()
+
+    eventually(lambda: not mutations(clickhouse))
+    assert b"UNKNOWN_TABLE" in late.answer
+    assert counts(clickhouse) == {"human": 240}
 
 
 def test_a_change_that_comes_as_the_next_run_begins_is_ended(

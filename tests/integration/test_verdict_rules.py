@@ -188,6 +188,27 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
     assert [r["verdict"] for r in found] == [r["verdict"] for r in before]
 
 
+def test_rules_judge_an_owner_s_past_days(rescore, clickhouse, migrated):
+    """What they would take of another's is not in the preview, either."""
+    before = past_clicks()
+    migrated.insert(before)
+    columns = "verdict, verdict_reason, verdict_version"
+    others = f"SELECT {columns} FROM clicks WHERE owner != 'ann' ORDER BY offset"
+    stored = clickhouse.rows(others)
+    anns = [row for row in before if row["owner"] == "ann"]
+    wanted = [judged(row) for row in anns]
+    changes = sum(row["verdict"] != v for row, (v, _) in zip(anns, wanted))
+    taken = sum(reason == "rule: probes" for _, reason in wanted)
+
+    preview = rescore("--owner", "ann", "--dry-run")
+    assert f"{changes} verdicts would change" in preview
+    assert f"    rule 3 (probes): takes {taken} clicks, " in preview
+    assert f"{changes} verdicts changed" in rescore("--owner", "ann")
+    assert [(r["verdict"], r["verdict_reason"]) for r in clickhouse.rows(
+        f"SELECT {columns} FROM clicks WHERE owner = 'ann' ORDER BY offset")] == wanted
+    assert clickhouse.rows(others) == stored
+
+
 def test_rules_go_before_bursts(rescore, clickhouse, migrated):
     rng = random.Random(6)
     burst = [make_click(rng, (DAY + i) * 1000, 1, code=f"code{i}", owner=owner,

@@ -31,6 +31,7 @@ struct rescore {
 	struct clickhouse *ch;
 	struct enrich_lookups *lookups;
 	bool dry_run;
+	const char *owner; /* whose links' clicks; NULL: everybody's */
 	char host[256];
 
 	/* The day being rescored. */
@@ -38,7 +39,8 @@ struct rescore {
 	char partition[16];  /* "20261121" */
 	uint64_t run;	     /* a random number */
 	char name[RUN_TEXT]; /* `run` as tables' names have it */
-	struct buf runs;     /* "1,2": `run` and those whose hours it reports */
+	struct buf runs;     /* "1,2": `run` and those that it finishes */
+	struct buf wider;    /* those of everybody's clicks that it only ends */
 	struct classification classifications[CLASSIFICATIONS_MAX];
 	size_t classification_count;
 };

@@ -9,6 +9,9 @@
  * mutation is done, the hours whose counts change are reported to the
  * aggregator.
  *
+ * With --owner only clicks of that owner's links change, to what they would be
+ * without it: bursts are counted over everybody's links all the same.
+ *
  * It can be stopped anywhere and run again: table `rescored` knows what was
  * begun.
  */
@@ -43,6 +46,7 @@ struct day_result {
 	} of_rule[VERDICT_RULES_MAX];	 /* the operator's; before it is done */
 	size_t hours;			 /* to be settled again */
 	bool resumed; /* an earlier run had not come to its end */
+	bool wider;   /* one over everybody's clicks has not, still */
 };
 
 static const char *const tables[] = {"agents", "map", "bursts"};
@@ -55,6 +59,7 @@ static void name_run(struct rescore *rs, int64_t day)
 
 	rs->day = day;
 	buf_reset(&rs->runs);
+	buf_reset(&rs->wider);
 	gmtime_r(&at, &tm);
 	strftime(rs->partition, sizeof(rs->partition), "%Y%m%d", &tm);
 	randombytes_buf(&rs->run, sizeof(rs->run));
@@ -80,9 +85,9 @@ static int drop_tables(struct rescore *rs, const char *name, struct error *err)
  * whose answer they did not get, and that may still arrive: then it would put
  * back what their rules said.  Without its tables it cannot.
  */
-static int end_others(struct rescore *rs, struct error *err)
+static int end_others(struct rescore *rs, struct buf *list, struct error *err)
 {
-	const char *runs = buf_cstr(&rs->runs);
+	const char *runs = buf_cstr(list);
 	char name[RUN_TEXT], *after;
 
 	if (!runs)
@@ -214,7 +219,7 @@ static int apply(struct rescore *rs, const struct day_result *r,
 		if (check_still_kept(rs, hours, err) < 0)
 			return -1;
 	}
-	if (rows || r->resumed)
+	if (rows || r->resumed || r->wider)
 		return rescore_runs_finish(rs, hours, err);
 	return 0;
 }
@@ -229,7 +234,9 @@ static int work(struct rescore *rs, struct day_result *r,
 	if (rescore_runs_unfinished(rs, &hours, err) < 0)
 		return -1;
 	r->resumed = rs->runs.len > 0;
-	if (r->resumed && !rs->dry_run && end_others(rs, err) < 0)
+	r->wider = rs->wider.len > 0;
+	if (!rs->dry_run && (end_others(rs, &rs->runs, err) < 0 ||
+			     end_others(rs, &rs->wider, err) < 0))
 		return -1;
 	if (classify_day(rs, &r->agents, err) < 0)
 		return -1;
@@ -339,6 +346,18 @@ static int read_days(struct app *app, int64_t *ret_from, int64_t *ret_to,
 	return 0;
 }
 
+static int read_owner(struct app *app, const char **ret_owner,
+		      struct error *err)
+{
+	const char *owner = app_option_value(app, "owner");
+
+	if (owner && !*owner)
+		return error_set(err, ERROR_USAGE,
+				 "--owner: needs the name of an owner");
+	*ret_owner = owner;
+	return 0;
+}
+
 /* It becomes part of names within texts within a mutation. */
 static int check_database(const char *name, struct error *err)
 {
@@ -397,6 +416,9 @@ static void print_day(const struct rescore *rs, const struct day_result *r)
 		       rs->dry_run ? "would be" : "will be");
 	if (r->resumed)
 		printf(", a run that was stopped %sfinished", would_be);
+	if (r->wider)
+		printf(", a run over all owners that was stopped is still to "
+		       "be finished");
 	printf("\n");
 	print_rules(rs, r);
 	fflush(stdout);
@@ -431,9 +453,10 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 		changes += result.changes;
 		days++;
 	}
-	printf("rules %" PRIu32 ": %" PRIu64 " days with clicks, %" PRIu64
+	printf("rules %" PRIu32 ": %" PRIu64 " days with clicks%s%s, %" PRIu64
 	       " verdicts %s\n",
-	       rs->lookups->ref.rules, days, changes,
+	       rs->lookups->ref.rules, days, rs->owner ? " of links of " : "",
+	       rs->owner ? rs->owner : "", changes,
 	       rs->dry_run ? "would change" : "changed");
 	fflush(stdout);
 	/* Told to stop when all was done: that is no failure. */
@@ -446,6 +469,7 @@ static void release(struct rescore *rs)
 	clickhouse_free(rs->ch);
 	enrich_lookups_free(rs->lookups);
 	buf_free(&rs->runs);
+	buf_free(&rs->wider);
 	free(rs);
 }
 
@@ -466,6 +490,7 @@ int collector_rescore(struct app *app, const void *arg, struct error *err)
 	host_name(rs->host, sizeof(rs->host), "collector");
 	patient.query_timeout = QUERY_TIMEOUT;
 	if (read_days(app, &from, &to, err) < 0 ||
+	    read_owner(app, &rs->owner, err) < 0 ||
 	    check_database(config->clickhouse.database, err) < 0)
 		goto out;
 	rs->lookups = enrich_lookups_new(rs->settings, err);

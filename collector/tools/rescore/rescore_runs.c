@@ -32,27 +32,34 @@ void rescore_hours_read(struct rescore_hours *h, const char *list)
 	}
 }
 
-/* Runs a statement, and releases it.  Its parameters: host, hours. */
+/* Runs a statement, and releases it.  Its parameters: host, owner, hours. */
 static int run(struct rescore *rs, struct buf *sql,
 	       const struct rescore_hours *h, struct error *err)
 {
-	struct clickhouse_param params[] = {
-		{"param_host", NULL}, {"param_hours", NULL}, {NULL, NULL}};
-	struct buf host = {0}, hours = {0};
+	struct clickhouse_param params[] = {{"param_host", NULL},
+					    {"param_owner", NULL},
+					    {"param_hours", NULL},
+					    {NULL, NULL}};
+	struct buf host = {0}, owner = {0}, hours = {0};
 	int status = -1;
 
 	clickhouse_escape(&host, rs->host, strlen(rs->host));
+	if (rs->owner)
+		clickhouse_escape(&owner, rs->owner, strlen(rs->owner));
 	buf_puts(&hours, "[");
 	for (size_t i = 0; i < h->count; i++)
 		buf_printf(&hours, "%s%" PRIu32, i ? "," : "", h->start[i]);
 	buf_puts(&hours, "]");
 	params[0].value = buf_cstr(&host);
-	params[1].value = buf_cstr(&hours);
-	if (!params[0].value || !params[1].value || !buf_cstr(sql))
+	params[1].value = buf_cstr(&owner);
+	params[2].value = buf_cstr(&hours);
+	if (!params[0].value || !params[1].value || !params[2].value ||
+	    !buf_cstr(sql))
 		error_set_nomem(err);
 	else
 		status = clickhouse_query(rs->ch, sql->data, params, NULL, err);
 	buf_free(&host);
+	buf_free(&owner);
 	buf_free(&hours);
 	buf_free(sql);
 	return status;
@@ -64,11 +71,11 @@ static int run(struct rescore *rs, struct buf *sql,
 	"(SELECT run FROM rescored WHERE day = toDate(%" PRId64                \
 	") AND state = 'done')"
 
-/* Adds to the runs whose hours are reported.  A run that is begun meanwhile
- * ends itself. */
-static void note_run(struct rescore *rs, uint64_t run)
+/* Adds to a list of runs whose hours are reported.  A run that is begun
+ * meanwhile ends itself. */
+static void note_run(struct buf *runs, uint64_t run)
 {
-	buf_printf(&rs->runs, "%s%" PRIu64, rs->runs.len ? "," : "", run);
+	buf_printf(runs, "%s%" PRIu64, runs->len ? "," : "", run);
 }
 
 struct unfinished {
@@ -79,9 +86,13 @@ struct unfinished {
 static int take_unfinished(void *arg, char **fields, struct error *err)
 {
 	const struct unfinished *u = arg;
+	const char *owner = u->rs->owner;
 
 	(void)err;
-	note_run(u->rs, tsv_u64(fields[0]));
+	if (owner && *fields[2] && strcmp(fields[2], owner) != 0)
+		return 0;
+	note_run(owner && !*fields[2] ? &u->rs->wider : &u->rs->runs,
+		 tsv_u64(fields[0]));
 	rescore_hours_read(u->hours, fields[1]);
 	return 0;
 }
@@ -94,11 +105,11 @@ int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 	int status;
 
 	buf_printf(&sql,
-		   "SELECT run, hours FROM rescored WHERE " UNFINISHED
+		   "SELECT run, hours, owner FROM rescored WHERE " UNFINISHED
 		   " FORMAT TabSeparated",
 		   rs->day, rs->day);
-	status =
-		rescore_rows(rs, &sql, "ns", take_unfinished, &unfinished, err);
+	status = rescore_rows(rs, &sql, "nss", take_unfinished, &unfinished,
+			      err);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "rescored") : 0;
 }
@@ -117,14 +128,14 @@ int rescore_runs_begin(struct rescore *rs, uint64_t rows,
 {
 	struct buf sql = {0};
 
-	note_run(rs, rs->run);
+	note_run(&rs->runs, rs->run);
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
-		   "at, host) SELECT toDate(%" PRId64 "), toUInt64(%" PRIu64
-		   "), 'begun', %" PRIu32 ", toUInt64(%" PRIu64
-		   "), {hours:Array(UInt32)}, "
+		   "at, host, owner) SELECT toDate(%" PRId64
+		   "), toUInt64(%" PRIu64 "), 'begun', %" PRIu32
+		   ", toUInt64(%" PRIu64 "), {hours:Array(UInt32)}, "
 		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), {host:String}",
+		   "), 'UTC'), {host:String}, {owner:String}",
 		   rs->day, rs->run, rs->lookups->ref.rules, rows,
 		   clock_real_ms());
 	return run(rs, &sql, hours, err) < 0 ? error_wrap(err, "rescored") : 0;
@@ -150,12 +161,14 @@ int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
 		return error_set_nomem(err);
 	if (hours->count && report_hours(rs, hours, err) < 0)
 		return -1;
+	if (!rs->runs.len)
+		return 0;
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
-		   "at, host) SELECT day, run, 'done', rules, rows, hours, "
-		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), {host:String} FROM rescored WHERE " UNFINISHED
-		   " AND run IN (%s)",
+		   "at, host, owner) SELECT day, run, 'done', rules, rows, "
+		   "hours, fromUnixTimestamp64Milli(toInt64(%" PRId64
+		   "), 'UTC'), {host:String}, owner FROM rescored "
+		   "WHERE " UNFINISHED " AND run IN (%s)",
 		   clock_real_ms(), rs->day, rs->day, rs->runs.data);
 	return run(rs, &sql, hours, err) < 0 ? error_wrap(err, "rescored") : 0;
 }

@@ -17,7 +17,9 @@ struct rescore_hours {
 void rescore_hours_read(struct rescore_hours *h, const char *list);
 
 /* Adds the hours of runs over the day that were begun and not finished, and
- * their numbers to rs->runs. */
+ * their numbers to rs->runs.  A run over one owner's clicks leaves out those
+ * over another's, with which it shares no row; those over everybody's go to
+ * rs->wider, as it cannot finish them. */
 int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 			    struct error *err);
 
@@ -25,7 +27,8 @@ int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 int rescore_runs_begin(struct rescore *rs, uint64_t rows,
 		       const struct rescore_hours *hours, struct error *err);
 
-/* Reports the hours to the aggregator, then notes that rs->runs are done. */
+/* Reports the hours to the aggregator, then notes that rs->runs are done, and
+ * not that rs->wider are. */
 int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
 			struct error *err);
 

@@ -56,6 +56,30 @@ static void put_day(const struct rescore *rs, struct buf *sql)
 	put_times(rs, 0, sql);
 }
 
+/* A literal of any bytes. */
+static void put_literal(const char *text, struct buf *sql)
+{
+	buf_putc(sql, '\'');
+	for (; *text; text++)
+		buf_printf(sql, "\\x%02x", (unsigned char)*text);
+	buf_putc(sql, '\'');
+}
+
+static void put_is_owned(const struct rescore *rs, struct buf *sql)
+{
+	buf_puts(sql, "owner = ");
+	put_literal(rs->owner, sql);
+}
+
+/* One more condition, of one owner's run: whose rows it judges. */
+static void put_and_owned(const struct rescore *rs, struct buf *sql)
+{
+	if (!rs->owner)
+		return;
+	buf_puts(sql, " AND ");
+	put_is_owned(rs, sql);
+}
+
 /* Bursts around midnight need some of the days beside. */
 static void put_day_and_window(const struct rescore *rs, struct buf *sql)
 {
@@ -128,15 +152,6 @@ static void put_index(const struct rescore *rs, struct buf *sql)
 static const struct verdict_rules *rules_of(const struct rescore *rs)
 {
 	return rs->lookups->ref.verdict_rules;
-}
-
-/* A literal of any bytes. */
-static void put_literal(const char *text, struct buf *sql)
-{
-	buf_putc(sql, '\'');
-	for (; *text; text++)
-		buf_printf(sql, "\\x%02x", (unsigned char)*text);
-	buf_putc(sql, '\'');
 }
 
 static void put_owners(const struct verdict_rule *rule, struct buf *sql)
@@ -303,7 +318,9 @@ static void put_class(const struct rescore *rs, struct buf *sql)
 
 static void put_differs(const struct rescore *rs, struct buf *sql)
 {
-	buf_puts(sql, IS_SOMEBODY " AND ");
+	buf_puts(sql, IS_SOMEBODY);
+	put_and_owned(rs, sql);
+	buf_puts(sql, " AND ");
 	put_classification(rs, sql);
 	buf_printf(sql,
 		   " != 0 AND (verdict_version != %" PRIu32
@@ -352,6 +369,21 @@ void rescore_sql_make_bursts(const struct rescore *rs, struct buf *sql)
 	     sql);
 }
 
+/* One more condition: the rows that those of the owner are judged by.  Where
+ * there are bursts, these are all clicks of who is in one of the owner's. */
+static void put_and_judging(const struct rescore *rs, struct buf *sql)
+{
+	if (!rs->owner || !has_bursts(rs)) {
+		put_and_owned(rs, sql);
+		return;
+	}
+	buf_puts(sql, " AND unique_identity IN (SELECT unique_identity FROM "
+		      "clicks WHERE ");
+	put_day(rs, sql);
+	put_and_owned(rs, sql);
+	buf_putc(sql, ')');
+}
+
 void rescore_sql_fill_agents(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO ");
@@ -360,6 +392,7 @@ void rescore_sql_fill_agents(const struct rescore *rs, struct buf *sql)
 		 " SELECT " KEY " AS k, any(user_agent), any(" PURPOSE "), "
 		 "any(outcome = 'head') FROM clicks WHERE ");
 	put_day_and_window(rs, sql);
+	put_and_judging(rs, sql);
 	buf_puts(sql, " GROUP BY k");
 }
 
@@ -392,12 +425,18 @@ static void put_busy_visitors(const struct rescore *rs, struct buf *sql)
 
 	buf_puts(sql, "SELECT unique_identity FROM clicks WHERE ");
 	put_day_and_window(rs, sql);
-	buf_puts(sql, " AND " IS_SOMEBODY " GROUP BY unique_identity HAVING ");
+	buf_puts(sql, " AND " IS_SOMEBODY " GROUP BY unique_identity HAVING (");
 	if (s->scan_codes)
 		buf_printf(sql, "count() >= %" PRId64, s->scan_codes);
 	if (s->scan_not_found)
 		buf_printf(sql, "%scountIf(outcome = 'not_found') >= %" PRId64,
 			   s->scan_codes ? " OR " : "", s->scan_not_found);
+	buf_puts(sql, ")");
+	if (rs->owner) {
+		buf_puts(sql, " AND countIf(");
+		put_is_owned(rs, sql);
+		buf_puts(sql, ") > 0");
+	}
 }
 
 /*
@@ -488,8 +527,9 @@ void rescore_sql_rules(const struct rescore *rs, struct buf *sql)
 	put_verdict(rs, sql);
 	buf_puts(sql, ") FROM clicks WHERE ");
 	put_day(rs, sql);
-	buf_puts(sql, " AND " IS_SOMEBODY
-		      " GROUP BY rule HAVING rule > 0 ORDER BY rule "
+	buf_puts(sql, " AND " IS_SOMEBODY);
+	put_and_owned(rs, sql);
+	buf_puts(sql, " GROUP BY rule HAVING rule > 0 ORDER BY rule "
 		      "FORMAT TabSeparated");
 }
 
