@@ -208,9 +208,10 @@ static int reconcile_first(struct work *w, const struct progress *last,
 	status = reconcile_day(w->s->ch, &settings->clicks, w->start, &found,
 			       err);
 	reconciliation_release(&found);
-	if (status < 0 && is_grace_over(w, last, &done, &ignored) == 0 && done)
-		return 0;
-	return status;
+	if (status == 0 || is_grace_over(w, last, &done, &ignored) < 0 || !done)
+		return status;
+	*err = (struct error){0};
+	return 0;
 }
 
 /* How far each source goes in the base: as far as it was reported, so that no
