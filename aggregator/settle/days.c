@@ -122,7 +122,7 @@ static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
 	 * only; for the other, optimize_aggregation_in_order made it 30 times
 	 * slower. */
 	static const char *const in_order[] = {"0", "1"};
-	struct clickhouse_param params[16];
+	struct clickhouse_param params[24];
 	struct buf sql = {0};
 	size_t n = 0;
 	int status = 0;

@@ -13,6 +13,9 @@
  * itself costs more than few clicks do. */
 #define ROWS_AT_ONCE 200000
 
+/* At most so many hours are compared and published together. */
+#define HOURS_MAX 24
+
 struct hour {
 	struct stale what;
 	uint64_t attempt;
@@ -36,7 +39,7 @@ struct work {
 	struct open_plan plan; /* of one hour that is settled by what arrived */
 	struct buf lists[6];
 	char numbers[9][24];
-	struct clickhouse_param params[23];
+	struct clickhouse_param params[24];
 };
 
 static void work_free(struct work *w)
@@ -246,8 +249,8 @@ static size_t chunk_of(const struct hour *hours, size_t count)
 }
 
 /* One insert, one part a day. */
-static int compute_chunk(struct work *w, struct hour *first, size_t count,
-			 struct error *err)
+static int stage(struct work *w, const struct hour *first, size_t count,
+		 struct error *err)
 {
 	struct buf sql = {0};
 	size_t n = 0;
@@ -259,37 +262,55 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
 		n++;
 	add_param(w, &n, "max_insert_threads", "1");
 	add_param(w, &n, "min_insert_block_size_rows", "10000000");
-	add_param(w, &n, "min_insert_block_size_bytes", "1000000000");
+	add_param(w, &n, "min_insert_block_size_bytes", SETTLING_BLOCK_BYTES);
+	add_param(w, &n, "max_bytes_before_external_group_by",
+		  SETTLING_SPILL_BYTES);
+	add_param(w, &n, "max_bytes_before_external_sort",
+		  SETTLING_SPILL_BYTES);
 	settle_sql_hours(&sql, &w->rows);
 	status = settling_run(w->s->ch, &sql, w->params, err);
 	buf_free(&sql);
 	return status;
 }
 
-/* Leaves out the last ones when the first grows too old. */
-static int compute(struct work *w, struct error *err)
+static int compute_chunk(struct work *w, struct hour *first, size_t count,
+			 uint64_t *attempt, struct error *err)
 {
-	int64_t until =
+	if (w->s->is_stopping(w->s->arg))
+		return error_set_retriable(err, ERROR_STOPPED, "stopping");
+	*attempt = settling_attempt_next(settling_now(w->s), *attempt);
+	for (size_t i = 0; i < count; i++)
+		first[i].attempt = *attempt;
+	if (stage(w, first, count, err) < 0)
+		return error_wrap(err, "hour %" PRId64 " and %zu more",
+				  first->what.start, count - 1);
+	return 0;
+}
+
+/* Leaves out the last ones when time is up, or the first would grow too old, or
+ * one statement fails; but not those of the first statement. */
+static int compute(struct work *w, int64_t until, struct error *err)
+{
+	int64_t old =
 		clock_monotonic_ms() + w->s->settings->keep_superseded / 4;
 	uint64_t attempt = w->last->attempt;
-	size_t n;
+	size_t done = 0, n;
 
-	for (size_t i = 0; i < w->count; i += n) {
-		if (i && clock_monotonic_ms() >= until) {
-			w->count = i;
-			break;
+	if (until > old)
+		until = old;
+	do {
+		n = chunk_of(&w->items[done], w->count - done);
+		if (compute_chunk(w, &w->items[done], n, &attempt, err) == 0) {
+			done += n;
+			continue;
 		}
-		if (w->s->is_stopping(w->s->arg))
-			return error_set_retriable(err, ERROR_STOPPED,
-						   "stopping");
-		n = chunk_of(&w->items[i], w->count - i);
-		attempt = settling_attempt_next(settling_now(w->s), attempt);
-		for (size_t k = i; k < i + n; k++)
-			w->items[k].attempt = attempt;
-		if (compute_chunk(w, &w->items[i], n, err) < 0)
-			return error_wrap(err, "hour %" PRId64 " and %zu more",
-					  w->items[i].what.start, n - 1);
-	}
+		if (!done || err->code == ERROR_STOPPED) {
+			w->count = done + n;
+			return -1;
+		}
+		break;
+	} while (done < w->count && clock_monotonic_ms() < until);
+	w->count = done;
 	return 0;
 }
 
@@ -449,12 +470,13 @@ static int record_held(struct work *w, size_t first, struct error *err)
 	return count ? settling_insert(w->s, rows, count, w->last, err) : 0;
 }
 
-static int settle(struct work *w, struct settle_count *ret, struct error *err)
+static int settle(struct work *w, int64_t until, struct settle_count *ret,
+		  struct error *err)
 {
 	size_t kept;
 
 	if (set_params(w, w->items, w->count, err) < 0 ||
-	    count_rows(w, take_least, err) < 0 || compute(w, err) < 0 ||
+	    count_rows(w, take_least, err) < 0 || compute(w, until, err) < 0 ||
 	    compare(w, err) < 0)
 		return -1;
 	if (w->s->check_lease(w->s->arg, err) < 0 ||
@@ -481,7 +503,7 @@ static int settle_open(struct work *w, struct open_hours *open,
 		w->rows.added = w->plan.added;
 		w->rows.based = w->plan.base > 0;
 	}
-	if (planned < 0 || settle(w, ret, err) < 0) {
+	if (planned < 0 || settle(w, 0, ret, err) < 0) {
 		open_hours_forget(open, start);
 		return -1;
 	}
@@ -498,12 +520,12 @@ static bool goes_with(const struct work *w, const struct stale *hour,
 		      const struct open_hours *open)
 {
 	/* A drop is of one day. */
-	return hour->dropped == w->dropped &&
+	return w->count < HOURS_MAX && hour->dropped == w->dropped &&
 	       !(open && open_hours_takes(w->s, hour));
 }
 
 int hours_settle(const struct settling *s, const struct stale *hours,
-		 size_t count, struct open_hours *open,
+		 size_t count, int64_t until, struct open_hours *open,
 		 const struct progress *last, struct settle_count *ret,
 		 struct error *err)
 {
@@ -522,8 +544,9 @@ int hours_settle(const struct settling *s, const struct stale *hours,
 		for (; w.count < count && goes_with(&w, &hours[w.count], open);
 		     w.count++)
 			w.items[w.count].what = hours[w.count];
-		status = settle(&w, ret, err);
+		status = settle(&w, until, ret, err);
 	}
+	ret->done = w.count;
 	work_free(&w);
 	return status < 0 ? error_wrap(err, "settle hours") : 0;
 }

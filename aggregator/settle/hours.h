@@ -7,21 +7,23 @@
 #include "aggregator/settle/open_hours.h"
 #include "aggregator/settle/settling.h"
 
-/* At most so many hours at once; they are published together. */
-#define HOURS_MAX 24
-
 /*
- * Computes the hours, which are in ascending order and HOURS_MAX at most, under
- * new attempts, compares what was staged with the rows of `clicks`, and
- * publishes those that are not held back.  Stops early, but after one at least,
- * when it takes so long that the first would soon be too old to be published,
- * or before one that is settled by what arrived (open_hours.h): that is done
- * alone. `open`: frontiers of those; NULL: all hours are settled from all rows.
+ * Computes the first of the hours, which are in ascending order, under new
+ * attempts, compares what was staged with the rows of `clicks`, and publishes
+ * together those that are not held back.  A statement is of one hour, or of
+ * some of few rows.  Stops early, but after one statement at least: at `until`
+ * (monotonic ms), when the first would soon be too old to be published, when a
+ * statement fails, or before an hour that is settled by what arrived
+ * (open_hours.h): that is done alone.
+ * `open`: frontiers of those; NULL: all hours are settled from all rows.
  * `last`: attempts are greater than its; it is what the rows of `settled` say
  * of how far was read.
+ *
+ * ret->done is 1 at least, and also set on failure: these were tried, and any
+ * of them may have been what failed.
  */
 int hours_settle(const struct settling *s, const struct stale *hours,
-		 size_t count, struct open_hours *open,
+		 size_t count, int64_t until, struct open_hours *open,
 		 const struct progress *last, struct settle_count *ret,
 		 struct error *err);
 

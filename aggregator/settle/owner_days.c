@@ -10,10 +10,6 @@
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
 
-/* A GROUP BY or a sort of more bytes goes on on disk: a day has as many groups
- * as owners have values. */
-#define SPILL_BYTES "400000000"
-
 #define SQL_DAY "toDate(toDateTime({start:UInt32}, 'UTC'))"
 
 /* The base's attempt; nothing has the attempt 0. */
@@ -153,10 +149,8 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 static int run(struct day_copy *c, struct buf *sql, struct error *err)
 {
 	static const struct clickhouse_param own[] = {
-		{"max_bytes_before_external_group_by", SPILL_BYTES},
-		{"max_bytes_before_external_sort", SPILL_BYTES},
 		{"min_insert_block_size_rows", "10000000"},
-		{"min_insert_block_size_bytes", "400000000"},
+		{"min_insert_block_size_bytes", SETTLING_BLOCK_BYTES},
 		{NULL, NULL}};
 	struct clickhouse_param params[24];
 	size_t n = 0;

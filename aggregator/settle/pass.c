@@ -8,7 +8,7 @@
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
-#include "aggregator/settle/hours.h"
+#include "aggregator/settle/hour_turns.h"
 #include "aggregator/settle/open_hours.h"
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/progress.h"
@@ -47,6 +47,7 @@ struct pass {
 	struct settling settling;
 	struct watermark_reader *watermark;
 	struct open_hours *open;
+	struct hour_turns turns;
 	bool everything; /* in this pass */
 	bool found;	 /* there was something to do, or to hold back */
 	bool quiet; /* nothing is to be done in this pass, as in the last */
@@ -63,6 +64,10 @@ struct pass {
 	 * cleaning. */
 	int64_t recheck_at;
 	int64_t clean_at, clean_open_at;
+	/* The first hour (seconds) that the last recheck could not settle, of
+	 * those that the watermark waits for: other passes need not list it.
+	 * INT64_MAX: none. */
+	int64_t left_from;
 	/* Since ClickHouse's clock went back, blocks of present hours may have
 	 * been reported at this time (ms) or later; INT64_MAX: it has not gone
 	 * back. */
@@ -131,6 +136,8 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 	};
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
 	p->back_to = INT64_MAX;
+	p->left_from = INT64_MAX;
+	hour_turns_init(&p->turns);
 	for (size_t i = 0; i < DAY_STEPS; i++)
 		p->after[i] = -1;
 	return p;
@@ -222,56 +229,90 @@ static int count_late(struct pass *p, int64_t since, size_t found,
 	return 0;
 }
 
-/* Nothing new is promised until all stale hours are settled.  Hours that are
- * held back count as done: they would stop the watermark for ever. */
+/*
+ * What is promised goes on to the first hour that is left, but for hours behind
+ * what was promised before: what came for these since is late.  Hours that are
+ * held back count as done: they would stop the watermark for ever.  What was
+ * reported of hours that are left is read again.
+ */
+static struct progress promise(const struct pass *p,
+			       const struct hours_settled *settled,
+			       const struct progress *last,
+			       const struct progress *now)
+{
+	struct progress next = *now;
+	int64_t from = settled->left_from;
+
+	if (!p->everything && p->left_from < from)
+		from = p->left_from;
+	if (settled->left)
+		next.read_until = last->read_until;
+	if (next.complete_until / CLOCK_SECOND >= from)
+		next.complete_until = from * CLOCK_SECOND;
+	if (next.complete_until < last->complete_until)
+		next.complete_until = last->complete_until;
+	return next;
+}
+
 static int settle_hours(struct pass *p, const struct stale_list *stale,
 			const struct progress *last, const struct progress *now,
-			struct pass_result *ret, struct error *err)
+			struct pass_result *ret, struct hours_settled *settled,
+			struct error *first, struct error *err)
 {
 	struct settled_row row = {
 		SETTLED_PASS, {.start = settling_now(&p->settling) / 1000}, 0};
-	size_t count = stale->count < HOURS_MAX ? stale->count : HOURS_MAX;
 	/* What was reported while the clock was back is not where it belongs.
 	 */
 	struct open_hours *open = p->back_to == INT64_MAX ? p->open : NULL;
-	struct settle_count settled = {0};
+	int status = hour_turns_take(&p->turns, &p->settling, stale, open, last,
+				     settled, first, err);
+	struct progress next = promise(p, settled, last, now);
 
-	for (size_t i = 0; i < count; i += settled.done) {
-		if (hours_settle(&p->settling, &stale->items[i], count - i,
-				 open, last, &settled, err) < 0)
-			return -1;
-		ret->hours += settled.published;
-		ret->hours_added += settled.added;
-	}
-	ret->more = count < stale->count;
+	ret->hours = settled->hours;
+	ret->hours_added = settled->added;
+	ret->more = settled->more;
 	ret->complete_until = last->complete_until;
-	if (ret->more)
-		return 0;
-	ret->complete_until = now->complete_until;
-	if (!count && now->read_until == last->read_until &&
-	    now->complete_until == last->complete_until)
+	if (status < 0)
+		return -1;
+	ret->complete_until = next.complete_until;
+	if (!settled->hours && next.read_until == last->read_until &&
+	    next.complete_until == last->complete_until)
 		return 0;
 	if (check_lease(p, err) < 0)
 		return -1;
 	row.attempt = settling_attempt_next(settling_now(&p->settling),
 					    last->attempt);
-	return settling_insert(&p->settling, &row, 1, now, err);
+	return settling_insert(&p->settling, &row, 1, &next, err);
+}
+
+/* After one that has left some the next recheck is soon. */
+static void end_recheck(struct pass *p, const struct hours_settled *settled)
+{
+	const struct aggregator_settings *s = p->settings;
+	int64_t soon = LOOK_EVERY * s->settle_every;
+
+	if (!settled->left || soon > s->recheck_every)
+		soon = s->recheck_every;
+	p->recheck_at = clock_monotonic_ms() + soon;
+	p->left_from = settled->left_from;
 }
 
 static int pass_hours(struct pass *p, struct progress *last,
-		      struct pass_result *ret, struct error *err)
+		      struct pass_result *ret, struct error *first,
+		      struct error *err)
 {
 	int64_t mono = clock_monotonic_ms();
 	struct progress now;
 	struct stale_list stale = {0};
+	struct hours_settled settled;
 	int64_t since;
 	int status;
 
 	if (progress_read_last(p->ch, last, err) < 0 ||
 	    read_progress(p, last, &now, &ret->clocks, err) < 0)
 		return -1;
-	/* The same reports are read again until a pass over them has
-	 * succeeded. */
+	/* The same reports are read again until all of their hours are
+	 * settled. */
 	since = read_from(p, last, &ret->clocks);
 	if (ret->clocks.went_back) {
 		p->recheck_at = mono;
@@ -288,10 +329,11 @@ static int pass_hours(struct pass *p, struct progress *last,
 					    &ret->clocks.late_hours, err)
 			       : 0;
 	if (status == 0)
-		status = settle_hours(p, &stale, last, &now, ret, err);
+		status = settle_hours(p, &stale, last, &now, ret, &settled,
+				      first, err);
 	stale_list_release(&stale);
 	if (status == 0 && p->everything && !ret->more)
-		p->recheck_at = mono + p->settings->recheck_every;
+		end_recheck(p, &settled);
 	return status;
 }
 
@@ -364,6 +406,9 @@ static int pass_days(struct pass *p, const struct progress *last,
 		p->after[DAY_SETTLED] = -1;
 	}
 	p->stale_days = false;
+	/* Of hours that fail there may be more in every pass. */
+	if (first->code)
+		ret->more = false;
 	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
 		int64_t day = p->after[i];
 		bool done = false;
@@ -663,7 +708,7 @@ static int look(struct pass *p, struct progress *last, struct pass_result *ret,
 	p->quiet = clock_monotonic_ms() < p->look_at &&
 		   table_state_is_same(&now, &p->nothing_at);
 	p->nothing_at.known = false;
-	if (pass_hours(p, last, ret, err) < 0)
+	if (pass_hours(p, last, ret, first, err) < 0)
 		return -1;
 	if (!p->quiet) {
 		if (pass_days(p, last, ret, first, err) < 0 ||

@@ -54,14 +54,15 @@ struct pass_result {
 };
 
 /*
- * Settles the hours that are stale and publishes them together, then at most
- * one day, then seals at most one, then copies one for owners, then rolls one
- * up, then drops one, then deletes what is superseded or dropped if it is time.
- * A day that fails stops neither other days, of which the next pass takes the
- * next, nor what comes after it in this one, which fails by it at its end; *ret
- * is what was done all the same.  Losing the lease is ERROR_STOPPED, retriable,
- * and ends it, and so does a ClickHouse that does not answer.  What is held
- * back is tried again when something else changed it, and with every recheck of
+ * Settles hours that are stale (hour_turns.h says which, and in which order),
+ * then at most one day, then seals at most one, then copies one for owners,
+ * then rolls one up, then drops one, then deletes what is superseded or dropped
+ * if it is time.  An hour or day that fails stops neither others, of which the
+ * next pass takes the next, nor what comes after it in this one, which fails by
+ * it at its end; *ret is what was done all the same.  Losing the lease is
+ * ERROR_STOPPED, retriable, and ends it, and so does a ClickHouse that does not
+ * answer.  What is held back is tried again when something else changed it, and
+ * with every recheck of
  * everything.
  *
  * While the tables are as they were when a pass found nothing (table_state.h),

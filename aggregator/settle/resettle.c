@@ -49,15 +49,11 @@ static int settle_hours(const struct settling *s, int64_t *from, int64_t to,
 	int status = progress_hours_of(s->ch, *from, to, &list, err);
 
 	for (size_t i = 0; status == 0 && i < list.count; i += n.done) {
-		size_t left = list.count - i;
-
 		*from = list.items[i].start;
 		status = progress_read_last(s->ch, &last, err);
 		if (status == 0)
-			status = hours_settle(s, &list.items[i],
-					      left < HOURS_MAX ? left
-							       : HOURS_MAX,
-					      NULL, &last, &n, err);
+			status = hours_settle(s, &list.items[i], list.count - i,
+					      INT64_MAX, NULL, &last, &n, err);
 		if (status == 0)
 			count(&n, &ret->hours, &ret->held);
 	}

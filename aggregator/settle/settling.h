@@ -76,7 +76,7 @@ int settling_open(struct settling *s, struct settling_session *session,
 void settling_close(struct settling *s);
 
 struct settle_count {
-	size_t done; /* of those asked for, from the first on */
+	size_t done; /* of those asked for, from the first on; or tried */
 	size_t published;
 	size_t added; /* of the published: an attempt and what arrived since */
 };
@@ -143,6 +143,14 @@ int settling_query(struct clickhouse *ch, const char *sql,
 		   const struct clickhouse_param *params, size_t count,
 		   void (*take)(void *arg, const uint64_t *numbers), void *arg,
 		   struct error *err);
+
+/*
+ * Bytes beyond which a GROUP BY or a sort of settling goes on on disk: an hour
+ * has as many groups as visitors make up referrers, a day as many as owners
+ * have values.  And those of a block, which becomes a part.
+ */
+#define SETTLING_SPILL_BYTES "400000000"
+#define SETTLING_BLOCK_BYTES "400000000"
 
 /* What the statements about a day may name: numbers, and `settler`. */
 struct settling_params {

@@ -1,6 +1,7 @@
 """The aggregator while ClickHouse, and the way to it, fail in the middle of
 settling: what is settled in the end is what the rows say, and no reader sees
 an hour or day twice or half."""
+import collections
 import contextlib
 import threading
 import time
@@ -9,9 +10,9 @@ import pytest
 import requests
 
 from support.asking import ask_range
-from support.clicks import (counted, expected_link_counts, instant,
+from support.clicks import (SLOTS, counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
-from support.fault_proxy import FAULTS, Meeting
+from support.fault_proxy import FAULTS, ClickHouseProxy, Meeting
 from support.program import eventually
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
@@ -25,9 +26,9 @@ SHORT = ("twice",)
 
 @pytest.fixture
 def aggregator(migrated, redis, program, proxy):
-    def make(args=(), start=True, **settings):
+    def make(args=(), start=True, url=proxy.url, **settings):
         return program("aggregator", {
-            "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
+            "clickhouse": {"url": url, "query_timeout": "2s"},
             "clicks": {"late_window": "3650d"},
             "aggregator": {"settle_every": "500ms", "settle_timeout": "4s",
                            "resettle_every": "0s", "lease": "1s",
@@ -70,7 +71,7 @@ def watched(clickhouse):
     other = type(clickhouse)(clickhouse.url, clickhouse.database)
 
     def look():
-        from support.clicks import SLOTS, hours_events
+        from support.clicks import hours_events
         while not stop.is_set():
             with contextlib.suppress(requests.RequestException):
                 hours.add(hours_events(other))
@@ -337,6 +338,172 @@ def test_faults_by_chance_leave_what_the_rows_say(aggregator, migrated, proxy):
         proxy.calm()
         assert_settled(made, migrated, rows)
     assert max(hours) == len(rows) and max(days) == of_links(rows)
+
+
+# --- an hour that fails, and thousands ----------------------------------------------
+
+def refuse(migrated, hour):
+    """By a constraint, as the server might by a limit that only this hour reaches."""
+    migrated.clickhouse.query("ALTER TABLE stats_hourly ADD CONSTRAINT refused "
+                              f"CHECK toUInt32(hour) != {hour}")
+
+
+def accept(migrated):
+    migrated.clickhouse.query("ALTER TABLE stats_hourly DROP CONSTRAINT refused")
+
+
+def published(clickhouse):
+    """{hour: events} of the published hours."""
+    return {int(row["h"]): int(row["n"]) for row in clickhouse.rows(
+        "SELECT toUInt32(hour) AS h, sum(events) AS n FROM stats_hourly WHERE "
+        "dimension = 'total' AND (hour, attempt) IN (SELECT unit, max(attempt) "
+        "FROM settled WHERE kind = 'hour' GROUP BY unit) GROUP BY h")}
+
+
+def by_hour(rows):
+    return collections.Counter(row["ts_ms"] // 3600000 * 3600 for row in rows)
+
+
+def marked(made):
+    return made.metric("shortloop_aggregator_complete_until_seconds")
+
+
+def test_an_hour_that_always_fails_stops_nothing_else(aggregator, migrated):
+    """Behind the watermark: neither it, nor other hours, nor days, nor what is to be
+    deleted."""
+    rows = some_clicks(15, 600, [(START - 86400, END)], links=(1, 2))
+    late = some_clicks(16, 600, [(START - 86400, END)], links=(1, 2))
+    made = aggregator(**LEFT)
+    migrated.insert(rows, append_ms=(END + 3600) * 1000)
+    eventually(lambda: link_counts(migrated.clickhouse) == expected_link_counts(rows),
+               60, what="the days settled")
+    eventually(lambda: marked(made) == END + 3595, 60, what="a watermark")
+    superseded = staged(migrated.clickhouse)
+    refused = START + 7200
+    refuse(migrated, refused)
+
+    migrated.insert(late, append_ms=(END + 7200) * 1000)
+
+    expected = {**by_hour(rows + late), refused: by_hour(rows)[refused]}
+    eventually(lambda: published(migrated.clickhouse) == expected, 60,
+               what="the other hours settled")
+    eventually(lambda: marked(made) == END + 7195, 60, what="the watermark to move")
+    first = [row for row in rows + late if row["ts_ms"] < START * 1000]
+    eventually(lambda: set(expected_link_counts(first)[0]) <=
+               set(link_counts(migrated.clickhouse)[0]), 60,
+               what="the day before settled again")
+    eventually(lambda: len(superseded & staged(migrated.clickhouse)) <= 1, 60,
+               what="superseded attempts to go")
+    made.wait_log(f"hour {refused}")
+    assert made.metric("shortloop_aggregator_settle_failures_total") > 0
+    assert published(migrated.clickhouse) == expected
+
+    accept(migrated)
+    eventually(lambda: published(migrated.clickhouse) == by_hour(rows + late), 60,
+               what="the hour settled")
+    eventually(lambda: link_counts(migrated.clickhouse) ==
+               expected_link_counts(rows + late), 60, what="its day settled")
+
+
+def test_the_watermark_stays_before_an_hour_that_fails(aggregator, migrated):
+    rows = some_clicks(17, 400, [(START, START + 6 * 3600)], links=(1,))
+    before = [row for row in rows if row["ts_ms"] < (START + 7200) * 1000]
+    made = aggregator(**LEFT)
+    migrated.insert(before, append_ms=(START + 7200) * 1000)
+    eventually(lambda: marked(made) == START + 7195, 60, what="a watermark")
+    refused = START + 4 * 3600
+    refuse(migrated, refused)
+
+    migrated.insert(rows[len(before):], append_ms=(START + 6 * 3600) * 1000)
+
+    expected = by_hour(rows)
+    del expected[refused]
+    eventually(lambda: published(migrated.clickhouse) == expected, 60,
+               what="the other hours settled")
+    eventually(lambda: marked(made) == refused, 60, what="the watermark to move")
+    # Other passes come, and rechecks.
+    failures = made.metric("shortloop_aggregator_settle_failures_total")
+    eventually(lambda: made.metric("shortloop_aggregator_settle_failures_total") >=
+               failures + 3, 60, what="it to be tried again")
+    assert marked(made) == refused
+
+    accept(migrated)
+    eventually(lambda: marked(made) == START + 6 * 3600 - 5, 60,
+               what="the watermark to move on")
+    assert published(migrated.clickhouse) == by_hour(rows)
+
+
+def test_the_present_hour_is_settled_before_those_that_were_imported(
+        aggregator, migrated):
+    now = int(time.time())
+    old = some_clicks(18, 600, [(START - 5 * 86400, START)])
+    new = some_clicks(19, 50, [(now - 60, now)])
+    made = aggregator(start=False, **{**LEFT, "keep_superseded": "15m"})
+    migrated.insert(old)
+    migrated.insert(new)
+
+    made.start()
+
+    eventually(lambda: published(migrated.clickhouse) == by_hour(old + new), 60,
+               what="all hours settled")
+    first = {int(row["h"]): int(row["n"]) for row in migrated.clickhouse.rows(
+        "SELECT toUInt32(unit) AS h, min(attempt) AS n FROM settled "
+        "WHERE kind = 'hour' GROUP BY h")}
+    assert len(first) > 100
+    assert max(first[hour] for hour in by_hour(new)) < min(
+        first[hour] for hour in by_hour(old))
+
+
+class Small(ClickHouseProxy):
+    """A server for which a megabyte is what 400 are to others.  `written`: how often
+    groups were written to disk, by the table that they were computed for."""
+
+    def __init__(self, clickhouse):
+        self.clickhouse = type(clickhouse)(clickhouse.url)
+        self.written = collections.Counter()
+        super().__init__(int(clickhouse.url.rsplit(":", 1)[1]))
+
+    def _ask(self, request):
+        request.path = request.path.replace(
+            "max_bytes_before_external_group_by=400000000",
+            "max_bytes_before_external_group_by=1000000")
+        before = self._count()
+        answer = super()._ask(request)
+        self.written[request.kind] += self._count() - before
+        return answer
+
+    def _count(self):
+        return int(self.clickhouse.value(
+            "SELECT sum(value) FROM system.events WHERE "
+            "event = 'ExternalAggregationWritePart'"))
+
+
+def test_hours_and_days_of_many_values_are_grouped_on_disk(aggregator, migrated):
+    count, most = 150000, 1000
+    clickhouse = migrated.clickhouse
+    clickhouse.query(
+        "INSERT INTO clicks (epoch, topic, partition, offset, append_time, ts, "
+        "original_ts, link_id, code, outcome, verdict, referrer_host) "
+        f"SELECT 1, 'clicks', 0, number, toDateTime64({START}, 3, 'UTC') AS t, t, "
+        "t, number + 1, 'c', 'redirected', 'human', "
+        f"'host' || toString(number) FROM numbers({count})")
+    with Small(clickhouse) as proxy:
+        made = aggregator(**LEFT, url=proxy.url, values_max=most)
+        migrated.report([{"ts_ms": START * 1000}] * count, 0, END * 1000, first=0)
+        eventually(lambda: published(clickhouse) == {START: count}, 60,
+                   what="the hour settled")
+        eventually(lambda: int(clickhouse.value(
+            f"SELECT sum(effective) FROM {SLOTS}")) == count, 60,
+            what="the day settled")
+        assert made.stop() == 0
+    assert proxy.written["stats_hourly"] > 0
+    assert proxy.written["link_slots"] > 0
+    for dimension in ("referrer_host", "link"):
+        assert clickhouse.rows(
+            "SELECT rest, uniqExact(value) AS n, sum(events) AS e FROM stats_hourly "
+            f"WHERE dimension = '{dimension}' GROUP BY rest ORDER BY rest") == [
+                {"rest": False, "n": most, "e": most},
+                {"rest": True, "n": 1, "e": count - most}]
 
 
 # --- rows that are gone -------------------------------------------------------------
