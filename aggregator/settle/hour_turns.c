@@ -8,7 +8,6 @@
 #define HOUR 3600
 
 struct round {
-	struct hour_turns *turns;
 	const struct settling *s;
 	struct open_hours *open;
 	const struct progress *last;
@@ -19,9 +18,8 @@ struct round {
 
 void hour_turns_init(struct hour_turns *turns)
 {
-	*turns = (struct hour_turns){0};
 	for (size_t i = 0; i < HOUR_CLASSES; i++)
-		turns->after[i] = -1;
+		turns->classes[i] = (struct hour_turn){-1, -1, false};
 }
 
 static int64_t end_of(const struct stale *hour)
@@ -117,31 +115,37 @@ static int take_next(struct round *r, const struct stale *hours, size_t count,
 	return 0;
 }
 
-static int take_class(struct round *r, enum hour_class which,
+/* No answer came for `done` hours.  Mostly it is the server or the way to it,
+ * and they are tried again; the second time, they may be why. */
+static void pass_over(struct hour_turn *turn, const struct stale *hours,
+		      size_t done)
+{
+	if (turn->unanswered == hours->start && done)
+		turn->after = hours[done - 1].start;
+	turn->unanswered = hours->start;
+	turn->singly = true;
+}
+
+static int take_class(struct round *r, struct hour_turn *turn,
 		      const struct stale *hours, size_t count,
 		      struct error *err)
 {
 	int64_t until = clock_monotonic_ms() + r->s->settings->settle_every;
-	int64_t *after = &r->turns->after[which];
-	bool *singly = &r->turns->singly[which];
-	size_t begin = next_turn(hours, count, *after), next = begin, done;
-	struct trial trial = {.most = SIZE_MAX, .until = *singly ? 0 : until};
+	size_t begin = next_turn(hours, count, turn->after), next = begin, done;
+	struct trial trial = {.most = SIZE_MAX,
+			      .until = turn->singly ? 0 : until};
 
 	leave(r, hours, begin);
 	while (next < count &&
 	       (next == begin || clock_monotonic_ms() < until)) {
-		int status = take_next(r, &hours[next], count - next, &trial,
-				       &done, err);
-
-		/* Also behind those that no answer came for: they may be why.
-		 */
-		if (done)
-			*after = hours[next + done - 1].start;
-		if (status < 0) {
-			*singly = true;
+		if (take_next(r, &hours[next], count - next, &trial, &done,
+			      err) < 0) {
+			pass_over(turn, &hours[next], done);
 			return -1;
 		}
 		next += done;
+		if (done)
+			turn->after = hours[next - 1].start;
 	}
 	if (trial.together.code)
 		note(r, &trial.together);
@@ -150,9 +154,9 @@ static int take_class(struct round *r, enum hour_class which,
 		r->ret->more = true;
 		return 0;
 	}
-	*after = -1;
+	turn->after = -1;
 	if (!begin)
-		*singly = false;
+		turn->singly = false;
 	return 0;
 }
 
@@ -161,7 +165,7 @@ int hour_turns_take(struct hour_turns *turns, const struct settling *s,
 		    const struct progress *last, struct hours_settled *ret,
 		    struct error *first, struct error *err)
 {
-	struct round r = {turns, s, open, last, ret, first, settling_now(s)};
+	struct round r = {s, open, last, ret, first, settling_now(s)};
 	struct stale *hours = NULL;
 	int status = 0;
 
@@ -178,7 +182,8 @@ int hour_turns_take(struct hour_turns *turns, const struct settling *s,
 			if (class_of(&r, &stale->items[i]) == c)
 				hours[count++] = stale->items[i];
 		if (count)
-			status = take_class(&r, c, hours, count, err);
+			status = take_class(&r, &turns->classes[c], hours,
+					    count, err);
 	}
 	free(hours);
 	return status;

@@ -30,14 +30,20 @@ enum hour_class {
 	HOUR_CLASSES
 };
 
-struct hour_turns {
+struct hour_turn {
 	/* The last hour that had its turn, seconds since 1970; -1: begin with
 	 * the first. */
-	int64_t after[HOUR_CLASSES];
-	/* No answer came: what each statement computes is published by itself
-	 * until all have had their turn, since one that is never answered must
-	 * not keep others from that. */
-	bool singly[HOUR_CLASSES];
+	int64_t after;
+	/* The first of those that no answer came for; -1: none yet. */
+	int64_t unanswered;
+	/* Since then, until all have had their turn: what each statement
+	 * computes is published by itself, so that one that is never answered
+	 * does not keep others from that. */
+	bool singly;
+};
+
+struct hour_turns {
+	struct hour_turn classes[HOUR_CLASSES];
 };
 void hour_turns_init(struct hour_turns *turns);
 
@@ -54,9 +60,9 @@ struct hours_settled {
 /*
  * Settles some of the hours in `stale`.  An hour that fails is left.  The error
  * is in *first, unless there is one; also of those that were settled when they
- * were tried again.  Returns -1 when no others were
- * tried: it is to stop, or ClickHouse or the lease's Redis did not answer.
- * `open`: as for hours_settle.  `last` has the watermark.
+ * were tried again.  Returns -1 when no others were tried: it is to stop, or
+ * ClickHouse or the lease's Redis did not answer.  `open`: as for hours_settle.
+ * `last` has the watermark.
  */
 int hour_turns_take(struct hour_turns *turns, const struct settling *s,
 		    const struct stale_list *stale, struct open_hours *open,
