@@ -189,7 +189,8 @@ static void put_end(struct export *e, bool complete)
 {
 	const struct export_range *r = &e->scan.range;
 	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
-	struct export_cursor cursor = {.range = *r, .after = e->scan.last};
+	struct export_cursor cursor = {.range = *r,
+				       .after = export_scan_place(&e->scan)};
 
 	e->done = true;
 	if (e->question.format == EXPORT_CSV)
@@ -200,7 +201,7 @@ static void put_end(struct export *e, bool complete)
 		   complete ? "true" : "false", e->sent,
 		   rfc3339_format(r->from_ms, from),
 		   rfc3339_format(r->to_ms, to));
-	if (e->scan.begun && !complete) {
+	if (!complete) {
 		buf_putc(&e->out, '"');
 		export_cursor_put(&e->out, &e->question, &cursor);
 		buf_putc(&e->out, '"');
@@ -208,6 +209,18 @@ static void put_end(struct export *e, bool complete)
 		buf_puts(&e->out, "null");
 	}
 	buf_puts(&e->out, "}}\n");
+}
+
+/* Ends it where it is.  CSV has its cursors in its rows: without any it would
+ * look like the end of all. */
+static int end_early(struct export *e, struct error *err)
+{
+	if (e->question.format == EXPORT_CSV && !e->sent)
+		return error_set_retriable(
+			err, ERROR_REMOTE,
+			"the aggregator was stopped before the first row");
+	put_end(e, false);
+	return 0;
 }
 
 static size_t rows_wanted(const struct export *e)
@@ -257,8 +270,8 @@ static int make_portion(struct export *e, struct clickhouse *ch,
 	}
 	if (e->head || export_scan_is_done(&e->scan))
 		put_end(e, true);
-	else if (is_full(e) || atomic_load(&e->stop))
-		put_end(e, false);
+	else if ((is_full(e) || atomic_load(&e->stop)) && end_early(e, err) < 0)
+		return -1;
 	return e->out.failed ? error_set_nomem(err) : 0;
 }
 
