@@ -58,7 +58,7 @@ struct export
 	char *query; /* of the URL */
 	enum encoding encoding;
 	struct compressor *compressor; /* NULL: identity */
-	bool csv;		       /* what the client likes */
+	enum export_format likes;      /* of the client */
 	bool head; /* HEAD: only whether there would be an answer */
 	bool prepared, done;
 	struct export_question question;
@@ -158,8 +158,8 @@ static int prepare(struct export *e, struct call *call, struct error *err)
 	struct export_question *q = &e->question;
 
 	if (export_question_parse(
-		    q, (struct http_slice){e->query, strlen(e->query)}, e->csv,
-		    err) < 0 ||
+		    q, (struct http_slice){e->query, strlen(e->query)},
+		    e->likes, err) < 0 ||
 	    find_range(e, call, err) < 0 || find_links(e, call, err) < 0 ||
 	    open_compressor(e, err) < 0)
 		return -1;
@@ -451,12 +451,17 @@ static bool take_slot(struct export *e)
 	return false;
 }
 
-static bool likes_csv(const struct http_request *req)
+static enum export_format liked_format(const struct http_request *req)
 {
-	struct http_slice accept = http_header_get(req, "Accept");
+	struct export_accept accept = export_accept_none;
+	struct http_header header;
 
-	return accept.len >= 8 &&
-	       memmem(accept.data, accept.len, "text/csv", 8);
+	for (size_t i = 0; i < http_header_count(req); i++) {
+		header = http_header_at(req, i);
+		if (http_slice_is_nocase(header.name, "accept"))
+			export_accept_add(&accept, header.value);
+	}
+	return export_accept_choose(&accept);
 }
 
 /* The request is complete. */
@@ -485,7 +490,7 @@ static void on_end(struct http_request *req, void *arg)
 		fail(e);
 		return;
 	}
-	e->csv = likes_csv(req);
+	e->likes = liked_format(req);
 	e->head = http_method_is(req, "HEAD");
 	submit(e);
 }

@@ -176,8 +176,10 @@ def test_csv_has_the_same_and_no_formula(make, world):
          for k, v in row.items()} for row in expected(world)]
     assert any(row["city"] == "'=1+1" for row in found)
     # The same by Accept; what cannot be is a 400.
-    client.headers["Accept"] = "text/csv"
+    client.headers["Accept"] = "application/x-ndjson;q=0.5, TEXT/CSV"
     assert client.get(from_=rfc3339(FROM), to=rfc3339(TO)).text == answer.text
+    client.headers["Accept"] = "text/csv;q=0"
+    assert client.range(limit=1)[1]["rows"] == 1
     assert client.get(format="xml").status_code == 400
 
 
