@@ -415,6 +415,28 @@ def test_a_client_that_goes_frees_its_slot(make, big):
     assert exported(made) < 400000
 
 
+def test_a_link_that_goes_to_another_owner_stays_in_what_has_begun(make, big,
+                                                                   migrated):
+    made = make(keys=True)
+    conn = open_export(made, "ann")
+    received = conn.recv(100)
+    assert b"200 OK" in received
+    ann, bob = Client(made.url, "ann"), Client(made.url, "bob")
+    cursor = ann.range(limit=5)[1]["cursor"]
+    migrated.link("code9", 9, owner="bob", version=2)
+    assert ann.get(link_id=9).status_code == 404
+    assert exported(made) < 400000
+    # Its rows are of clicks from before: the range ended when the export began.
+    while b"0\r\n\r\n" not in received[-7:]:
+        received = received[-1000:] + conn.recv(1 << 20)
+    line = next(line for line in received.split(b"\n") if line.startswith(b'{"end"'))
+    end = json.loads(line)["end"]
+    assert end["complete"] and end["rows"] == 400000
+    # Whoever asks anew, also to go on, sees whose it is by then.
+    assert ann.range()[0] == ann.range(cursor=cursor)[0] == []
+    assert len(bob.range(limit=7)[0]) == 7
+
+
 def test_the_query_of_an_export_whose_client_goes_is_ended(make, big,
                                                            clickhouse):
     clickhouse.query("RENAME TABLE clicks TO quick_clicks")
