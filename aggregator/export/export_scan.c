@@ -327,15 +327,15 @@ static int ask(struct export_scan *s, struct clickhouse *ch, struct page *page,
 /*
  * On to the first day of the table that has rows, of whatever link, or to the
  * end: a day without any would cost a question for each portion of the links.
- * What ClickHouse knows of its parts answers that; `to`, within a day, would
- * have it read that day's rows.
+ * By the key of partitions, and without an end, ClickHouse answers from what it
+ * knows of its parts; by `ts` it would read all rows that are left.
  */
 static int seek_day(struct export_scan *s, struct clickhouse *ch,
 		    struct error *err)
 {
 	static const char sql[] =
 		"SELECT count(), toUnixTimestamp64Milli(min(ts)) FROM clicks "
-		"WHERE ts >= " MS("from");
+		"WHERE toYYYYMMDD(ts) >= toYYYYMMDD(" MS("from") ")";
 	char from[24];
 	const struct clickhouse_param params[] = {{"param_from", from},
 						  {"max_threads", "1"},
