@@ -209,11 +209,11 @@ def test_each_route_is_in_the_matrix():
     assert set(MATRIX) == set(in_the_tree("aggregator")["paths"])
 
 
-def is_all(found, expected):
+def is_all(found, expected, what):
     """False while what was settled last is not read yet; there is never too much."""
     if found != expected:
-        assert isinstance(found, set) and isinstance(expected, set), (found, expected)
-        assert found < expected
+        assert isinstance(found, set) and isinstance(expected, set) and (
+            found < expected), (what, found, expected)
     return found == expected
 
 
@@ -221,7 +221,8 @@ def is_all(found, expected):
 def test_a_key_sees_what_its_line_says(world, key):
     for route, rows in MATRIX.items():
         for number, (ask, sees) in enumerate(rows):
-            eventually(lambda a=ask, s=sees: is_all(a(world, key), s(key)),
-                       what=f"{key} to see its own of {route}, {number}")
+            what = f"{route}, row {number}"
+            eventually(lambda a=ask, s=sees, w=what: is_all(a(world, key), s(key), w),
+                       what=what)
     for path, status in FILES.items():
         assert world.get(path, key)[0] == status
