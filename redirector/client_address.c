@@ -57,17 +57,6 @@ bool address_parse(struct http_slice text, struct address *ret_address)
 	return parse_bare(copy, ret_address);
 }
 
-static struct http_slice trim(struct http_slice s)
-{
-	while (s.len && (s.data[0] == ' ' || s.data[0] == '\t')) {
-		s.data++;
-		s.len--;
-	}
-	while (s.len && (s.data[s.len - 1] == ' ' || s.data[s.len - 1] == '\t'))
-		s.len--;
-	return s;
-}
-
 /*
  * Takes the last element off a list and shortens the list.  A separator inside
  * quotes cannot occur in a valid address, so quotes need no notice here: what
@@ -81,12 +70,12 @@ static struct http_slice take_last(struct http_slice *list, char separator)
 	if (!at) {
 		list->len = 0;
 		list->data = NULL;
-		return trim(last);
+		return http_slice_trim(last);
 	}
 	last.data = at + 1;
 	last.len = (size_t)(list->data + list->len - last.data);
 	list->len = (size_t)(at - list->data);
-	return trim(last);
+	return http_slice_trim(last);
 }
 
 /* The node of the `for` parameter of one Forwarded element; {NULL, 0} when it
@@ -119,7 +108,7 @@ static struct address real_ip(const struct network_list *proxies,
 	struct address real = *peer;
 
 	if (count == 1 && network_list_has(proxies, peer))
-		address_parse(trim(values[0]), &real);
+		address_parse(http_slice_trim(values[0]), &real);
 	return real;
 }
 

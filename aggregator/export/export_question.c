@@ -9,6 +9,7 @@
 #include "aggregator/api/cursor.h"
 #include "common/clock.h"
 #include "common/http/url.h"
+#include "common/http/weighted.h"
 #include "common/unseen.h"
 
 #define TIME_MAX_MS INT64_C(4294944000000) /* as of other questions */
@@ -125,6 +126,70 @@ int export_cursor_parse(const struct export_question *q, const char *text,
 				 "cursor: not one of an export");
 	*ret = cursor;
 	return 0;
+}
+
+/* --- Accept -----------------------------------------------------------------
+ */
+
+static const char *const types[EXPORT_FORMAT_COUNT] = {
+	[EXPORT_NDJSON] = "application/x-ndjson",
+	[EXPORT_CSV] = "text/csv",
+};
+
+static const char *const ranges[EXPORT_FORMAT_COUNT] = {
+	[EXPORT_NDJSON] = "application/*",
+	[EXPORT_CSV] = "text/*",
+};
+
+const struct export_accept export_accept_none = {
+	.types = {EXPORT_UNSAID, EXPORT_UNSAID},
+	.ranges = {EXPORT_UNSAID, EXPORT_UNSAID},
+	.any = EXPORT_UNSAID,
+};
+
+static int16_t *weight_of(struct export_accept *accept, struct http_slice type)
+{
+	if (http_slice_is(type, "*/*"))
+		return &accept->any;
+	for (size_t i = 0; i < EXPORT_FORMAT_COUNT; i++) {
+		if (http_slice_is_nocase(type, types[i]))
+			return &accept->types[i];
+		if (http_slice_is_nocase(type, ranges[i]))
+			return &accept->ranges[i];
+	}
+	return NULL;
+}
+
+void export_accept_add(struct export_accept *accept, struct http_slice line)
+{
+	struct weighted element;
+	int16_t *of;
+
+	while (weighted_next(&line, &element)) {
+		of = weight_of(accept, http_slice_cut(&element.value, ';'));
+		if (of)
+			*of = element.weight;
+	}
+}
+
+/* What is named most exactly counts. */
+static int weigh(const struct export_accept *accept, enum export_format format)
+{
+	if (accept->types[format] != EXPORT_UNSAID)
+		return accept->types[format];
+	if (accept->ranges[format] != EXPORT_UNSAID)
+		return accept->ranges[format];
+	return accept->any != EXPORT_UNSAID ? accept->any : 0;
+}
+
+enum export_format export_accept_choose(const struct export_accept *accept)
+{
+	int csv = weigh(accept, EXPORT_CSV);
+	int ndjson = weigh(accept, EXPORT_NDJSON);
+	bool named = accept->types[EXPORT_CSV] > 0;
+
+	return csv > ndjson || (csv == ndjson && named) ? EXPORT_CSV
+							: EXPORT_NDJSON;
 }
 
 /* --- parameters -------------------------------------------------------------
@@ -254,14 +319,13 @@ static int read_format(struct export_question *q, const char *text,
 }
 
 int export_question_parse(struct export_question *q, struct http_slice query,
-			  bool csv, struct error *err)
+			  enum export_format likes, struct error *err)
 {
 	struct url_params params = {0};
 	const char *cursor;
 	int status = -1;
 
-	*q = (struct export_question){.format =
-					      csv ? EXPORT_CSV : EXPORT_NDJSON};
+	*q = (struct export_question){.format = likes};
 	if (url_params_parse(&params, query, err) < 0 ||
 	    check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
 	    read_times(q, &params, err) < 0 ||

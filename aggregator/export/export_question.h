@@ -48,6 +48,26 @@ enum export_format {
 	EXPORT_NDJSON,
 	EXPORT_CSV,
 };
+#define EXPORT_FORMAT_COUNT 2
+
+/* What a client accepts: weights in thousandths, 0 refused, EXPORT_UNSAID. */
+#define EXPORT_UNSAID (-1)
+struct export_accept {
+	int16_t types[EXPORT_FORMAT_COUNT];
+	int16_t ranges[EXPORT_FORMAT_COUNT]; /* "text" with any subtype */
+	int16_t any;
+};
+
+/* Of a request without Accept. */
+extern const struct export_accept export_accept_none;
+
+/* Takes the elements of one Accept line; what is malformed or of another type
+ * counts as not there.  The last one wins. */
+void export_accept_add(struct export_accept *accept, struct http_slice line);
+
+/* The format that the client likes better (RFC 9110, 12.5.1).  At equal weight
+ * CSV if it is named, else NDJSON, which is also for who accepts neither. */
+enum export_format export_accept_choose(const struct export_accept *accept);
 
 struct export_question {
 	char code[CODE_MAX + 1]; /* "": not asked by code */
@@ -62,13 +82,12 @@ struct export_question {
 };
 
 /*
- * Reads a query string; `csv` says that CSV is what the client likes, where it
- * does not say so in the query.  A parameter that is unknown, comes twice or
- * makes no sense, and a cursor that is damaged or of other parameters, is
- * ERROR_INPUT; the text names it.
+ * Reads a query string; `likes` is the format where the query says none.  A
+ * parameter that is unknown, comes twice or makes no sense, and a cursor that
+ * is damaged or of other parameters, is ERROR_INPUT; the text names it.
  */
 int export_question_parse(struct export_question *q, struct http_slice query,
-			  bool csv, struct error *err);
+			  enum export_format likes, struct error *err);
 
 /*
  * A cursor names a row and what an export has, and carries a digest of both and

@@ -36,10 +36,17 @@ static size_t find_link(const struct export_links *links, uint64_t id)
 	return low;
 }
 
+/* Whether a question is about some of the links.  There is no order over
+ * several days then. */
+static bool is_in_portions(const struct export_scan *s)
+{
+	return !s->all_links && s->links.count > LINKS_PER_QUESTION;
+}
+
 /* Behind `last`, where there are links to be asked about. */
 static void go_on(struct export_scan *s)
 {
-	s->begun = s->after = true;
+	s->begun = s->after = s->found = true;
 	s->span = 1;
 	s->day = day_of(s->last.ts_ms);
 	if (s->all_links)
@@ -48,8 +55,9 @@ static void go_on(struct export_scan *s)
 	if (s->next_link < s->links.count)
 		return;
 	s->next_link = 0;
-	s->after = false;
+	s->after = s->found = false;
 	s->day += CLOCK_DAY;
+	s->seek = is_in_portions(s);
 }
 
 void export_scan_start(struct export_scan *s, const struct export_place *after)
@@ -57,7 +65,8 @@ void export_scan_start(struct export_scan *s, const struct export_place *after)
 	s->day = day_of(s->range.from_ms);
 	s->span = 1;
 	s->next_link = 0;
-	s->after = s->begun = false;
+	s->after = s->begun = s->found = false;
+	s->seek = !after;
 	if (!after)
 		return;
 	s->last = *after;
@@ -69,11 +78,6 @@ void export_scan_release(struct export_scan *s)
 	export_links_release(&s->links);
 }
 
-bool export_scan_is_done(const struct export_scan *s)
-{
-	return s->day >= s->range.to_ms || (!s->all_links && !s->links.count);
-}
-
 static int64_t later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -82,6 +86,24 @@ static int64_t later(int64_t a, int64_t b)
 static int64_t earlier(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
+}
+
+bool export_scan_is_done(const struct export_scan *s)
+{
+	return later(s->day, s->range.from_ms) >= s->range.to_ms ||
+	       (!s->all_links && !s->links.count);
+}
+
+struct export_place export_scan_place(const struct export_scan *s)
+{
+	struct export_place place = {.ts_ms = later(s->day, s->range.from_ms)};
+
+	if (s->begun)
+		return s->last;
+	/* No row is at offset 0 of a topic without a name, nor before it. */
+	if (!s->all_links && s->links.count)
+		place.link_id = s->links.ids[s->next_link];
+	return place;
 }
 
 /* Of the links from next_link on. */
@@ -198,6 +220,7 @@ static void step(struct export_scan *s, size_t rows, size_t max)
 		return;
 	}
 	s->begun |= rows > 0;
+	s->found |= rows > 0;
 	s->after = false;
 	if (!s->all_links && links_end(s) < s->links.count) {
 		s->next_link = links_end(s);
@@ -205,8 +228,9 @@ static void step(struct export_scan *s, size_t rows, size_t max)
 	}
 	s->next_link = 0;
 	s->day += s->span * CLOCK_DAY;
-	/* In portions of links there is no order over several days. */
-	if (!s->all_links && links_end(s) < s->links.count)
+	s->seek = !s->found || is_in_portions(s);
+	s->found = false;
+	if (is_in_portions(s))
 		s->span = 1;
 	else if (rows > max / 4)
 		s->span = s->span > 1 ? s->span / 2 : 1;
@@ -300,12 +324,44 @@ static int ask(struct export_scan *s, struct clickhouse *ch, struct page *page,
 	return status;
 }
 
+/*
+ * On to the first day of the table that has rows, of whatever link, or to the
+ * end: a day without any would cost a question for each portion of the links.
+ * By the key of partitions, and without an end, ClickHouse answers from what it
+ * knows of its parts; by `ts` it would read all rows that are left.
+ */
+static int seek_day(struct export_scan *s, struct clickhouse *ch,
+		    struct error *err)
+{
+	static const char sql[] =
+		"SELECT count(), toUnixTimestamp64Milli(min(ts)) FROM clicks "
+		"WHERE toYYYYMMDD(ts) >= toYYYYMMDD(" MS("from") ")";
+	char from[24];
+	const struct clickhouse_param params[] = {{"param_from", from},
+						  {"max_threads", "1"},
+						  {"max_memory_usage", MEMORY},
+						  {NULL, NULL}};
+	uint64_t found[2]; /* rows, and when the first of them is */
+
+	put_ms(from, s->day);
+	if (clickhouse_numbers(ch, sql, params, found, 2, err) < 0)
+		return -1;
+	s->seek = false;
+	s->day = found[0] ? later(s->day, day_of((int64_t)found[1]))
+			  : s->range.to_ms;
+	return 0;
+}
+
 int export_scan_next(struct export_scan *s, struct clickhouse *ch,
 		     const struct export_question *q, size_t max,
 		     struct buf *out, size_t *ret_rows, struct error *err)
 {
 	struct page page = {.scan = s, .question = q, .out = out};
 
+	if (s->seek) {
+		*ret_rows = 0;
+		return seek_day(s, ch, err);
+	}
 	if (ask(s, ch, &page, max, err) < 0)
 		return -1;
 	if (out->failed)

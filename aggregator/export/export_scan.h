@@ -5,7 +5,8 @@
  * The order is one of UTC days, in a day of links, and of a link of time: that
  * of the table, so that a question reads on where the last one ended.  A day at
  * a time is asked for, or several where few rows are found, or the links of a
- * day in portions where they are many.
+ * day in portions where they are many.  Days of which the table has no rows are
+ * passed over.
  */
 #ifndef AGGREGATOR_EXPORT_EXPORT_SCAN_H
 #define AGGREGATOR_EXPORT_EXPORT_SCAN_H
@@ -29,6 +30,8 @@ struct export_scan {
 	int64_t span;		  /* days that it is about */
 	size_t next_link;	  /* where it begins in `links` */
 	bool after;		  /* it begins behind `last` */
+	bool found;		  /* the span has rows, in portions before */
+	bool seek;		  /* `day` may be one without any rows */
 };
 
 /* `range` and `links` are set.  Begins, or goes on behind `after` unless it is
@@ -37,6 +40,10 @@ void export_scan_start(struct export_scan *s, const struct export_place *after);
 void export_scan_release(struct export_scan *s);
 
 bool export_scan_is_done(const struct export_scan *s);
+
+/* Behind what there was so far, for a cursor: the last row, or, before there is
+ * one, the place where the first may be.  Of a scan that is not done. */
+struct export_place export_scan_place(const struct export_scan *s);
 
 /* Appends up to `max` of the next rows and steps on.  The last of them has a
  * cursor, for `q`.  There may be none yet. */

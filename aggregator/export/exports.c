@@ -55,7 +55,7 @@ struct export
 	char *query; /* of the URL */
 	enum encoding encoding;
 	struct compressor *compressor; /* NULL: identity */
-	bool csv;		       /* what the client likes */
+	enum export_format likes;      /* of the client */
 	bool head; /* HEAD: only whether there would be an answer */
 	bool prepared, done;
 	struct export_question question;
@@ -155,8 +155,8 @@ static int prepare(struct export *e, struct call *call, struct error *err)
 	struct export_question *q = &e->question;
 
 	if (export_question_parse(
-		    q, (struct http_slice){e->query, strlen(e->query)}, e->csv,
-		    err) < 0 ||
+		    q, (struct http_slice){e->query, strlen(e->query)},
+		    e->likes, err) < 0 ||
 	    find_range(e, call, err) < 0 || find_links(e, call, err) < 0 ||
 	    open_compressor(e, err) < 0)
 		return -1;
@@ -186,7 +186,8 @@ static void put_end(struct export *e, bool complete)
 {
 	const struct export_range *r = &e->scan.range;
 	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
-	struct export_cursor cursor = {.range = *r, .after = e->scan.last};
+	struct export_cursor cursor = {.range = *r,
+				       .after = export_scan_place(&e->scan)};
 
 	e->done = true;
 	if (e->question.format == EXPORT_CSV)
@@ -197,7 +198,7 @@ static void put_end(struct export *e, bool complete)
 		   complete ? "true" : "false", e->sent,
 		   rfc3339_format(r->from_ms, from),
 		   rfc3339_format(r->to_ms, to));
-	if (e->scan.begun && !complete) {
+	if (!complete) {
 		buf_putc(&e->out, '"');
 		export_cursor_put(&e->out, &e->question, &cursor);
 		buf_putc(&e->out, '"');
@@ -205,6 +206,18 @@ static void put_end(struct export *e, bool complete)
 		buf_puts(&e->out, "null");
 	}
 	buf_puts(&e->out, "}}\n");
+}
+
+/* Ends it where it is.  CSV has its cursors in its rows: without any it would
+ * look like the end of all. */
+static int end_early(struct export *e, struct error *err)
+{
+	if (e->question.format == EXPORT_CSV && !e->sent)
+		return error_set_retriable(
+			err, ERROR_REMOTE,
+			"the aggregator was stopped before the first row");
+	put_end(e, false);
+	return 0;
 }
 
 static size_t rows_wanted(const struct export *e)
@@ -254,8 +267,8 @@ static int make_portion(struct export *e, struct clickhouse *ch,
 	}
 	if (e->head || export_scan_is_done(&e->scan))
 		put_end(e, true);
-	else if (is_full(e) || atomic_load(&e->stop))
-		put_end(e, false);
+	else if ((is_full(e) || atomic_load(&e->stop)) && end_early(e, err) < 0)
+		return -1;
 	return e->out.failed ? error_set_nomem(err) : 0;
 }
 
@@ -436,12 +449,17 @@ static bool take_slot(struct export *e)
 	return false;
 }
 
-static bool likes_csv(const struct http_request *req)
+static enum export_format liked_format(const struct http_request *req)
 {
-	struct http_slice accept = http_header_get(req, "Accept");
+	struct export_accept accept = export_accept_none;
+	struct http_header header;
 
-	return accept.len >= 8 &&
-	       memmem(accept.data, accept.len, "text/csv", 8);
+	for (size_t i = 0; i < http_header_count(req); i++) {
+		header = http_header_at(req, i);
+		if (http_slice_is_nocase(header.name, "accept"))
+			export_accept_add(&accept, header.value);
+	}
+	return export_accept_choose(&accept);
 }
 
 /* The request is complete. */
@@ -470,7 +488,7 @@ static void on_end(struct http_request *req, void *arg)
 		fail(e);
 		return;
 	}
-	e->csv = likes_csv(req);
+	e->likes = liked_format(req);
 	e->head = http_method_is(req, "HEAD");
 	submit(e);
 }

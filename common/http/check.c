@@ -147,24 +147,6 @@ struct framing {
 	struct http_slice host, coding, expect;
 };
 
-/* Cuts a member off the front of a list (RFC 9110, 5.6.1). */
-static struct http_slice next_member(struct http_slice *list)
-{
-	const char *comma = memchr(list->data, ',', list->len);
-	size_t len = comma ? (size_t)(comma - list->data) : list->len;
-	struct http_slice member = {list->data, len};
-
-	list->data += comma ? len + 1 : len;
-	list->len -= comma ? len + 1 : len;
-	while (member.len > 0 && is_blank(member.data[0])) {
-		member.data++;
-		member.len--;
-	}
-	while (member.len > 0 && is_blank(member.data[member.len - 1]))
-		member.len--;
-	return member;
-}
-
 /* llhttp takes `close` between tabs for another word, and forgets it in
  * HTTP/1.0 beside `keep-alive`: what follows would be taken for a request. */
 static void note_options(struct framing *f, struct http_slice options)
@@ -172,7 +154,7 @@ static void note_options(struct framing *f, struct http_slice options)
 	struct http_slice option;
 
 	while (options.len > 0) {
-		option = next_member(&options);
+		option = http_slice_cut(&options, ',');
 		f->close |= http_slice_is_nocase(option, "close");
 		f->keep_alive |= http_slice_is_nocase(option, "keep-alive");
 	}
@@ -282,12 +264,12 @@ bool check_host(struct http_slice host)
 /* Is it one that nobody here understands, and then chunked? */
 static bool is_foreign_coding(struct http_slice codings)
 {
-	struct http_slice coding = next_member(&codings);
+	struct http_slice coding = http_slice_cut(&codings, ',');
 
 	if (coding.len == 0)
 		return false;
 	while (codings.len > 0 && !http_slice_is_nocase(coding, "chunked"))
-		coding = next_member(&codings);
+		coding = http_slice_cut(&codings, ',');
 	return codings.len == 0 && http_slice_is_nocase(coding, "chunked");
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/http/weighted.h"
+
 /* Below it a body fits into one packet with its head: nothing is won. */
 #define BODY_MIN 1400
 
@@ -31,76 +33,6 @@ const char *encoding_name(enum encoding encoding)
 /* --- Accept-Encoding -------------------------------------------------------
  */
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static struct http_slice trim(struct http_slice s)
-{
-	while (s.len && is_space(*s.data)) {
-		s.data++;
-		s.len--;
-	}
-	while (s.len && is_space(s.data[s.len - 1]))
-		s.len--;
-	return s;
-}
-
-/* Cuts off what stands before `separator`, which `rest` is then behind. */
-static struct http_slice take(struct http_slice *rest, char separator)
-{
-	const char *end =
-		rest->len ? memchr(rest->data, separator, rest->len) : NULL;
-	struct http_slice part = *rest;
-
-	if (end)
-		part.len = (size_t)(end - rest->data);
-	rest->data += part.len + (end ? 1 : 0);
-	rest->len -= part.len + (end ? 1 : 0);
-	return trim(part);
-}
-
-/* qvalue: "0" or "1", and up to three digits behind a point; at most 1. */
-static bool parse_weight(struct http_slice text, int16_t *ret)
-{
-	int value, scale = 100;
-
-	if (!text.len || text.len > 5 ||
-	    (*text.data != '0' && *text.data != '1') ||
-	    (text.len > 1 && text.data[1] != '.'))
-		return false;
-	value = (*text.data - '0') * 1000;
-	for (size_t i = 2; i < text.len; i++, scale /= 10) {
-		if (text.data[i] < '0' || text.data[i] > '9')
-			return false;
-		value += (text.data[i] - '0') * scale;
-	}
-	if (value > 1000)
-		return false;
-	*ret = (int16_t)value;
-	return true;
-}
-
-/* "gzip;q=0.5" */
-static bool parse_element(struct http_slice element, struct http_slice *ret,
-			  int16_t *ret_weight)
-{
-	bool weighted = element.len && memchr(element.data, ';', element.len);
-
-	*ret = take(&element, ';');
-	*ret_weight = 1000;
-	element = trim(element);
-	if (!weighted)
-		return true;
-	if (element.len < 2 || (*element.data != 'q' && *element.data != 'Q') ||
-	    element.data[1] != '=')
-		return false;
-	element.data += 2;
-	element.len -= 2;
-	return parse_weight(element, ret_weight);
-}
-
 static int16_t *weight_of(struct encoding_list *list, struct http_slice coding)
 {
 	if (http_slice_is(coding, "*"))
@@ -116,15 +48,13 @@ static int16_t *weight_of(struct encoding_list *list, struct http_slice coding)
 
 void encoding_list_add(struct encoding_list *list, struct http_slice line)
 {
-	struct http_slice coding;
-	int16_t weight, *of;
+	struct weighted element;
+	int16_t *of;
 
-	while (line.len) {
-		if (!parse_element(take(&line, ','), &coding, &weight))
-			continue;
-		of = weight_of(list, coding);
+	while (weighted_next(&line, &element)) {
+		of = weight_of(list, element.value);
 		if (of)
-			*of = weight;
+			*of = element.weight;
 	}
 }
 
@@ -204,7 +134,7 @@ static bool is_form(struct http_slice tag, const char *etag)
 
 bool encoding_etag_matches(struct http_slice if_none_match, const char *etag)
 {
-	struct http_slice rest = trim(if_none_match), tag;
+	struct http_slice rest = http_slice_trim(if_none_match), tag;
 	const char *end;
 
 	if (http_slice_is(rest, "*"))
@@ -227,8 +157,8 @@ bool encoding_etag_matches(struct http_slice if_none_match, const char *etag)
 		rest.data += tag.len;
 		rest.len -= tag.len;
 		/* A tag may have commas in it, none stands between two. */
-		while (rest.len &&
-		       (is_space(*rest.data) || *rest.data == ',')) {
+		while (rest.len && (*rest.data == ',' || *rest.data == ' ' ||
+				    *rest.data == '\t')) {
 			rest.data++;
 			rest.len--;
 		}

@@ -169,3 +169,31 @@ bool http_slice_is_nocase(struct http_slice slice, const char *text)
 	       (slice.len == 0 ||
 		strncasecmp(slice.data, text, slice.len) == 0);
 }
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+struct http_slice http_slice_trim(struct http_slice slice)
+{
+	while (slice.len && is_space(*slice.data)) {
+		slice.data++;
+		slice.len--;
+	}
+	while (slice.len && is_space(slice.data[slice.len - 1]))
+		slice.len--;
+	return slice;
+}
+
+struct http_slice http_slice_cut(struct http_slice *rest, char separator)
+{
+	const char *end =
+		rest->len ? memchr(rest->data, separator, rest->len) : NULL;
+	size_t len = end ? (size_t)(end - rest->data) : rest->len;
+	struct http_slice part = {rest->data, len};
+
+	rest->data += end ? len + 1 : len;
+	rest->len -= end ? len + 1 : len;
+	return http_slice_trim(part);
+}

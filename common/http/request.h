@@ -60,6 +60,11 @@ void http_on_client_gone(struct http_request *req, void (*fn)(void *arg),
 /* Comparisons with a C string; the second ignores ASCII case. */
 bool http_slice_is(struct http_slice slice, const char *text);
 bool http_slice_is_nocase(struct http_slice slice, const char *text);
+/* Without the spaces and tabs around it. */
+struct http_slice http_slice_trim(struct http_slice slice);
+/* Cuts what stands before the first `separator`, or all, off the front of
+ * `rest`, and trims it: a member of a list (RFC 9110, 5.6.1). */
+struct http_slice http_slice_cut(struct http_slice *rest, char separator);
 
 /*
  * Is that the name of a header, whatever its case?  For hot paths: `name` has

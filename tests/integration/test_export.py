@@ -100,17 +100,19 @@ class Client:
 
 @pytest.fixture
 def make(migrated, redis, program, workdir):
-    """make(keys=False, **settings): an aggregator that knows of everything up to
-    two days behind TO."""
+    """make(keys=False, clickhouse=settings of it, **settings): an aggregator that knows
+    of everything up to two days behind TO."""
     path = workdir / "api.keys"
     path.write_text("".join(key_line(name, words)
                             for name, words in KEYS.items()))
 
-    def made(keys=False, **settings):
+    def made(keys=False, clickhouse=None, **settings):
         if keys:
             settings["keys_file"] = str(path)
-        started = program("aggregator", {"aggregator": {
-            "settle_every": "1h", "watermark_every": "500ms", **settings}})
+        started = program("aggregator", {
+            "clickhouse": clickhouse or {},
+            "aggregator": {"settle_every": "1h", "watermark_every": "500ms",
+                           **settings}})
         client = Client(started.url, "all")
         eventually(lambda: client.get(limit=1).status_code == 200,
                    what="the watermark to be read")
@@ -174,8 +176,10 @@ def test_csv_has_the_same_and_no_formula(make, world):
          for k, v in row.items()} for row in expected(world)]
     assert any(row["city"] == "'=1+1" for row in found)
     # The same by Accept; what cannot be is a 400.
-    client.headers["Accept"] = "text/csv"
+    client.headers["Accept"] = "application/x-ndjson;q=0.5, TEXT/CSV"
     assert client.get(from_=rfc3339(FROM), to=rfc3339(TO)).text == answer.text
+    client.headers["Accept"] = "text/csv;q=0"
+    assert client.range(limit=1)[1]["rows"] == 1
     assert client.get(format="xml").status_code == 400
 
 
@@ -256,6 +260,78 @@ def test_a_key_exports_what_it_sees(make, world):
     unseen = [Client(made.url, "ann").get(link_id=link).text
               for link in ("2", "99")]
     assert unseen[0].replace("2", "N") == unseen[1].replace("99", "N")
+
+
+# --- links that do not fit into one question --------------------------------------
+
+MANY = 25000  # three questions' worth, by the longest numbers there are
+FIRST_LINK = 2 ** 64 - 1 - MANY
+MANY_DAYS = (FROM, FROM + 2 * DAY, FROM + 5 * DAY)
+MANY_ROWS = 30000  # of each day: a question has more than its answer may
+
+
+def questions_of_clicks(proxy):
+    """Those of exports."""
+    return sum(" FROM clicks WHERE ts >= fromUnixTimestamp64Milli({from:Int64}" in
+               passed.query for passed in proxy.passed)
+
+
+@pytest.fixture
+def many(migrated, clickhouse):
+    """ann's rows of three days: [(ts_ms, link_id, offset)] in the order of exports.
+    bob has one of long before, and one of later."""
+    clickhouse.query(
+        "INSERT INTO links (code, link_id, version, space, generation, change, state, "
+        "owner) SELECT 'c' || toString(number), "
+        f"{FIRST_LINK} + number, 1, 's7', 1, 'created', 'live', 'ann' "
+        f"FROM numbers({MANY})")
+    for number, day in enumerate(MANY_DAYS):
+        clickhouse.query(
+            "INSERT INTO clicks (epoch, topic, partition, offset, append_time, ts, "
+            "original_ts, link_id, event_id) SELECT 1, 'clicks', 0, "
+            f"{number * MANY_ROWS} + number, toDateTime64({TO}, 3, 'UTC'), "
+            f"toDateTime64({day}, 3, 'UTC') + number * 2000 / 1000, "
+            "toDateTime64(0, 3, 'UTC'), "
+            f"{FIRST_LINK} + number * 7919 % {MANY}, generateUUIDv4() "
+            f"FROM numbers({MANY_ROWS})")
+    rng = random.Random(4)
+    insert(migrated, [make_click(rng, at * 1000, 2) for at in
+                      (FROM - 400 * DAY, TO - DAY)], append_ms=TO * 1000)
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+    return [(day * 1000 + i * 2000, FIRST_LINK + i * 7919 % MANY,
+             number * MANY_ROWS + i)
+            for number, day in enumerate(MANY_DAYS)
+            for i in sorted(range(MANY_ROWS), key=lambda i: (i * 7919 % MANY, i))]
+
+
+def short(rows):
+    return [(round(instant(row["time"]) * 1000), int(row["link_id"])) for row in rows]
+
+
+def test_an_export_of_many_links_asks_for_days_that_have_rows(make, many, proxy,
+                                                              clickhouse):
+    made = make(clickhouse={"url": proxy.url})
+    before = questions_of_clicks(proxy)
+    rows, end = Client(made.url).range(instant("2020-01-01T00:00:00Z"), owner="ann")
+    assert short(rows) == [(ts_ms, link) for ts_ms, link, _ in many]
+    assert end["complete"] and end["rows"] == len(many)
+    # Not for each of 2,500 days; which have rows, ClickHouse knows without reading them.
+    assert questions_of_clicks(proxy) - before < 60
+    (seek,) = {passed.query for passed in proxy.passed
+               if "SELECT count(), toUnixTimestamp64Milli(min(ts))" in passed.query}
+    answer = json.loads(clickhouse.query(f"{seek} FORMAT JSON",
+                                         param_from=f"{FROM * 1000}"))
+    assert answer["statistics"]["rows_read"] < 100
+
+
+def test_pages_of_many_links_are_the_whole(make, many):
+    client = Client(make().url)
+    rows, end = client.range(owner="ann", limit=21001)
+    while not end["complete"]:
+        assert end["cursor"] == rows[-1]["cursor"]
+        more, end = client.range(owner="ann", limit=21001, cursor=end["cursor"])
+        rows += more
+    assert short(rows) == [(ts_ms, link) for ts_ms, link, _ in many]
 
 
 # --- clients that are slow, or go ---------------------------------------------
@@ -345,6 +421,28 @@ def test_a_client_that_goes_frees_its_slot(make, big):
     assert exported(made) < 400000
 
 
+def test_a_link_that_goes_to_another_owner_stays_in_what_has_begun(make, big,
+                                                                   migrated):
+    made = make(keys=True)
+    conn = open_export(made, "ann")
+    received = conn.recv(100)
+    assert b"200 OK" in received
+    ann, bob = Client(made.url, "ann"), Client(made.url, "bob")
+    cursor = ann.range(limit=5)[1]["cursor"]
+    migrated.link("code9", 9, owner="bob", version=2)
+    assert ann.get(link_id=9).status_code == 404
+    assert exported(made) < 400000
+    # Its rows are of clicks from before: the range ended when the export began.
+    while b"0\r\n\r\n" not in received[-7:]:
+        received = received[-1000:] + conn.recv(1 << 20)
+    line = next(line for line in received.split(b"\n") if line.startswith(b'{"end"'))
+    end = json.loads(line)["end"]
+    assert end["complete"] and end["rows"] == 400000
+    # Whoever asks anew, also to go on, sees whose it is by then.
+    assert ann.range()[0] == ann.range(cursor=cursor)[0] == []
+    assert len(bob.range(limit=7)[0]) == 7
+
+
 def test_the_query_of_an_export_whose_client_goes_is_ended(make, big,
                                                            clickhouse):
     clickhouse.query("RENAME TABLE clicks TO quick_clicks")
@@ -431,6 +529,64 @@ def test_head_and_a_stop(make, big):
     rest, end = Client(make().url).range(cursor=end["cursor"])
     assert end["complete"]
     assert not made.log().count("level=error")
+
+
+@pytest.fixture
+def far(migrated):
+    """A click of ann's, and for ten years before it one of bob's each forty days."""
+    for link in 1, 2:
+        migrated.link(f"code{link}", link, **LINKS[link])
+    rng = random.Random(5)
+    rows = placed([make_click(rng, (FROM - day * DAY) * 1000, 2)
+                   for day in range(40, 3650, 40)] + some_rows(5, 1, links=(1,)))
+    insert(migrated, rows, append_ms=TO * 1000)
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+    return rows[-1]
+
+
+@pytest.mark.parametrize("by", [{"link_id": 1}, {"owner": "ann"}, {"format": "csv",
+                                                                   "link_id": 1}])
+def test_a_stop_before_the_first_row_is_no_end(make, far, proxy, by):
+    when = {"from": rfc3339(FROM - 4000 * DAY), "to": rfc3339(TO)}
+    made = make(clickhouse={"url": proxy.url}, drain_timeout="60s",
+                watermark_every="1m")
+    before = questions_of_clicks(proxy)
+    held = proxy.hold("question")
+    conn = open_export(made, **{**when, **by})
+    # One of those that find nothing.
+    while not (held.here.wait(60) and questions_of_clicks(proxy) > before):
+        following = proxy.hold("question")
+        held.release()
+        held = following
+    stop = threading.Thread(target=made.stop)
+    stop.start()
+    eventually(lambda: not listens(made), what="the stop to begin")
+    held.release()
+    received, more = b"", b"x"
+    while more:
+        more = conn.recv(1 << 20)
+        received += more
+    stop.join()
+    if by.get("format") == "csv":
+        # Without a row there is no cursor: it is not to be taken for all there is.
+        assert b"2026-" not in received.partition(b"\r\n\r\n")[2]
+        assert not received.endswith(b"0\r\n\r\n") or b" 503 " in received[:20]
+        return
+    line = next(line for line in received.split(b"\n") if line.startswith(b'{"end"'))
+    end = json.loads(line)["end"]
+    assert not end["complete"] and end["rows"] == 0 and end["cursor"]
+    rows, end = Client(make().url).ndjson(**{**when, **by}, cursor=end["cursor"])
+    assert without_event(rows) == expected([far])
+    assert end["complete"]
+
+
+def listens(made):
+    at = urllib.parse.urlsplit(made.url)
+    try:
+        socket.create_connection((at.hostname, at.port), 10).close()
+        return True
+    except ConnectionError:
+        return False
 
 
 # --- the largest ------------------------------------------------------------------

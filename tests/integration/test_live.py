@@ -2,7 +2,6 @@
 import json
 import signal
 import time
-import uuid
 
 import pytest
 import requests
@@ -12,6 +11,7 @@ from support.asking import (RUNNING, aggregator, ask, begin, is_full,
 from support.collecting import count, settings
 from support.events import GOOGLEBOT, IPHONE, click
 from support.keys import key_line
+from support.live import live_click
 from support.program import eventually
 from support.rule_files import GEO
 from support.sse import Stream
@@ -63,13 +63,6 @@ def shown(kafka, topics):
         kafka.produce(topics["topic_live"],
                       [json.dumps(c).encode() for c in clicks])
     return show
-
-
-def live_click(number, **fields):
-    return {"id": str(uuid.uuid4()), "ts": "2026-11-23T09:00:00.000Z",
-            "code": f"code{number}", "link_id": str(number),
-            "domain": "go.example.com", "owner": "ann", "country": "DE",
-            "verdict": "human", "reason": "", "human": True, **fields}
 
 
 def subscribers(made, number):

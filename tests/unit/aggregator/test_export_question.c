@@ -8,7 +8,8 @@ static int parse(struct export_question *q, const char *text)
 {
 	struct error err = {0};
 	int status = export_question_parse(
-		q, (struct http_slice){text, strlen(text)}, false, &err);
+		q, (struct http_slice){text, strlen(text)}, EXPORT_NDJSON,
+		&err);
 
 	if (status < 0)
 		assert_int_equal(err.code, ERROR_INPUT);
@@ -30,6 +31,57 @@ static void questions_are_read(void **state)
 	assert_int_equal(q.limit, 5);
 	assert_int_equal(parse(&q, "from=1970-01-01T00:00:01.5Z"), 0);
 	assert_int_equal(q.from_ms, 1500);
+}
+
+static void expect_format(const char *lines, enum export_format expected)
+{
+	struct export_accept accept = export_accept_none;
+	struct http_slice rest = {lines, strlen(lines)};
+
+	while (rest.len)
+		export_accept_add(&accept, http_slice_cut(&rest, '|'));
+	if (export_accept_choose(&accept) != expected)
+		fail_msg("'%s'", lines);
+}
+
+static void the_format_is_what_the_client_likes(void **state)
+{
+	static const char *const csv[] = {
+		"text/csv",
+		"TEXT/CSV",
+		"Text/Csv; charset=utf-8",
+		"text/csv;q=0.1",
+		"application/json, text/csv",
+		"application/json|text/csv",
+		"text/csv, */*;q=0.8",
+		"*/*, text/csv",
+		"text/csv, application/x-ndjson",
+		"text/csv;header=present;q=0.5,application/x-ndjson;Q=0.4",
+		"text/*",
+		"text/*;q=0.2, */*;q=0.1",
+		"*/*, application/x-ndjson;q=0.5",
+	};
+	static const char *const ndjson[] = {
+		"",
+		"*/*",
+		"text/csv;q=0",
+		"text/csv;q=0.000, */*",
+		"text/csv ; q=0 | text/*",
+		"text/csv;q=0.5, application/x-ndjson",
+		"text/csv;q=0.5, APPLICATION/*;q=0.6",
+		"text/csv-schema, text/csv2, xtext/csv",
+		"text/csv;q=2",
+		"text/csv;q=1;x=1",
+		"text/html, application/xml;q=0.9, */*;q=0.8",
+		"application/json",
+		",, ;, ;q=1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(csv) / sizeof(*csv); i++)
+		expect_format(csv[i], EXPORT_CSV);
+	for (size_t i = 0; i < sizeof(ndjson) / sizeof(*ndjson); i++)
+		expect_format(ndjson[i], EXPORT_NDJSON);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -140,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(questions_are_read),
+		cmocka_unit_test(the_format_is_what_the_client_likes),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(a_cursor_comes_back_as_it_was),
 		cmocka_unit_test(a_cursor_is_of_its_question_only),
