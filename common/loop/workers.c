@@ -33,7 +33,7 @@ struct workers {
 static void add_turn(struct workers *w, struct work *first)
 {
 	first->next_turn = NULL;
-	if (w->first_turn)
+	if (w->last_turn)
 		w->last_turn->next_turn = first;
 	else
 		w->first_turn = first;
