@@ -8,6 +8,7 @@ import os
 import pathlib
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 

@@ -110,10 +110,10 @@ def streamed(world, key):
     stream = Stream(world.made.url, key=key)
     try:
         stream.ready()
-        world.show(*[live_click(link) for link in LINKS])
+        world.show(*[live_click(link, owner=LINKS[link][0]) for link in LINKS])
         # One that is seen comes after all of them.
         last = min(KEYS[key][1])
-        world.show(live_click(last, code="last"))
+        world.show(live_click(last, owner=LINKS[last][0], code="last"))
         eventually(lambda: "last" in stream.codes(), what=f"{key}'s clicks")
         return {int(click["link_id"]) for click in stream.clicks()}
     finally:
