@@ -75,7 +75,9 @@ class Redirecting:
         self.port = servers.free_port()
         self.config = dict(made.config, redirector={
             "listen": f"127.0.0.1:{self.port}", "threads": 1,
-            "admin": f"127.0.0.1:{servers.free_port()}", **settings},
+            "admin": f"127.0.0.1:{servers.free_port()}",
+            "counters_every": "10m",  # else messages that are no visits
+            **settings},
             http=http)
         kafka = Kafka(made.broker.port)
         self.config["kafka"].update(topic_counters=kafka.create_topic("counters"),
