@@ -59,18 +59,12 @@ static void read_cookies(const struct setting_strings *names,
 static struct http_slice only_header(const struct http_request *req,
 				     const char *name)
 {
-	struct http_slice found = {NULL, 0};
-	size_t count = http_header_count(req);
+	struct http_slice found = {NULL, 0}, another;
+	size_t at = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		struct http_header h = http_header_at(req, i);
-
-		if (!http_slice_is_nocase(h.name, name))
-			continue;
-		if (found.data)
-			return (struct http_slice){NULL, 0};
-		found = h.value;
-	}
+	if (http_header_next(req, name, &at, &found) &&
+	    http_header_next(req, name, &at, &another))
+		return (struct http_slice){NULL, 0};
 	return found;
 }
 

@@ -452,13 +452,11 @@ static bool take_slot(struct export *e)
 static enum export_format liked_format(const struct http_request *req)
 {
 	struct export_accept accept = export_accept_none;
-	struct http_header header;
+	struct http_slice line;
+	size_t at = 0;
 
-	for (size_t i = 0; i < http_header_count(req); i++) {
-		header = http_header_at(req, i);
-		if (http_slice_is_nocase(header.name, "accept"))
-			export_accept_add(&accept, header.value);
-	}
+	while (http_header_next(req, "accept", &at, &line))
+		export_accept_add(&accept, line);
 	return export_accept_choose(&accept);
 }
 

@@ -61,13 +61,11 @@ void encoding_list_add(struct encoding_list *list, struct http_slice line)
 struct encoding_list encoding_list_of(const struct http_request *req)
 {
 	struct encoding_list list = encoding_list_empty;
-	struct http_header header;
+	struct http_slice line;
+	size_t at = 0;
 
-	for (size_t i = 0; i < http_header_count(req); i++) {
-		header = http_header_at(req, i);
-		if (http_slice_is_nocase(header.name, "accept-encoding"))
-			encoding_list_add(&list, header.value);
-	}
+	while (http_header_next(req, "accept-encoding", &at, &line))
+		encoding_list_add(&list, line);
 	return list;
 }
 

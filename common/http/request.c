@@ -120,18 +120,28 @@ static struct http_slice find_cookie(struct http_slice header, const char *name)
 	return (struct http_slice){NULL, 0};
 }
 
+bool http_header_next(const struct http_request *req, const char *name,
+		      size_t *at, struct http_slice *ret)
+{
+	while (*at < req->header_count) {
+		struct http_header header = http_header_at(req, (*at)++);
+
+		if (!http_slice_is_nocase(header.name, name))
+			continue;
+		*ret = header.value;
+		return true;
+	}
+	return false;
+}
+
 struct http_slice http_cookie_get(const struct http_request *req,
 				  const char *name)
 {
-	struct http_slice value = {NULL, 0};
-	struct http_header header;
-	size_t i;
+	struct http_slice value = {NULL, 0}, line;
+	size_t at = 0;
 
-	for (i = 0; i < req->header_count && !value.data; i++) {
-		header = http_header_at(req, i);
-		if (http_slice_is_nocase(header.name, "cookie"))
-			value = find_cookie(header.value, name);
-	}
+	while (!value.data && http_header_next(req, "cookie", &at, &line))
+		value = find_cookie(line, name);
 	return value;
 }
 

@@ -34,6 +34,10 @@ struct http_slice http_header_get(const struct http_request *req,
 				  const char *name);
 size_t http_header_count(const struct http_request *req);
 struct http_header http_header_at(const struct http_request *req, size_t i);
+/* The next header of that name, whatever its case, from the *at-th on, which is
+ * then behind it.  False: there is none. */
+bool http_header_next(const struct http_request *req, const char *name,
+		      size_t *at, struct http_slice *ret);
 /* Is that the request's Content-Type, whatever its case and parameters? */
 bool http_type_is(const struct http_request *req, const char *type);
 /* The value of a cookie (names have case), without quotes, or {NULL, 0}. */
