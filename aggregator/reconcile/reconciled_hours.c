@@ -295,22 +295,19 @@ int reconciled_hours_last(struct clickhouse *ch, size_t count,
 int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,
 			     uint64_t sealed_by, bool *ret, struct error *err)
 {
-	static const char sql[] =
-		"SELECT count() FROM (SELECT hour AS h, argMax(sealed_by, "
-		"reconciled_at) AS k FROM reconciled_hours WHERE "
-		"hour >= toDateTime({day:UInt32}, 'UTC') AND "
-		"hour < toDateTime({day:UInt32}, 'UTC') + 86400 "
-		"GROUP BY hour) WHERE k >= {by:UInt64} FORMAT TabSeparated";
+	static const char sql[] = "SELECT count() FROM " SQL_RECONCILED_DAYS
+				  " WHERE d = {day:UInt64} AND n_kept = 24 AND "
+				  "n_first >= {by:UInt64} FORMAT TabSeparated";
 	char start[24], by[24];
 	const struct clickhouse_param params[] = {
 		{"param_day", start}, {"param_by", by}, {NULL, NULL}};
-	uint64_t hours = 0;
+	uint64_t days = 0;
 
 	snprintf(start, sizeof(start), "%" PRId64, day);
 	snprintf(by, sizeof(by), "%" PRIu64, sealed_by);
-	if (clickhouse_numbers(ch, sql, params, &hours, 1, err) < 0)
+	if (clickhouse_numbers(ch, sql, params, &days, 1, err) < 0)
 		return error_wrap(err, "reconciled_hours");
-	*ret = hours == 24;
+	*ret = days > 0;
 	return 0;
 }
 
@@ -318,15 +315,13 @@ int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
 			 struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), toUInt32(min(u)) FROM (SELECT unit AS u, "
-		"max(attempt) AS sealed FROM settled WHERE "
-		"kind = 'sealed_day' GROUP BY unit) AS s LEFT JOIN "
-		"(SELECT toStartOfDay(h) AS d, count() AS n, min(k) AS "
-		"first_by FROM (SELECT hour AS h, argMax(sealed_by, "
-		"reconciled_at) AS k FROM reconciled_hours GROUP BY hour) "
-		"GROUP BY d) AS r ON s.u = r.d WHERE (r.n < 24 OR "
-		"r.first_by < s.sealed) AND s.u NOT IN (SELECT unit FROM "
-		"settled WHERE kind = 'dropped_day') FORMAT TabSeparated";
+		"SELECT count(), min(u) FROM (SELECT "
+		"toUInt64(toUInt32(unit)) AS u, max(attempt) AS sealed FROM "
+		"settled WHERE kind = 'sealed_day' GROUP BY unit) AS s "
+		"LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON s.u = r.d WHERE "
+		"(r.n_kept < 24 OR r.n_first < s.sealed) AND s.u NOT IN "
+		"(SELECT toUInt64(toUInt32(unit)) FROM settled WHERE "
+		"kind = 'dropped_day') FORMAT TabSeparated";
 	const struct clickhouse_param params[] = {{"join_use_nulls", "0"},
 						  {NULL, NULL}};
 	uint64_t n[2] = {0};

@@ -514,10 +514,7 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 		"dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
 		"max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
 		"GROUP BY d) AS e ON o.d = e.d "
-		"LEFT JOIN (SELECT toUInt64(toUInt32(toStartOfDay(h))) AS d, "
-		"count() AS n_kept, min(k) AS n_first FROM (SELECT hour AS h, "
-		"argMax(sealed_by, reconciled_at) AS k FROM reconciled_hours "
-		"GROUP BY h) GROUP BY d) AS r ON o.d = r.d "
+		"LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON o.d = r.d "
 		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
 		"ORDER BY o.d FORMAT TabSeparated";
 	struct old_reader reader = {s, fn, arg};
