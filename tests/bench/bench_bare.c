@@ -5,10 +5,8 @@
  * than this is what it does more.
  * usage: bench_bare PORT
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <llhttp.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,20 +16,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/bench/bare.h"
+
 #define EVENTS		64
 #define DESCRIPTORS_MAX 65536
-
-static const char kept[] = "HTTP/1.1 302 Found\r\n"
-			   "Date: Sat, 21 Nov 2026 01:02:03 GMT\r\n"
-			   "Location: https://example.org/\r\n"
-			   "Cache-Control: private, max-age=0\r\n"
-			   "Content-Length: 0\r\n\r\n";
-static const char last[] = "HTTP/1.1 302 Found\r\n"
-			   "Date: Sat, 21 Nov 2026 01:02:03 GMT\r\n"
-			   "Location: https://example.org/\r\n"
-			   "Cache-Control: private, max-age=0\r\n"
-			   "Content-Length: 0\r\n"
-			   "Connection: close\r\n\r\n";
 
 static llhttp_t parsers[DESCRIPTORS_MAX]; /* by descriptor */
 static llhttp_settings_t settings;
@@ -72,21 +60,6 @@ static void on_acceptable(int epoll, int listener)
 	}
 }
 
-static int listen_on(const char *port)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET,
-				 .sin_port = htons((uint16_t)atoi(port)),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
-
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, 4096) < 0)
-		return -1;
-	return fd;
-}
-
 int main(int argc, char **argv)
 {
 	struct epoll_event events[EVENTS], event = {.events = EPOLLIN};
@@ -96,7 +69,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_bare PORT\n");
 		return 64;
 	}
-	listener = listen_on(argv[1]);
+	listener = listen_on(argv[1], SOCK_NONBLOCK);
 	if (listener < 0) {
 		perror("bench_bare");
 		return 1;

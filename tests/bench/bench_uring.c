@@ -5,11 +5,9 @@
  * run when this thread waits for them (DEFER_TASKRUN).
  * usage: bench_uring PORT
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <liburing.h>
 #include <llhttp.h>
-#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,23 +15,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tests/bench/bare.h"
+
 #define ENTRIES		4096
 #define BUFFERS		1024 /* a power of two */
 #define BUFFER_SIZE	4096
 #define GROUP		0
 #define DESCRIPTORS_MAX 65536
-
-static const char kept[] = "HTTP/1.1 302 Found\r\n"
-			   "Date: Sat, 21 Nov 2026 01:02:03 GMT\r\n"
-			   "Location: https://example.org/\r\n"
-			   "Cache-Control: private, max-age=0\r\n"
-			   "Content-Length: 0\r\n\r\n";
-static const char last[] = "HTTP/1.1 302 Found\r\n"
-			   "Date: Sat, 21 Nov 2026 01:02:03 GMT\r\n"
-			   "Location: https://example.org/\r\n"
-			   "Cache-Control: private, max-age=0\r\n"
-			   "Content-Length: 0\r\n"
-			   "Connection: close\r\n\r\n";
 
 /* What completed; the descriptor is above it. */
 enum what {
@@ -173,21 +161,6 @@ static void on_received(const struct io_uring_cqe *cqe, int fd)
 		end_one(fd);
 }
 
-static int listen_on(const char *port)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET,
-				 .sin_port = htons((uint16_t)atoi(port)),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, 4096) < 0)
-		return -1;
-	return fd;
-}
-
 /* 0 or -errno. */
 static int make_ring(void)
 {
@@ -247,7 +220,7 @@ int main(int argc, char **argv)
 			strerror(-status));
 		return 1;
 	}
-	listener = listen_on(argv[1]);
+	listener = listen_on(argv[1], 0);
 	if (listener < 0) {
 		perror("bench_uring");
 		return 1;
