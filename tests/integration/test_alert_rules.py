@@ -1,5 +1,4 @@
 """When alert rules fire, and when they do not, by promtool's own evaluation."""
-import pathlib
 import subprocess
 
 import pytest
@@ -211,7 +210,7 @@ def test_an_alert_fires_when_it_is_to(tmp_path, program, alert, series, fires, s
     rule, = [r for r in rules_of(program) if r["alert"] == alert]
     test = tmp_path / "test.yaml"
     test.write_text(yaml.safe_dump({
-        "rule_files": [str(pathlib.Path(RULES) / f"shortloop-{program}.rules.yaml")],
+        "rule_files": [str(RULES / f"shortloop-{program}.rules.yaml")],
         "evaluation_interval": "1m",
         "tests": [as_test(alert, rule["labels"]["severity"], series, fires, silent)]}))
     done = subprocess.run([PROMTOOL, "test", "rules", test], capture_output=True, text=True)

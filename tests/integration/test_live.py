@@ -261,13 +261,18 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
     subscribers(made, 1)
 
 
-def test_clicks_of_others_cost_a_key_none_of_its_own(live, listen, shown, migrated,
-                                                    keys_file):
-    """Not even thousands, of links that nobody has asked for yet."""
+@pytest.fixture
+def ann(live, listen, migrated, keys_file):
+    """Her stream; link 1 is hers."""
     made = live(keys_file=keys_file(KEYS))
     migrated.link("code1", 1, owner="ann")
-    ann = listen(made, key="ann").ready()
+    stream = listen(made, key="ann").ready()
     subscribers(made, 1)
+    return stream
+
+
+def test_clicks_of_others_cost_a_key_none_of_its_own(ann, shown):
+    """Not even thousands, of links that nobody has asked for yet."""
     for n in range(4):
         shown(*[live_click(1000 + n * 3000 + i, owner="bob") for i in range(3000)],
               live_click(1))
@@ -275,12 +280,7 @@ def test_clicks_of_others_cost_a_key_none_of_its_own(live, listen, shown, migrat
     assert set(ann.codes()) == {"code1"} and not ann.lost()
 
 
-def test_links_the_archive_lacks_keep_no_others_waiting(live, listen, shown, migrated,
-                                                        keys_file):
-    made = live(keys_file=keys_file(KEYS))
-    migrated.link("code1", 1, owner="ann")
-    ann = listen(made, key="ann").ready()
-    subscribers(made, 1)
+def test_links_the_archive_lacks_keep_no_others_waiting(ann, shown):
     # More of them than one question has room for, all the time.
     shown(*[live_click(2000 + n) for n in range(2500)], live_click(1))
     eventually(lambda: ann.codes() == ["code1"], what="her click")

@@ -73,6 +73,16 @@ def replayed(redirector):
     redirector.wait_metric(0, EVENTS)
 
 
+def kill_with_ten_in_memory(redirector):
+    """Thirty events are spooled; its next one comes to all forty."""
+    redirector.kill()
+    redirector.start(ready=False)
+    # It serves, and what is new comes behind what is old.
+    eventually(lambda: redirector.ready()[0])
+    # Ten were in the journal, too.
+    redirector.wait_metric(40, EVENTS)
+
+
 def test_events_of_an_outage_are_in_kafka_when_it_is_back(
         start, visits, clicks, spool, kafka_server):
     redirector = start(spool_dir=str(spool), threads=2)
@@ -115,12 +125,7 @@ def test_what_a_killed_redirector_spooled_comes_from_the_next_one(
         assert status == 75
         assert (f"redirector.spool_dir: spool {spool}: in use by process "
                 f"{redirector.process.pid}") in said
-        redirector.kill()
-        redirector.start(ready=False)
-        # It serves, and what is new comes behind what is old.
-        eventually(lambda: redirector.ready()[0])
-        # Ten were in memory, and in the journal.
-        redirector.wait_metric(40, EVENTS)
+        kill_with_ten_in_memory(redirector)
     replayed(redirector)
     # They may have arrived before, too.
     assert redirector.metric("shortloop_redirector_events_recovered_total") == 10
@@ -200,10 +205,7 @@ def test_a_disk_that_is_full_at_the_start_costs_no_redirects(
     with standing_still(kafka_server):
         visits(redirector, 40)
         redirector.wait_metric(30, EVENTS)
-        redirector.kill()
-        redirector.start(ready=False)
-        eventually(lambda: redirector.ready()[0])
-        redirector.wait_metric(40, EVENTS)
+        kill_with_ten_in_memory(redirector)
     replayed(redirector)
     assert redirector.metric("shortloop_redirector_events_recovered_total") == 10
     are_once(clicks(redirector), 45)

@@ -364,7 +364,7 @@ def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
     in_sync(own_redis, successor)
     client = successor.client()
     client.replicaof("NO", "ONE")
-    own_between.redis_port = successor.port
+    own_between.to = successor.port
     assert told(redirector, "no-such-link") == {404}  # which is asked of masters only
     assert len(own_between.askers) == 2
     own_between.cut_one()

@@ -31,4 +31,14 @@ static inline char *unit_write_file(const char *text, char path[64])
 	return path;
 }
 
+/* Removes a folder with all that is in it. */
+static inline void unit_remove_dir(const char *path)
+{
+	char command[256];
+
+	assert_true(snprintf(command, sizeof(command), "rm -rf %s", path) <
+		    (int)sizeof(command));
+	assert_int_equal(system(command), 0);
+}
+
 #endif

@@ -17,10 +17,6 @@ PASSES = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT,
           KafkaError._ALL_BROKERS_DOWN, KafkaError.INVALID_REPLICATION_FACTOR}
 
 
-def passes(error):
-    return error.args[0].code() in PASSES
-
-
 def asked(ask, what):
     """What ask() returns, which is tried again as long as its error is one that
     passes."""
@@ -28,7 +24,7 @@ def asked(ask, what):
         try:
             return [ask()]
         except KafkaException as e:
-            if not passes(e):
+            if e.args[0].code() not in PASSES:
                 raise
             return None
     return eventually(tried, what=what)[0]
@@ -49,21 +45,20 @@ class Kafka:
         """Asks again with another client: one that met a broker which had just
         come back, and named no controller yet, waits for that until its end.
         `done` is the error that says that an earlier try did it."""
-        deadline = time.monotonic() + PATIENCE
-        tries = 0
-        while True:
+        tried = False
+
+        def ask():
+            nonlocal tried
             future, = getattr(self.admin, name)(
                 *args, request_timeout=LOOK).values()
-            tries += 1
             try:
                 return future.result(PATIENCE)
             except KafkaException as e:
-                if tries > 1 and e.args[0].code() == done:
+                if tried and e.args[0].code() == done:
                     return None
-                if not passes(e) or time.monotonic() > deadline:
-                    raise
-                self.client = None
-                time.sleep(0.1)
+                tried, self.client = True, None
+                raise
+        return asked(ask, what=name)
 
     def create_topic(self, name="t", partitions=1, exactly=None, **config):
         """Makes a topic with an unused name, or `exactly` that one, and

@@ -18,16 +18,20 @@ class Passage:
         self.sockets = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
+        self.address = f"127.0.0.1:{self.port}"
         threading.Thread(target=self.listen, daemon=True).start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         self.ended = True
         self.open.set()
+        shut(self.listener, *self.sockets)
         for sock in [self.listener, *self.sockets]:
-            shut(sock)
             sock.close()
 
     def stop(self):
@@ -55,15 +59,21 @@ class Passage:
         try:
             while data := source.recv(65536):
                 self.open.wait()
-                to.sendall(data)
+                if self.passes(data, source, to):
+                    to.sendall(data)
         except OSError:
             pass
-        shut(source)
-        shut(to)
+        shut(source, to)
+
+    def passes(self, data, source, to):
+        """Of those that are more than this: is it handed on?"""
+        return True
 
 
-def shut(sock):
-    try:
-        sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
+def shut(*sockets):
+    """What waits for them, or sends to them, ends."""
+    for sock in sockets:
+        try:
+            sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass

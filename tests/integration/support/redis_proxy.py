@@ -21,6 +21,8 @@ that there is exactly one order of things.
 import socket
 import threading
 
+from support.passage import shut
+
 
 class RedisProxy:
     def __init__(self, redis_port, on_end=lambda: None):
@@ -157,14 +159,6 @@ def pass_through(asked, answers):
         shut(source.sock, to.sock)
     threading.Thread(target=pump, args=(answers, asked), daemon=True).start()
     pump(asked, answers)
-
-
-def shut(*sockets):
-    for sock in sockets:
-        try:
-            sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
 
 def name_of(command):

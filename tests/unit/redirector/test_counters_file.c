@@ -30,10 +30,8 @@ static int make_world(void **state)
 static int drop_world(void **state)
 {
 	struct world *w = *state;
-	char command[96];
 
-	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-	assert_int_equal(system(command), 0);
+	unit_remove_dir(w->dir);
 	free(w);
 	return 0;
 }

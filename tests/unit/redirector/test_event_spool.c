@@ -96,14 +96,12 @@ static int make_world(void **state)
 static int drop_world(void **state)
 {
 	struct world *w = *state;
-	char command[128];
 
 	event_spool_free(w->spool);
 	hour_writer_destroy(&w->hours);
 	health_free(w->health);
 	metrics_free(w->registry);
-	snprintf(command, sizeof(command), "rm -rf %s", w->parent);
-	assert_int_equal(system(command), 0);
+	unit_remove_dir(w->parent);
 	free(w);
 	return 0;
 }
@@ -209,10 +207,8 @@ static void a_disk_that_fails_costs_what_is_counted(void **state)
 {
 	struct world *w = *state;
 	struct buf said = {0};
-	char command[128];
 
-	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-	assert_int_equal(system(command), 0);
+	unit_remove_dir(w->dir);
 	offer(w, 30, 100);
 	start(w);
 	event_spool_end(w->spool);

@@ -46,11 +46,9 @@ static int make_world(void **state)
 static int drop_world(void **state)
 {
 	struct world *w = *state;
-	char command[128];
 
 	spool_free(w->spool);
-	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-	assert_int_equal(system(command), 0);
+	unit_remove_dir(w->dir);
 	free(w);
 	return 0;
 }
@@ -672,10 +670,8 @@ static void a_folder_that_goes_is_an_error_until_it_is_back(void **state)
 {
 	struct world *w = *state;
 	struct error err = {0};
-	char command[200];
 
-	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
-	assert_int_equal(system(command), 0);
+	unit_remove_dir(w->dir);
 	assert_int_equal(try_append(w, 0, 1, &err), 0);
 	assert_int_equal(err.sys, ENOENT);
 	assert_int_equal(usage(w).records, 0);
