@@ -14,8 +14,10 @@ from support.program import eventually
 FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 
 QUICK = "/v1/visit-statistics?link_id=1"  # reads no clicks
-# How many queries of questions and exports ClickHouse is at.
+# How many queries of questions and exports ClickHouse is at, in the test's database:
+# those of an aggregator that an earlier test ended may not be over.
 RUNNING = ("SELECT count() FROM system.processes WHERE "
+           "current_database = currentDatabase() AND "
            "startsWith(Settings['log_comment'], 'aggregator-')")
 
 
