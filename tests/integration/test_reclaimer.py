@@ -131,7 +131,7 @@ def test_rate_is_kept(space, reclaimer):
     space.ended(0, 99)
     done = reclaimer("run", "--rate", "50")
     assert done.space["freed"] == 100
-    assert 1.5 < done.space["seconds"] < 20
+    assert 1.5 < done.space["seconds"] < 60  # a minute's rate: 120
 
 
 # --- dry runs ------------------------------------------------------------------------
@@ -377,8 +377,7 @@ def test_killed_and_run_again_nothing_is_lost_or_pooled_twice(
     time.sleep(after)
     process.kill()
     process.wait()
-    assert sorted(space.blocks("pool") + space.blocks("issued")) == list(
-        range(3000))
+    assert space.blocks("pool", "issued") == list(range(3000))
     done = eventually(lambda: (d := reclaimer("run")).status == 0 and d,
                       every=0.5, what="the killed run's lock")
     assert space.blocks("issued") == live
@@ -410,8 +409,7 @@ def test_redis_that_goes_away_in_the_middle_loses_nothing(make_space,
     assert done.status == 75, done
     own_redis.start()
     space.redis = own_redis.client()
-    assert sorted(space.blocks("pool") + space.blocks("issued")) == list(
-        range(1000))
+    assert space.blocks("pool", "issued") == list(range(1000))
 
 
 # --- status -------------------------------------------------------------------------------
@@ -533,7 +531,8 @@ def test_a_code_lives_ends_is_pooled_and_lives_again(allocator, space,
     assert done.status == 0, done
     assert done.space["freed"] >= plan["freed"] >= 1
     assert done.space["sampled"] >= 1
-    assert block in space.blocks("pool")
+    # Granted again as soon as its quarantine is over, maybe by now.
+    assert block in space.blocks("pool", "issued")
 
     def again():
         link = allocator.create("30d")
@@ -548,9 +547,11 @@ def test_a_visited_link_keeps_its_block(allocator, space, reclaimer, program,
         "links": links_config, "redirector": {"threads": 1},
         "kafka": {"topic_clicks": kafka.clicks_topic()}})
 
+    last = None  # when the link was made or asked for
+
     def visited(code, until):
         """False when visits came so late that the link had ended."""
-        last = now()
+        nonlocal last
         while not until():
             asked = now()
             answer = requests.get(f"{redirector.url}/{code}",
@@ -563,6 +564,8 @@ def test_a_visited_link_keeps_its_block(allocator, space, reclaimer, program,
         return True
 
     def keeps_it():
+        nonlocal last
+        last = now()
         code = allocator.create("3s")["code"]
         block = allocator.block(code)
         end = int(space.marker(block)[4])
@@ -585,9 +588,14 @@ def test_a_live_link_in_a_block_that_ended_stops_the_run(allocator, space,
                                                          reclaimer):
     """Whatever wrote such a marker: the code must not get a second owner."""
     block = allocator.block(allocator.create("30d")["code"])
-    member = next(m for m in space.ranges("issued") if block in range(
-        *(int(x) + i for i, x in enumerate(m.split(":")[0].split("-")))))
-    space.redis.zadd(space.key("issued"), {member: now() - 1000})
+
+    def make_due():
+        """Unless its holder has just handed back another block of the range."""
+        member = next(m for m in space.ranges("issued") if block in range(
+            *(int(x) + i for i, x in enumerate(m.split(":")[0].split("-")))))
+        return space.redis.zadd(space.key("issued"), {member: now() - 1000},
+                                xx=True, ch=True)
+    eventually(make_due, what="its range")
     marker = space.marker(block)
     marker[4] = str(now() - 500)
     space.redis.set(space.marker_key(block), " ".join(marker))

@@ -84,10 +84,16 @@ class Space:
         """{member: score} of `issued` or `pool`."""
         return dict(self.redis.zrange(self.key(what), 0, -1, withscores=True))
 
-    def blocks(self, what):
-        """The blocks in it, with repetitions if there are any."""
+    def blocks(self, *whats):
+        """The blocks in them, with repetitions if there are any; of several at one
+        instant, as the last words of who was killed may still be on their way."""
+        # A full Redis takes no transaction.
+        with self.redis.pipeline(transaction=len(whats) > 1) as p:
+            for what in whats:
+                p.zrange(self.key(what), 0, -1)
+            members = sum(p.execute(), [])
         blocks = []
-        for member in self.ranges(what):
+        for member in members:
             first, last = member.split(":")[0].split("-")
             blocks += range(int(first), int(last) + 1)
         return sorted(blocks)
