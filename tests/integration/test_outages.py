@@ -28,11 +28,11 @@ def unavailable(redirector, outcome):
 
 
 def breaker(redirector, of="master"):
-    """Of a redirector with one thread."""
+    """Of a redirector with one thread; None in the middle of a change."""
     text = visit(f"{redirector.admin}/metrics").text
-    [state] = [labels["state"] for labels, count in series_of(text, BREAKERS)
-               if labels["of"] == of and count == 1]
-    return state
+    states = [labels["state"] for labels, count in series_of(text, BREAKERS)
+              if labels["of"] == of and count == 1]
+    return states[0] if len(states) == 1 else None
 
 
 @pytest.fixture
@@ -58,7 +58,8 @@ def open_it(redirector, codes):
     held = redirector.proxy.hold_answer(b"MGET", codes[0].encode())
     for code in codes[:3]:
         assert status(redirector, code) == 503
-    eventually(lambda: breaker(redirector) != "closed", what="the breaker")
+    eventually(lambda: breaker(redirector) in ("open", "half-open"),
+               what="the breaker")
     return held
 
 
@@ -71,7 +72,8 @@ def test_who_waits_for_a_slow_redis_waits_for_a_while_only(links, slow):
     held = redirector.proxy.hold_answer(b"MGET", other.encode())
     answer = visit(f"{redirector.url}/{other}")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
-    assert held.here.is_set() and not held.gone.is_set()
+    # It may be late on its way there, too.
+    assert held.here.wait(60) and not held.gone.is_set()
     assert unavailable(redirector, "late") >= 1
     assert status(redirector, cached) == 302
     held.release()
@@ -163,12 +165,12 @@ def test_an_open_breaker_is_told_and_tried_without_visits(links, slow):
         return any(c == 503 and "look-ups: the breaker is open" in t
                    for c, t in states)
     assert status(redirector, codes[1]) == 503
-    for i in range(4):  # waits become longer
-        if told():
-            break
-        eventually(lambda: breaker(redirector) == "half-open")
-        status(redirector, codes[i % 3])
-    assert told()
+
+    def told_when_tried():
+        if breaker(redirector) == "half-open":
+            status(redirector, codes[2])
+        return told()
+    eventually(told_when_tried, what="that it is open")  # waits become longer
     held.release()
     eventually(lambda: status(redirector, codes[0]) == 302)
     redirector.wait_log("look-ups resumed")
