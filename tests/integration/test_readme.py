@@ -114,6 +114,9 @@ class Reader:
                 if str(value).startswith(("/etc/shortloop", "/usr/local")):
                     config.setdefault(section, {}).setdefault(
                         key, self.of_here(value))
+        # As conftest.py has it: this Redis may have no processor for a while.
+        config["redis"]["command_timeout"] = "20s"
+        config.setdefault("redirector", {})["lookup_timeout"] = "60s"
         for name, pair in PORTS.items():
             for where, port in zip(("listen", "admin"), pair):
                 if port:
