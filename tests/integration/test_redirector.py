@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from support.program import eventually
+from support.program import PATIENCE, eventually
 from support.redirects import (  # noqa: F401 (fixtures)
     BLOCKED, DAY, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks,
     domains_config, links, links_config, make_links, own_links, start, visit)
@@ -420,7 +420,7 @@ def test_events_beyond_the_queue_are_counted(links, start, kafka_server):
 
 def connect(redirector):
     parts = urllib.parse.urlsplit(redirector.url)
-    return socket.create_connection((parts.hostname, parts.port), 10)
+    return socket.create_connection((parts.hostname, parts.port), PATIENCE)
 
 
 def test_pipelined_requests_are_answered_in_order(links, start, clicks):
