@@ -28,10 +28,11 @@ class Sentinel(Server):
         except redis_client.RedisError:
             return False
 
-    def mind(self):
-        """From now on a master that does not answer is replaced soon.  Before, one
-        that has only been slow is not: that takes 30 seconds."""
-        self.client().sentinel_set("mymaster", "down-after-milliseconds", 500)
+    def mind(self, after=500):
+        """From now on a master that does not answer is replaced soon, after so many
+        milliseconds.  Before, one that has only been slow is not: that takes 30
+        seconds."""
+        self.client().sentinel_set("mymaster", "down-after-milliseconds", after)
 
     def master(self):
         return self.client().sentinel_get_master_addr_by_name("mymaster")[1]
