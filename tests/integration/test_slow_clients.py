@@ -127,7 +127,9 @@ def test_idle_connections_at_the_bound_shut_nobody_out(links, start, count):
 # --- headers without end -------------------------------------------------------------
 
 def test_headers_that_never_end_are_bounded(links, start):
-    redirector = start(http={**IMPATIENT, "header_timeout": "1h"}, threads=1)
+    # Who is connected and has not begun yet has to begin within either.
+    redirector = start(http={**IMPATIENT, "header_timeout": "1h",
+                             "idle_timeout": "1h"}, threads=1)
     code = links.create()
     before = anonymous(redirector)
     flood = f"GET /{code} HTTP/1.1\r\nHost: a\r\nX: ".encode() + b"x" * 15 * KIB
