@@ -87,6 +87,9 @@ def test_events_of_an_outage_are_in_kafka_when_it_is_back(
         start, visits, clicks, spool, kafka_server):
     redirector = start(spool_dir=str(spool), threads=2)
     visits(redirector, 5)
+    # What a broker that ends leaves unanswered would come again, and say so.
+    redirector.wait_metric(5, "shortloop_kafka_delivered_total",
+                           topic=redirector.topic)
     kafka_server.stop()
     try:
         visits(redirector, 20)  # in memory, as long as nobody knows
@@ -100,7 +103,8 @@ def test_events_of_an_outage_are_in_kafka_when_it_is_back(
         kafka_server.start()
     replayed(redirector)
     redirector.wait_log("spooled click events replayed")
-    assert "spool" not in redirector.ready()[1]
+    # Told when it has been logged.
+    eventually(lambda: "spool" not in redirector.ready()[1])
     assert not list(spool.glob("*.segment"))
     assert redirector.metric(REPLAYED) >= 30
     assert redirector.metric(DROPPED) == 0
