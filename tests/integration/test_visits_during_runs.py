@@ -32,10 +32,12 @@ def visit(redirector, code):
 
 
 def lives_until(space, key, block, end):
+    """False: it has ended."""
+    if not space.redis.pexpireat(key, end):
+        return False
     marker = space.marker(block)
     marker[4] = str(end)
-    space.redis.set(space.marker_key(block), " ".join(marker))
-    space.redis.pexpireat(key, end)
+    return space.redis.set(space.marker_key(block), " ".join(marker))
 
 
 def bring_near_its_end(space, key, block, ms):
@@ -116,14 +118,14 @@ def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
             assert done.status == 0, (number, done)
             marker = space.marker(block)
             pool, issued = space.blocks("pool"), space.blocks("issued")
-            if visited.is_set() and now() > renewed[-1] - 1000:
+            if visited.is_set() and not lives_until(space, key, block,
+                                                    now() + 60000):
                 visited.clear()  # it may have ended again before all was read
         assert (marker[1], int(marker[4]) > end) == ("o", True), number
         assert block not in pool, number
         assert block in issued, number
     # What the last run wrote down was before the visit: the next sees it, however
     # late it is.
-    lives_until(space, key, block, now() + 60000)
     time.sleep(0.9)
     done, _ = run(0)
     assert done.status == 0 and block not in space.blocks("pool")

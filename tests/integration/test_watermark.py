@@ -195,6 +195,8 @@ def test_what_is_read_bit_by_bit_is_what_all_rows_say(
     for topic in ("clicks-a", "clicks-b", "clicks-c"):
         for partition in range(TOPICS[topic]):
             reports.add(now_ms(), topic, partition)
+    # None is ahead that the command could hear of in between.
+    eventually(lambda: all(row["inserted"] < now_ms() for row in reports.rows))
     agree(made, reports, "at last")
     topic, partition, reported = expected(reports.rows)[1]
     status, output = program("aggregator", {"clicks": {"edge_delay": "0s"}},
