@@ -300,7 +300,7 @@ static inline int stream_teardown(void **state)
 
 static inline void stream_wait(atomic_int *number, int at_least)
 {
-	for (int i = 0; i < 2000 && atomic_load(number) < at_least; i++)
+	for (int i = 0; i < PATIENCE_MS && atomic_load(number) < at_least; i++)
 		usleep(1000);
 	assert_true(atomic_load(number) >= at_least);
 }

@@ -138,6 +138,13 @@ static void pipelined_large_answers_are_made_one_by_one(void **state)
 
 /* --- clients that go ------------------------------------------------------ */
 
+static void count_on_loop(void *arg)
+{
+	struct world *w = arg;
+
+	atomic_fetch_add(&w->handled, 1);
+}
+
 static void a_client_gone_before_the_answer_is_noticed(void **state)
 {
 	struct world *w = *state;
@@ -148,9 +155,15 @@ static void a_client_gone_before_the_answer_is_noticed(void **state)
 	world_wait_handled(w, 1);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	close(fd);
-	usleep(50000);
+	/* In the second of two turns the loop has met all that was there before
+	 * the first. */
+	for (int turn = 0; turn < 2; turn++) {
+		world_post(w, count_on_loop);
+		world_wait_handled(w, 2 + turn);
+	}
 	world_let_go(w);
-	usleep(50000);
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->client_gone); i++)
+		usleep(1000);
 	assert_true(atomic_load(&w->client_gone));
 }
 

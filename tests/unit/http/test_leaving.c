@@ -3,8 +3,7 @@
 
 #include "common/http/address.h"
 
-#define CLOSING	    "\r\nConnection: close\r\n"
-#define PATIENCE_MS 20000
+#define CLOSING "\r\nConnection: close\r\n"
 
 /* Two listeners at one socket, each with a duplicate, as two processes have
  * them.  The first is open. */

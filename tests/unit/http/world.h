@@ -36,6 +36,9 @@
 #include "common/ip.h"
 
 #define BIG (4 * 1024 * 1024)
+/* For what has to happen, on a machine that is busy with something else. */
+#define PATIENCE_MS	  60000
+#define CLIENT_PATIENCE_S 5 /* some wait for it to end */
 
 struct world {
 	struct loop *loop;
@@ -241,10 +244,11 @@ static inline void world_let_go(struct world *w)
 	world_post(w, world_let_go_on_loop);
 }
 
-/* Waits, two seconds at most, until so many requests came to the handler. */
+/* Waits until so many requests came to the handler. */
 static inline void world_wait_handled(struct world *w, int count)
 {
-	for (int i = 0; i < 2000 && atomic_load(&w->handled) < count; i++)
+	for (int i = 0; i < PATIENCE_MS && atomic_load(&w->handled) < count;
+	     i++)
 		usleep(1000);
 	assert_true(atomic_load(&w->handled) >= count);
 }
@@ -256,7 +260,7 @@ static inline void client_connect_by(const struct world *w, int fd)
 	struct sockaddr_in to = {.sin_family = AF_INET,
 				 .sin_port = htons(w->port),
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	struct timeval patience = {.tv_sec = 5};
+	struct timeval patience = {.tv_sec = CLIENT_PATIENCE_S};
 
 	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

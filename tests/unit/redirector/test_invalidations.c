@@ -91,7 +91,7 @@ static bool remarks(struct world *w, const char *text)
 
 static void await_metric(struct world *w, const char *name, long value)
 {
-	while (metric(w, name) != value)
+	while (metric(w, name) < value)
 		usleep(10000);
 }
 

@@ -182,7 +182,7 @@ static void a_server_that_hangs_is_given_up_in_time(void **state)
 	redis_free(r);
 	assert_true(err.retriable);
 	assert_non_null(strstr(err.text, "no answer"));
-	assert_true(clock_monotonic_ms() - start_ms < 2000);
+	assert_true(clock_monotonic_ms() - start_ms < 30000);
 }
 
 static void a_restarted_server_is_connected_to_again(void **state)

@@ -242,7 +242,7 @@ static void a_hung_server_is_given_up_and_found_again(void **state)
 	f->stop_when_down = false;
 	assert_int_equal(f->errors, 1);
 	assert_true(f->error.retriable);
-	assert_true(clock_monotonic_ms() - start < 3000);
+	assert_true(clock_monotonic_ms() - start < 30000);
 	kill(f->server.pid, SIGCONT);
 	run_until_up(f);
 	assert_int_equal(f->ups, 2);
