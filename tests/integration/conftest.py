@@ -190,7 +190,10 @@ def redis(redis_server):
 
 @pytest.fixture
 def own_redis(request, workdir):
-    server = watch(request, RedisServer(workdir / "redis", durable=True))
+    # Each second, it would put a write off, and answer, while the sync before waits
+    # for a processor; to be killed then is to lose what was answered.
+    server = watch(request, RedisServer(workdir / "redis", durable=True,
+                                        extra=["--appendfsync", "always"]))
     yield server.start()
     server.kill()
 

@@ -16,7 +16,6 @@ def test_redis_starts_each_test_empty(redis):
 
 
 def test_own_redis_keeps_its_data_through_a_kill(own_redis):
-    own_redis.client().config_set("appendfsync", "always")
     own_redis.client().set("k", "v")
     own_redis.kill()
     own_redis.start()

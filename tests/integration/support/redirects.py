@@ -121,9 +121,7 @@ def links(make_links, redis, kafka):
 @pytest.fixture
 def own_links(make_links, own_redis):
     """The same in a Redis that may be killed and has everything afterwards."""
-    client = own_redis.client()
-    client.config_set("appendfsync", "always")
-    return make_links(client)
+    return make_links(own_redis.client())
 
 
 @pytest.fixture
