@@ -39,10 +39,11 @@ def ask(redirector, path, method="GET", **headers):
 
 
 def lines_of(path, count):
-    """Its lines, once there are as many: they are written after the answers."""
+    """Its lines, once there are as many whole ones: they are written after the
+    answers, and what is longer than a page is seen page by page."""
     def written():
-        text = path.read_bytes().decode("ascii").splitlines(keepends=True)
-        return len(text) >= count and text
+        text = path.read_bytes().decode("ascii")
+        return text.count("\n") >= count and text.splitlines(keepends=True)
     lines = eventually(written, what=f"{count} lines")
     assert len(lines) == count
     return lines
