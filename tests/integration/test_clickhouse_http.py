@@ -4,9 +4,11 @@ import concurrent.futures
 import gzip
 import json
 import os
+import pathlib
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 import zlib
 
@@ -378,8 +380,9 @@ def test_an_answer_is_plain_unless_compression_is_enabled(url):
 
 @pytest.fixture(scope="module")
 def guarded(rundir):
-    directory = rundir / "guarded"
-    directory.mkdir()
+    # Another each time: tests are taken from one process by another, and may come
+    # back to one that had ended this server.
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="guarded-", dir=rundir))
     (directory / "password").write_text("s3cret\n")
     server = ClickHouseServer(directory, extra=[
         "--user", "ana", "--password-file", directory / "password"])
