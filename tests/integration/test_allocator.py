@@ -259,8 +259,8 @@ def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
 
     def in_time():
         api.create()
-        before, blocks = waited(), set()
         begun = last = time.monotonic()
+        before, blocks = waited(), set()
         while last < begun + 7 or len(blocks) <= 5:
             blocks.add(int(api.create()["link_id"]) // 100)
             # The first are used up, the others held too long.
