@@ -34,6 +34,8 @@ import urllib.parse
 
 from backports import zstd
 
+import servers
+
 # What becomes of a request: does it reach ClickHouse, and what of its answer.
 FAULTS = {
     "hang_before": "does not reach it; no answer ever comes",
@@ -69,7 +71,9 @@ class Listener:
         self.sockets = set()
         self.closed = False
         self.listener = None
-        self.port = 0
+        # Not one of those that the system gives to whoever asks for any: it would
+        # have another when this one comes back to it.
+        self.port = servers.free_port()
         self.accept()
 
     def __enter__(self):
@@ -89,7 +93,6 @@ class Listener:
                 return
             self.listener = socket.create_server(("127.0.0.1", self.port),
                                                  backlog=128)
-            self.port = self.listener.getsockname()[1]
             threading.Thread(target=self.listen, args=(self.listener,),
                              daemon=True).start()
 
@@ -197,9 +200,10 @@ class ClickHouseProxy(Listener):
         """To one of 1/chance requests, one of these faults."""
         self._add(Rule(tuple(faults), kinds, chance=chance))
 
-    def hold(self, kind=None, fault=None):
-        """The next one of that kind; `fault` is what happens to it then."""
-        held = Held(kind, fault)
+    def hold(self, kind=None, fault=None, words=""):
+        """The next one of that kind whose query has these words; `fault` is what
+        happens to it then."""
+        held = Held(kind, fault, words)
         with self.lock:
             self.held.append(held)
         return held
@@ -248,7 +252,8 @@ class ClickHouseProxy(Listener):
     def _judge(self, request):
         with self.lock:
             held = next((h for h in self.held if not h.here.is_set() and
-                         h.kind in (None, request.kind)), None)
+                         h.kind in (None, request.kind) and
+                         h.words in request.query), None)
             fault = held.fault if held else None
             for rule in self.rules if not held else ():
                 fault = fault or rule.decide(request, self.chance)
@@ -373,9 +378,10 @@ class Rule:
 class Held:
     """A request that is to be late."""
 
-    def __init__(self, kind, fault):
+    def __init__(self, kind, fault=None, words=""):
         self.kind = kind
         self.fault = fault
+        self.words = words
         self.here = threading.Event()
         self.gone = threading.Event()
         self.met = threading.Event()  # passed, and carried out
@@ -494,7 +500,7 @@ class KafkaProxy(Listener):
         super().__init__()
 
     def hold(self, api):
-        held = Held(api, None)
+        held = Held(api)
         with self.lock:
             self.held.append(held)
         return held
