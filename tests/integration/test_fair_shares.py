@@ -13,6 +13,9 @@ from support.batch import Batch, batch, good
 from support.keys import key_line
 from support.program import eventually
 
+# Under way.  One that has been answered is among them for a moment.
+BATCHES = "shortloop_allocator_batches"
+
 
 @pytest.fixture
 def make_api(redis, topic, create_space, start, keys_file, sections):
@@ -30,10 +33,6 @@ def make_api(redis, topic, create_space, start, keys_file, sections):
     return make
 
 
-def running(api):
-    return api.program.metric("shortloop_allocator_batches")
-
-
 # --- batches ------------------------------------------------------------------
 
 def test_a_throttled_account_leaves_room_for_others(make_api):
@@ -47,7 +46,7 @@ def test_a_throttled_account_leaves_room_for_others(make_api):
         assert refused.response().headers["Retry-After"]
         assert "'crm'" in json.loads(refused.response().read())["detail"]
         assert all("code" in a for a in batch(api, [good(1)] * 300, key="web"))
-        assert running(api) == 2
+        api.program.wait_metric(2, BATCHES)
     finally:
         for b in waiting:
             b.close()
@@ -60,8 +59,8 @@ def test_a_client_that_left_while_its_batch_waited_is_noticed(make_api,
     with Batch(api, [good(i) for i in range(9)], key="crm",
                keep_open=keep_open) as b:
         assert len(b.read(2)) == 2
-        assert running(api) == 1
-    eventually(lambda: running(api) == 0)
+        assert api.program.metric(BATCHES) == 1
+    api.program.wait_metric(0, BATCHES)
     api.program.wait_metric(1, "shortloop_allocator_batches_total",
                             outcome="aborted")
 
@@ -75,7 +74,7 @@ def test_a_batch_waits_for_its_rate_only_so_long(make_api):
         assert "1s" in answers[2]["detail"]
         with pytest.raises((http.client.IncompleteRead, OSError)):
             b.response().read()
-    assert running(api) == 0
+    api.program.wait_metric(0, BATCHES)
     api.program.wait_metric(1, "shortloop_allocator_batches_total",
                             outcome="late")
 
@@ -86,9 +85,10 @@ def test_many_short_waits_are_added_up(make_api):
     def answered():
         with Batch(api, [good(i) for i in range(200)], key="crm") as b:
             answers = b.read(200)
-        assert answers[-1]["status"] == 429 and len(answers) <= 30
+        assert answers[-1]["status"] == 429 and len(answers) < 100
         return len(answers)
-    # Fewer where the machine made a wait much longer than the rate did.
+    # Fewer where the machine made a wait much longer than the rate did; some more where
+    # it was slow in between.
     eventually(lambda: answered() >= 10, what="many waits")
 
 
@@ -125,7 +125,7 @@ def assert_breaks_off_with_408(api, b, answers):
     assert f"allocator.batch_time_max, {TIME_MAX}s" in answers[-1]["detail"]
     with pytest.raises((http.client.IncompleteRead, OSError)):
         b.response().read()
-    assert running(api) == 0
+    api.program.wait_metric(0, BATCHES)
     api.program.wait_metric(1, "shortloop_allocator_batches_total",
                             outcome="late")
 
