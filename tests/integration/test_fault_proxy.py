@@ -125,7 +125,7 @@ def test_all_clients_come_through_the_proxy(broker):
     behind = Kafka(broker.proxy.port)
     assert [m.value() for m in behind.consume(topic, 1)] == [b"1"]
     addresses = {(b.host, b.port) for b in
-                 behind.admin.list_topics(timeout=10).brokers.values()}
+                 behind.admin.list_topics(timeout=60).brokers.values()}
     assert addresses == {("127.0.0.1", broker.proxy.port)}
 
 
