@@ -75,7 +75,11 @@ def is_settled(made, rows):
             if ask_range(made, FROM, TO, owner=owner, interval="month")["total"] != \
                     counted(of_owner(rows, owner)):
                 return False
-        return True
+        # Of links, whose days follow their hours.
+        return all(
+            ask_range(made, FROM, TO, link_id=link, bots=bots, interval="month")["total"] ==
+            counted([r for r in rows if r["link_id"] == link], bots)
+            for link in LINKS for bots in ("exclude", "include"))
     settled(made, len(rows), FROM, TO)
     eventually(check, PATIENCE, what="the hours to be settled again")
 
