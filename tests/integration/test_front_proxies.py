@@ -167,9 +167,10 @@ def test_connections_are_kept_and_each_client_stays_itself(world, clicks):
     events = clicks(world.redirector, 100)
     assert clients(events) == sorted(sources * 20)
     metric = world.redirector.metric
-    # Checks of the proxy are among them, and no fault.
+    # One for each visit would be more.  Checks of the proxy are among them, as many as
+    # there was time for, and no fault.
     assert metric("shortloop_http_connections_total",
-                  listener="redirector") < 50
+                  listener="redirector") < 100
     assert metric("shortloop_http_refused_total", listener="redirector") == 0
 
 
