@@ -1,7 +1,6 @@
 """Exactly once, step by step: what each kill, freeze, lost answer and lost offset
 leaves behind, told by topic, partition and offset."""
 import json
-import re
 import signal
 import time
 
@@ -18,6 +17,8 @@ from support.server import ProxiedKafkaServer
 PATIENCE = 60  # seconds; a machine may be slow
 # Blocks are full, however long their events take to come.
 FULL_ONLY = {"batch_age": "10m"}
+# The first twenty events are one block, also when a reader stands still among them.
+ONE_BLOCK = {"batch_rows": 20, **FULL_ONLY}
 # Of one that is not killed, and reads each event once: however slow it is, it is not
 # taken for dead.
 STAYS = ["session.timeout.ms=45000"]
@@ -157,9 +158,10 @@ def waits_at(held):
 # --- an intent before each insert ----------------------------------------------
 
 def test_a_block_is_named_before_it_is_sent(loop, proxy):
+    loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
     loop.send(10)
-    loop.collector()
+    loop.collector(batch_rows=10, **FULL_ONLY)
     waits_at(held)
     assert loop.committed() == (0, "shortloop 1 1 0-9")
     held.release()
@@ -169,6 +171,7 @@ def test_a_block_is_named_before_it_is_sent(loop, proxy):
 
 
 def test_a_commit_of_a_block_names_the_next(loop, proxy):
+    loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
     loop.collector(batch_rows=10, **FULL_ONLY)
     loop.send(10)
@@ -228,7 +231,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(loop, proxy, step):
 def test_a_kill_between_report_and_commit(loop, proxy, kafka_proxy):
     held = proxy.hold("ingest_progress")
     loop.send(20)
-    running = loop.collector(ready=False)
+    running = loop.collector(ready=False, **ONE_BLOCK)
     waits_at(held)
     kafka_proxy.stall()
     held.release()
@@ -289,7 +292,7 @@ def test_one_that_was_frozen_with_events_in_hand_names_nothing(loop):
     zombie = loop.collector(batch_age="2s")
     loop.send(20)
     eventually(lambda: zombie.metric("shortloop_collector_consumed_total")
-               == 20, PATIENCE)
+               >= 20, PATIENCE)
     zombie.process.signal(signal.SIGSTOP)
     try:
         loop.collector()
@@ -337,8 +340,9 @@ def test_what_was_not_answered_is_sent_again_and_known_again(loop, proxy,
 
 @pytest.mark.parametrize("kind", ["clicks", "ingest_progress"])
 def test_rows_that_are_there_are_not_sent_again(loop, proxy, kind):
+    loop.sections["kafka"]["options"] = STAYS
     proxy.at(1, "error_after", kind)
-    loop.collector(batch_rows=20, **FULL_ONLY)
+    loop.collector(**ONE_BLOCK)
     loop.send(20)
     loop.wait_stored()
     loop.wait_committed(20)
@@ -347,8 +351,9 @@ def test_rows_that_are_there_are_not_sent_again(loop, proxy, kind):
 
 def test_a_query_in_doubt_is_ended_before_its_rows_are_counted(loop, proxy):
     """And under the name that follows from its intent."""
+    loop.sections["kafka"]["options"] = STAYS
     proxy.at(1, "error_before", "clicks")
-    loop.collector(batch_rows=20, **FULL_ONLY)
+    loop.collector(**ONE_BLOCK)
     loop.send(20)
     loop.wait_stored()
     kinds = [(p.kind, p.query) for p in proxy.passed]
@@ -363,7 +368,7 @@ def test_the_queries_of_the_owner_before_are_ended_in_the_cluster(loop, proxy):
     loop.sections["clickhouse"]["cluster"] = "it's"
     proxy.at(1, "hang_before", "clicks")
     loop.send(20)
-    running = loop.collector(ready=False)
+    running = loop.collector(ready=False, **ONE_BLOCK)
     eventually(lambda: proxy.count("clicks"), PATIENCE)
     running.kill()
     loop.collector(ready=False)
@@ -486,6 +491,7 @@ def test_a_decision_that_nothing_asks_for_is_refused(loop):
 
 
 def test_offsets_that_are_gone_are_told_of(loop):
+    loop.sections["kafka"]["options"] = STAYS
     first = loop.collector()
     loop.send(30)
     loop.wait_committed(30)
@@ -507,7 +513,7 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
     loop.send(50)
-    running = loop.collector(batch_rows=5)
+    running = loop.collector(batch_rows=5, **FULL_ONLY)
     waits_at(held)
     # One block is on its way, the next is full twice over, the rest waits.
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
@@ -531,7 +537,7 @@ def test_what_was_stored_is_not_told_of_as_lost(loop, proxy, step, start, rows,
     fault, kind = STEPS[step]
     proxy.at(1, fault, kind)
     loop.send(20)
-    running = loop.collector(ready=False, batch_rows=20)
+    running = loop.collector(ready=False, **ONE_BLOCK)
     eventually(lambda: proxy.count(kind, fault), PATIENCE, what=step)
     running.kill()
     loop.send(10)
@@ -588,7 +594,7 @@ def test_it_ends_although_an_insert_hangs(loop, proxy):
     loop.send(20)
     first = loop.collector(ready=False, drain_timeout="1s")
     waits_at(held)
-    assert first.stop(30) == 0  # query_timeout is a minute
+    assert first.stop(45) == 0  # query_timeout is a minute
     loop.collector()
     loop.wait_stored()
     held.release()
@@ -602,7 +608,7 @@ def test_it_ends_although_a_commit_hangs(loop, kafka_proxy):
     running = loop.collector(batch_age="10m", drain_timeout="1s")
     loop.send(20)
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
-               == 20, PATIENCE)
+               >= 20, PATIENCE)
     kafka_proxy.stall()
     assert running.stop(45) == 0
     assert loop.stored() == 0
@@ -632,7 +638,7 @@ def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
 def test_links_are_stored_with_the_same_guarantee(loop, proxy):
     loop.kafka.produce(loop.links, [link_event(i) for i in range(20)])
     proxy.at(1, "hang_after", "links")
-    running = loop.collector(ready=False)
+    running = loop.collector(ready=False, **ONE_BLOCK)
     eventually(lambda: proxy.count("links", "hang_after"), PATIENCE)
     assert loop.committed(topic=loop.links) == (0, "shortloop 1 1 0-19")
     running.kill()
@@ -694,4 +700,4 @@ def test_the_guarantee_is_said(loop):
                what="/readyz to say less")
     assert running.ready()[0] == 200
     running.wait_metric(0, "shortloop_collector_exactly_once")
-    assert re.search(f'msg=guarantee holds="{text}"', running.log())
+    running.wait_log(f'msg=guarantee holds="{text}"')
