@@ -277,6 +277,12 @@ def ask(connection, code):
     return answer.getheader("Connection")
 
 
+def wait_for_last(connection, code):
+    """Its process says with the next answer that it is the last, once it has begun to
+    end: a moment after it has said so in the log, and another one serves."""
+    eventually(lambda: ask(connection, code) == "close", what="the last answer")
+
+
 def waiting(redirector):
     """Connects where nobody accepts at present."""
     host, port = redirector.section["listen"].rsplit(":", 1)
@@ -304,7 +310,7 @@ def test_a_kept_connection_may_ask_once_more(prepare, sockets, code, links):
     redirector.wait_log("relieved by a successor")
     assert visit(f"{redirector.url}/{code}").status_code == 302
     assert old.running()
-    assert ask(kept, code) == "close"
+    wait_for_last(kept, code)
     assert old.wait(PATIENCE) == 0
     assert ask(kept, code) is None  # on a new connection, to the new one
 
@@ -338,7 +344,7 @@ def test_one_that_drains_keeps_no_socket_from_a_third(prepare, sockets, code):
     assert [answer_to(waiting(redirector), code) for _ in range(20)] == [FOUND] * 20
     with inside(path) as s:
         assert answer_to(s, code) == FOUND
-    assert ask(kept, code) == "close"
+    wait_for_last(kept, code)
     assert old.wait(PATIENCE) == 0
     with inside(path) as s:
         assert answer_to(s, code) == FOUND
@@ -364,7 +370,7 @@ def test_the_former_one_leaves_the_admin_port(prepare, sockets, code):
         assert old.running()
     finally:
         redirector.process.signal(signal.SIGCONT)
-    assert ask(kept, code) == "close"
+    wait_for_last(kept, code)
     eventually(lambda: answers_soon(redirector))
 
 
@@ -377,7 +383,7 @@ def test_it_is_the_last_answer_while_a_manager_waits(managed, manager, code):
     redirector.wait_log("stopping")
     assert answer_to(waiting(redirector), code) == FOUND
     assert old.running()
-    assert ask(kept, code) == "close"
+    wait_for_last(kept, code)
     assert old.wait(PATIENCE) == 0
     # Nobody runs, and who comes waits for the next one.
     with waiting(redirector) as s:
