@@ -184,8 +184,9 @@ class Handing:
         self.program.start(ready=False)
         self.program.wait_log("taking over")
         eventually(lambda: "relieved by a successor" in self.former.log())
-        answer(visitors, 100)
-        assert self.program.metric(EVENTS) > 0
+        # The former one goes on to answer whom it has accepted.
+        eventually(lambda: self.program.metric(EVENTS) > 0,
+                   what="visits answered by the successor")
         assert self.former.running()
 
     def check(self, visitors, told, starts, killed):
@@ -219,7 +220,7 @@ def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
         handing.kafka_server.signal(signal.SIGCONT)
         assert handing.former.wait(PATIENCE) == 0
         program.wait_log("spool taken over")
-    assert program.metric(RECOVERED) > 0
+    eventually(lambda: program.metric(RECOVERED) > 0)
     program.wait_log("counters of an earlier start told")
     told = visits_told(clicks(program))
     handing.check(visitors, told, starts=3, killed=1)
