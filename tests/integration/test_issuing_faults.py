@@ -206,11 +206,11 @@ def reclaim(workdir):
 def test_a_block_is_issued_from_for_hold_max_at_most(issuers):
     crowd = issuers({"hold_max": "1s"}, count=2, rate=250)
     crowd.work(0)
-    time.sleep(3.5)
+    time.sleep(8)
     crowd.stop_all()
-    # What is on its way is stored a little later, on a busy machine by a second or
-    # two; were a block not given up, it would be issued from all that time.
-    assert 500 < crowd.judge()["held"] < 3000
+    # What is on its way is stored a little later, on a busy machine by seconds; were
+    # a block not given up, it would be issued from all that time.
+    assert 500 < crowd.judge()["held"] < 7000
     assert crowd.count("expired") > 0
 
 
