@@ -680,7 +680,7 @@ def test_a_dry_run_asks_no_server(importer, log):
 
 def test_a_terminal_sees_a_bar(tables, importer, log):
     path = log(some_lines(2000, step=1))
-    run = importer(batch_rows=50, parts_per_second=20)
+    run = importer(batch_rows=50, parts_per_second=2)  # takes 20 seconds
     parent, child = pty.openpty()
     process = subprocess.Popen(run.command(path), stdout=subprocess.DEVNULL,
                                stderr=child)
