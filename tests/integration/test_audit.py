@@ -117,8 +117,8 @@ def test_a_full_disk_shows_and_does_not_stop_creates(
     status, reason = api.program.ready()
     assert status == 503 and "No space left" in reason
     assert api.create()
-    assert api.program.metric(
-        "shortloop_allocator_audit_write_failures_total") >= 1
+    eventually(lambda: api.program.metric(
+        "shortloop_allocator_audit_write_failures_total") >= 1)
     log.path.unlink()
     api.program.process.signal(signal.SIGHUP)
     eventually(lambda: api.program.ready()[0] == 200)

@@ -44,10 +44,13 @@ class Passage:
         while True:
             try:
                 client, _ = self.listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.to))
             except OSError:
                 if self.ended:
                     return
+                continue
+            try:
+                server = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
                 client.close()
                 continue
             self.sockets += [client, server]
