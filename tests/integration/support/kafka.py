@@ -97,6 +97,8 @@ class Kafka:
     def delete_topic(self, topic):
         self.administer("delete_topics", [topic],
                         done=KafkaError.UNKNOWN_TOPIC_OR_PART)
+        # The controller answers before the broker knows: until then it takes more.
+        eventually(lambda: topic not in self.topics(), what=f"{topic} gone")
 
     def produce(self, topic, values, partition=None, key=None):
         """Sends and waits until every message is acknowledged."""
