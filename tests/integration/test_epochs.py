@@ -159,11 +159,12 @@ class World:
 
 def stopped(world, running, why):
     def marks():
-        return [running.metric("shortloop_collector_stopped",
+        return [running.series("shortloop_collector_stopped",
                                topic=world.clicks, partition=p) for p in "01"]
-    # Together: a group that is joined anew begins from the start.
+    # Together: a group that is joined anew begins from the start, and a partition
+    # has no mark before it was assigned.
     eventually(lambda: running.ready()[0] == 503 and why in running.ready()[1]
-               and marks() == [1, 0], PATIENCE, what="/readyz to say why")
+               and marks() == [[1], [0]], PATIENCE, what="/readyz to say why")
 
 
 def goes_on(world, running):
