@@ -294,10 +294,13 @@ def test_superseded_attempts_outlive_questions(program):
 
 @pytest.fixture
 def behind_proxy(migrated, redis, program, proxy):
-    return program("aggregator", {
-        "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
-        "aggregator": {"settle_every": "500ms", "settle_timeout": "4s",
-                       "lease": "1s"}})
+    """behind_proxy(**settings of `clickhouse`)"""
+    def make(settle_timeout="60s", **clickhouse):
+        return program("aggregator", {
+            "clickhouse": {"url": proxy.url, **clickhouse},
+            "aggregator": {"settle_every": "500ms", "settle_timeout": settle_timeout,
+                           "lease": "1s"}})
+    return make
 
 
 def wait_events(clickhouse, present):
@@ -314,6 +317,7 @@ def wait_events(clickhouse, present):
 def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
                                                clickhouse, present, fault):
     proxy.delay = 0.5
+    made = behind_proxy(settle_timeout="4s", query_timeout="2s")
     migrated.insert(present.draw(30))
     wait_events(clickhouse, present)
     for step in "stats_hourly", "settled:hour", "stats_hourly", "settled:hour":
@@ -321,9 +325,9 @@ def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
         migrated.insert(present.draw(30))
         wait_events(clickhouse, present)
     assert proxy.faults() == {fault: 4}
-    present.wait_right(behind_proxy)
+    present.wait_right(made)
     migrated.insert(present.draw(30))
-    present.wait_right(behind_proxy)
+    present.wait_right(made)
 
 
 @pytest.mark.parametrize("step, carried_out", [
@@ -332,6 +336,7 @@ def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
     pytest.param("settled:hour", True, marks=pytest.mark.long)])
 def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
                                               clickhouse, present, step, carried_out):
+    made = behind_proxy()
     for _ in range(2):
         migrated.insert(present.draw(30))
         wait_events(clickhouse, present)
@@ -339,12 +344,12 @@ def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
     proxy.call_at(1, meeting.wait, step, carried_out)
     migrated.insert(present.draw(30))
     assert meeting.here.wait(60)
-    behind_proxy.kill()
+    made.kill()
     meeting.gone.set()
-    behind_proxy.start()
-    present.wait_right(behind_proxy)
+    made.start()
+    present.wait_right(made)
     migrated.insert(present.draw(30))
-    present.wait_right(behind_proxy)
+    present.wait_right(made)
 
 
 def test_two_that_settle_one_open_hour_at_once(aggregator, migrated, redis,  # noqa: F811

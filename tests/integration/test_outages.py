@@ -186,10 +186,12 @@ def test_counted_visits_are_not_tried_while_it_is_open(links, slow):
     held = open_it(redirector, codes)
     # It may itself be what is tried, and waits then: not each time.
     before = unavailable(redirector, "breaker_open")
+    answers = []
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        answers = [pool.submit(status, redirector, counted) for _ in range(8)]
-        eventually(lambda: unavailable(redirector, "breaker_open") >=
-                   before + 7)
+        def refused():
+            answers.append(pool.submit(status, redirector, counted))
+            return unavailable(redirector, "breaker_open") >= before + 7
+        eventually(refused, what="seven that are not tried")
         held.release()
         assert {a.result() for a in answers} <= {302, 503}
     eventually(lambda: status(redirector, counted) == 302)

@@ -14,7 +14,9 @@ from support.program import PATIENCE, eventually
 LOOK = 10  # seconds for one try of a client
 # With these a broker fails that was away a moment ago.
 PASSES = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT,
-          KafkaError._ALL_BROKERS_DOWN, KafkaError.INVALID_REPLICATION_FACTOR}
+          KafkaError._ALL_BROKERS_DOWN, KafkaError.INVALID_REPLICATION_FACTOR,
+          KafkaError._UNKNOWN_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
+          KafkaError.NOT_LEADER_FOR_PARTITION}
 
 
 def asked(ask, what):
