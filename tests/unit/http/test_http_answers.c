@@ -272,7 +272,7 @@ static void loopback_is_what_only_this_host_reaches(void **state)
 
 static void wait_told_gone(struct world *w)
 {
-	for (int i = 0; i < 5000 && !atomic_load(&w->told_gone); i++)
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->told_gone); i++)
 		usleep(1000);
 	assert_int_equal(atomic_load(&w->told_gone), 1);
 }

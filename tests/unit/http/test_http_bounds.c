@@ -358,11 +358,16 @@ static void none_within_a_request_makes_room(void **state)
 	close(half);
 }
 
+struct blocking {
+	atomic_bool blocked, ended;
+};
+
 static void block_loop(void *arg)
 {
-	struct world *w = arg;
+	struct blocking *b = arg;
 
-	while (!atomic_load(&w->drained))
+	atomic_store(&b->blocked, true);
+	while (!atomic_load(&b->ended))
 		usleep(1000);
 }
 
@@ -371,16 +376,20 @@ static void one_that_has_just_asked_does_not_make_room(void **state)
 {
 	struct world *w = *state;
 	int first = client_connect(w), second = client_connect(w), third;
+	struct blocking blocking = {false, false};
+	struct error err;
 	char *answer;
 
 	ask(first);
 	ask(second);
-	world_post(w, block_loop);
+	assert_int_equal(loop_post(w->loop, block_loop, &blocking, &err), 0);
+	while (!atomic_load(&blocking.blocked))
+		usleep(1000);
 	third = client_connect(w);
 	client_send(third, GET("/a"));
 	client_send(first, GET("/a"));
 	client_send(second, GET("/a"));
-	atomic_store(&w->drained, true);
+	atomic_store(&blocking.ended, true);
 	for (int i = 0; i < 2; i++) {
 		answer = client_read(i ? second : first, "GET\n/a\n\n\n", 1);
 		assert_int_equal(status_of(answer), 200);

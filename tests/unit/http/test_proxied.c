@@ -284,7 +284,7 @@ static void a_drain_does_not_wait_for_headers(void **state)
 	world_let_go(&w->base);
 	answer = client_read_all(busy);
 	assert_int_equal(status_of(answer), 200);
-	for (int i = 0; i < 2000 && !atomic_load(&w->base.drained); i++)
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->base.drained); i++)
 		usleep(1000);
 	assert_true(atomic_load(&w->base.drained));
 	free(answer);

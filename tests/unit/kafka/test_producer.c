@@ -176,7 +176,7 @@ static void an_idle_producer_finds_out_that_nobody_is_there(void **state)
 
 	(void)state;
 	assert_non_null(p);
-	for (int i = 0; i < 100 && !atomic_load(&seen.states_down); i++)
+	for (int i = 0; i < 1200 && !atomic_load(&seen.states_down); i++)
 		nanosleep(&(struct timespec){0, 50 * 1000000}, NULL);
 	assert_false(kafka_producer_is_up(p));
 	kafka_producer_free(p);
