@@ -217,12 +217,14 @@ def is_all(found, expected, what):
     return found == expected
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_a_key_sees_what_its_line_says(world, key):
-    for route, rows in MATRIX.items():
-        for number, (ask, sees) in enumerate(rows):
-            what = f"{route}, row {number}"
-            eventually(lambda a=ask, s=sees, w=what: is_all(a(world, key), s(key), w),
-                       what=what)
-    for path, status in FILES.items():
-        assert world.get(path, key)[0] == status
+@pytest.mark.first
+def test_a_key_sees_what_its_line_says(world, subtests):
+    for key in KEYS:
+        with subtests.test(key=key):
+            for route, rows in MATRIX.items():
+                for number, (ask, sees) in enumerate(rows):
+                    what = f"{route}, row {number}"
+                    eventually(lambda k=key, a=ask, s=sees, w=what:
+                               is_all(a(world, k), s(k), w), what=what)
+            for path, status in FILES.items():
+                assert world.get(path, key)[0] == status
