@@ -294,7 +294,7 @@ def test_superseded_attempts_outlive_questions(program):
 
 @pytest.fixture
 def behind_proxy(migrated, redis, program, proxy):
-    """behind_proxy(**settings of `clickhouse`)"""
+    """behind_proxy(settle_timeout, **settings of `clickhouse`): an aggregator"""
     def make(settle_timeout="60s", **clickhouse):
         return program("aggregator", {
             "clickhouse": {"url": proxy.url, **clickhouse},

@@ -16,7 +16,6 @@ enum {
 	MANY = 200, /* connections */
 };
 
-/* How long what a busy machine does late is waited for. */
 static uint64_t refused(struct world *w, const char *reason)
 {
 	char labels[64];
@@ -513,32 +512,18 @@ static void memory_of_bodies_is_given_back(void **state)
 
 /* --- drain ---------------------------------------------------------------- */
 
-static void on_drained(void *arg)
-{
-	struct world *w = arg;
-
-	atomic_store(&w->drained, true);
-}
-
 static void drain_on_loop(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_drain(w->listener, CLOCK_HOUR, on_drained, w);
+	http_listener_drain(w->listener, CLOCK_HOUR, world_on_drained, w);
 }
 
 static void drain_soon_on_loop(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_drain(w->listener, 300, on_drained, w);
-}
-
-static bool is_drained(struct world *w)
-{
-	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->drained); i++)
-		usleep(1000);
-	return atomic_load(&w->drained);
+	http_listener_drain(w->listener, 300, world_on_drained, w);
 }
 
 static void a_drain_without_connections_is_done_at_once(void **state)
@@ -546,7 +531,7 @@ static void a_drain_without_connections_is_done_at_once(void **state)
 	struct world *w = *state;
 
 	world_post(w, drain_on_loop);
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(w));
 }
 
 static void a_drain_closes_idle_connections(void **state)
@@ -558,7 +543,7 @@ static void a_drain_closes_idle_connections(void **state)
 	free(client_read(fd, "GET\n/a\n\n\n", 1));
 	world_post(w, drain_on_loop);
 	assert_true(ms_until_closed(fd) < CLIENT_PATIENCE_S * 1000);
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(w));
 	close(fd);
 }
 
@@ -577,7 +562,7 @@ static void a_drain_lets_the_present_request_finish(void **state)
 	answer = client_read_all(fd);
 	assert_int_equal(status_of(answer), 200);
 	assert_non_null(strstr(answer, "\r\nConnection: close\r\n"));
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(w));
 	free(answer);
 	close(fd);
 }
@@ -590,7 +575,7 @@ static void a_drain_gives_up_after_its_timeout(void **state)
 	client_send(fd, GET("/hold"));
 	world_wait_handled(w, 1);
 	world_post(w, drain_soon_on_loop);
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(w));
 	close(fd);
 }
 
@@ -603,7 +588,7 @@ static void a_drained_listener_refuses_connections(void **state)
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	world_post(w, drain_on_loop);
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(w));
 	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), -1);
 	assert_int_equal(errno, ECONNREFUSED);
 	close(fd);

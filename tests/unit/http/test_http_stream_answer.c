@@ -270,32 +270,19 @@ static void a_broken_answer_to_http_1_0_is_reset(void **state)
 
 /* --- drain ---------------------------------------------------------------- */
 
-static void on_drained(void *arg)
-{
-	struct stream_world *w = arg;
-
-	atomic_store(&w->base.drained, true);
-}
-
 static void drain_on_loop(void *arg)
 {
 	struct stream_world *w = arg;
 
-	http_listener_drain(w->base.listener, CLOCK_HOUR, on_drained, w);
+	http_listener_drain(w->base.listener, CLOCK_HOUR, world_on_drained,
+			    &w->base);
 }
 
 static void drain_soon_on_loop(void *arg)
 {
 	struct stream_world *w = arg;
 
-	http_listener_drain(w->base.listener, 300, on_drained, w);
-}
-
-static bool is_drained(struct stream_world *w)
-{
-	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->base.drained); i++)
-		usleep(1000);
-	return atomic_load(&w->base.drained);
+	http_listener_drain(w->base.listener, 300, world_on_drained, &w->base);
 }
 
 static void a_drain_lets_a_stream_finish(void **state)
@@ -311,7 +298,7 @@ static void a_drain_lets_a_stream_finish(void **state)
 	client_send(fd, "def");
 	answer = client_read_all(fd);
 	assert_non_null(strstr(answer, "def\r\n0\r\n\r\n"));
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(&w->base));
 	free(answer);
 	close(fd);
 }
@@ -324,7 +311,7 @@ static void a_drain_does_not_wait_for_ever(void **state)
 	client_send(fd, POST("/s/echo", "Content-Length: 6\r\n") "abc");
 	free(client_read(fd, "\r\nabc\r\n", 1));
 	world_post(&w->base, drain_soon_on_loop);
-	assert_true(is_drained(w));
+	assert_true(world_is_drained(&w->base));
 	close(fd);
 }
 

@@ -57,32 +57,25 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void on_drained(void *arg)
-{
-	struct world *w = arg;
-
-	atomic_store(&w->drained, true);
-}
-
 static void leave_patiently(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_leave(w->listener, 60000, on_drained, w);
+	http_listener_leave(w->listener, 60000, world_on_drained, w);
 }
 
 static void leave_soon(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_leave(w->listener, 50, on_drained, w);
+	http_listener_leave(w->listener, 50, world_on_drained, w);
 }
 
 static void wind_down(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_wind_down(w->listener, 60000, on_drained, w);
+	http_listener_wind_down(w->listener, 60000, world_on_drained, w);
 }
 
 static void open_on_loop(void *arg)
@@ -90,13 +83,6 @@ static void open_on_loop(void *arg)
 	struct world *w = arg;
 
 	http_listener_open(w->listener);
-}
-
-static bool is_drained(struct world *w)
-{
-	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->drained); i++)
-		usleep(1000);
-	return atomic_load(&w->drained);
 }
 
 /* What was posted before has been done. */
@@ -139,7 +125,7 @@ static void nobody_is_accepted_before_it_is_open(void **state)
 	int fd;
 
 	world_post(p->old, leave_patiently);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	fd = client_connect(p->old);
 	client_send(fd, GET("/a"));
 	wait_for_loop(p->next);
@@ -153,7 +139,7 @@ static void drain_on_loop(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_drain(w->listener, 0, on_drained, w);
+	http_listener_drain(w->listener, 0, world_on_drained, w);
 }
 
 /* As a start that fails: who waits there is the other's. */
@@ -176,7 +162,7 @@ static void one_that_was_never_open_drains_nobody(void **state)
 	fd = client_connect(p->old);
 	client_send(fd, GET("/a"));
 	world_post(p->old, drain_on_loop);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	world_post(p->next, open_on_loop);
 	is_answered(fd, false);
 	close(fd);
@@ -192,7 +178,7 @@ static void who_is_connected_may_ask_once_more(void **state)
 	wait_for_loop(p->old);
 	assert_false(atomic_load(&p->old->drained));
 	asks(fd, true);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	close(fd);
 }
 
@@ -209,7 +195,7 @@ static void who_has_sent_several_requests_loses_none(void **state)
 	answers = client_read_all(fd);
 	assert_int_equal(count(answers, "HTTP/1.1 200 "), 3);
 	assert_int_equal(count(answers, CLOSING), 1);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	free(answers);
 	close(fd);
 }
@@ -223,7 +209,7 @@ static void who_does_not_ask_is_closed_in_the_end(void **state)
 	asks(fd, false);
 	world_post(p->old, leave_soon);
 	assert_int_equal(recv(fd, &byte, 1, 0), 0);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	close(fd);
 }
 
@@ -235,7 +221,7 @@ static void whose_header_is_awaited_is_closed_in_the_end(void **state)
 	client_send(fd, "GET /a HT");
 	usleep(20000);
 	world_post(p->old, leave_soon);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	close(fd);
 }
 
@@ -252,7 +238,7 @@ static void winding_down_it_accepts_until_the_former_are_gone(void **state)
 	wait_for_loop(p->old);
 	assert_false(atomic_load(&p->old->drained));
 	asks(first, true);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 	/* And goes on. */
 	close(later);
 	later = client_connect(p->old);
@@ -266,7 +252,7 @@ static void winding_down_without_connections_is_done_at_once(void **state)
 	struct pair *p = *state;
 
 	world_post(p->old, wind_down);
-	assert_true(is_drained(p->old));
+	assert_true(world_is_drained(p->old));
 }
 
 struct waiting {

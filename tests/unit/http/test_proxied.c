@@ -255,18 +255,11 @@ static void a_request_of_others_has_no_header(void **state)
 	expect_peer(*state, plain, sizeof(plain) - 1, 5, "127.0.0.1");
 }
 
-static void on_drained(void *arg)
-{
-	struct world *w = arg;
-
-	atomic_store(&w->drained, true);
-}
-
 static void drain_on_loop(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_drain(w->listener, 60000, on_drained, w);
+	http_listener_drain(w->listener, 60000, world_on_drained, w);
 }
 
 static void a_drain_does_not_wait_for_headers(void **state)
@@ -284,9 +277,7 @@ static void a_drain_does_not_wait_for_headers(void **state)
 	world_let_go(&w->base);
 	answer = client_read_all(busy);
 	assert_int_equal(status_of(answer), 200);
-	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->base.drained); i++)
-		usleep(1000);
-	assert_true(atomic_load(&w->base.drained));
+	assert_true(world_is_drained(&w->base));
 	free(answer);
 	close(waiting);
 	close(busy);

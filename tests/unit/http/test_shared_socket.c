@@ -130,18 +130,11 @@ static void their_own_ports_go_on(void **state)
 	}
 }
 
-static void on_drained(void *arg)
-{
-	struct world *w = arg;
-
-	atomic_store(&w->drained, true);
-}
-
 static void drain_on_loop(void *arg)
 {
 	struct world *w = arg;
 
-	http_listener_drain(w->listener, 60000, on_drained, w);
+	http_listener_drain(w->listener, 60000, world_on_drained, w);
 }
 
 static bool all_drained(const struct shared_world *all)

@@ -253,6 +253,22 @@ static inline void world_wait_handled(struct world *w, int count)
 	assert_true(atomic_load(&w->handled) >= count);
 }
 
+/* For http_listener_drain() and its kin; the argument is the world. */
+static inline void world_on_drained(void *arg)
+{
+	struct world *w = arg;
+
+	atomic_store(&w->drained, true);
+}
+
+/* Waits until the listener is drained. */
+static inline bool world_is_drained(const struct world *w)
+{
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->drained); i++)
+		usleep(1000);
+	return atomic_load(&w->drained);
+}
+
 /* --- the client ----------------------------------------------------------- */
 
 static inline void client_connect_by(const struct world *w, int fd)
