@@ -9,6 +9,7 @@
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
+#include "common/clickhouse/rows.h"
 
 #define SQL_DAY "toDate(toDateTime({start:UInt32}, 'UTC'))"
 
@@ -111,15 +112,79 @@ static void put_slots(struct buf *sql, const struct day_copy *c)
 			 "AND attempt = " SQL_BASE_ATTEMPT ") GROUP BY o, s");
 }
 
+#define SQL_INTO_VALUES                                                        \
+	"INSERT INTO owner_values (owner, dimension, day, attempt, value, "    \
+	"rest, events, clicks, bots, prefetches) SELECT o, '%s', " SQL_DAY     \
+	", {attempt:UInt64}, "
+
+/* Of owners of no more values than are kept: to rank them is most of what it
+ * costs otherwise, and there are few others. */
+static void put_few_values(struct buf *sql, const struct day_copy *c,
+			   const struct dimension *d)
+{
+	int64_t most = c->s->settings->values_max;
+
+	buf_printf(sql,
+		   SQL_INTO_VALUES
+		   "one.1, false, one.2, one.3, one.4, one.5 FROM (SELECT o, "
+		   "arrayJoin(g) AS one FROM (SELECT o, groupArray(%" PRId64
+		   ")((v, n, c, b, p)) AS g FROM (SELECT owner AS o, %s AS "
+		   "v, " SQL_COUNTS " FROM %s GROUP BY o, v) GROUP BY o "
+		   "HAVING length(g) <= %" PRId64 "))",
+		   d->name, most + 1, d->expression, rows_of(c), most);
+}
+
+/* Owners that put_few_values has left out, or that have none. */
+#define SQL_LEFT_OUT                                                           \
+	"owner NOT IN (SELECT owner FROM owner_values WHERE day = " SQL_DAY    \
+	" AND attempt = {attempt:UInt64} AND dimension = '%s')"
+
+#define DIMENSIONS_MAX 64
+
+struct owners {
+	uint64_t all;
+	uint64_t with_values[DIMENSIONS_MAX]; /* by dimension */
+};
+
+/* A row is: dimension, '' for all; owners. */
+static int take_owners(void *arg, char **f, struct error *err)
+{
+	struct owners *o = arg;
+	const struct dimension *d = dimension_find(f[0]);
+
+	(void)err;
+	if (!d)
+		o->all = tsv_u64(f[1]);
+	else if (d - dimensions < DIMENSIONS_MAX)
+		o->with_values[d - dimensions] = tsv_u64(f[1]);
+	return 0;
+}
+
+/* Those that put_few_values has staged. */
+static int count_owners(const struct day_copy *c, struct owners *ret,
+			struct error *err)
+{
+	static const char sql[] =
+		"SELECT '', uniqExact(owner) FROM owner_slots "
+		"WHERE " SQL_IN_SLOTS "AND attempt = {attempt:UInt64} "
+		"UNION ALL SELECT toString(dimension), uniqExact(owner) "
+		"FROM owner_values WHERE day = " SQL_DAY
+		" AND attempt = {attempt:UInt64} GROUP BY dimension "
+		"FORMAT TabSeparated";
+
+	*ret = (struct owners){0};
+	return clickhouse_rows(c->s->ch, sql, c->params.items, "sn",
+			       take_owners, ret, err);
+}
+
 /* Values beyond the busiest of an owner, and those that the base has no more,
- * are one row. */
+ * are one row.  `left_out`: of these owners only. */
 static void put_values(struct buf *sql, const struct day_copy *c,
-		       const struct dimension *d)
+		       const struct dimension *d, bool left_out)
 {
 	buf_printf(sql,
-		   "INSERT INTO owner_values (owner, dimension, day, attempt, "
-		   "value, rest, events, clicks, bots, prefetches) SELECT o, "
-		   "'%s', " SQL_DAY ", {attempt:UInt64}, if(is_rest, '', v) "
+		   SQL_INTO_VALUES
+		   "if(is_rest, '', v) "
 		   "AS shown, is_rest, sum(n), sum(c), sum(b), sum(p) FROM ("
 		   "SELECT *, was_rest OR row_number() OVER (PARTITION BY o, "
 		   "was_rest ORDER BY n DESC, v) > {most:UInt64} AS is_rest "
@@ -132,8 +197,11 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 			      "FROM (");
 	buf_printf(sql,
 		   "SELECT owner AS o, %s AS v, false AS was_rest, " SQL_COUNTS
-		   " FROM %s GROUP BY o, v",
+		   " FROM %s",
 		   d->expression, rows_of(c));
+	if (left_out)
+		buf_printf(sql, " AND " SQL_LEFT_OUT, d->name);
+	buf_puts(sql, " GROUP BY o, v");
 	if (c->dropped)
 		buf_printf(sql,
 			   ") UNION ALL SELECT owner AS o, value AS v, "
@@ -165,23 +233,57 @@ static int run(struct day_copy *c, struct buf *sql, struct error *err)
 	return settling_run(c->s->ch, sql, params, err);
 }
 
+typedef void put_fn(struct buf *sql, const struct day_copy *c,
+		    const struct dimension *d);
+
+static void put_left_out(struct buf *sql, const struct day_copy *c,
+			 const struct dimension *d)
+{
+	put_values(sql, c, d, true);
+}
+
+static void put_all(struct buf *sql, const struct day_copy *c,
+		    const struct dimension *d)
+{
+	put_values(sql, c, d, false);
+}
+
 /* A dimension at a time: each reads its own columns, and memory holds the
- * groups of one. */
-static int stage(struct day_copy *c, struct error *err)
+ * groups of one.  `owners`: only those of which some owners are left out. */
+static int stage_values(struct day_copy *c, put_fn *put,
+			const struct owners *owners, struct error *err)
 {
 	struct buf sql = {0};
-	int status;
+	int status = 0;
 
-	put_slots(&sql, c);
-	status = run(c, &sql, err);
 	for (size_t i = 0; status == 0 && i < dimension_count; i++) {
-		if (!is_kept(&dimensions[i]))
+		if (!is_kept(&dimensions[i]) ||
+		    (owners && owners->with_values[i] == owners->all))
 			continue;
-		put_values(&sql, c, &dimensions[i]);
+		put(&sql, c, &dimensions[i]);
 		status = run(c, &sql, err);
 	}
 	buf_free(&sql);
 	return status;
+}
+
+static int stage(struct day_copy *c, struct error *err)
+{
+	struct buf sql = {0};
+	struct owners owners;
+	int status;
+
+	put_slots(&sql, c);
+	status = run(c, &sql, err);
+	buf_free(&sql);
+	if (status < 0)
+		return -1;
+	if (c->dropped)
+		return stage_values(c, put_all, NULL, err);
+	if (stage_values(c, put_few_values, NULL, err) < 0 ||
+	    count_owners(c, &owners, err) < 0)
+		return -1;
+	return stage_values(c, put_left_out, &owners, err);
 }
 
 /* -------------------------------------------------------------------------- */
