@@ -77,13 +77,29 @@ static const char *plural(uint64_t n)
 /* --- up to when ------------------------------------------------------------
  */
 
+/* It stays before an hour that cannot be settled, whatever partitions promise
+ * beyond. */
+static bool waits_for_hour(const struct doctor *d,
+			   const struct watermark *reported)
+{
+	int64_t until = d->published.complete_until;
+
+	return until && until % CLOCK_HOUR == 0 &&
+	       reported->complete_until - d->settings->clicks.edge_delay >
+		       until + WATERMARK_AGE;
+}
+
 static void say_watermark(struct doctor *d, const struct watermark *reported)
 {
 	int64_t until = d->published.complete_until;
 	int64_t age = reported->server_ms - until;
 	char text[RFC3339_TEXT_MAX], waits[320] = "";
 
-	if (*reported->topic)
+	if (waits_for_hour(d, reported))
+		snprintf(waits, sizeof(waits),
+			 "; it waits for the hour that begins then, which is "
+			 "not settled: the aggregator's log says why");
+	else if (*reported->topic)
 		snprintf(waits, sizeof(waits),
 			 "; it waits for partition %" PRIu32 " of %s%s",
 			 reported->partition, reported->topic,
