@@ -101,14 +101,19 @@ bool periodic_should_stop(struct periodic *p, int64_t ms)
 	return stopping;
 }
 
-void periodic_stop(struct periodic *p)
+void periodic_end(struct periodic *p)
 {
-	if (!p->started)
-		return;
 	pthread_mutex_lock(&p->lock);
 	p->stopping = true;
 	pthread_cond_signal(&p->wake);
 	pthread_mutex_unlock(&p->lock);
+}
+
+void periodic_stop(struct periodic *p)
+{
+	if (!p->started)
+		return;
+	periodic_end(p);
 	pthread_join(p->thread, NULL);
 	p->started = false;
 }

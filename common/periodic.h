@@ -31,6 +31,9 @@ void periodic_wake(struct periodic *p);
  * looks. */
 bool periodic_should_stop(struct periodic *p, int64_t ms);
 
+/* Asks it to end after the call that is under way.  From any thread. */
+void periodic_end(struct periodic *p);
+
 /* Waits for a call under way, and ends the thread.  Not from within `fn`.  What
  * asks later asks for nothing. */
 void periodic_stop(struct periodic *p);

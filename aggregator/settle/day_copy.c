@@ -164,6 +164,13 @@ static void take_flag(void *arg, const uint64_t *n)
 	*(bool *)arg = n[0] > 0;
 }
 
+/* The newest that was published of its hours and links. */
+#define SQL_NEWEST                                                             \
+	"(SELECT max(attempt) FROM settled WHERE "                             \
+	"kind IN ('hour', 'link_day') AND "                                    \
+	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"unit < toDateTime({end:UInt32}, 'UTC'))"
+
 /* Not beside something of the day that was published meanwhile; nor from rows
  * that are in its base by now, or gone. */
 static void put_publish(struct buf *sql, const struct day_copy *c,
@@ -184,18 +191,38 @@ static void put_publish(struct buf *sql, const struct day_copy *c,
 	buf_puts(sql, " = {rows:UInt64} AND ");
 	if (!kind->put_settled)
 		buf_puts(sql, SQL_DAY_IS_AS_IT_WAS " AND ");
-	buf_puts(sql, "(SELECT max(attempt) FROM settled WHERE "
-		      "kind IN ('hour', 'link_day') AND "
-		      "unit >= toDateTime({start:UInt32}, 'UTC') AND "
-		      "unit < toDateTime({end:UInt32}, 'UTC')) < "
-		      "{attempt:UInt64} AND now64(3, 'UTC') < "
-		      "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
+	buf_puts(sql,
+		 SQL_NEWEST " < "
+			    "{attempt:UInt64} AND now64(3, 'UTC') < "
+			    "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
 }
 
-static int publish(const struct day_copy *c, const struct day_copy_kind *kind,
-		   struct error *err)
+/* What was staged is not published: `why` says so, unless hours of the day were
+ * settled meanwhile, which is nobody's fault. */
+static int refuse(const struct day_copy *c, const struct error *why,
+		  struct error *err)
 {
 	struct buf sql = {0};
+	bool overtaken = false;
+
+	buf_puts(&sql, "SELECT " SQL_NEWEST " > {attempt:UInt64} "
+		       "FORMAT TabSeparated");
+	if (ask(c, &sql, 1, take_flag, &overtaken, err) < 0)
+		return -1;
+	if (overtaken)
+		return error_set_retriable(
+			err, ERROR_CONFLICT,
+			"hours of it were settled meanwhile; "
+			"it is done again after them");
+	*err = *why;
+	return -1;
+}
+
+static int publish_in_turn(const struct day_copy *c,
+			   const struct day_copy_kind *kind, struct error *err)
+{
+	struct buf sql = {0};
+	struct error why = {0};
 	bool written = false;
 	int status;
 
@@ -212,10 +239,22 @@ static int publish(const struct day_copy *c, const struct day_copy_kind *kind,
 	if (status == 0)
 		status = ask(c, &sql, 1, take_flag, &written, err);
 	buf_free(&sql);
-	if (status == 0 && !written)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "it is not what was counted; computing it "
-				   "again");
+	if (status == 0 && !written) {
+		error_set(&why, ERROR_PROTOCOL,
+			  "it is not what was counted; computing it again");
+		return refuse(c, &why, err);
+	}
+	return status;
+}
+
+static int publish(const struct day_copy *c, const struct day_copy_kind *kind,
+		   struct error *err)
+{
+	int status;
+
+	settling_take_turn(c->s);
+	status = publish_in_turn(c, kind, err);
+	settling_end_turn(c->s);
 	return status;
 }
 
@@ -225,6 +264,7 @@ static int copy(struct day_copy *c, const struct day_copy_kind *kind,
 	const struct settled_row marker = {
 		kind->marker_kind, {.start = c->start}, c->attempt};
 	struct counts n = {0};
+	struct error why = {0};
 
 	if (set_params(c, last, 0, err) < 0 || count(c, kind, &n, err) < 0)
 		return -1;
@@ -233,16 +273,19 @@ static int copy(struct day_copy *c, const struct day_copy_kind *kind,
 	if (settling_insert(c->s, &marker, 1, last, err) < 0 ||
 	    kind->stage(c, err) < 0 || count(c, kind, &n, err) < 0)
 		return -1;
-	if (n.staged == SETTLE_SQL_UNEVEN)
-		return error_set(err, ERROR_PROTOCOL,
-				 "its dimensions hold different numbers of "
-				 "events; computing it again");
-	if (n.staged != n.rows || n.staged != n.settled)
-		return error_set(err, ERROR_PROTOCOL,
-				 "%" PRIu64 " events were staged of %" PRIu64
-				 " rows, %" PRIu64 " settled; computing it "
-				 "again",
-				 n.staged, n.rows, n.settled);
+	if (n.staged == SETTLE_SQL_UNEVEN) {
+		error_set(&why, ERROR_PROTOCOL,
+			  "its dimensions hold different numbers of events; "
+			  "computing it again");
+		return refuse(c, &why, err);
+	}
+	if (n.staged != n.rows || n.staged != n.settled) {
+		error_set(&why, ERROR_PROTOCOL,
+			  "%" PRIu64 " events were staged of %" PRIu64
+			  " rows, %" PRIu64 " settled; computing it again",
+			  n.staged, n.rows, n.settled);
+		return refuse(c, &why, err);
+	}
 	if (set_params(c, last, n.staged, err) < 0 || publish(c, kind, err) < 0)
 		return -1;
 	*ret_done = true;
@@ -265,7 +308,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		return 0;
 	c.start = pending.first;
 	c.dropped = pending.dropped;
-	c.attempt = settling_attempt_next(settling_now(s), last->attempt);
+	c.attempt = settling_attempt_of_day(s, last);
 	status = copy(&c, kind, last, ret_done, err);
 	settling_params_release(&c.params);
 	return status < 0

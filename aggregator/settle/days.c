@@ -190,8 +190,8 @@ static int stage_old(struct work *w, struct error *err)
 /* --- publishing ------------------------------------------------------------
  */
 
-static int publish(struct work *w, const struct progress *last,
-		   struct error *err)
+static int publish_in_turn(struct work *w, const struct progress *last,
+			   struct error *err)
 {
 	struct buf sql = {0};
 	bool written = false;
@@ -212,6 +212,17 @@ static int publish(struct work *w, const struct progress *last,
 				   "it is not what was counted; computing it "
 				   "again");
 	buf_free(&sql);
+	return status;
+}
+
+static int publish(struct work *w, const struct progress *last,
+		   struct error *err)
+{
+	int status;
+
+	settling_take_turn(w->s);
+	status = publish_in_turn(w, last, err);
+	settling_end_turn(w->s);
 	return status;
 }
 
@@ -290,8 +301,7 @@ int days_settle(const struct settling *s, const struct stale *day,
 	struct work w = {
 		.s = s,
 		.what = day,
-		.attempt =
-			settling_attempt_next(settling_now(s), last->attempt),
+		.attempt = settling_attempt_of_day(s, last),
 	};
 	int status;
 

@@ -273,7 +273,7 @@ static const char publish_sql[] =
 	"AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
 /* clang-format on */
 
-static int publish(struct work *w, bool *ret_written, struct error *err)
+static int publish_in_turn(struct work *w, bool *ret_written, struct error *err)
 {
 	static const char is_written[] =
 		"SELECT count() > 0 FROM settled WHERE kind = 'dropped_day' "
@@ -290,6 +290,16 @@ static int publish(struct work *w, bool *ret_written, struct error *err)
 		status = settling_query(w->s->ch, is_written, w->params.items,
 					1, take_flag, ret_written, err);
 	buf_free(&text);
+	return status;
+}
+
+static int publish(struct work *w, bool *ret_written, struct error *err)
+{
+	int status;
+
+	settling_take_turn(w->s);
+	status = publish_in_turn(w, ret_written, err);
+	settling_end_turn(w->s);
 	return status;
 }
 
@@ -325,7 +335,7 @@ int drop_next(const struct settling *s, int64_t after,
 	*ret_start = w.start;
 	if (w.start < 0)
 		return 0;
-	w.attempt = settling_attempt_next(settling_now(s), last->attempt);
+	w.attempt = settling_attempt_of_day(s, last);
 	status = drop(&w, last, ret_dropped, err);
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;

@@ -48,9 +48,9 @@ static int publish(const struct settling *s, const struct progress *last,
 		" = 0 AND " SQL_SETTLED_BEFORE " > 0";
 	static const char *const names[] = {"param_attempt", "param_read_until",
 					    "param_complete_until"};
-	const uint64_t numbers[] = {
-		settling_attempt_next(settling_now(s), last->attempt),
-		(uint64_t)last->read_until, (uint64_t)last->complete_until};
+	const uint64_t numbers[] = {settling_attempt_of_day(s, last),
+				    (uint64_t)last->read_until,
+				    (uint64_t)last->complete_until};
 	struct settling_params params = {0};
 	struct clickhouse_param *end = params.items;
 	struct buf text = {0};
@@ -60,11 +60,13 @@ static int publish(const struct settling *s, const struct progress *last,
 		end++;
 	*end++ = (struct clickhouse_param){"param_keep", keep};
 	*end = (struct clickhouse_param){NULL, NULL};
+	buf_puts(&text, sql);
+	settling_take_turn(s);
 	if (status == 0)
 		status = s->check_lease(s->arg, err);
-	buf_puts(&text, sql);
 	if (status == 0)
 		status = settling_run(s->ch, &text, params.items, err);
+	settling_end_turn(s);
 	buf_free(&text);
 	settling_params_release(&params);
 	return status;

@@ -91,9 +91,12 @@ static int take_next(struct round *r, const struct stale *hours, size_t count,
 {
 	size_t most = count < t->most ? count : t->most;
 	struct settle_count n;
-	int status = hours_settle(r->s, hours, most, t->until, r->open, r->last,
-				  &n, err);
+	int status;
 
+	settling_take_turn(r->s);
+	status = hours_settle(r->s, hours, most, t->until, r->open, r->last, &n,
+			      err);
+	settling_end_turn(r->s);
 	r->ret->hours += n.published;
 	r->ret->added += n.added;
 	*ret_done = n.done;

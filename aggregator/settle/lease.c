@@ -1,10 +1,12 @@
 #include "aggregator/settle/lease.h"
 
-#include "common/host_name.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+#include "common/host_name.h"
 
 /* Ours: prolong.  Free: take, from a full Redis as well: what is settled is not
  * in it.  Another's: no. */
@@ -27,6 +29,7 @@ enum script {
 };
 
 struct lease {
+	pthread_mutex_t mutex; /* for redis and scripts */
 	struct redis *redis;
 	struct redis_script script[SCRIPTS];
 	struct redis_scripts scripts; /* these */
@@ -57,6 +60,7 @@ struct lease *lease_new(const struct redis_config *config, const char *name,
 		error_set_nomem(err);
 		return NULL;
 	}
+	pthread_mutex_init(&lease->mutex, NULL);
 	redis_script_init(&lease->script[HOLD], hold_text);
 	redis_script_init(&lease->script[RELEASE], release_text);
 	lease->scripts = (struct redis_scripts){lease->script, SCRIPTS};
@@ -75,6 +79,7 @@ void lease_free(struct lease *lease)
 	if (!lease)
 		return;
 	redis_free(lease->redis);
+	pthread_mutex_destroy(&lease->mutex);
 	free(lease);
 }
 
@@ -83,9 +88,13 @@ static int run(struct lease *lease, enum script script, long long *ret,
 {
 	const char *argv[] = {lease->key, lease->holder, lease->ttl};
 	redisReply *reply = NULL;
+	int status;
 
-	if (redis_eval(lease->redis, &lease->script[script], 1, 3, argv, NULL,
-		       &reply, err) < 0)
+	pthread_mutex_lock(&lease->mutex);
+	status = redis_eval(lease->redis, &lease->script[script], 1, 3, argv,
+			    NULL, &reply, err);
+	pthread_mutex_unlock(&lease->mutex);
+	if (status < 0)
 		return error_wrap(err, "lease %s", lease->key);
 	*ret = reply->integer;
 	freeReplyObject(reply);
@@ -99,6 +108,18 @@ int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err)
 	if (run(lease, HOLD, &owned, err) < 0)
 		return -1;
 	*ret_owned = owned == 1;
+	return 0;
+}
+
+int lease_check(struct lease *lease, struct error *err)
+{
+	bool owned = false;
+
+	if (lease_acquire(lease, &owned, err) < 0)
+		return -1;
+	if (!owned)
+		return error_set_retriable(err, ERROR_STOPPED,
+					   "another aggregator took the lease");
 	return 0;
 }
 

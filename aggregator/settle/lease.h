@@ -2,7 +2,7 @@
  * lease.h - which of several aggregators settles: a value in Redis with a time
  * to live.  A second settler would be wasteful, never wrong.
  *
- * One thread.
+ * Made and freed by one thread; the rest by any.
  */
 #ifndef AGGREGATOR_SETTLE_LEASE_H
 #define AGGREGATOR_SETTLE_LEASE_H
@@ -25,6 +25,10 @@ void lease_free(struct lease *lease);
 /* Takes the lease if it is free, and prolongs it if it is ours.  *ret_owned
  * says whether it is ours now; -1 when Redis cannot be asked. */
 int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err);
+
+/* 0 when it is ours, prolonged; ERROR_STOPPED, retriable, when another took
+ * it. */
+int lease_check(struct lease *lease, struct error *err);
 
 /* Gives it up, so that another need not wait for its end.  Errors do not
  * matter: it ends by itself. */

@@ -1,14 +1,13 @@
 #include "aggregator/settle/settler.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "aggregator/migrate/migrate.h"
-#include "aggregator/reconcile/reconcile_day.h"
-#include "aggregator/reconcile/reconcile_gauges.h"
-#include "aggregator/reconcile/reconciled_hours.h"
+#include "aggregator/settle/day_settler.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
 #include "aggregator/zone/civil.h"
@@ -30,9 +29,7 @@ struct settler_health {
 struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
-	struct metric *dropped, *rows_deleted;
-	struct metric *hours, *hours_added, *days, *sealed, *owner_days,
-		*rolled_up, *failures, *lease_owned, *seconds;
+	struct metric *hours, *hours_added, *failures, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
 
@@ -42,8 +39,8 @@ struct settler {
 	struct periodic *thread;
 	struct settler_health health;
 	struct settler_metrics metrics;
-	struct reconcile_gauges reconciled;
-	int64_t reconcile_at; /* monotonic ms of the next time */
+	pthread_mutex_t turn; /* of hours and days */
+	struct day_settler *days;
 	struct clickhouse *ch;
 	/* For statements that may take as long as settle_timeout allows. */
 	struct clickhouse_config patient;
@@ -215,73 +212,15 @@ static void report_silent(struct settler *s, const struct silent_topic *topic)
 		 topic->name);
 }
 
-static void report_dropped(struct settler *s, const struct pass_result *r)
-{
-	char name[CIVIL_NAME_MAX];
-
-	metric_add(s->metrics.dropped, r->dropped);
-	metric_add(s->metrics.rows_deleted, r->rows_deleted);
-	if (r->dropped)
-		log_info(s->log,
-			 "dropped a day; its rows are deleted after "
-			 "keep_superseded",
-			 log_str("day", civil_day_name(r->dropped_day, name)));
-	if (r->kept_from)
-		log_info(s->log, "dropped what was settled of older months",
-			 log_str("kept_from",
-				 civil_day_name(r->kept_from, name)));
-	if (r->rows_deleted)
-		log_info(s->log, "deleted rows of days that were dropped",
-			 log_int("rows", (int64_t)r->rows_deleted));
-}
-
-/* --- reconciliation ---------------------------------------------------------
- */
-
-/* The hours of a day from `from` (seconds) on; shows them if there are gauges.
- */
-static int reconcile_from(struct settler *s, int64_t from,
-			  struct reconcile_gauges *gauges, struct error *err)
-{
-	struct reconciliation found = {0};
-	int status = reconcile_day(s->patient_ch, &s->config->aggregator.clicks,
-				   from, &found, err);
-
-	if (status == 0 && gauges)
-		reconcile_gauges_set(gauges, &found);
-	reconciliation_release(&found);
-	return status;
-}
-
-/* The hours that end before `complete_until` (ms; 0: not known), and a day that
- * was sealed since it was looked at, with what came late until then. */
-static int reconcile_what_is_due(struct settler *s, int64_t complete_until,
-				 struct error *err)
-{
-	int64_t every = s->config->aggregator.reconcile_every;
-	int64_t to = complete_until / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND;
-	int64_t now = clock_monotonic_ms(), sealed;
-
-	if (!every || now < s->reconcile_at || to < CIVIL_DAY)
-		return 0;
-	s->reconcile_at = now + every;
-	if (reconcile_from(s, to - CIVIL_DAY, &s->reconciled, err) < 0 ||
-	    reconciled_hours_due(s->patient_ch, &sealed, err) < 0)
-		return -1;
-	return sealed >= 0 ? reconcile_from(s, sealed, NULL, err) : 0;
-}
-
-/* Settling goes on without it. */
-static void update_reconciled(struct settler *s, int64_t complete_until)
-{
-	struct error err = {0};
-
-	if (reconcile_what_is_due(s, complete_until, &err) < 0)
-		log_warn(s->log, "not reconciled", log_err(&err));
-}
-
 /* --- a step -----------------------------------------------------------------
  */
+
+static int check_lease(void *arg, struct error *err)
+{
+	struct settler *s = arg;
+
+	return lease_check(s->lease, err);
+}
 
 /* Of a pass that failed, what it had done. */
 static void report_done(struct settler *s, const struct pass_result *r,
@@ -289,19 +228,10 @@ static void report_done(struct settler *s, const struct pass_result *r,
 {
 	metric_add(s->metrics.hours, r->hours);
 	metric_add(s->metrics.hours_added, r->hours_added);
-	metric_add(s->metrics.days, r->days);
-	metric_add(s->metrics.sealed, r->sealed);
-	metric_add(s->metrics.owner_days, r->owner_days);
-	metric_add(s->metrics.rolled_up, r->rolled_up);
-	report_dropped(s, r);
-	if (r->hours || r->days || r->sealed || r->owner_days || r->rolled_up)
-		log_debug(s->log, "settled",
+	if (r->hours)
+		log_debug(s->log, "settled hours",
 			  log_int("hours", (int64_t)r->hours),
-			  log_int("hours_added", (int64_t)r->hours_added),
-			  log_int("days", (int64_t)r->days),
-			  log_int("sealed", (int64_t)r->sealed),
-			  log_int("owner_days", (int64_t)r->owner_days),
-			  log_int("rolled_up", (int64_t)r->rolled_up),
+			  log_int("added", (int64_t)r->hours_added),
 			  log_int("ms", ms));
 }
 
@@ -322,7 +252,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 		metric_set(s->metrics.complete_until,
 			   ret->complete_until / 1000);
 		report_held(s, &ret->held);
-		update_reconciled(s, ret->complete_until);
+		day_settler_allow(s->days, !ret->more, ret->hours > 0);
 	}
 	return status < 0 ? error_wrap(err, "settle") : 0;
 }
@@ -336,7 +266,8 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
  *	  back off, retry     settle_every     settle_every, or at once
  *	                                       when more is stale
  *
- * Returns how long to wait before the next step (ms).
+ * Days are settled on a thread of their own (day_settler.h).  Returns how long
+ *to wait before the next step (ms).
  */
 static int64_t step(struct settler *s)
 {
@@ -379,25 +310,6 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.hours_added = metrics_counter(
 		m, "shortloop_aggregator_hours_added_total", NULL,
 		"Hours settled by what arrived, without reading the rest.");
-	s->metrics.days =
-		metrics_counter(m, "shortloop_aggregator_days_total", NULL,
-				"Days settled, repetitions included.");
-	s->metrics.sealed =
-		metrics_counter(m, "shortloop_aggregator_sealed_days_total",
-				NULL, "Days sealed, repetitions included.");
-	s->metrics.owner_days = metrics_counter(
-		m, "shortloop_aggregator_owner_days_total", NULL,
-		"Days copied for owners, repetitions included.");
-	s->metrics.rolled_up = metrics_counter(
-		m, "shortloop_aggregator_rolled_up_days_total", NULL,
-		"Days rolled up over all links, repetitions included.");
-	s->metrics.dropped = metrics_counter(
-		m, "shortloop_aggregator_dropped_days_total", NULL,
-		"Days whose rows of clicks were dropped, repetitions "
-		"included.");
-	s->metrics.rows_deleted = metrics_counter(
-		m, "shortloop_aggregator_deleted_rows_total", NULL,
-		"Rows of clicks deleted because their day was dropped.");
 	s->metrics.failures = metrics_counter(
 		m, "shortloop_aggregator_settle_failures_total", NULL,
 		"Passes that failed, also for a dependency that was away.");
@@ -434,6 +346,34 @@ static void register_metrics(struct settler *s, struct metrics *m)
 		metrics_latency_bound_count);
 }
 
+static int make_passes(struct settler *s, struct metrics *metrics,
+		       struct error *err)
+{
+	const struct settling settling = {
+		.ch = s->patient_ch,
+		.settings = &s->config->aggregator,
+		.settler = lease_holder(s->lease),
+		.is_stopping = is_stopping,
+		.turn = &s->turn,
+		.check_lease = check_lease,
+		.on_shortage = on_shortage,
+		.arg = s,
+	};
+	const struct day_settler_env env = {
+		.config = s->config,
+		.log = s->log,
+		.lease = s->lease,
+		.turn = &s->turn,
+		.failures = s->metrics.failures,
+		.on_shortage = on_shortage,
+		.arg = s,
+	};
+
+	s->pass = pass_new(&settling, err);
+	s->days = s->pass ? day_settler_new(&env, metrics, err) : NULL;
+	return s->days ? 0 : -1;
+}
+
 struct settler *settler_new(const struct aggregator_config *config,
 			    struct log *log, struct metrics *metrics,
 			    struct health *health, struct error *err)
@@ -456,7 +396,7 @@ struct settler *settler_new(const struct aggregator_config *config,
 	s->health.settled = health_register(health, "settled");
 	health_up(s->health.settled);
 	register_metrics(s, metrics);
-	reconcile_gauges_register(&s->reconciled, metrics);
+	pthread_mutex_init(&s->turn, NULL);
 	s->ch = clickhouse_new(&config->clickhouse, err);
 	s->patient = config->clickhouse;
 	s->patient.query_timeout = config->aggregator.settle_timeout;
@@ -466,10 +406,7 @@ struct settler *settler_new(const struct aggregator_config *config,
 		s->lease =
 			lease_new(&config->redis, config->clickhouse.database,
 				  config->aggregator.lease, err);
-	if (s->lease)
-		s->pass = pass_new(&config->aggregator, s->patient_ch, s->lease,
-				   is_stopping, on_shortage, s, err);
-	if (!s->pass) {
+	if (!s->lease || make_passes(s, metrics, err) < 0) {
 		settler_free(s);
 		return NULL;
 	}
@@ -479,7 +416,8 @@ struct settler *settler_new(const struct aggregator_config *config,
 int settler_start(struct settler *s, struct error *err)
 {
 	s->thread = periodic_new(run, s, err);
-	if (!s->thread || periodic_start(s->thread, err) < 0)
+	if (!s->thread || periodic_start(s->thread, err) < 0 ||
+	    day_settler_start(s->days, err) < 0)
 		return error_wrap(err, "settler");
 	return 0;
 }
@@ -488,10 +426,15 @@ void settler_free(struct settler *s)
 {
 	if (!s)
 		return;
+	/* Both are told first: a statement under way may take long. */
+	if (s->days)
+		day_settler_end(s->days);
 	periodic_free(s->thread);
+	day_settler_free(s->days);
 	if (s->lease_owned)
 		lease_release(s->lease);
 	pass_free(s->pass);
+	pthread_mutex_destroy(&s->turn);
 	lease_free(s->lease);
 	clickhouse_free(s->patient_ch);
 	clickhouse_free(s->ch);

@@ -33,6 +33,29 @@ uint64_t settling_attempt_next(int64_t now_ms, uint64_t after)
 	return next > after ? next : after + 1 + (chance & 0xffff);
 }
 
+void settling_take_turn(const struct settling *s)
+{
+	if (s->turn)
+		pthread_mutex_lock(s->turn);
+}
+
+void settling_end_turn(const struct settling *s)
+{
+	if (s->turn)
+		pthread_mutex_unlock(s->turn);
+}
+
+uint64_t settling_attempt_of_day(const struct settling *s,
+				 const struct progress *last)
+{
+	uint64_t attempt;
+
+	settling_take_turn(s);
+	attempt = settling_attempt_next(settling_now(s), last->attempt);
+	settling_end_turn(s);
+	return attempt;
+}
+
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt)
 {
 	return (int64_t)(attempt >> CHANCE_BITS) + s->settings->keep_superseded;

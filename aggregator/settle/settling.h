@@ -14,6 +14,7 @@
 #ifndef AGGREGATOR_SETTLE_SETTLING_H
 #define AGGREGATOR_SETTLE_SETTLING_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,6 +51,9 @@ struct settling {
 	struct server_clock clock;
 	/* Asked between statements: true ends it with ERROR_STOPPED. */
 	bool (*is_stopping)(void *arg);
+	/* See settling_take_turn.  NULL: nothing else of this process settles.
+	 */
+	pthread_mutex_t *turn;
 	/* Asked right before anything is published; -1 ends it. */
 	int (*check_lease)(void *arg, struct error *err);
 	void (*on_shortage)(void *arg, const struct shortage *s);
@@ -110,6 +114,21 @@ int settling_check_age(const struct settling *s, uint64_t attempt,
 /* ERROR_CONFLICT, retriable: the day was dropped after it was listed as to be
  * settled.  Nothing of it was published; list it again.  Returns -1. */
 int settling_set_dropped(struct error *err);
+
+/*
+ * Hours and days are settled by two threads of a process, which take turns in
+ * this: hours from when an attempt is picked until it is published, days when
+ * an attempt is picked, and when it is published.  So no hour is published
+ * beside the drop of its day, and what is published of an hour after its day
+ * was copied has the greater attempt.  Days are computed out of turn: it takes
+ * long.
+ */
+void settling_take_turn(const struct settling *s);
+void settling_end_turn(const struct settling *s);
+
+/* settling_attempt_next, in turn. */
+uint64_t settling_attempt_of_day(const struct settling *s,
+				 const struct progress *last);
 
 /* --- `settled` -------------------------------------------------------------
  */

@@ -1,8 +1,9 @@
 #include "aggregator/settle/table_state.h"
 
 #include "common/clickhouse/rows.h"
+#include "common/clock.h"
 
-void table_state_read(struct clickhouse *ch, struct table_state *ret)
+static void table_state_read(struct clickhouse *ch, struct table_state *ret)
 {
 	static const char sql[] =
 		"SELECT count(), sum(p.rows), "
@@ -21,9 +22,30 @@ void table_state_read(struct clickhouse *ch, struct table_state *ret)
 	*ret = (struct table_state){n[3] == 2, n[0], n[1], n[2]};
 }
 
-bool table_state_is_same(const struct table_state *a,
-			 const struct table_state *b)
+/* False if either is not known. */
+static bool is_same(const struct table_state *a, const struct table_state *b)
 {
 	return a->known && b->known && a->parts == b->parts &&
 	       a->rows == b->rows && a->hash == b->hash;
+}
+
+bool table_watch_is_quiet(struct table_watch *w, struct clickhouse *ch)
+{
+	bool quiet;
+
+	table_state_read(ch, &w->now);
+	quiet = clock_monotonic_ms() < w->look_at &&
+		is_same(&w->now, &w->nothing_at);
+	w->nothing_at.known = false;
+	return quiet;
+}
+
+void table_watch_found(struct table_watch *w, bool something, bool looked,
+		       int64_t settle_every)
+{
+	if (looked)
+		w->look_at = clock_monotonic_ms() +
+			     TABLE_WATCH_LOOK_EVERY * settle_every;
+	if (!something)
+		w->nothing_at = w->now;
 }

@@ -7,7 +7,7 @@ import requests
 
 from support.clicks import (DIMENSIONS, counted, expected_data, hours_events, instant,
                             rfc3339, some_clicks)
-from support.fault_proxy import FAULTS
+from support.fault_proxy import FAULTS, each_step
 from support.keys import key_line
 from support.program import eventually
 
@@ -361,6 +361,31 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
     wait_copied(clickhouse, rows, but=[gone])
 
 
+def assert_copied(made, clickhouse, rows):
+    wait_copied(clickhouse, rows)
+    for owner in OWNERS:
+        count = sum(r["owner"] == owner for r in rows)
+        eventually(lambda o=owner, n=count: Asker(made).events(o) == n)
+    assert_answers(Asker(made), rows, ("country", "tag"))
+
+
+def test_a_day_with_late_clicks_while_it_is_copied_is_copied_with_them(
+        make, world, clickhouse, proxy):
+    rows = clicks(7, 200, [(FROM, FROM + DAY)])
+    held = proxy.hold("owner_values")
+    made = make({"url": proxy.url}, settle_timeout="10m", resettle_every="0s")
+    world.insert(rows)
+    assert held.here.wait(60), "nothing was held"
+    late = clicks(8, 40, [(FROM, FROM + DAY)])
+    world.insert(late)
+    eventually(lambda: hours_events(clickhouse) == len(rows + late), PATIENCE,
+               what="the late clicks to be settled")
+    held.release()
+    assert_copied(made, clickhouse, rows + late)
+    assert "hours of it were settled meanwhile" in made.log()
+    assert "settling fails" not in made.log()
+
+
 # --- faults ------------------------------------------------------------------------
 
 STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled:copying", 1),
@@ -380,9 +405,15 @@ def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
         more = clicks(10 + step, 300, [(FROM, FROM + DAY)])
         world.insert(more)
         rows += more
-        wait_copied(clickhouse, rows)
-        for owner in OWNERS:
-            count = sum(r["owner"] == owner for r in rows)
-            eventually(lambda o=owner, n=count: Asker(made).events(o) == n)
-        assert_answers(Asker(made), rows, ("country", "tag"))
+        assert_copied(made, clickhouse, rows)
     assert proxy.faults() == {fault: len(STEPS)}
+
+
+@pytest.mark.long
+def test_killed_at_any_step_of_copying_it_goes_on(make, world, clickhouse, proxy):
+    made = make({"url": proxy.url}, resettle_every="0s", lease="1s")
+    rows = clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)])
+    for step in each_step(proxy, [table for table, _ in STEPS], made.kill,
+                          lambda n: world.insert(rows[100 * n:100 * (n + 1)])):
+        made.start()
+        assert_copied(made, clickhouse, rows[:100 * (step + 1)])

@@ -12,7 +12,7 @@ import requests
 from support.asking import ask_range
 from support.clicks import (SLOTS, counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy, Meeting
+from support.fault_proxy import FAULTS, ClickHouseProxy, Meeting, each_step
 from support.program import eventually
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
@@ -168,23 +168,12 @@ def test_an_hour_whose_dimensions_differ_is_computed_again(
     made.wait_log("its dimensions hold different numbers of events")
 
 
-EACH = [(step, carried_out) for step in STEPS for carried_out in (False, True)]
-
-
-def each_step(migrated, proxy, act, steps):
-    """`act` before a statement of a pass is carried out, or after it; the rows
-    become more each time."""
-    rows = some_clicks(3, 200 * len(steps), [(START, END)], links=(0, 1, 2))
-    count = 0
-    for step, carried_out in steps:
-        meeting = Meeting()
-        proxy.call_at(1, meeting.wait, step, carried_out)
-        count += 200
-        migrated.insert(rows[count - 200:count])
-        assert meeting.here.wait(60), f"no {step}"
-        act()
-        meeting.gone.set()
-        yield rows[:count]
+def after_each_step(migrated, proxy, act):
+    """The rows become more each time."""
+    rows = some_clicks(3, 400 * len(STEPS), [(START, END)], links=(0, 1, 2))
+    for step in each_step(proxy, STEPS, act, lambda n: migrated.insert(
+            rows[200 * n:200 * (n + 1)])):
+        yield rows[:200 * (step + 1)]
 
 
 @pytest.mark.long
@@ -193,7 +182,7 @@ def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
     made = aggregator()
     seen = {0: 0}
     with watched(migrated.clickhouse) as (hours, days):
-        for rows in each_step(migrated, proxy, made.kill, EACH):
+        for rows in after_each_step(migrated, proxy, made.kill):
             made.start()
             assert_settled(made, migrated, rows)
             seen[len(rows)] = of_links(rows)
@@ -318,7 +307,7 @@ def test_a_server_restarted_at_any_step_has_what_the_rows_say(
 
     made = aggregator()
     rows = []
-    for rows in each_step(migrated, proxy, restart, EACH):
+    for rows in after_each_step(migrated, proxy, restart):
         assert_settled(made, migrated, rows)
         restart()
         assert_settled(made, migrated, rows)
@@ -431,6 +420,9 @@ def test_the_watermark_stays_before_an_hour_that_fails(aggregator, migrated):
     eventually(lambda: made.metric("shortloop_aggregator_settle_failures_total") >=
                failures + 3, 60, what="it to be tried again")
     assert marked(made) == refused
+    _, told = aggregator(args=["doctor"], start=False).run()
+    assert f"complete until {rfc3339(refused)}" in told
+    assert "it waits for the hour that begins then" in told
 
     accept(migrated)
     eventually(lambda: marked(made) == START + 6 * 3600 - 5, 60,
@@ -457,6 +449,29 @@ def test_the_present_hour_is_settled_before_those_that_were_imported(
     assert len(first) > 100
     assert max(first[hour] for hour in by_hour(new)) < min(
         first[hour] for hour in by_hour(old))
+
+
+@pytest.mark.parametrize("step", ["link_slots", "owner_values"])
+def test_the_present_hour_does_not_wait_for_a_day(aggregator, migrated, proxy, step):
+    """A statement about one takes as long as it has clicks."""
+    rows = some_clicks(20, 200, [(START, END)], links=(1, 2))
+    now = int(time.time())
+    new = some_clicks(21, 50, [(now - 60, now)])
+    held = proxy.hold(step)
+    made = aggregator(settle_timeout="10m")
+    migrated.insert(rows)
+    assert held.here.wait(60), f"no {step}"
+
+    migrated.insert(new)
+
+    hours = by_hour(rows + new)
+    eventually(lambda: published(migrated.clickhouse) == hours, 60,
+               what="the present hour settled")
+    assert not made.metric("shortloop_aggregator_owner_days_total")
+    held.release()
+    eventually(lambda: made.metric("shortloop_aggregator_owner_days_total"), 60,
+               what="the day copied")
+    assert_settled(made, migrated, rows)
 
 
 class Small(ClickHouseProxy):

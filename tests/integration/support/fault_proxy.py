@@ -585,3 +585,17 @@ class Meeting:
     def wait(self):
         self.here.set()
         self.gone.wait(60)
+
+
+def each_step(proxy, kinds, act, begin):
+    """`act` before a statement of each kind is carried out, and after one, which follows
+    begin(number of the step); then the number is given."""
+    steps = [(kind, done) for kind in kinds for done in (False, True)]
+    for number, (kind, carried_out) in enumerate(steps):
+        meeting = Meeting()
+        proxy.call_at(1, meeting.wait, kind, carried_out)
+        begin(number)
+        assert meeting.here.wait(60), f"no {kind}"
+        act()
+        meeting.gone.set()
+        yield number

@@ -1,0 +1,242 @@
+#include "aggregator/settle/day_pass.h"
+
+#include <stdlib.h>
+
+#include "aggregator/settle/days.h"
+#include "aggregator/settle/drop.h"
+#include "aggregator/settle/drop_months.h"
+#include "aggregator/settle/owner_days.h"
+#include "aggregator/settle/progress.h"
+#include "aggregator/settle/rollups.h"
+#include "aggregator/settle/seal.h"
+#include "aggregator/settle/superseded.h"
+#include "aggregator/settle/table_state.h"
+#include "common/clock.h"
+
+/* What is done with one day at a time, in this order. */
+enum day_step {
+	DAY_SETTLED,
+	DAY_SEALED,
+	DAY_COPIED,
+	DAY_ROLLED_UP,
+	DAY_DROPPED,
+	DAY_STEPS
+};
+
+struct day_pass {
+	struct settling settling;
+	struct table_watch watch;
+	bool found;	 /* there was something to do, or to hold back */
+	bool held_days;	 /* days that are held back are tried again */
+	bool stale_days; /* more of them are to be settled than one */
+	/* The last day that was looked at; -1: begin with the first. */
+	int64_t after[DAY_STEPS];
+	/* Monotonic ms of the next recheck of everything, and of the next
+	 * cleaning. */
+	int64_t recheck_at, clean_at;
+	int64_t complete_until; /* ms, as it was last read; 0: not known */
+};
+
+struct day_pass *day_pass_new(const struct settling *settling,
+			      struct error *err)
+{
+	struct day_pass *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	p->settling = *settling;
+	p->clean_at = clock_monotonic_ms() + settling->settings->clean_every;
+	for (size_t i = 0; i < DAY_STEPS; i++)
+		p->after[i] = -1;
+	return p;
+}
+
+void day_pass_free(struct day_pass *pass)
+{
+	free(pass);
+}
+
+/* --- days -------------------------------------------------------------------
+ */
+
+/* What does something with one day after `after`; see seal_next. */
+typedef int next_day_fn(const struct settling *s, int64_t after,
+			const struct progress *last, int64_t *ret_start,
+			bool *ret_done, struct error *err);
+
+static int settle_next(struct day_pass *p, int64_t after,
+		       const struct progress *last, int64_t *ret_start,
+		       bool *ret_settled, struct error *err)
+{
+	const struct settling *s = &p->settling;
+	int64_t now = settling_now(s);
+	struct stale_list stale = {0};
+	struct settle_count settled = {0};
+	size_t next = 0;
+	int status = 0;
+
+	if (progress_stale_days(s->ch, now - s->settings->day_grace,
+				now - s->settings->resettle_every, p->held_days,
+				&stale, err) < 0)
+		return -1;
+	while (next < stale.count && stale.items[next].start <= after)
+		next++;
+	*ret_start = -1;
+	if (next < stale.count) {
+		*ret_start = stale.items[next].start;
+		status =
+			days_settle(s, &stale.items[next], last, &settled, err);
+	} else {
+		p->held_days = false;
+	}
+	*ret_settled = settled.published > 0;
+	p->stale_days = next + 1 < stale.count;
+	stale_list_release(&stale);
+	return status;
+}
+
+/* What keeps a day from being worked on is no reason to leave others: those
+ * steps that are to come, and days after it.  *first is the first such. */
+static bool is_of_day(const struct error *err, int64_t after, int64_t day,
+		      struct error *first)
+{
+	if (day == after || err->code == ERROR_STOPPED)
+		return false;
+	if (!first->code)
+		*first = *err;
+	return true;
+}
+
+/*
+ * One day by each step, until one has done it: what was settled meanwhile is
+ * known then.  Each goes from day to day, and from the first on again when
+ * there is no more: one with which it cannot be done now stops none.
+ */
+static int pass_days(struct day_pass *p, const struct progress *last,
+		     struct day_pass_result *ret, struct error *first,
+		     struct error *err)
+{
+	static next_day_fn *const next[DAY_STEPS] = {
+		[DAY_SEALED] = seal_next,
+		[DAY_COPIED] = owner_days_next,
+		[DAY_ROLLED_UP] = rollups_next,
+		[DAY_DROPPED] = drop_next};
+	size_t *const counts[DAY_STEPS] = {&ret->days, &ret->sealed,
+					   &ret->owner_days, &ret->rolled_up,
+					   &ret->dropped};
+
+	p->stale_days = false;
+	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
+		int64_t after = p->after[i], day = after;
+		bool done = false;
+		int status =
+			next[i] ? next[i](&p->settling, after, last, &day,
+					  &done, err)
+				: settle_next(p, after, last, &day, &done, err);
+
+		if (status < 0 && !is_of_day(err, after, day, first))
+			return -1;
+		p->after[i] = day;
+		p->found |= after >= 0 || day >= 0;
+		*counts[i] = done;
+		ret->more = status == 0 && (done || p->stale_days);
+	}
+	ret->dropped_day = p->after[DAY_DROPPED];
+	return 0;
+}
+
+/* --- cleaning ---------------------------------------------------------------
+ */
+
+/* What has gone on without one that failed: see settling_note. */
+static int clean(const struct settling *s, const struct progress *last,
+		 struct day_pass_result *ret, struct error *first,
+		 struct error *err)
+{
+	int64_t before = settling_now(s) - s->settings->keep_superseded;
+
+	if (settling_note(s->ch, days_drop_left_over(s->ch, err), first, err) <
+		    0 ||
+	    settling_note(s->ch, drop_delete_rows(s, &ret->rows_deleted, err),
+			  first, err) < 0 ||
+	    settling_note(s->ch, drop_months(s, last, &ret->kept_from, err),
+			  first, err) < 0 ||
+	    settling_note(s->ch, drop_months_delete(s, err), first, err) < 0 ||
+	    settling_note(s->ch, drop_months_thin(s, err), first, err) < 0)
+		return -1;
+	return settling_note(s->ch, superseded_delete(s->ch, before, err),
+			     first, err);
+}
+
+/* --- a pass -----------------------------------------------------------------
+ */
+
+/* Which days are next follows from the tables and from time. */
+static int look(struct day_pass *p, bool quiet, const struct progress *last,
+		struct day_pass_result *ret, struct error *first,
+		struct error *err)
+{
+	p->found = false;
+	if (!quiet && pass_days(p, last, ret, first, err) < 0)
+		return -1;
+	table_watch_found(&p->watch, p->found || first->code, !quiet,
+			  p->settling.settings->settle_every);
+	return 0;
+}
+
+/* Whether nothing is to be done but what time brings. */
+static bool is_quiet(struct day_pass *p)
+{
+	int64_t mono = clock_monotonic_ms();
+	bool quiet = table_watch_is_quiet(&p->watch, p->settling.ch);
+
+	if (mono < p->recheck_at)
+		return quiet;
+	p->recheck_at = mono + p->settling.settings->recheck_every;
+	p->held_days = true;
+	p->after[DAY_SETTLED] = -1;
+	return false;
+}
+
+static int run(struct day_pass *p, bool days, bool quiet, bool cleans,
+	       struct day_pass_result *ret, struct error *err)
+{
+	struct settling *s = &p->settling;
+	struct error first = {0};
+	struct progress last;
+
+	if (settling_read_clock(s->ch, &s->clock, err) < 0 ||
+	    progress_read_last(s->ch, &last, err) < 0)
+		return -1;
+	p->complete_until = last.complete_until;
+	if (days && look(p, quiet, &last, ret, &first, err) < 0)
+		return -1;
+	if (cleans) {
+		p->clean_at = clock_monotonic_ms() + s->settings->clean_every;
+		if (clean(s, &last, ret, &first, err) < 0)
+			return -1;
+	}
+	ret->ended = true;
+	return settling_noted(&first, err);
+}
+
+int day_pass_run(struct day_pass *pass, bool days, struct day_pass_result *ret,
+		 struct error *err)
+{
+	bool quiet = days && is_quiet(pass);
+	bool cleans = clock_monotonic_ms() >= pass->clean_at;
+	int status = 0;
+
+	*ret = (struct day_pass_result){0};
+	if (cleans || (days && !quiet)) {
+		status = run(pass, days, quiet, cleans, ret, err);
+	} else {
+		ret->ended = true;
+		if (quiet)
+			table_watch_found(&pass->watch, false, false, 0);
+	}
+	ret->complete_until = pass->complete_until;
+	return status;
+}

@@ -1,0 +1,288 @@
+#include "aggregator/settle/day_settler.h"
+
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "aggregator/reconcile/reconcile_day.h"
+#include "aggregator/reconcile/reconcile_gauges.h"
+#include "aggregator/reconcile/reconciled_hours.h"
+#include "aggregator/settle/day_pass.h"
+#include "aggregator/zone/civil.h"
+#include "common/backoff.h"
+#include "common/clock.h"
+#include "common/periodic.h"
+
+#define BACKOFF_MIN 200	  /* ms */
+#define BACKOFF_MAX 10000 /* ms */
+
+struct day_settler_metrics {
+	struct metric *days, *sealed, *owner_days, *rolled_up;
+	struct metric *dropped, *rows_deleted;
+};
+
+struct day_settler {
+	struct day_settler_env env;
+	struct day_settler_metrics metrics;
+	struct periodic *thread;
+	atomic_bool allowed;
+	atomic_bool known; /* whether days may be settled */
+	/* For statements that may take as long as settle_timeout allows. */
+	struct clickhouse_config patient;
+	struct clickhouse *ch;
+	struct day_pass *pass;
+	struct reconcile_gauges reconciled;
+	int64_t reconcile_at; /* monotonic ms of the next time */
+	unsigned failures;    /* in a row */
+};
+
+static bool is_stopping(void *arg)
+{
+	struct day_settler *d = arg;
+
+	return periodic_should_stop(d->thread, 0);
+}
+
+static int check_lease(void *arg, struct error *err)
+{
+	struct day_settler *d = arg;
+
+	return lease_check(d->env.lease, err);
+}
+
+static void on_shortage(void *arg, const struct shortage *s)
+{
+	struct day_settler *d = arg;
+
+	d->env.on_shortage(d->env.arg, s);
+}
+
+/* --- what was done ----------------------------------------------------------
+ */
+
+static void report_dropped(struct day_settler *d,
+			   const struct day_pass_result *r)
+{
+	char name[CIVIL_NAME_MAX];
+
+	metric_add(d->metrics.dropped, r->dropped);
+	metric_add(d->metrics.rows_deleted, r->rows_deleted);
+	if (r->dropped)
+		log_info(d->env.log,
+			 "dropped a day; its rows are deleted after "
+			 "keep_superseded",
+			 log_str("day", civil_day_name(r->dropped_day, name)));
+	if (r->kept_from)
+		log_info(d->env.log, "dropped what was settled of older months",
+			 log_str("kept_from",
+				 civil_day_name(r->kept_from, name)));
+	if (r->rows_deleted)
+		log_info(d->env.log, "deleted rows of days that were dropped",
+			 log_int("rows", (int64_t)r->rows_deleted));
+}
+
+static void report_done(struct day_settler *d, const struct day_pass_result *r,
+			int64_t ms)
+{
+	metric_add(d->metrics.days, r->days);
+	metric_add(d->metrics.sealed, r->sealed);
+	metric_add(d->metrics.owner_days, r->owner_days);
+	metric_add(d->metrics.rolled_up, r->rolled_up);
+	report_dropped(d, r);
+	if (r->days || r->sealed || r->owner_days || r->rolled_up)
+		log_debug(d->env.log, "settled a day",
+			  log_int("days", (int64_t)r->days),
+			  log_int("sealed", (int64_t)r->sealed),
+			  log_int("owner_days", (int64_t)r->owner_days),
+			  log_int("rolled_up", (int64_t)r->rolled_up),
+			  log_int("ms", ms));
+}
+
+/* --- reconciliation ---------------------------------------------------------
+ */
+
+/* The hours of a day from `from` (seconds) on; shows them if there are gauges.
+ */
+static int reconcile_from(struct day_settler *d, int64_t from,
+			  struct reconcile_gauges *gauges, struct error *err)
+{
+	struct reconciliation found = {0};
+	int status = reconcile_day(d->ch, &d->env.config->aggregator.clicks,
+				   from, &found, err);
+
+	if (status == 0 && gauges)
+		reconcile_gauges_set(gauges, &found);
+	reconciliation_release(&found);
+	return status;
+}
+
+/* The hours that end before `complete_until` (ms; 0: not known), and a day that
+ * was sealed since it was looked at, with what came late until then. */
+static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
+				 struct error *err)
+{
+	int64_t every = d->env.config->aggregator.reconcile_every;
+	int64_t to = complete_until / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND;
+	int64_t now = clock_monotonic_ms(), sealed;
+
+	if (!every || now < d->reconcile_at || to < CIVIL_DAY)
+		return 0;
+	d->reconcile_at = now + every;
+	if (reconcile_from(d, to - CIVIL_DAY, &d->reconciled, err) < 0 ||
+	    reconciled_hours_due(d->ch, &sealed, err) < 0)
+		return -1;
+	return sealed >= 0 ? reconcile_from(d, sealed, NULL, err) : 0;
+}
+
+/* Settling goes on without it. */
+static void update_reconciled(struct day_settler *d, int64_t complete_until)
+{
+	struct error err = {0};
+
+	if (reconcile_what_is_due(d, complete_until, &err) < 0)
+		log_warn(d->env.log, "not reconciled", log_err(&err));
+}
+
+/* --- a step -----------------------------------------------------------------
+ */
+
+static int settle(struct day_settler *d, struct day_pass_result *ret,
+		  struct error *err)
+{
+	int64_t start = clock_monotonic_ms();
+	int status = day_pass_run(d->pass, atomic_load(&d->allowed), ret, err);
+
+	report_done(d, ret, clock_monotonic_ms() - start);
+	if (ret->ended)
+		update_reconciled(d, ret->complete_until);
+	return status < 0 ? error_wrap(err, "settle days") : 0;
+}
+
+/* The thread of hours has looked whether the tables are there. */
+static int try_step(struct day_settler *d, struct day_pass_result *ret,
+		    struct error *err)
+{
+	bool owned = false;
+
+	if (!atomic_load(&d->known))
+		return 0;
+	if (lease_acquire(d->env.lease, &owned, err) < 0)
+		return -1;
+	return owned ? settle(d, ret, err) : 0;
+}
+
+/* Returns how long to wait before the next step (ms). */
+static int64_t step(struct periodic *self, void *arg)
+{
+	struct day_settler *d = arg;
+	struct day_pass_result result = {0};
+	struct error err = {0};
+	int64_t delay;
+
+	(void)self;
+	if (try_step(d, &result, &err) == 0) {
+		d->failures = 0;
+		return result.more ? 0 : d->env.config->aggregator.settle_every;
+	}
+	delay = backoff_delay(BACKOFF_MIN, BACKOFF_MAX, ++d->failures,
+			      randombytes_random());
+	if (!is_stopping(d)) {
+		metric_add(d->env.failures, 1);
+		log_debug(d->env.log, "retrying", log_err(&err),
+			  log_int("after_ms", delay));
+		if (!err.retriable)
+			log_error(d->env.log, "settling fails", log_err(&err));
+	}
+	return delay;
+}
+
+/* --- the thread -------------------------------------------------------------
+ */
+
+static void register_metrics(struct day_settler *d, struct metrics *m)
+{
+	d->metrics.days =
+		metrics_counter(m, "shortloop_aggregator_days_total", NULL,
+				"Days settled, repetitions included.");
+	d->metrics.sealed =
+		metrics_counter(m, "shortloop_aggregator_sealed_days_total",
+				NULL, "Days sealed, repetitions included.");
+	d->metrics.owner_days = metrics_counter(
+		m, "shortloop_aggregator_owner_days_total", NULL,
+		"Days copied for owners, repetitions included.");
+	d->metrics.rolled_up = metrics_counter(
+		m, "shortloop_aggregator_rolled_up_days_total", NULL,
+		"Days rolled up over all links, repetitions included.");
+	d->metrics.dropped = metrics_counter(
+		m, "shortloop_aggregator_dropped_days_total", NULL,
+		"Days whose rows of clicks were dropped, repetitions "
+		"included.");
+	d->metrics.rows_deleted = metrics_counter(
+		m, "shortloop_aggregator_deleted_rows_total", NULL,
+		"Rows of clicks deleted because their day was dropped.");
+	reconcile_gauges_register(&d->reconciled, m);
+}
+
+struct day_settler *day_settler_new(const struct day_settler_env *env,
+				    struct metrics *metrics, struct error *err)
+{
+	struct day_settler *d = calloc(1, sizeof(*d));
+	struct settling settling = {
+		.settings = &env->config->aggregator,
+		.settler = lease_holder(env->lease),
+		.is_stopping = is_stopping,
+		.turn = env->turn,
+		.check_lease = check_lease,
+		.on_shortage = on_shortage,
+		.arg = d,
+	};
+
+	if (!d) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	d->env = *env;
+	register_metrics(d, metrics);
+	d->patient = env->config->clickhouse;
+	d->patient.query_timeout = env->config->aggregator.settle_timeout;
+	d->ch = clickhouse_new(&d->patient, err);
+	settling.ch = d->ch;
+	if (d->ch)
+		d->pass = day_pass_new(&settling, err);
+	if (d->pass)
+		d->thread = periodic_new(step, d, err);
+	if (!d->thread) {
+		day_settler_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+int day_settler_start(struct day_settler *d, struct error *err)
+{
+	return periodic_start(d->thread, err);
+}
+
+void day_settler_allow(struct day_settler *d, bool allowed, bool news)
+{
+	if (atomic_exchange(&d->allowed, allowed) != allowed)
+		news = true;
+	atomic_store(&d->known, true);
+	if (allowed && news)
+		periodic_wake(d->thread);
+}
+
+void day_settler_end(struct day_settler *d)
+{
+	periodic_end(d->thread);
+}
+
+void day_settler_free(struct day_settler *d)
+{
+	if (!d)
+		return;
+	periodic_free(d->thread);
+	day_pass_free(d->pass);
+	clickhouse_free(d->ch);
+	free(d);
+}

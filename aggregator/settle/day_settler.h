@@ -1,0 +1,53 @@
+/*
+ * day_settler.h - the thread that settles days, beside that of hours: one
+ * statement about a day may take as long as hundreds about the present hour,
+ * which must not wait for it.
+ */
+#ifndef AGGREGATOR_SETTLE_DAY_SETTLER_H
+#define AGGREGATOR_SETTLE_DAY_SETTLER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/settle/lease.h"
+#include "aggregator/settle/settling.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+
+struct day_settler;
+
+/* What it shares with the thread of hours, which must outlive it. */
+struct day_settler_env {
+	const struct aggregator_config *config;
+	struct log *log;
+	struct lease *lease;
+	pthread_mutex_t *turn; /* settling_take_turn */
+	struct metric *failures;
+	/* From its thread, with `arg`. */
+	void (*on_shortage)(void *arg, const struct shortage *s);
+	void *arg;
+};
+
+/* Registers its metrics. */
+struct day_settler *day_settler_new(const struct day_settler_env *env,
+				    struct metrics *metrics, struct error *err);
+
+/* Starts the thread.  It does nothing until day_settler_allow is called. */
+int day_settler_start(struct day_settler *d, struct error *err);
+
+/*
+ * The tables are there; whether days are settled: not while many hours wait for
+ * being settled, since each of them would have its day settled again.  `news`:
+ * hours were.  From any thread.
+ */
+void day_settler_allow(struct day_settler *d, bool allowed, bool news);
+
+/* Asks it to end after the statement that is under way. */
+void day_settler_end(struct day_settler *d);
+
+/* Ends a pass between two statements, joins the thread.  NULL accepted. */
+void day_settler_free(struct day_settler *d);
+
+#endif

@@ -1,0 +1,225 @@
+#include "aggregator/settle/superseded.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "aggregator/settle/drop.h"
+#include "aggregator/settle/owner_days.h"
+#include "aggregator/settle/rollups.h"
+#include "aggregator/settle/seal.h"
+#include "aggregator/settle/settling.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+/* Waits for the mutation: what follows relies on it.  The sub-queries read
+ * `settled`, which makes them "nondeterministic" in a cluster. */
+static const struct clickhouse_param mutation[] = {
+	{"mutations_sync", "1"},
+	{"allow_nondeterministic_mutations", "1"},
+	{NULL, NULL}};
+
+struct cleaning {
+	struct clickhouse *ch;
+	uint64_t before; /* attempt */
+	const char *table;
+};
+
+/* Asks for one column and gives each value to `fn`. */
+static int for_each(struct clickhouse *ch, struct buf *sql, const char *column,
+		    clickhouse_row_fn *fn, void *arg, struct error *err)
+{
+	int status = buf_cstr(sql) ? settling_for_each(ch, sql->data, NULL,
+						       column, fn, arg, err)
+				   : error_set_nomem(err);
+
+	buf_free(sql);
+	return status;
+}
+
+/* Begins the statement; the condition follows. */
+static void put_delete_of_day(struct buf *sql, const char *day)
+{
+	buf_printf(sql,
+		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
+		   "'%" PRIu64 "' WHERE ",
+		   tsv_u64(day));
+}
+
+/* Rows that are neither an hour's newest published attempt nor its base. */
+static void put_superseded(struct buf *sql, const struct cleaning *c)
+{
+	buf_printf(sql,
+		   "attempt < %" PRIu64
+		   " AND (hour, attempt) NOT IN (SELECT unit, max(attempt) "
+		   "FROM settled WHERE kind IN ('hour', 'base_hour') "
+		   "GROUP BY kind, unit)",
+		   c->before);
+}
+
+static int delete_hours(void *arg, char **day, struct error *err)
+{
+	const struct cleaning *c = arg;
+	struct buf sql = {0};
+	int status;
+
+	put_delete_of_day(&sql, day[0]);
+	put_superseded(&sql, c);
+	status = settling_run(c->ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Hours that may still be settled by what arrives, or were a moment ago. */
+#define OPEN_HOURS_MS (3 * CLOCK_HOUR)
+
+static void put_superseded_open(struct buf *sql, int64_t now_ms, int64_t keep)
+{
+	buf_printf(sql,
+		   "hour >= toDateTime(%" PRId64 ", 'UTC') AND "
+		   "(hour, attempt) IN (SELECT unit, attempt FROM settled "
+		   "INNER JOIN (SELECT unit AS u, max(attempt) AS newer FROM "
+		   "settled WHERE kind = 'hour' AND unit >= "
+		   "toDateTime(%" PRId64 ", 'UTC') AND settled_at < "
+		   "fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC') "
+		   "GROUP BY u) AS n ON settled.unit = n.u "
+		   "WHERE kind = 'hour' AND attempt < newer)",
+		   (now_ms - OPEN_HOURS_MS) / CLOCK_SECOND,
+		   (now_ms - OPEN_HOURS_MS) / CLOCK_SECOND, now_ms - keep);
+}
+
+struct open_cleaning {
+	struct cleaning cleaning;
+	int64_t now_ms, keep;
+};
+
+static int delete_open_hours(void *arg, char **day, struct error *err)
+{
+	const struct open_cleaning *c = arg;
+	struct buf sql = {0};
+	int status;
+
+	put_delete_of_day(&sql, day[0]);
+	put_superseded_open(&sql, c->now_ms, c->keep);
+	status = settling_run(c->cleaning.ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+int superseded_delete_open(struct clickhouse *ch, int64_t now_ms, int64_t keep,
+			   struct error *err)
+{
+	struct open_cleaning c = {{.ch = ch}, now_ms, keep};
+	struct buf sql = {0};
+
+	buf_puts(&sql, "SELECT DISTINCT toYYYYMMDD(hour) FROM stats_hourly "
+		       "WHERE dimension = 'total' AND ");
+	put_superseded_open(&sql, now_ms, keep);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	return for_each(ch, &sql, "n", delete_open_hours, &c, err) < 0
+		       ? error_wrap(err, "delete superseded open hours")
+		       : 0;
+}
+
+/*
+ * The days (partitions of stats_hourly) that have such rows.  They are looked
+ * for where they lie: of an attempt that was never published, as its settler
+ * was killed or the hour is held back, `settled` need not know.  Of `total`
+ * each attempt has rows, and few: other dimensions would be millions to read.
+ */
+static int clean_hours(struct cleaning *c, struct error *err)
+{
+	struct buf sql = {0};
+
+	buf_puts(&sql, "SELECT DISTINCT toYYYYMMDD(hour) FROM stats_hourly "
+		       "WHERE dimension = 'total' AND ");
+	put_superseded(&sql, c);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	return for_each(c->ch, &sql, "n", delete_hours, c, err);
+}
+
+/* An attempt is a partition: "20261024-1878000000000000000". */
+static bool is_partition(const char *id)
+{
+	return strspn(id, "0123456789-") == strlen(id) && *id;
+}
+
+static int drop_attempt(void *arg, char **id, struct error *err)
+{
+	const struct cleaning *c = arg;
+	struct buf sql = {0};
+	int status;
+
+	if (!is_partition(id[0]))
+		return 0;
+	buf_printf(&sql, "ALTER TABLE %s DROP PARTITION ID '%s'", c->table,
+		   id[0]);
+	status = settling_run(c->ch, &sql, NULL, err);
+	buf_free(&sql);
+	return status;
+}
+
+static int clean_links(struct cleaning *c, const char *table, struct error *err)
+{
+	struct buf sql = {0};
+
+	c->table = table;
+	buf_printf(&sql,
+		   "SELECT DISTINCT partition_id FROM system.parts WHERE "
+		   "database = currentDatabase() AND table = '%s' AND active "
+		   "AND toUInt64OrZero(splitByChar('-', partition_id)[2]) < "
+		   "%" PRIu64 " AND partition_id NOT IN (SELECT "
+		   "concat(toString(toYYYYMMDD(unit)), '-', "
+		   "toString(max(attempt))) FROM settled WHERE "
+		   "kind = 'link_day' GROUP BY unit) FORMAT TabSeparated",
+		   table, c->before);
+	return for_each(c->ch, &sql, "s", drop_attempt, c, err);
+}
+
+static int clean_settled(const struct cleaning *c, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
+		   " AND attempt != mended AND kind NOT IN ('sealing', "
+		   "'copying', 'rolling')"
+		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
+		   "argMax(unit, attempt), max(attempt) FROM settled "
+		   "GROUP BY kind, "
+		   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
+		   c->before);
+	status = settling_run(c->ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Rows of stats_hourly and partitions of link_slots and link_days first, then
+ * those of `settled`, so that what is deleted by half is found again. */
+int superseded_delete(struct clickhouse *ch, int64_t before_ms,
+		      struct error *err)
+{
+	static int (*const copies[])(struct clickhouse *, int64_t,
+				     struct error *) = {
+		owner_days_clean, rollups_clean, seal_clean, drop_clean};
+	struct cleaning c = {.ch = ch,
+			     .before = settling_attempt_at(before_ms)};
+	struct error first = {0};
+	int status = settling_note(ch, clean_hours(&c, err), &first, err);
+
+	if (status == 0)
+		status = settling_note(ch, clean_links(&c, "link_slots", err),
+				       &first, err);
+	if (status == 0)
+		status = settling_note(ch, clean_links(&c, "link_days", err),
+				       &first, err);
+	for (size_t i = 0; status == 0 && i < sizeof(copies) / sizeof(*copies);
+	     i++)
+		status = settling_note(ch, copies[i](ch, before_ms, err),
+				       &first, err);
+	if (status == 0)
+		status = settling_noted(&first, err);
+	if (status == 0)
+		status = clean_settled(&c, err);
+	return status < 0 ? error_wrap(err, "delete what is superseded") : 0;
+}
