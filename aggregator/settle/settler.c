@@ -342,7 +342,7 @@ static void register_metrics(struct settler *s, struct metrics *m)
 		"Hours that only a recheck found to be stale.");
 	s->metrics.seconds = metrics_histogram(
 		m, "shortloop_aggregator_settle_seconds", NULL,
-		"How long a pass took.", metrics_latency_bounds,
+		"How long a pass over hours took.", metrics_latency_bounds,
 		metrics_latency_bound_count);
 }
 

@@ -7,7 +7,7 @@ import pytest
 from support.asking import aggregator, ask_range, settled  # noqa: F401
 from support.clicks import (DIMENSIONS, VISITED, counted, expected_data, hours_events,
                             instant, some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy
+from support.fault_proxy import FAULTS, ClickHouseProxy, each_step
 from support.program import eventually
 
 FROM, TO = instant("2026-10-20T00:00:00Z"), instant("2026-10-24T00:00:00Z")
@@ -196,3 +196,19 @@ def test_a_fault_at_any_step_leaves_what_the_rows_say(program, redis, world, cli
         settled(made, len(rows), FROM, TO)
         assert_answers(made, rows)
     assert proxy.faults() == {fault: len(STEPS)}
+
+
+@pytest.mark.long
+def test_killed_at_any_step_it_goes_on(program, redis, world, clickhouse, proxy):
+    made = program("aggregator", {
+        "clickhouse": {"url": proxy.url},
+        "aggregator": {"settle_every": "500ms", "resettle_every": "0s", "lease": "1s"},
+        "clicks": {"late_window": "1m"}})
+    rows = some_clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
+    for step in each_step(proxy, STEPS, made.kill, lambda n: world.insert(
+            rows[100 * n:100 * (n + 1)])):
+        made.start()
+        there = rows[:100 * (step + 1)]
+        wait_rolled(clickhouse, there)
+        settled(made, len(there), FROM, TO)
+        assert_answers(made, there)

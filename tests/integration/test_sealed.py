@@ -8,7 +8,7 @@ import pytest
 from support.asking import aggregator, ask_range, settled  # noqa: F401
 from support.clicks import (counted, expected_data, hours_events, instant,
                             make_click, some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy
+from support.fault_proxy import FAULTS, ClickHouseProxy, each_step
 from support.program import eventually
 
 # Over the end of a month, and of Berlin's summer time.
@@ -231,3 +231,20 @@ def test_a_fault_at_any_step_of_sealing_leaves_what_the_rows_say(
             for link in LINKS) == n)
         assert_answers(made, rows)
     assert proxy.faults() == {fault: len(STEPS)}
+
+
+@pytest.mark.long
+def test_killed_at_any_step_of_sealing_it_goes_on(program, redis, world, clickhouse,
+                                                  proxy):
+    made = program("aggregator", {
+        "clickhouse": {"url": proxy.url},
+        "aggregator": {"settle_every": "500ms", "resettle_every": "0s", "lease": "1s"},
+        "clicks": {"late_window": "1m"}})
+    rows = some_clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
+    for step in each_step(proxy, STEPS, made.kill, lambda n: world.insert(
+            rows[100 * n:100 * (n + 1)])):
+        made.start()
+        there = rows[:100 * (step + 1)]
+        wait_sealed(clickhouse, there)
+        settled(made, len(there), FROM, TO)
+        assert_answers(made, there)

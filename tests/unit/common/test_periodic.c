@@ -118,6 +118,20 @@ static void one_that_has_stopped_does_nothing_more(void **state)
 	assert_int_equal(atomic_load(&w.calls), 1);
 }
 
+static void one_that_is_asked_to_end_is_not_waited_for(void **state)
+{
+	struct work w = {.again = 0, .hold = 1};
+	struct periodic *p = start(work, &w);
+
+	(void)state;
+	wait_for_calls(&w, 1);
+	periodic_end(p);
+	periodic_wake(p);
+	atomic_store(&w.hold, 0);
+	periodic_free(p);
+	assert_int_equal(atomic_load(&w.calls), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +140,7 @@ int main(void)
 		cmocka_unit_test(asked_while_it_works_it_works_once_more),
 		cmocka_unit_test(a_long_call_learns_that_it_is_to_end),
 		cmocka_unit_test(one_that_has_stopped_does_nothing_more),
+		cmocka_unit_test(one_that_is_asked_to_end_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
