@@ -54,7 +54,7 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 	return json_pack(
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, "
-		"s:o, s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
+		"s:o, s:o, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
 		"hour", instant(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
@@ -63,11 +63,12 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		"spooled", number(h->spooled), "replayed", number(h->replayed),
 		"withheld", number(h->withheld), "stored", number(h->stored),
 		"imported", number(h->imported), "late", number(h->late),
-		"repeats", number(h->repeats), "repeats_removed", 0, "settled",
-		number(h->settled), "lost", lost_to_json(h), "unknown",
-		"redirectors", number(h->unknown), "minutes",
-		(json_int_t)unknown_minutes(h), "rows", number(h->unreported),
-		"inexact", h->inexact, "kept_at", json_time(h->kept_at));
+		"repeats", number(h->repeats), "repeats_removed",
+		number(h->removed), "settled", number(h->settled), "lost",
+		lost_to_json(h), "unknown", "redirectors", number(h->unknown),
+		"minutes", (json_int_t)unknown_minutes(h), "rows",
+		number(h->unreported), "inexact", h->inexact, "kept_at",
+		json_time(h->kept_at));
 }
 
 static json_t *gap_to_json(const struct reconciled_gap *g)
@@ -117,10 +118,10 @@ static json_t *to_json(const struct question *q, const struct reconciliation *r)
 static void hour_to_csv(const struct reconciled_hour *h, struct buf *out)
 {
 	char text[RFC3339_TEXT_MAX];
-	const uint64_t numbers[] = {
-		h->produced, h->acknowledged, h->dropped, h->spooled,
-		h->replayed, h->withheld,     h->stored,  h->imported,
-		h->late,     h->repeats,      0,	  h->settled};
+	const uint64_t numbers[] = {h->produced, h->acknowledged, h->dropped,
+				    h->spooled,	 h->replayed,	  h->withheld,
+				    h->stored,	 h->imported,	  h->late,
+				    h->repeats,	 h->removed,	  h->settled};
 
 	buf_printf(out, "%s,%d,%d", rfc3339_format(h->start * 1000, text),
 		   reconciled_is_complete(h), reconciled_is_reported(h));

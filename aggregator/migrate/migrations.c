@@ -122,6 +122,9 @@ static const char reconciled_seals[] =
 static const char rescored_owners[] =
 #include "schemas/clickhouse/0048_rescored_owners.sql.inc"
 	;
+static const char repeated_clicks[] =
+#include "schemas/clickhouse/0049_repeated_clicks.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -164,5 +167,6 @@ const struct migration migrations[] = {
 	{"0046_clicks_trace.sql", clicks_trace},
 	{"0047_reconciled_seals.sql", reconciled_seals},
 	{"0048_rescored_owners.sql", rescored_owners},
+	{"0049_repeated_clicks.sql", repeated_clicks},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -212,6 +212,7 @@ static int take_rows(void *arg, char **f, struct error *err)
 	h->unreported = tsv_u64(f[3]);
 	a->maybe_sent += tsv_u64(f[4]);
 	h->late = tsv_u64(f[5]);
+	h->removed = tsv_u64(f[6]);
 	return 0;
 }
 
@@ -222,15 +223,17 @@ static int ask_rows(struct asking *a, struct error *err)
 		"sumIf(n - n_imported, (h, told_by) NOT IN "
 		"(SELECT toUInt32(hour), toString(edge) "
 		"FROM redirector_counters WHERE " SQL_HOURS ")), "
-		"sum(n_maybe), sum(n_late) FROM (SELECT " SQL_HOUR " AS h, "
+		"sum(n_maybe), sum(n_late), sum(n_removed) FROM "
+		"(SELECT " SQL_HOUR " AS h, "
 		"toString(edge) AS told_by, count() AS n, "
 		"countIf(startsWith(topic, '" PROGRESS_TOPIC_IMPORT
 		"')) AS n_imported, "
-		"countIf(maybe_sent) AS n_maybe, countIf(" SQL_LATE
+		"countIf(maybe_sent) AS n_maybe, "
+		"countIf(outcome = 'repeated') AS n_removed, countIf(" SQL_LATE
 		") AS n_late FROM clicks WHERE " SQL_ROWS
 		"GROUP BY h, told_by) GROUP BY h";
 
-	return ask(a, sql, "nnnnnn", take_rows, err);
+	return ask(a, sql, "nnnnnnn", take_rows, err);
 }
 
 static int take_repeats(void *arg, char **f, struct error *err)

@@ -44,6 +44,7 @@ struct reconciled_hour {
 	uint64_t imported;
 	uint64_t late;	     /* of those stored: click_is_late */
 	uint64_t repeats;    /* of an event that another row tells of */
+	uint64_t removed;    /* of these: with the outcome 'repeated' */
 	uint64_t unreported; /* of redirectors that have told nothing */
 	uint64_t settled;    /* events, as published */
 	/* What is not known. */

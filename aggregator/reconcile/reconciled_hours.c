@@ -14,31 +14,24 @@
 #define SQL_NUMBERS                                                            \
 	"redirected, not_found, expired, blocked, head, silent, produced, "    \
 	"acknowledged, dropped, spooled, replayed, withheld, rows_stored, "    \
-	"rows_imported, rows_late, rows_repeated, unreported, "                \
+	"rows_imported, rows_late, rows_repeated, rows_removed, unreported, "  \
 	"events_settled, unknown_ms, unknown, "
 #define SQL_FLAGS "inexact, settling"
 
 enum {
-	NUMBERS = RECONCILED_ANSWERS + 16
+	NUMBERS = RECONCILED_ANSWERS + 17
 };
 
 static void to_numbers(const struct reconciled_hour *h, uint64_t n[NUMBERS])
 {
-	const uint64_t others[] = {h->produced,
-				   h->acknowledged,
-				   h->dropped,
-				   h->spooled,
-				   h->replayed,
-				   h->withheld,
-				   h->stored,
-				   h->imported,
-				   h->late,
-				   h->repeats,
-				   h->unreported,
-				   h->settled,
-				   (uint64_t)h->unknown_ms,
-				   h->unknown,
-				   h->inexact,
+	const uint64_t others[] = {h->produced, h->acknowledged,
+				   h->dropped,	h->spooled,
+				   h->replayed, h->withheld,
+				   h->stored,	h->imported,
+				   h->late,	h->repeats,
+				   h->removed,	h->unreported,
+				   h->settled,	(uint64_t)h->unknown_ms,
+				   h->unknown,	h->inexact,
 				   h->settling};
 
 	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
@@ -61,12 +54,13 @@ static void from_fields(struct reconciled_hour *h, char **f)
 	h->imported = tsv_u64(f[7]);
 	h->late = tsv_u64(f[8]);
 	h->repeats = tsv_u64(f[9]);
-	h->unreported = tsv_u64(f[10]);
-	h->settled = tsv_u64(f[11]);
-	h->unknown_ms = tsv_i64(f[12]);
-	h->unknown = (size_t)tsv_u64(f[13]);
-	h->inexact = tsv_u64(f[14]) > 0;
-	h->settling = tsv_u64(f[15]) > 0;
+	h->removed = tsv_u64(f[10]);
+	h->unreported = tsv_u64(f[11]);
+	h->settled = tsv_u64(f[12]);
+	h->unknown_ms = tsv_i64(f[13]);
+	h->unknown = (size_t)tsv_u64(f[14]);
+	h->inexact = tsv_u64(f[15]) > 0;
+	h->settling = tsv_u64(f[16]) > 0;
 }
 
 /* The hours that a statement is about. */

@@ -8,6 +8,7 @@
 #include "aggregator/reconcile/reconcile_gauges.h"
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/day_pass.h"
+#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
 #include "common/backoff.h"
 #include "common/clock.h"
@@ -15,10 +16,12 @@
 
 #define BACKOFF_MIN 200	  /* ms */
 #define BACKOFF_MAX 10000 /* ms */
+#define HOUR	    3600  /* seconds */
 
 struct day_settler_metrics {
 	struct metric *days, *sealed, *owner_days, *rolled_up;
 	struct metric *dropped, *rows_deleted;
+	struct metric *repeats;
 };
 
 struct day_settler {
@@ -30,6 +33,7 @@ struct day_settler {
 	/* For statements that may take as long as settle_timeout allows. */
 	struct clickhouse_config patient;
 	struct clickhouse *ch;
+	struct settling settling;
 	struct day_pass *pass;
 	struct reconcile_gauges reconciled;
 	int64_t reconcile_at; /* monotonic ms of the next time */
@@ -116,6 +120,23 @@ static int reconcile_from(struct day_settler *d, int64_t from,
 	return status;
 }
 
+/* Of [from, to), seconds. */
+static int remove_repeats(struct day_settler *d, int64_t from, int64_t to,
+			  struct error *err)
+{
+	struct repeats_removed removed;
+	int status = repeats_remove(&d->settling, from, to, &removed, err);
+
+	metric_add(d->metrics.repeats, removed.rows);
+	if (removed.rows || removed.hours)
+		log_info(d->env.log,
+			 "events that were sent twice are one click each; "
+			 "their hours are settled again",
+			 log_int("rows", (int64_t)removed.rows),
+			 log_int("hours", (int64_t)removed.hours));
+	return status;
+}
+
 /* The hours that end before `complete_until` (ms; 0: not known), and a day that
  * was sealed since it was looked at, with what came late until then. */
 static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
@@ -124,14 +145,25 @@ static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
 	int64_t every = d->env.config->aggregator.reconcile_every;
 	int64_t to = complete_until / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND;
 	int64_t now = clock_monotonic_ms(), sealed;
+	/* Beyond what may come before its day is sealed. */
+	int64_t reach =
+		d->env.config->aggregator.clicks.late_window / CLOCK_SECOND +
+		CIVIL_DAY;
 
 	if (!every || now < d->reconcile_at || to < CIVIL_DAY)
 		return 0;
 	d->reconcile_at = now + every;
-	if (reconcile_from(d, to - CIVIL_DAY, &d->reconciled, err) < 0 ||
+	if (remove_repeats(d, to > reach ? (to - reach) / HOUR * HOUR : 0, to,
+			   err) < 0 ||
+	    reconcile_from(d, to - CIVIL_DAY, &d->reconciled, err) < 0 ||
 	    reconciled_hours_due(d->ch, &sealed, err) < 0)
 		return -1;
-	return sealed >= 0 ? reconcile_from(d, sealed, NULL, err) : 0;
+	if (sealed < 0)
+		return 0;
+	/* With what came later: then the day is sealed again. */
+	return remove_repeats(d, sealed, sealed + CIVIL_DAY, err) < 0
+		       ? -1
+		       : reconcile_from(d, sealed, NULL, err);
 }
 
 /* Settling goes on without it. */
@@ -220,6 +252,10 @@ static void register_metrics(struct day_settler *d, struct metrics *m)
 	d->metrics.rows_deleted = metrics_counter(
 		m, "shortloop_aggregator_deleted_rows_total", NULL,
 		"Rows of clicks deleted because their day was dropped.");
+	d->metrics.repeats = metrics_counter(
+		m, "shortloop_aggregator_repeats_removed_total", NULL,
+		"Rows of clicks that count as events only, as another row is "
+		"of the same event.");
 	reconcile_gauges_register(&d->reconciled, m);
 }
 
@@ -227,15 +263,6 @@ struct day_settler *day_settler_new(const struct day_settler_env *env,
 				    struct metrics *metrics, struct error *err)
 {
 	struct day_settler *d = calloc(1, sizeof(*d));
-	struct settling settling = {
-		.settings = &env->config->aggregator,
-		.settler = lease_holder(env->lease),
-		.is_stopping = is_stopping,
-		.turn = env->turn,
-		.check_lease = check_lease,
-		.on_shortage = on_shortage,
-		.arg = d,
-	};
 
 	if (!d) {
 		error_set_nomem(err);
@@ -246,9 +273,18 @@ struct day_settler *day_settler_new(const struct day_settler_env *env,
 	d->patient = env->config->clickhouse;
 	d->patient.query_timeout = env->config->aggregator.settle_timeout;
 	d->ch = clickhouse_new(&d->patient, err);
-	settling.ch = d->ch;
+	d->settling = (struct settling){
+		.ch = d->ch,
+		.settings = &env->config->aggregator,
+		.settler = lease_holder(env->lease),
+		.is_stopping = is_stopping,
+		.turn = env->turn,
+		.check_lease = check_lease,
+		.on_shortage = on_shortage,
+		.arg = d,
+	};
 	if (d->ch)
-		d->pass = day_pass_new(&settling, err);
+		d->pass = day_pass_new(&d->settling, err);
 	if (d->pass)
 		d->thread = periodic_new(step, d, err);
 	if (!d->thread) {

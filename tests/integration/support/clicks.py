@@ -105,11 +105,14 @@ class Collector:
         first = self.offsets[partition]
         rows = []
         for i, click in enumerate(clicks):
-            row = {k: v for k, v in click.items() if k != "ts_ms"}
+            row = {k: v for k, v in click.items()
+                   if k not in ("ts_ms", "original_ms")}
+            row.setdefault("event_id", str(uuid.uuid4()))
             row.update(epoch=1, topic="clicks", partition=partition,
                        offset=first + i, append_time=datetime64(append_ms),
-                       event_id=str(uuid.uuid4()), ts=datetime64(click["ts_ms"]),
-                       original_ts=datetime64(click["ts_ms"]))
+                       ts=datetime64(click["ts_ms"]),
+                       original_ts=datetime64(
+                           click.get("original_ms", click["ts_ms"])))
             rows.append(row)
         self._insert("clicks", rows)
         self.offsets[partition] += len(rows)

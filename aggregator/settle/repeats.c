@@ -1,0 +1,244 @@
+#include "aggregator/settle/repeats.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clickhouse/rows.h"
+#include "schemas/ingest_progress.h"
+
+/* Of a thousand rows each: others are for the next time. */
+#define BATCHES_MAX 100
+
+/* The rows that are looked through. */
+#define SQL_ROWS                                                               \
+	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
+	"ts < toDateTime64({to:UInt32}, 3, 'UTC') AND "                        \
+	"toDateTime(intDiv(toUnixTimestamp(ts), 86400) * 86400, 'UTC') "       \
+	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
+#define SQL_MARKED SQL_ROWS "AND maybe_sent AND outcome != 'repeated'"
+
+struct range {
+	char from[24], to[24];
+	struct clickhouse_param params[3];
+};
+
+static void range_fill(struct range *range, int64_t from, int64_t to)
+{
+	snprintf(range->from, sizeof(range->from), "%" PRId64, from);
+	snprintf(range->to, sizeof(range->to), "%" PRId64, to);
+	range->params[0] = (struct clickhouse_param){"param_from", range->from};
+	range->params[1] = (struct clickhouse_param){"param_to", range->to};
+	range->params[2] = (struct clickhouse_param){NULL, NULL};
+}
+
+/* --- marking rows -----------------------------------------------------------
+ */
+
+/* Rows of one day that are to be 'repeated'. */
+struct batch {
+	char partition[24]; /* of clicks: "20261126" */
+	struct buf links;   /* "1,2" */
+	struct buf places;  /* "(1,'clicks',0,17),..." */
+	uint64_t count;
+};
+
+static void batch_release(struct batch *b)
+{
+	buf_free(&b->links);
+	buf_free(&b->places);
+}
+
+/* The name becomes part of a statement; Kafka allows no others. */
+static bool is_topic(const char *name)
+{
+	return *name &&
+	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] ==
+		       '\0';
+}
+
+/* A row is: partition of clicks, link_id, epoch, topic, partition, offset. */
+static int take_row(void *arg, char **f, struct error *err)
+{
+	struct batch *b = arg;
+	const char *comma = b->count ? "," : "";
+
+	if (!is_topic(f[3]))
+		return error_set(err, ERROR_PROTOCOL,
+				 "clicks: a row that may have been sent twice "
+				 "is of topic %s, which is none of Kafka",
+				 f[3]);
+	if (b->count && tsv_u64(f[0]) != strtoull(b->partition, NULL, 10))
+		return 0;
+	snprintf(b->partition, sizeof(b->partition), "%" PRIu64, tsv_u64(f[0]));
+	buf_printf(&b->links, "%s%" PRIu64, comma, tsv_u64(f[1]));
+	buf_printf(&b->places, "%s(%" PRIu64 ",'%s',%" PRIu64 ",%" PRIu64 ")",
+		   comma, tsv_u64(f[2]), f[3], tsv_u64(f[4]), tsv_u64(f[5]));
+	b->count++;
+	return 0;
+}
+
+/* By link and time, as clicks is ordered: event_id alone would be looked for in
+ * all rows. */
+static int find(const struct settling *s, const struct range *range,
+		struct batch *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT day_of, link_id, epoch, topic, partition, offset FROM "
+		"(SELECT toYYYYMMDD(ts, 'UTC') AS day_of, link_id, epoch, "
+		"topic, partition, offset, row_number() OVER (PARTITION BY "
+		"event_id ORDER BY maybe_sent, append_time, epoch, topic, "
+		"partition, offset) AS place FROM clicks WHERE " SQL_ROWS
+		"AND outcome != 'repeated' AND (link_id, ts) IN "
+		"(SELECT link_id, arrayJoin([ts, original_ts]) FROM clicks "
+		"WHERE " SQL_MARKED ") AND event_id IN "
+		"(SELECT event_id FROM clicks WHERE " SQL_MARKED ")) "
+		"WHERE place > 1 ORDER BY day_of LIMIT 1000 "
+		"FORMAT TabSeparated";
+
+	return clickhouse_rows(s->ch, sql, range->params, "nnnsnn", take_row,
+			       ret, err);
+}
+
+static int mark(const struct settling *s, struct batch *b, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "2"}, {NULL, NULL}};
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "ALTER TABLE clicks UPDATE outcome = 'repeated' "
+		   "IN PARTITION ID '%s' WHERE outcome != 'repeated' AND "
+		   "link_id IN (%s) AND (epoch, toString(topic), partition, "
+		   "offset) IN (%s)",
+		   b->partition, buf_cstr(&b->links), buf_cstr(&b->places));
+	status = settling_run(s->ch, &sql, params, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* *ret: rows of one day that were marked; 0: none is left. */
+static int mark_next(const struct settling *s, const struct range *range,
+		     uint64_t *ret, struct error *err)
+{
+	struct batch b = {0};
+	int status = find(s, range, &b, err);
+
+	if (status == 0 && b.count && (b.links.failed || b.places.failed))
+		status = error_set_nomem(err);
+	if (status == 0 && b.count && s->is_stopping(s->arg))
+		status = error_set_retriable(err, ERROR_STOPPED, "stopping");
+	if (status == 0 && b.count)
+		status = s->check_lease(s->arg, err);
+	if (status == 0 && b.count)
+		status = mark(s, &b, err);
+	*ret = b.count;
+	batch_release(&b);
+	return status;
+}
+
+/* --- hours that are settled otherwise ---------------------------------------
+ */
+
+struct hours {
+	struct buf list; /* "[1792800000,1792803600]" */
+	uint64_t count;
+};
+
+static int take_hour(void *arg, char **f, struct error *err)
+{
+	struct hours *h = arg;
+
+	(void)err;
+	buf_printf(&h->list, "%s%" PRIu64, h->count++ ? "," : "[",
+		   tsv_u64(f[0]));
+	return 0;
+}
+
+static int find_hours(const struct settling *s, const struct range *range,
+		      struct hours *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT h FROM (SELECT "
+		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h, "
+		"count() AS n_rows, toUInt64(0) AS n_settled FROM clicks "
+		"WHERE outcome = 'repeated' AND " SQL_ROWS "GROUP BY h "
+		"UNION ALL SELECT toUInt32(hour) AS h, toUInt64(0) AS n_rows, "
+		"sum(events) AS n_settled FROM stats_hourly WHERE "
+		"dimension = 'outcome' AND value = 'repeated' AND "
+		"hour >= toDateTime({from:UInt32}, 'UTC') AND "
+		"hour < toDateTime({to:UInt32}, 'UTC') AND "
+		"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "
+		"WHERE kind = 'hour' AND "
+		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
+		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) AND "
+		"toDateTime(intDiv(toUnixTimestamp(hour), 86400) * 86400, "
+		"'UTC') NOT IN (SELECT unit FROM settled WHERE "
+		"kind = 'dropped_day') GROUP BY h) GROUP BY h "
+		"HAVING sum(n_rows) != sum(n_settled) ORDER BY h "
+		"FORMAT TabSeparated";
+
+	return clickhouse_rows(s->ch, sql, range->params, "n", take_hour, ret,
+			       err);
+}
+
+/* Twice, an hour is settled once more, to the same. */
+static int report(const struct settling *s, struct hours *h, struct error *err)
+{
+	struct buf host = {0};
+	int status;
+
+	buf_putc(&h->list, ']');
+	clickhouse_escape(&host, s->settler, strlen(s->settler));
+	if (!buf_cstr(&h->list) || !buf_cstr(&host)) {
+		status = error_set_nomem(err);
+	} else {
+		const struct clickhouse_param params[] = {
+			{"param_hours", h->list.data},
+			{"param_host", host.data},
+			{"max_insert_threads", "1"},
+			{NULL, NULL}};
+
+		status = clickhouse_query(
+			s->ch, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES),
+			params, NULL, err);
+	}
+	buf_free(&host);
+	return status;
+}
+
+static int settle_again(const struct settling *s, const struct range *range,
+			uint64_t *ret, struct error *err)
+{
+	struct hours h = {0};
+	int status = find_hours(s, range, &h, err);
+
+	if (status == 0 && h.count)
+		status = report(s, &h, err);
+	*ret = h.count;
+	buf_free(&h.list);
+	return status;
+}
+
+/* -------------------------------------------------------------------------- */
+
+int repeats_remove(const struct settling *s, int64_t from, int64_t to,
+		   struct repeats_removed *ret, struct error *err)
+{
+	struct range range;
+	uint64_t rows = 1;
+
+	*ret = (struct repeats_removed){0};
+	range_fill(&range, from, to);
+	for (int i = 0; i < BATCHES_MAX && rows; i++) {
+		if (mark_next(s, &range, &rows, err) < 0)
+			return error_wrap(err, "events that were sent twice");
+		ret->rows += rows;
+	}
+	return settle_again(s, &range, &ret->hours, err) < 0
+		       ? error_wrap(err, "events that were sent twice")
+		       : 0;
+}
