@@ -332,3 +332,6 @@ def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
     assert -repeats - under_way <= hour["lost"]["produced_acknowledged"] <= 0
     assert -repeats - under_way <= hour["lost"]["acknowledged_stored"] <= 0
     assert hour["lost"]["stored_settled"] == 0
+    # And each is one click.
+    eventually(lambda: world.told()["repeats_removed"] == repeats and
+               world.clicks() == len(told), 300, what="repeats to be no clicks")

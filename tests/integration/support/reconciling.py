@@ -58,6 +58,15 @@ class World:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    def clicks(self):
+        """Of people and robots, as the hour is answered."""
+        answer = requests.get(
+            self.aggregator.url + "/v1/clicks", timeout=60,
+            params={"from": rfc3339(self.hour), "to": rfc3339(self.hour + HOUR),
+                    "bots": "include"})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["total"]["clicks"]
+
     def pipeline(self):
         return requests.get(self.aggregator.url + "/v1/pipeline", timeout=60).json()
 
