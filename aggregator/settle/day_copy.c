@@ -192,29 +192,26 @@ static void put_publish(struct buf *sql, const struct day_copy *c,
 	if (!kind->put_settled)
 		buf_puts(sql, SQL_DAY_IS_AS_IT_WAS " AND ");
 	buf_puts(sql,
-		 SQL_NEWEST " < "
-			    "{attempt:UInt64} AND now64(3, 'UTC') < "
+		 SQL_NEWEST " < {attempt:UInt64} AND now64(3, 'UTC') < "
 			    "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
 }
 
-/* What was staged is not published: `why` says so, unless hours of the day were
+/* What was staged is not published: *err says why, unless hours of the day were
  * settled meanwhile, which is nobody's fault. */
-static int refuse(const struct day_copy *c, const struct error *why,
-		  struct error *err)
+static int refuse(const struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
+	struct error failure = {0};
 	bool overtaken = false;
 
 	buf_puts(&sql, "SELECT " SQL_NEWEST " > {attempt:UInt64} "
 		       "FORMAT TabSeparated");
-	if (ask(c, &sql, 1, take_flag, &overtaken, err) < 0)
-		return -1;
-	if (overtaken)
-		return error_set_retriable(
-			err, ERROR_CONFLICT,
-			"hours of it were settled meanwhile; "
-			"it is done again after them");
-	*err = *why;
+	if (ask(c, &sql, 1, take_flag, &overtaken, &failure) < 0)
+		*err = failure;
+	else if (overtaken)
+		error_set_retriable(err, ERROR_CONFLICT,
+				    "hours of it were settled meanwhile; it is "
+				    "done again after them");
 	return -1;
 }
 
@@ -222,7 +219,6 @@ static int publish_in_turn(const struct day_copy *c,
 			   const struct day_copy_kind *kind, struct error *err)
 {
 	struct buf sql = {0};
-	struct error why = {0};
 	bool written = false;
 	int status;
 
@@ -240,9 +236,9 @@ static int publish_in_turn(const struct day_copy *c,
 		status = ask(c, &sql, 1, take_flag, &written, err);
 	buf_free(&sql);
 	if (status == 0 && !written) {
-		error_set(&why, ERROR_PROTOCOL,
+		error_set(err, ERROR_PROTOCOL,
 			  "it is not what was counted; computing it again");
-		return refuse(c, &why, err);
+		return refuse(c, err);
 	}
 	return status;
 }
@@ -264,7 +260,6 @@ static int copy(struct day_copy *c, const struct day_copy_kind *kind,
 	const struct settled_row marker = {
 		kind->marker_kind, {.start = c->start}, c->attempt};
 	struct counts n = {0};
-	struct error why = {0};
 
 	if (set_params(c, last, 0, err) < 0 || count(c, kind, &n, err) < 0)
 		return -1;
@@ -274,17 +269,17 @@ static int copy(struct day_copy *c, const struct day_copy_kind *kind,
 	    kind->stage(c, err) < 0 || count(c, kind, &n, err) < 0)
 		return -1;
 	if (n.staged == SETTLE_SQL_UNEVEN) {
-		error_set(&why, ERROR_PROTOCOL,
+		error_set(err, ERROR_PROTOCOL,
 			  "its dimensions hold different numbers of events; "
 			  "computing it again");
-		return refuse(c, &why, err);
+		return refuse(c, err);
 	}
 	if (n.staged != n.rows || n.staged != n.settled) {
-		error_set(&why, ERROR_PROTOCOL,
+		error_set(err, ERROR_PROTOCOL,
 			  "%" PRIu64 " events were staged of %" PRIu64
 			  " rows, %" PRIu64 " settled; computing it again",
 			  n.staged, n.rows, n.settled);
-		return refuse(c, &why, err);
+		return refuse(c, err);
 	}
 	if (set_params(c, last, n.staged, err) < 0 || publish(c, kind, err) < 0)
 		return -1;

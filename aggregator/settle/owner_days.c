@@ -178,9 +178,10 @@ static int count_owners(const struct day_copy *c, struct owners *ret,
 }
 
 /* Values beyond the busiest of an owner, and those that the base has no more,
- * are one row.  `left_out`: of these owners only. */
+ * are one row.  Of a day that was not dropped, those of owners that are left
+ * out. */
 static void put_values(struct buf *sql, const struct day_copy *c,
-		       const struct dimension *d, bool left_out)
+		       const struct dimension *d)
 {
 	buf_printf(sql,
 		   SQL_INTO_VALUES
@@ -199,7 +200,7 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 		   "SELECT owner AS o, %s AS v, false AS was_rest, " SQL_COUNTS
 		   " FROM %s",
 		   d->expression, rows_of(c));
-	if (left_out)
+	if (!c->dropped)
 		buf_printf(sql, " AND " SQL_LEFT_OUT, d->name);
 	buf_puts(sql, " GROUP BY o, v");
 	if (c->dropped)
@@ -236,18 +237,6 @@ static int run(struct day_copy *c, struct buf *sql, struct error *err)
 typedef void put_fn(struct buf *sql, const struct day_copy *c,
 		    const struct dimension *d);
 
-static void put_left_out(struct buf *sql, const struct day_copy *c,
-			 const struct dimension *d)
-{
-	put_values(sql, c, d, true);
-}
-
-static void put_all(struct buf *sql, const struct day_copy *c,
-		    const struct dimension *d)
-{
-	put_values(sql, c, d, false);
-}
-
 /* A dimension at a time: each reads its own columns, and memory holds the
  * groups of one.  `owners`: only those of which some owners are left out. */
 static int stage_values(struct day_copy *c, put_fn *put,
@@ -279,11 +268,11 @@ static int stage(struct day_copy *c, struct error *err)
 	if (status < 0)
 		return -1;
 	if (c->dropped)
-		return stage_values(c, put_all, NULL, err);
+		return stage_values(c, put_values, NULL, err);
 	if (stage_values(c, put_few_values, NULL, err) < 0 ||
 	    count_owners(c, &owners, err) < 0)
 		return -1;
-	return stage_values(c, put_left_out, &owners, err);
+	return stage_values(c, put_values, &owners, err);
 }
 
 /* -------------------------------------------------------------------------- */

@@ -120,6 +120,16 @@ static int mark(const struct settling *s, struct batch *b, struct error *err)
 	return status;
 }
 
+static int mark_in_time(const struct settling *s, struct batch *b,
+			struct error *err)
+{
+	if (b->links.failed || b->places.failed)
+		return error_set_nomem(err);
+	if (s->is_stopping(s->arg))
+		return error_set_retriable(err, ERROR_STOPPED, "stopping");
+	return s->check_lease(s->arg, err) < 0 ? -1 : mark(s, b, err);
+}
+
 /* *ret: rows of one day that were marked; 0: none is left. */
 static int mark_next(const struct settling *s, const struct range *range,
 		     uint64_t *ret, struct error *err)
@@ -127,14 +137,8 @@ static int mark_next(const struct settling *s, const struct range *range,
 	struct batch b = {0};
 	int status = find(s, range, &b, err);
 
-	if (status == 0 && b.count && (b.links.failed || b.places.failed))
-		status = error_set_nomem(err);
-	if (status == 0 && b.count && s->is_stopping(s->arg))
-		status = error_set_retriable(err, ERROR_STOPPED, "stopping");
 	if (status == 0 && b.count)
-		status = s->check_lease(s->arg, err);
-	if (status == 0 && b.count)
-		status = mark(s, &b, err);
+		status = mark_in_time(s, &b, err);
 	*ret = b.count;
 	batch_release(&b);
 	return status;
