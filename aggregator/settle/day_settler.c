@@ -1,6 +1,5 @@
 #include "aggregator/settle/day_settler.h"
 
-#include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -9,14 +8,12 @@
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/day_pass.h"
 #include "aggregator/settle/repeats.h"
+#include "aggregator/settle/retry.h"
 #include "aggregator/zone/civil.h"
-#include "common/backoff.h"
 #include "common/clock.h"
 #include "common/periodic.h"
 
-#define BACKOFF_MIN 200	  /* ms */
-#define BACKOFF_MAX 10000 /* ms */
-#define HOUR	    3600  /* seconds */
+#define HOUR 3600 /* seconds */
 
 struct day_settler_metrics {
 	struct metric *days, *sealed, *owner_days, *rolled_up;
@@ -30,14 +27,12 @@ struct day_settler {
 	struct periodic *thread;
 	atomic_bool allowed;
 	atomic_bool known; /* whether days may be settled */
-	/* For statements that may take as long as settle_timeout allows. */
-	struct clickhouse_config patient;
 	struct clickhouse *ch;
 	struct settling settling;
 	struct day_pass *pass;
 	struct reconcile_gauges reconciled;
 	int64_t reconcile_at; /* monotonic ms of the next time */
-	unsigned failures;    /* in a row */
+	struct retry retry;
 };
 
 static bool is_stopping(void *arg)
@@ -209,23 +204,13 @@ static int64_t step(struct periodic *self, void *arg)
 	struct day_settler *d = arg;
 	struct day_pass_result result = {0};
 	struct error err = {0};
-	int64_t delay;
 
 	(void)self;
 	if (try_step(d, &result, &err) == 0) {
-		d->failures = 0;
+		d->retry.in_a_row = 0;
 		return result.more ? 0 : d->env.config->aggregator.settle_every;
 	}
-	delay = backoff_delay(BACKOFF_MIN, BACKOFF_MAX, ++d->failures,
-			      randombytes_random());
-	if (!is_stopping(d)) {
-		metric_add(d->env.failures, 1);
-		log_debug(d->env.log, "retrying", log_err(&err),
-			  log_int("after_ms", delay));
-		if (!err.retriable)
-			log_error(d->env.log, "settling fails", log_err(&err));
-	}
-	return delay;
+	return retry_after(&d->retry, &err, is_stopping(d));
 }
 
 /* --- the thread -------------------------------------------------------------
@@ -270,9 +255,8 @@ struct day_settler *day_settler_new(const struct day_settler_env *env,
 	}
 	d->env = *env;
 	register_metrics(d, metrics);
-	d->patient = env->config->clickhouse;
-	d->patient.query_timeout = env->config->aggregator.settle_timeout;
-	d->ch = clickhouse_new(&d->patient, err);
+	d->retry = (struct retry){.log = env->log, .failures = env->failures};
+	d->ch = clickhouse_new(env->clickhouse, err);
 	d->settling = (struct settling){
 		.ch = d->ch,
 		.settings = &env->config->aggregator,

@@ -21,6 +21,8 @@ struct day_settler;
 /* What it shares with the thread of hours, which must outlive it. */
 struct day_settler_env {
 	const struct aggregator_config *config;
+	/* For statements that may take as long as settle_timeout allows. */
+	const struct clickhouse_config *clickhouse;
 	struct log *log;
 	struct lease *lease;
 	pthread_mutex_t *turn; /* settling_take_turn */

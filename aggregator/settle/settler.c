@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,14 +9,12 @@
 #include "aggregator/settle/day_settler.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
+#include "aggregator/settle/retry.h"
 #include "aggregator/zone/civil.h"
-#include "common/backoff.h"
 #include "common/clock.h"
 #include "common/periodic.h"
 
-#define BACKOFF_MIN 200	  /* ms */
-#define BACKOFF_MAX 10000 /* ms */
-#define AHEAD_MAX   CLOCK_MINUTE
+#define AHEAD_MAX CLOCK_MINUTE
 
 struct settler_health {
 	struct health_check *clickhouse, *tables, *redis;
@@ -29,7 +26,7 @@ struct settler_health {
 struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
-	struct metric *hours, *hours_added, *failures, *lease_owned, *seconds;
+	struct metric *hours, *hours_added, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
 
@@ -50,7 +47,7 @@ struct settler {
 	struct pass *pass;
 	bool clock_reported; /* that one is ahead */
 	char silent_reported[TOPIC_MAX];
-	unsigned failures; /* in a row */
+	struct retry retry;
 };
 
 static bool is_stopping(void *arg)
@@ -266,34 +263,25 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
  *	  back off, retry     settle_every     settle_every, or at once
  *	                                       when more is stale
  *
- * Days are settled on a thread of their own (day_settler.h).  Returns how long
- *to wait before the next step (ms).
+ * Days are settled on a thread of their own (day_settler.h).
+ *
+ * Returns how long to wait before the next step (ms).
  */
 static int64_t step(struct settler *s)
 {
 	struct pass_result result = {0};
 	struct error err = {0};
 	int status = check_clickhouse(s, &err);
-	int64_t delay;
 
 	if (status == 0)
 		status = take_lease(s, &err);
 	if (status == 0 && s->lease_owned)
 		status = settle(s, &result, &err);
 	if (status == 0) {
-		s->failures = 0;
+		s->retry.in_a_row = 0;
 		return result.more ? 0 : s->config->aggregator.settle_every;
 	}
-	delay = backoff_delay(BACKOFF_MIN, BACKOFF_MAX, ++s->failures,
-			      randombytes_random());
-	if (!is_stopping(s)) {
-		metric_add(s->metrics.failures, 1);
-		log_debug(s->log, "retrying", log_err(&err),
-			  log_int("after_ms", delay));
-		if (!err.retriable)
-			log_error(s->log, "settling fails", log_err(&err));
-	}
-	return delay;
+	return retry_after(&s->retry, &err, is_stopping(s));
 }
 
 static int64_t run(struct periodic *self, void *arg)
@@ -310,7 +298,7 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.hours_added = metrics_counter(
 		m, "shortloop_aggregator_hours_added_total", NULL,
 		"Hours settled by what arrived, without reading the rest.");
-	s->metrics.failures = metrics_counter(
+	s->retry.failures = metrics_counter(
 		m, "shortloop_aggregator_settle_failures_total", NULL,
 		"Passes that failed, also for a dependency that was away.");
 	s->metrics.lease_owned =
@@ -361,10 +349,11 @@ static int make_passes(struct settler *s, struct metrics *metrics,
 	};
 	const struct day_settler_env env = {
 		.config = s->config,
+		.clickhouse = &s->patient,
 		.log = s->log,
 		.lease = s->lease,
 		.turn = &s->turn,
-		.failures = s->metrics.failures,
+		.failures = s->retry.failures,
 		.on_shortage = on_shortage,
 		.arg = s,
 	};
@@ -386,6 +375,7 @@ struct settler *settler_new(const struct aggregator_config *config,
 	}
 	s->config = config;
 	s->log = log;
+	s->retry.log = log;
 	s->health.clickhouse = health_register(health, "clickhouse");
 	s->health.tables = health_register(health, "tables");
 	s->health.redis = health_register(health, "redis");
