@@ -413,7 +413,7 @@ def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
 def test_killed_at_any_step_of_copying_it_goes_on(make, world, clickhouse, proxy):
     made = make({"url": proxy.url}, resettle_every="0s", lease="1s")
     rows = clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)])
-    for step in each_step(proxy, [table for table, _ in STEPS], made.kill,
-                          lambda n: world.insert(rows[100 * n:100 * (n + 1)])):
+    for there in each_step(proxy, [table for table, _ in STEPS], made.kill,
+                           world.insert, rows):
         made.start()
-        assert_copied(made, clickhouse, rows[:100 * (step + 1)])
+        assert_copied(made, clickhouse, there)

@@ -5,8 +5,8 @@ import uuid
 import pytest
 
 from support.asking import ask_range, settled
-from support.clicks import counted, is_click, some_clicks
-from support.fault_proxy import each_step
+from support.clicks import counted, hours_events, is_click, some_clicks
+from support.fault_proxy import FAULTS, each_step
 from support.keeping import keeper, wait_gone, world  # noqa: F401
 from support.program import eventually
 
@@ -162,24 +162,56 @@ def test_clicks_of_a_sealed_day_are_removed_and_it_is_sealed_again(make, migrate
 STEPS = ("alter", "ingest_progress")
 
 
+@pytest.fixture
+def send_again(migrated, clickhouse, proxy):
+    """Inserts rows, which are settled before they are found to be repeats: so their
+    hours have to be told of."""
+    def send(rows):
+        there = hours_events(clickhouse)
+        held = proxy.hold(words="PARTITION BY event_id")
+        assert held.here.wait(60), "nobody looks for repeats"
+        insert(migrated, rows)
+        eventually(lambda: hours_events(clickhouse) == there + len(rows), PATIENCE,
+                   what="the rows settled")
+        held.release()
+    return send
+
+
 @pytest.mark.parametrize("kinds", [
     ("alter",), pytest.param(STEPS, marks=pytest.mark.long)])
 def test_killed_at_any_step_it_removes_what_is_left(make, migrated, clickhouse, proxy,
-                                                    kinds):
+                                                    send_again, kinds):
     rows = once(some_clicks(5, 200, [(FROM, TO)], links=LINKS))
     clicks = [row for row in rows if is_click(row)]
     insert(migrated, rows)
     made = make(proxy.url)
     assert_counted(made, rows)
-    gone = []
+    twice = [again(row) for row in clicks[:10 * len(kinds)]]
 
-    def send_again(number):
-        more = [again(row) for row in clicks[5 * number:5 * number + 5]]
-        insert(migrated, more)
-        gone.extend(more)
-    for _ in each_step(proxy, kinds, made.kill, send_again):
+    for gone in each_step(proxy, kinds, made.kill, send_again, twice):
         made.start()
         assert_counted(made, rows + removed(gone))
+    assert len(repeated(clickhouse)) == len(twice)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickhouse,
+                                                          proxy, send_again, fault):
+    rows = once(some_clicks(8, 200, [(FROM, TO)], links=LINKS))
+    clicks = [row for row in rows if is_click(row)]
+    insert(migrated, rows)
+    made = make(proxy.url, settle_timeout="4s")
+    assert_counted(made, rows)
+    proxy.delay = 0.5
+    gone = []
+    for step, kind in enumerate(STEPS):
+        proxy.at(1, fault, kind)
+        more = [again(row) for row in clicks[5 * step:5 * step + 5]]
+        send_again(more)
+        gone += more
+        assert_counted(made, rows + removed(gone))
+    assert proxy.faults() == {fault: len(STEPS)}
     assert len(repeated(clickhouse)) == len(gone)
 
 

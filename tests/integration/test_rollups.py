@@ -205,10 +205,8 @@ def test_killed_at_any_step_it_goes_on(program, redis, world, clickhouse, proxy)
         "aggregator": {"settle_every": "500ms", "resettle_every": "0s", "lease": "1s"},
         "clicks": {"late_window": "1m"}})
     rows = some_clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
-    for step in each_step(proxy, STEPS, made.kill, lambda n: world.insert(
-            rows[100 * n:100 * (n + 1)])):
+    for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
         made.start()
-        there = rows[:100 * (step + 1)]
         wait_rolled(clickhouse, there)
         settled(made, len(there), FROM, TO)
         assert_answers(made, there)

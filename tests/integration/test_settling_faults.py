@@ -168,24 +168,17 @@ def test_an_hour_whose_dimensions_differ_is_computed_again(
     made.wait_log("its dimensions hold different numbers of events")
 
 
-def after_each_step(migrated, proxy, act):
-    """The rows become more each time."""
-    rows = some_clicks(3, 400 * len(STEPS), [(START, END)], links=(0, 1, 2))
-    for step in each_step(proxy, STEPS, act, lambda n: migrated.insert(
-            rows[200 * n:200 * (n + 1)])):
-        yield rows[:200 * (step + 1)]
-
-
 @pytest.mark.long
 def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
         aggregator, migrated, proxy):
     made = aggregator()
     seen = {0: 0}
+    rows = some_clicks(3, 400 * len(STEPS), [(START, END)], links=(0, 1, 2))
     with watched(migrated.clickhouse) as (hours, days):
-        for rows in after_each_step(migrated, proxy, made.kill):
+        for there in each_step(proxy, STEPS, made.kill, migrated.insert, rows):
             made.start()
-            assert_settled(made, migrated, rows)
-            seen[len(rows)] = of_links(rows)
+            assert_settled(made, migrated, there)
+            seen[len(there)] = of_links(there)
     assert hours <= set(seen)
     assert days <= set(seen.values())
 
@@ -306,11 +299,11 @@ def test_a_server_restarted_at_any_step_has_what_the_rows_say(
         clickhouse_server.start()
 
     made = aggregator()
-    rows = []
-    for rows in after_each_step(migrated, proxy, restart):
-        assert_settled(made, migrated, rows)
+    rows = some_clicks(3, 400 * len(STEPS), [(START, END)], links=(0, 1, 2))
+    for there in each_step(proxy, STEPS, restart, migrated.insert, rows):
+        assert_settled(made, migrated, there)
         restart()
-        assert_settled(made, migrated, rows)
+        assert_settled(made, migrated, there)
     for wait in (5, 15, 60):
         time.sleep(wait)
         restart()

@@ -587,15 +587,16 @@ class Meeting:
         self.gone.wait(60)
 
 
-def each_step(proxy, kinds, act, begin):
-    """`act` before a statement of each kind is carried out, and after one, which follows
-    begin(number of the step); then the number is given."""
+def each_step(proxy, kinds, act, insert, rows):
+    """Inserts a part of the rows, has `act` done before a statement of each kind is
+    carried out, and after one, and gives the rows that are there."""
     steps = [(kind, done) for kind in kinds for done in (False, True)]
+    part = len(rows) // len(steps)
     for number, (kind, carried_out) in enumerate(steps):
         meeting = Meeting()
         proxy.call_at(1, meeting.wait, kind, carried_out)
-        begin(number)
+        insert(rows[part * number:part * (number + 1)])
         assert meeting.here.wait(60), f"no {kind}"
         act()
         meeting.gone.set()
-        yield number
+        yield rows[:part * (number + 1)]
