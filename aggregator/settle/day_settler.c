@@ -9,6 +9,7 @@
 #include "aggregator/settle/day_pass.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/retry.h"
+#include "aggregator/settle/table_state.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/periodic.h"
@@ -198,7 +199,8 @@ static int try_step(struct day_settler *d, struct day_pass_result *ret,
 	return owned ? settle(d, ret, err) : 0;
 }
 
-/* Returns how long to wait before the next step (ms). */
+/* Returns how long to wait before the next step (ms): it is woken whenever
+ * hours were settled, and what time brings can wait. */
 static int64_t step(struct periodic *self, void *arg)
 {
 	struct day_settler *d = arg;
@@ -208,7 +210,10 @@ static int64_t step(struct periodic *self, void *arg)
 	(void)self;
 	if (try_step(d, &result, &err) == 0) {
 		d->retry.in_a_row = 0;
-		return result.more ? 0 : d->env.config->aggregator.settle_every;
+		return result.more
+			       ? 0
+			       : TABLE_WATCH_LOOK_EVERY *
+					 d->env.config->aggregator.settle_every;
 	}
 	return retry_after(&d->retry, &err, is_stopping(d));
 }
