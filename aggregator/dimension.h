@@ -17,8 +17,9 @@ enum dimension_kind {
 	/* The same, and an event has any number of them (tags): sums exceed the
 	 * total.  One dimension at most: two arrayJoin would pair values. */
 	DIMENSION_MANY,
-	/* Not settled: counted from the rows of `clicks`. */
-	DIMENSION_RAW,
+	/* The busiest values of a UTC day are kept, and none of its hours: what
+	 * is of a part of a day is counted from the rows of `clicks`. */
+	DIMENSION_DAILY,
 };
 
 struct dimension {

@@ -417,7 +417,7 @@ static void raise_error(struct clicks_answer *a)
 static bool needs_rows(const struct question *q)
 {
 	return q->filters.count || q->group_by_count > 1 ||
-	       (q->group_by_count && q->group_by[0]->kind == DIMENSION_RAW);
+	       (q->group_by_count && q->group_by[0]->kind == DIMENSION_DAILY);
 }
 
 static int clicks_fetch(struct call *call, const struct question *q,

@@ -25,7 +25,7 @@ static bool is_of_tables(const struct question *q)
 	if (q->filters.count && (!f || f->except || filter_takes(f, "")))
 		return false;
 	return q->group_by_count <= 1 &&
-	       (!q->group_by_count || q->group_by[0]->kind != DIMENSION_RAW);
+	       (!q->group_by_count || q->group_by[0]->kind != DIMENSION_DAILY);
 }
 
 static void put_name(struct owner_answer *o, const char *name, size_t len)

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
@@ -75,11 +76,6 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 #define SQL_ROWS_AND_BASE                                                      \
 	"(SELECT countIf(link_id != 0) FROM " SQL_BESIDE                       \
 	") + " SQL_BASE_OF_LINKS
-#define SQL_SETTLED                                                            \
-	"(SELECT sum(effective + ineffective) FROM link_slots "                \
-	"WHERE " SQL_IN_SLOTS "AND attempt = (SELECT max(attempt) FROM "       \
-	"settled WHERE kind = 'link_day' AND unit = "                          \
-	"toDateTime({start:UInt32}, 'UTC')))"
 
 struct counts {
 	uint64_t rows, settled, staged;
@@ -126,35 +122,33 @@ static int ask(const struct day_copy *c, struct buf *sql, size_t columns,
 	return status;
 }
 
-static void put_settled(struct buf *sql, const struct day_copy *c,
-			const struct day_copy_kind *kind)
+static void put_settled(struct buf *sql, const struct day_copy *c)
 {
-	if (kind->put_settled)
-		kind->put_settled(sql, c);
+	if (c->kind->put_settled)
+		c->kind->put_settled(sql, c);
 	else
-		buf_puts(sql, SQL_SETTLED);
+		buf_puts(sql, DAY_COPY_LINK_EVENTS);
 }
 
-static void put_source(struct buf *sql, const struct day_copy *c,
-		       const struct day_copy_kind *kind)
+static void put_source(struct buf *sql, const struct day_copy *c)
 {
-	if (kind->put_settled)
-		kind->put_settled(sql, c);
+	if (c->kind->put_source)
+		c->kind->put_source(sql, c);
 	else
 		buf_puts(sql, c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
 }
 
-static int count(const struct day_copy *c, const struct day_copy_kind *kind,
-		 struct counts *ret, struct error *err)
+static int count(const struct day_copy *c, struct counts *ret,
+		 struct error *err)
 {
 	struct buf sql = {0};
 
 	buf_puts(&sql, "SELECT ");
-	put_source(&sql, c, kind);
+	put_source(&sql, c);
 	buf_puts(&sql, ", ");
-	put_settled(&sql, c, kind);
+	put_settled(&sql, c);
 	buf_puts(&sql, ", ");
-	kind->put_staged(&sql, c);
+	c->kind->put_staged(&sql, c);
 	buf_puts(&sql, " FORMAT TabSeparated");
 	return ask(c, &sql, 3, take_counts, ret, err);
 }
@@ -173,8 +167,7 @@ static void take_flag(void *arg, const uint64_t *n)
 
 /* Not beside something of the day that was published meanwhile; nor from rows
  * that are in its base by now, or gone. */
-static void put_publish(struct buf *sql, const struct day_copy *c,
-			const struct day_copy_kind *kind)
+static void put_publish(struct buf *sql, const struct day_copy *c)
 {
 	buf_printf(sql,
 		   "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
@@ -184,12 +177,12 @@ static void put_publish(struct buf *sql, const struct day_copy *c,
 		   "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
 		   "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
 		   "now64(3, 'UTC'), {settler:String} WHERE ",
-		   kind->kind);
-	kind->put_staged(sql, c);
+		   c->kind->kind);
+	c->kind->put_staged(sql, c);
 	buf_puts(sql, " = {rows:UInt64} AND ");
-	put_settled(sql, c, kind);
+	put_settled(sql, c);
 	buf_puts(sql, " = {rows:UInt64} AND ");
-	if (!kind->put_settled)
+	if (c->kind->of_rows)
 		buf_puts(sql, SQL_DAY_IS_AS_IT_WAS " AND ");
 	buf_puts(sql,
 		 SQL_NEWEST " < {attempt:UInt64} AND now64(3, 'UTC') < "
@@ -215,8 +208,7 @@ static int refuse(const struct day_copy *c, struct error *err)
 	return -1;
 }
 
-static int publish_in_turn(const struct day_copy *c,
-			   const struct day_copy_kind *kind, struct error *err)
+static int publish_in_turn(const struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
 	bool written = false;
@@ -225,13 +217,13 @@ static int publish_in_turn(const struct day_copy *c,
 	if (c->s->check_lease(c->s->arg, err) < 0 ||
 	    settling_check_age(c->s, c->attempt, err) < 0)
 		return -1;
-	put_publish(&sql, c, kind);
+	put_publish(&sql, c);
 	status = settling_run(c->s->ch, &sql, c->params.items, err);
 	buf_printf(&sql,
 		   "SELECT count() > 0 FROM settled WHERE kind = '%s' AND "
 		   "unit = toDateTime({start:UInt32}, 'UTC') "
 		   "AND attempt = {attempt:UInt64} FORMAT TabSeparated",
-		   kind->kind);
+		   c->kind->kind);
 	if (status == 0)
 		status = ask(c, &sql, 1, take_flag, &written, err);
 	buf_free(&sql);
@@ -243,30 +235,49 @@ static int publish_in_turn(const struct day_copy *c,
 	return status;
 }
 
-static int publish(const struct day_copy *c, const struct day_copy_kind *kind,
-		   struct error *err)
+static int publish(const struct day_copy *c, struct error *err)
 {
 	int status;
 
 	settling_take_turn(c->s);
-	status = publish_in_turn(c, kind, err);
+	status = publish_in_turn(c, err);
 	settling_end_turn(c->s);
 	return status;
 }
 
-static int copy(struct day_copy *c, const struct day_copy_kind *kind,
-		const struct progress *last, bool *ret_done, struct error *err)
+int day_copy_run(const struct day_copy *c, struct buf *sql, struct error *err)
+{
+	static const struct clickhouse_param own[] = {
+		{"min_insert_block_size_rows", "10000000"},
+		{"min_insert_block_size_bytes", SETTLING_BLOCK_BYTES},
+		{NULL, NULL}};
+	struct clickhouse_param params[24];
+	size_t n = 0;
+
+	for (; c->params.items[n].name; n++)
+		params[n] = c->params.items[n];
+	memcpy(&params[n], own, sizeof(own));
+	if (c->s->is_stopping(c->s->arg)) {
+		buf_reset(sql);
+		return error_set_retriable(err, ERROR_STOPPED, "stopping");
+	}
+	return settling_run(c->s->ch, sql, params, err);
+}
+
+static int copy(struct day_copy *c, const struct progress *last, bool *ret_done,
+		struct error *err)
 {
 	const struct settled_row marker = {
-		kind->marker_kind, {.start = c->start}, c->attempt};
+		c->kind->marker_kind, {.start = c->start}, c->attempt};
 	struct counts n = {0};
 
-	if (set_params(c, last, 0, err) < 0 || count(c, kind, &n, err) < 0)
+	if (set_params(c, last, 0, err) < 0 || count(c, &n, err) < 0)
 		return -1;
 	if (n.rows != n.settled)
 		return 0;
+	c->rows = n.rows;
 	if (settling_insert(c->s, &marker, 1, last, err) < 0 ||
-	    kind->stage(c, err) < 0 || count(c, kind, &n, err) < 0)
+	    c->kind->stage(c, err) < 0 || count(c, &n, err) < 0)
 		return -1;
 	if (n.staged == SETTLE_SQL_UNEVEN) {
 		error_set(err, ERROR_PROTOCOL,
@@ -281,7 +292,7 @@ static int copy(struct day_copy *c, const struct day_copy_kind *kind,
 			  n.staged, n.rows, n.settled);
 		return refuse(c, err);
 	}
-	if (set_params(c, last, n.staged, err) < 0 || publish(c, kind, err) < 0)
+	if (set_params(c, last, n.staged, err) < 0 || publish(c, err) < 0)
 		return -1;
 	*ret_done = true;
 	return 0;
@@ -291,7 +302,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		  int64_t age, int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err)
 {
-	struct day_copy c = {.s = s};
+	struct day_copy c = {.s = s, .kind = kind};
 	struct pending pending = {0};
 	int status;
 
@@ -304,7 +315,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 	c.start = pending.first;
 	c.dropped = pending.dropped;
 	c.attempt = settling_attempt_of_day(s, last);
-	status = copy(&c, kind, last, ret_done, err);
+	status = copy(&c, last, ret_done, err);
 	settling_params_release(&c.params);
 	return status < 0
 		       ? error_wrap(err, "%s day %" PRId64, kind->verb, c.start)

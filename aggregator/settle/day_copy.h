@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggregator/settle/settle_sql.h"
 #include "aggregator/settle/settling.h"
 #include "common/buf.h"
 #include "common/error.h"
@@ -27,9 +28,11 @@
  * dropped, and what every insert is sent with. */
 struct day_copy {
 	const struct settling *s;
+	const struct day_copy_kind *kind;
 	int64_t start;	  /* seconds since 1970 */
 	uint64_t attempt; /* its number */
 	uint64_t dropped; /* number of the day's drop; 0: none */
+	uint64_t rows;	  /* about so many are copied */
 	struct settling_params params;
 };
 
@@ -45,16 +48,31 @@ struct day_copy_kind {
 	const char *newest;	   /* its column of SQL_DAY_ATTEMPTS */
 	const char *which;    /* a condition on these: the days that can be */
 	const char *are_read; /* another: those that are read */
-	/* Writes an expression: the events that the source has, if that is what
-	 * is settled; NULL: it is rows of links in `clicks`, and is compared
-	 * with link_slots. */
+	/* Write expressions: the events that are settled of the day, and those
+	 * that the source has; NULL: of links, in link_slots and in `clicks`.
+	 */
 	void (*put_settled)(struct buf *sql, const struct day_copy *c);
+	void (*put_source)(struct buf *sql, const struct day_copy *c);
+	/* The source is rows of `clicks`, of which a drop takes away some. */
+	bool of_rows;
 	/* Another: the events that are staged under the attempt,
 	 * or SETTLE_SQL_UNEVEN where the tables do not agree. */
 	void (*put_staged)(struct buf *sql, const struct day_copy *c);
 	/* Runs the statements that stage them. */
 	int (*stage)(struct day_copy *c, struct error *err);
 };
+
+/* SQL: the events of links that are settled of the day. */
+#define DAY_COPY_LINK_EVENTS                                                   \
+	"(SELECT sum(effective + ineffective) FROM link_slots "                \
+	"WHERE " SQL_IN_SLOTS "AND attempt = (SELECT max(attempt) FROM "       \
+	"settled WHERE kind = 'link_day' AND unit = "                          \
+	"toDateTime({start:UInt32}, 'UTC')))"
+
+/* SQL: n, c, b and p of rows of `clicks`: events, clicks, bots, prefetches. */
+#define DAY_COPY_COUNTS                                                        \
+	"count() AS n, countIf(" SQL_CLICK ") AS c, "                          \
+	"countIf(" SQL_BOT ") AS b, countIf(" SQL_PREFETCH ") AS p"
 
 /* The days that are to be copied, of those that ended `age` (ms) ago, and the
  * first of them (seconds since 1970), or -1. */
@@ -71,6 +89,10 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		  int64_t age, int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err);
+
+/* Runs a statement that stages rows, as few large parts; clears the buffer.
+ * ERROR_STOPPED, retriable, when it is to end. */
+int day_copy_run(const struct day_copy *c, struct buf *sql, struct error *err);
 
 /* Deletes rows whose attempt was begun before `before_ms` and is neither read
  * nor in a base. */

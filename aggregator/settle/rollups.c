@@ -82,6 +82,7 @@ static const struct day_copy_kind rolling = {
 	.which = "true",
 	.are_read = SQL_IS_ROLLED,
 	.put_settled = put_settled,
+	.put_source = put_settled,
 	.put_staged = put_staged,
 	.stage = stage,
 };

@@ -78,6 +78,7 @@ static const struct day_copy_kind sealing = {
 	.newest = "n_sealed",
 	.which = "true",
 	.are_read = SQL_LINKS_ARE_READ,
+	.of_rows = true,
 	.put_staged = put_staged,
 	.stage = stage,
 };

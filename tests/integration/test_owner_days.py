@@ -388,7 +388,7 @@ def test_a_day_with_late_clicks_while_it_is_copied_is_copied_with_them(
 
 # --- faults ------------------------------------------------------------------------
 
-STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled:copying", 1),
+STEPS = (("owner_slots", 1), ("owner_values", 1), ("settled:copying", 1),
          ("settled:owner_day", 1))
 
 
