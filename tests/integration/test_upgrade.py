@@ -240,9 +240,10 @@ def yesterday(count, link_id=77):
 
 
 def test_an_old_redirector_leads_to_the_fallback_of_an_app(world, released):
-    """And an old allocator keeps the app when it changes something else."""
+    """And an old allocator keeps the app when it changes something else.  It made the
+    spaces: it cannot make codes of a hash space that a new one made."""
     for space in ("s7", "h6"):
-        world.run("allocator", BIN, "create-space", "--no-archive", "--space",
+        world.run("allocator", released, "create-space", "--no-archive", "--space",
                   space)
     new, old = (world.start("allocator", BIN, url_schemes=["myapp"]),
                 world.start("allocator", released))
