@@ -113,21 +113,24 @@ static int run(struct call *call, struct buf *sql,
 			       CLICKS_SQL_COLUMNS, take_row, a, err);
 }
 
-/* A bucket without a row has zero visitors, which is a known number; `known`:
- * it would be known of one that has some. */
-static int prepare(struct call *call, const struct question *q, bool known,
+static int prepare(struct call *call, const struct question *q,
 		   struct clicks_answer *a, struct error *err)
 {
 	if (buckets_cut(&a->buckets, q->zone, q->interval, q->from, q->to,
 			(size_t)call->config->aggregator.buckets_max, err) < 0)
 		return error_wrap(err, "interval");
 	a->data = calloc(a->buckets.count, sizeof(*a->data));
-	if (!a->data)
-		return error_set_nomem(err);
+	return a->data ? 0 : error_set_nomem(err);
+}
+
+/* How good estimates will be.  A bucket without a row has zero visitors, which
+ * is a known number; `known`: it would be known of one that has some. */
+static void expect(struct clicks_answer *a, double unique_error, bool known)
+{
+	a->unique_error = unique_error;
 	for (size_t i = 0; i < a->buckets.count; i++)
 		a->data[i].unique_known = known;
 	a->total.unique_known = known;
-	return 0;
 }
 
 /* The parameters of questions about sealed days. */
@@ -166,7 +169,7 @@ static int ask_sealed(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
+	expect(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
 	clicks_sql_sealed(&sql, q, &a->buckets, sealed, exact);
 	status = run(call, &sql, &p->n, a, err);
 	buf_free(&sql);
@@ -254,7 +257,7 @@ static int fetch_rows(struct call *call, const struct question *q,
 	status = question_params_filter(&n, q, err);
 	if (status == 0)
 		status = decide_exact(call, q, &n, &exact, err);
-	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
+	expect(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
 	clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
 	if (status == 0)
 		status = run(call, &sql, &n, a, err);
@@ -329,30 +332,30 @@ static int fetch_owners(struct call *call, const struct question *q,
 	return status;
 }
 
-static int fetch_from(struct call *call, const struct question *q,
-		      const struct clicks_scope *scope,
-		      const struct owner_answer *o, struct clicks_answer *a,
-		      struct error *err)
+/* Of rows, where no days are copied that could answer, or so few are that
+ * groups can have visitors; *ret_done is false when these days have to. */
+static int try_rows(struct call *call, const struct question *q,
+		    const struct clicks_scope *scope,
+		    const struct copied_days *days, struct clicks_answer *a,
+		    bool *ret_done, struct error *err)
 {
-	int64_t most = o->days.count ? call->config->aggregator.owner_rows_max
-				     : INT64_MAX;
-	bool of_rows = !o->days.count, done = false;
+	int64_t most = call->config->aggregator.owner_rows_max;
 
-	if (!o->days.count && call_check_rows(call, q->from, err) < 0)
-		return -1;
-	/* Rows have visitors of groups.  As a bound 0 would be none, to
-	 * ClickHouse. */
-	if (!of_rows && q->group_by_count && q->from >= o->days.rows_from)
-		of_rows = most > 0 &&
-			  copied_days_events(&o->days) <= (uint64_t)most;
-	if (of_rows && fetch_many_rows(call, q, scope, most, a, &done, err) < 0)
-		return -1;
-	if (done)
+	*ret_done = false;
+	if (!days->count) {
+		if (call_check_rows(call, q->from, err) < 0 ||
+		    fetch_many_rows(call, q, scope, INT64_MAX, a, ret_done,
+				    err) < 0)
+			return -1;
+		return *ret_done ? 0
+				 : question_params_refuse(call, "of one link",
+							  err);
+	}
+	/* As a bound 0 would be none, to ClickHouse. */
+	if (!q->group_by_count || q->from < days->rows_from || most == 0 ||
+	    copied_days_events(days) > (uint64_t)most)
 		return 0;
-	if (o->days.count)
-		return fetch_owners(call, q, o, a, err);
-	question_params_explain(call, err);
-	return -1;
+	return fetch_many_rows(call, q, scope, most, a, ret_done, err);
 }
 
 /* Of many links: from owners' tables where these have it, else from rows. */
@@ -361,43 +364,19 @@ static int fetch_many(struct call *call, const struct question *q,
 		      struct error *err)
 {
 	struct owner_answer owners = {0};
+	bool done = false;
 	int status = call_complete_until(call, &a->complete_until, err);
 
-	a->unique_error = UNIQUE_ERROR_LIVE;
+	expect(a, UNIQUE_ERROR_LIVE, true);
 	if (status == 0)
 		status = owner_answer_prepare(
 			&owners, call, q, q->group_by_count > 0, q->from, err);
 	if (status == 0)
-		status = fetch_from(call, q, scope, &owners, a, err);
+		status = try_rows(call, q, scope, &owners.days, a, &done, err);
+	if (status == 0 && !done)
+		status = fetch_owners(call, q, &owners, a, err);
 	owner_answer_release(&owners);
 	return status;
-}
-
-static int fetch_all(struct call *call, const struct question *q,
-		     struct clicks_answer *a, struct error *err)
-{
-	struct total_answer total;
-	struct buf sql = {0};
-	int status = total_answer_prepare(&total, call, q, q->from, err);
-
-	a->complete_until = total.complete_until;
-	a->unique_error = UNIQUE_ERROR_SETTLED;
-	if (status == 0) {
-		total_sql_clicks(&sql, q, &a->buckets, &total.days);
-		status = run(call, &sql, &total.params, a, err);
-	}
-	buf_free(&sql);
-	total_answer_release(&total);
-	return status;
-}
-
-static void cap_estimates(struct clicks_answer *a, enum bots_mode mode)
-{
-	for (size_t i = 0; i < a->buckets.count; i++)
-		counts_cap(&a->data[i], mode);
-	for (size_t i = 0; i < a->group_count; i++)
-		counts_cap(&a->groups[i].counts, mode);
-	counts_cap(&a->total, mode);
 }
 
 /* It is one for the whole answer. */
@@ -413,11 +392,59 @@ static void raise_error(struct clicks_answer *a)
 		a->unique_error = UNIQUE_ERROR_BIASED;
 }
 
+static int ask_total(struct call *call, const struct question *q,
+		     const struct total_answer *total, struct clicks_answer *a,
+		     struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	expect(a, UNIQUE_ERROR_SETTLED, q->bots != BOTS_ONLY);
+	total_sql_clicks(&sql, q, &a->buckets, &total->days,
+			 total->valued.count ? &total->valued : NULL);
+	status = run(call, &sql, &total->params, a, err);
+	if (status == 0)
+		raise_error(a);
+	else
+		question_params_explain(call, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Of all links, as settled counts have it. */
+static int fetch_all(struct call *call, const struct question *q,
+		     struct clicks_answer *a, struct error *err)
+{
+	static const struct clicks_scope everything;
+	struct total_answer total;
+	bool done = false;
+	int status = total_answer_prepare(&total, call, q, q->from, err);
+
+	a->complete_until = total.complete_until;
+	if (status == 0 && question_groups_daily(q)) {
+		expect(a, UNIQUE_ERROR_LIVE, true);
+		status = try_rows(call, q, &everything, &total.valued, a, &done,
+				  err);
+	}
+	if (status == 0 && !done)
+		status = ask_total(call, q, &total, a, err);
+	total_answer_release(&total);
+	return status;
+}
+
+static void cap_estimates(struct clicks_answer *a, enum bots_mode mode)
+{
+	for (size_t i = 0; i < a->buckets.count; i++)
+		counts_cap(&a->data[i], mode);
+	for (size_t i = 0; i < a->group_count; i++)
+		counts_cap(&a->groups[i].counts, mode);
+	counts_cap(&a->total, mode);
+}
+
 /* Do settled counts not have it? */
 static bool needs_rows(const struct question *q)
 {
-	return q->filters.count || q->group_by_count > 1 ||
-	       (q->group_by_count && q->group_by[0]->kind == DIMENSION_DAILY);
+	return q->filters.count || q->group_by_count > 1;
 }
 
 static int clicks_fetch(struct call *call, const struct question *q,
@@ -425,7 +452,6 @@ static int clicks_fetch(struct call *call, const struct question *q,
 {
 	struct link_finder finder = call_finder(call);
 	struct clicks_scope scope = {0};
-	bool settled;
 	int status;
 
 	*ret = (struct clicks_answer){0};
@@ -435,18 +461,15 @@ static int clicks_fetch(struct call *call, const struct question *q,
 	else
 		status = access_check_rows(call->access, &scope.owners,
 					   ACCESS_ASK_OF_ONE, err);
-	settled = !ret->link.link_id && !scope.owners && !needs_rows(q);
 	if (status < 0 || call_check_counts(call, q->from, err) < 0 ||
-	    prepare(call, q, !settled || q->bots != BOTS_ONLY, ret, err) < 0)
+	    prepare(call, q, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)
 		status = fetch_link(call, q, ret, err);
-	else if (settled)
-		status = fetch_all(call, q, ret, err);
-	else
+	else if (scope.owners || needs_rows(q))
 		status = fetch_many(call, q, &scope, ret, err);
-	if (status == 0 && settled)
-		raise_error(ret);
+	else
+		status = fetch_all(call, q, ret, err);
 	if (status == 0 && ret->unique_error > 0)
 		cap_estimates(ret, q->bots);
 	return status;

@@ -173,9 +173,7 @@ bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
 static void put_open_slots(struct buf *sql, const struct question *q,
 			   const char *open)
 {
-	buf_puts(sql, "SELECT " SQL_SLOT " AS s, count() AS e, "
-		      "countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT ") AS b, "
-		      "countIf(" SQL_PREFETCH ") AS p, ");
+	buf_puts(sql, "SELECT " SQL_SLOT " AS s, " CLICKS_SQL_COUNTED ", ");
 	buf_printf(sql, "groupUniqArrayIf(" SQL_VISITOR ", %s) AS v, ",
 		   conditions[q->bots]);
 	buf_printf(sql, "groupUniqArrayIf(" SQL_ADDRESS ", %s) AS i ",
@@ -192,8 +190,8 @@ static void put_slots(struct buf *sql, const struct question *q,
 	struct buf open = {0};
 
 	buf_printf(sql,
-		   "(SELECT slot AS s, events AS e, clicks AS c, bots AS b, "
-		   "prefetches AS p, %s AS v, %s AS i" SQL_OF_SEALED,
+		   "(SELECT slot AS s, " CLICKS_SQL_SETTLED
+		   ", %s AS v, %s AS i" SQL_OF_SEALED,
 		   clicks_sql_sets[q->bots].visitors,
 		   clicks_sql_sets[q->bots].addresses);
 	if (clicks_sql_put_open(&open, q, sealed)) {

@@ -72,6 +72,14 @@ void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
 	"sum(p) AS n_prefetches"
 
+/* e, c, b and p of rows of settled tables, and of groups of rows of `clicks`.
+ */
+#define CLICKS_SQL_SETTLED                                                     \
+	"events AS e, clicks AS c, bots AS b, prefetches AS p"
+#define CLICKS_SQL_COUNTED                                                     \
+	"count() AS e, countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT          \
+	") AS b, countIf(" SQL_PREFETCH ") AS p"
+
 /* An expression for the clicks that `mode` counts, over the aliases n_clicks,
  * n_bots and n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);

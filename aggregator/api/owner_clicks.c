@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "aggregator/api/access.h"
-#include "aggregator/zone/civil.h"
-#include "common/clock.h"
+#include "aggregator/api/whole_days.h"
 
 /* The only filter that there may be. */
 static const struct filter *owner_filter(const struct question *q)
@@ -24,8 +23,7 @@ static bool is_of_tables(const struct question *q)
 
 	if (q->filters.count && (!f || f->except || filter_takes(f, "")))
 		return false;
-	return q->group_by_count <= 1 &&
-	       (!q->group_by_count || q->group_by[0]->kind != DIMENSION_DAILY);
+	return q->group_by_count <= 1;
 }
 
 static void put_name(struct owner_answer *o, const char *name, size_t len)
@@ -70,31 +68,43 @@ static int put_names(struct owner_answer *o, const struct call *call,
 	return status == 0 && o->names.failed ? error_set_nomem(err) : status;
 }
 
-/* Leaves out days that are in the range by a part only. */
-static int leave_whole(struct copied_days *days, const struct question *q,
-		       int64_t at, struct error *err)
+/* The days that are copied.  Of groups by a dimension that hours do not have
+ * those of which the values are, too. */
+static int read_days(struct owner_answer *o, struct call *call,
+		     const struct question *q, struct error *err)
 {
-	char text[RFC3339_TEXT_MAX];
-
-	if (!copied_days_keep_whole(days, q->from, q->to, at))
+	if (freshness_days(call->freshness, COPIED_OWNERS, call->ch, q->from,
+			   q->to, &o->days, err) < 0)
+		return -1;
+	if (!question_groups_daily(q))
 		return 0;
-	return error_set(err, ERROR_INPUT,
-			 "from, to: single clicks are kept from %s on (setting "
-			 "raw_days). Of older days there are counts of owners "
-			 "by one dimension of whole UTC days",
-			 rfc3339_format(days->rows_from * 1000, text));
+	if (freshness_days(call->freshness, COPIED_VALUES, call->ch, q->from,
+			   q->to, &o->valued, err) < 0)
+		return -1;
+	if (o->days.days_from < o->valued.days_from)
+		o->days.days_from = o->valued.days_from;
+	copied_days_keep_common(&o->days, &o->valued);
+	return 0;
 }
 
 static int fill_params(struct owner_answer *o, const struct call *call,
 		       const struct question *q, struct error *err)
 {
+	bool valued = question_groups_daily(q);
+
 	question_params_fill(&o->params, q, 0, 0);
+	copied_days_keep_common(&o->valued, &o->days);
 	if (copied_days_put(&o->days, &o->starts, &o->attempts, err) < 0 ||
+	    copied_days_put(&o->valued, &o->valued_starts, &o->valued_attempts,
+			    err) < 0 ||
 	    question_params_owners(&o->params, call, &o->names, INT64_MAX,
 				   err) < 0)
 		return -1;
 	question_params_add(&o->params, "param_days", o->starts.data);
 	question_params_add(&o->params, "param_attempts", o->attempts.data);
+	question_params_add(&o->params, "param_value_attempts",
+			    valued ? o->valued_attempts.data
+				   : o->attempts.data);
 	return 0;
 }
 
@@ -109,14 +119,15 @@ int owner_answer_prepare(struct owner_answer *o, struct call *call,
 		return -1;
 	if (!o->owners)
 		return 0;
-	if (freshness_days(call->freshness, COPIED_OWNERS, call->ch, q->from,
-			   q->to, &o->days, err) < 0)
+	if (read_days(o, call, q, err) < 0)
 		return -1;
 	if (q->from < o->days.days_from) {
 		o->days.count = 0;
 		return call_check_rows(call, q->from, err);
 	}
-	if (whole && leave_whole(&o->days, q, at, err) < 0)
+	if (whole &&
+	    whole_days_keep(&o->days, q, at,
+			    "counts of owners by one dimension", err) < 0)
 		return -1;
 	return o->days.count ? fill_params(o, call, q, err) : 0;
 }
@@ -124,8 +135,11 @@ int owner_answer_prepare(struct owner_answer *o, struct call *call,
 void owner_answer_release(struct owner_answer *o)
 {
 	copied_days_release(&o->days);
+	copied_days_release(&o->valued);
 	question_params_release(&o->params);
 	buf_free(&o->starts);
 	buf_free(&o->attempts);
+	buf_free(&o->valued_starts);
+	buf_free(&o->valued_attempts);
 	buf_free(&o->names);
 }

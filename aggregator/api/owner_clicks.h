@@ -18,8 +18,10 @@
 /* Fill in with owner_answer_prepare; release also after a failure. */
 struct owner_answer {
 	struct copied_days days; /* none: rows answer */
+	/* The same days' copies of values, for groups by one of these. */
+	struct copied_days valued;
 	struct question_params params;
-	struct buf starts, attempts, names;
+	struct buf starts, attempts, valued_starts, valued_attempts, names;
 	size_t owners; /* in names */
 };
 

@@ -7,21 +7,23 @@
 /* A set, so that the order of the tables serves. */
 #define SQL_OWNERS "owner IN splitByChar('\\n', {bound_owners:String})"
 
-#define SQL_IS_COPIED(day)                                                     \
-	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
+#define SQL_IS_COPIED(attempts, day)                                           \
+	"has(arrayZip({days:Array(UInt32)}, {" attempts ":Array(UInt64)}), "   \
 	"(" day ", attempt))"
 
 #define SQL_OF_SLOTS                                                           \
 	" FROM owner_slots WHERE " SQL_OWNERS                                  \
 	" AND slot >= toDateTime({from:UInt32}, 'UTC') "                       \
 	"AND slot < toDateTime({to:UInt32}, 'UTC') AND " SQL_IS_COPIED(        \
+		"attempts",                                                    \
 		"toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400)")
 
 #define SQL_OF_VALUES                                                          \
 	" FROM owner_values WHERE " SQL_OWNERS                                 \
 	" AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) "                \
 	"AND day <= toDate(toDateTime({to:UInt32}, 'UTC')) "                   \
-	"AND " SQL_IS_COPIED("toUInt32(toDateTime(day, 'UTC'))")
+	"AND " SQL_IS_COPIED("value_attempts",                                 \
+			     "toUInt32(toDateTime(day, 'UTC'))")
 
 /* Rows of the rest have no value: the table is in the order of values. */
 #define SQL_OF_REST SQL_OF_VALUES " AND rest AND value = ''"
@@ -37,11 +39,6 @@
 	"log1p(-least(uniqCombined64Array(17)(" digests                        \
 	"), 4294967295) / 4294967296)))) AS "
 
-#define SQL_SETTLED_COUNTS                                                     \
-	"events AS e, clicks AS c, bots AS b, prefetches AS p"
-#define SQL_ROW_COUNTS                                                         \
-	"count() AS e, countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT          \
-	") AS b, countIf(" SQL_PREFETCH ") AS p"
 #define SQL_OF_ROWS                                                            \
 	" FROM clicks WHERE link_id != 0 AND "                                 \
 	"has(splitByChar('\\n', {bound_owners:String}), toString(owner))"
@@ -70,11 +67,11 @@ static void put_slots(struct buf *sql, const struct question *q,
 	struct buf what = {0};
 
 	buf_printf(sql,
-		   "(SELECT slot AS s, " SQL_SETTLED_COUNTS
+		   "(SELECT slot AS s, " CLICKS_SQL_SETTLED
 		   ", %s AS v, %s AS i" SQL_OF_SLOTS,
 		   sets->visitors, sets->addresses);
 	buf_printf(&what,
-		   SQL_SLOT " AS s, " SQL_ROW_COUNTS ", groupUniqArrayIf("
+		   SQL_SLOT " AS s, " CLICKS_SQL_COUNTED ", groupUniqArrayIf("
 			    "" SQL_OWNER_VISITOR ", %s) AS v, groupUniqArrayIf("
 			    "" SQL_OWNER_ADDRESS ", %s) AS i",
 		   condition, condition);
@@ -92,10 +89,10 @@ static void put_values(struct buf *sql, const struct question *q,
 	struct buf what = {0};
 
 	buf_printf(sql,
-		   "(SELECT value AS v, " SQL_SETTLED_COUNTS SQL_OF_VALUES
+		   "(SELECT value AS v, " CLICKS_SQL_SETTLED SQL_OF_VALUES
 		   " AND NOT rest AND dimension = '%s'",
 		   d->name);
-	buf_printf(&what, "%s AS v, " SQL_ROW_COUNTS, d->expression);
+	buf_printf(&what, "%s AS v, " CLICKS_SQL_COUNTED, d->expression);
 	put_rows(sql, q, days, buf_cstr(&what), " GROUP BY v");
 	sql->failed |= what.failed;
 	buf_free(&what);
@@ -109,7 +106,7 @@ static void put_left_out(struct buf *sql, const struct question *q)
 		   "" CLICKS_SQL_NO_VALUES CLICKS_SQL_SUMS
 		   ", CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
 		   "CAST(NULL AS Nullable(UInt64)) AS n_ips FROM (SELECT "
-		   "" SQL_SETTLED_COUNTS SQL_OF_REST " AND dimension = '%s')",
+		   "" CLICKS_SQL_SETTLED SQL_OF_REST " AND dimension = '%s')",
 		   q->group_by[0]->name);
 }
 
@@ -150,11 +147,11 @@ void owner_sql_links(struct buf *sql, const struct question *q,
 		 "SELECT l AS link, is_now, " CLICKS_SQL_SUMS " FROM (SELECT "
 		 "toUInt64OrZero(value) AS l, toDateTime(day, 'UTC') >= "
 		 "toDateTime({start:UInt32}, 'UTC') AS is_now, "
-		 "" SQL_SETTLED_COUNTS SQL_OF_VALUES " AND NOT rest "
+		 "" CLICKS_SQL_SETTLED SQL_OF_VALUES " AND NOT rest "
 		 "AND dimension = 'link'");
 	put_rows(sql, q, days,
 		 "link_id AS l, ts >= toDateTime64({start:UInt32}, 3, 'UTC') "
-		 "AS is_now, " SQL_ROW_COUNTS,
+		 "AS is_now, " CLICKS_SQL_COUNTED,
 		 " GROUP BY l, is_now");
 	buf_puts(sql, ") GROUP BY link, is_now");
 }

@@ -368,6 +368,12 @@ out:
 	return status;
 }
 
+bool question_groups_daily(const struct question *q)
+{
+	return q->group_by_count == 1 &&
+	       q->group_by[0]->kind == DIMENSION_DAILY;
+}
+
 void question_release(struct question *q)
 {
 	zone_free(q->zone);

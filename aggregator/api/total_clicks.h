@@ -17,12 +17,16 @@
 struct total_answer {
 	int64_t complete_until;	 /* ms since 1970 */
 	struct copied_days days; /* from stats_rollups; see total_sql.h */
-	struct buf starts, attempts;
+	/* From day_values: of the value of a dimension that hours do not have.
+	 * All others are counted in rows; none: rows have to answer. */
+	struct copied_days valued;
+	struct buf starts, attempts, valued_starts, valued_attempts;
 	struct question_params params; /* of the statements of total_sql.h */
 };
 
 /* For the question's range; no day of `days` has `at` (seconds since 1970)
- * inside.  Release it, also after a failure; it stays where it was filled. */
+ * inside.  ERROR_INPUT: rows are needed of days that were dropped.  Release it,
+ * also after a failure; it stays where it was filled. */
 int total_answer_prepare(struct total_answer *t, struct call *call,
 			 const struct question *q, int64_t at,
 			 struct error *err);

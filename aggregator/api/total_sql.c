@@ -34,6 +34,15 @@ static const char *const states[] = {
 	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
 	"(toUInt32(toStartOfDay(span_start)), attempt))"
 
+/* Where it is read. */
+struct sources {
+	/* The days that are read from stats_rollups. */
+	const struct copied_days *rolled;
+	/* Those of which there are values of a dimension that hours do not
+	 * have: rows of `clicks` are read of all others.  NULL: hours are. */
+	const struct copied_days *valued;
+};
+
 /* What is read of a row, wherever it is. */
 struct reading {
 	const char *dimension;
@@ -60,25 +69,72 @@ static void put_columns(struct buf *sql, const char *at,
 			   what->state);
 }
 
-/* One row a slot, or span, and value: t, v, e, c, b, p, x; states vi and ad. */
-static void put_source(struct buf *sql, const struct question *q,
-		       const struct copied_days *days,
-		       const struct reading *what)
+/* " UNION ALL" but before the first. */
+static void put_union(struct buf *sql, size_t *count)
+{
+	if ((*count)++)
+		buf_puts(sql, " UNION ALL ");
+}
+
+/* Of hours that no rollup has; with `valued`, only those of its days. */
+static void put_slots(struct buf *sql, const struct question *q,
+		      const struct sources *from, const struct reading *what,
+		      size_t *count)
 {
 	struct buf open = {0};
-	bool slots = clicks_sql_put_open_hours(&open, q, days);
 
-	buf_putc(sql, '(');
-	if (slots) {
+	if (clicks_sql_put_open_hours(&open, q, from->rolled) &&
+	    (!from->valued || from->valued->count > from->rolled->count)) {
+		put_union(sql, count);
 		put_columns(sql, "slot", what);
 		buf_printf(sql,
 			   " FROM stats_hourly WHERE " SQL_PUBLISHED
-			   " AND dimension = '%s' AND %s%s",
-			   what->dimension, values_of(what), buf_cstr(&open));
+			   " AND dimension = '%s' AND %s%s%s",
+			   what->dimension, values_of(what), buf_cstr(&open),
+			   from->valued ? " AND has({value_days:Array(UInt32)}"
+					  ", toUInt32(toStartOfDay(slot)))"
+					: "");
 	}
-	if (slots && days->count)
-		buf_puts(sql, " UNION ALL ");
-	if (days->count) {
+	sql->failed |= open.failed;
+	buf_free(&open);
+}
+
+/* Of the total, a row a slot. */
+static void put_rows(struct buf *sql, const struct question *q,
+		     const struct copied_days *valued,
+		     const struct reading *what, size_t *count)
+{
+	struct buf open = {0};
+
+	if (clicks_sql_put_open(&open, q, valued)) {
+		const char *of = clicks_sql_condition(q->bots);
+
+		put_union(sql, count);
+		buf_puts(sql, "SELECT " SQL_SLOT " AS t, '' AS v, "
+			      "" CLICKS_SQL_COUNTED ", false AS x");
+		if (what->state)
+			buf_printf(sql,
+				   ", uniqCombined64StateIf(14)("
+				   "unique_identity, %s) AS vi, "
+				   "uniqCombined64StateIf(14)(ip, %s) AS ad",
+				   of, of);
+		buf_printf(sql, " FROM clicks WHERE true%s GROUP BY t",
+			   buf_cstr(&open));
+	}
+	sql->failed |= open.failed;
+	buf_free(&open);
+}
+
+/* One row a slot, or span, and value: t, v, e, c, b, p, x; states vi and ad. */
+static void put_source(struct buf *sql, const struct question *q,
+		       const struct sources *from, const struct reading *what)
+{
+	size_t count = 0;
+
+	buf_putc(sql, '(');
+	put_slots(sql, q, from, what, &count);
+	if (from->rolled->count) {
+		put_union(sql, &count);
 		put_columns(sql, "span_start", what);
 		buf_printf(sql,
 			   " FROM stats_rollups WHERE " SQL_ROLLED
@@ -86,6 +142,38 @@ static void put_source(struct buf *sql, const struct question *q,
 			   "%" PRIu32,
 			   what->dimension, values_of(what), what->span);
 	}
+	if (from->valued)
+		put_rows(sql, q, from->valued, what, &count);
+	buf_putc(sql, ')');
+}
+
+/* --- values of days ---------------------------------------------------------
+ */
+
+#define SQL_OF_VALUES                                                          \
+	" FROM day_values WHERE "                                              \
+	"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "                 \
+	"day <= toDate(toDateTime({to:UInt32}, 'UTC')) AND "                   \
+	"has(arrayZip({value_days:Array(UInt32)}, "                            \
+	"{value_attempts:Array(UInt64)}), "                                    \
+	"(toUInt32(toDateTime(day, 'UTC')), attempt)) AND "
+
+/* One row a value and day, or stretch of rows: v, e, c, b, p. */
+static void put_values(struct buf *sql, const struct question *q,
+		       const struct copied_days *valued,
+		       const struct reading *what)
+{
+	struct buf open = {0};
+
+	buf_printf(sql,
+		   "(SELECT value AS v, " CLICKS_SQL_SETTLED SQL_OF_VALUES
+		   "dimension = '%s' AND %s",
+		   what->dimension, values_of(what));
+	if (!what->rest && clicks_sql_put_open(&open, q, valued))
+		buf_printf(sql,
+			   " UNION ALL SELECT %s AS v, " CLICKS_SQL_COUNTED
+			   " FROM clicks WHERE true%s GROUP BY v",
+			   q->group_by[0]->expression, buf_cstr(&open));
 	buf_putc(sql, ')');
 	sql->failed |= open.failed;
 	buf_free(&open);
@@ -124,7 +212,7 @@ static uint32_t span_of(const struct buckets *buckets)
 /* Both from the same rows, which are read once. */
 static void put_together(struct buf *sql, const struct question *q,
 			 const struct buckets *buckets,
-			 const struct copied_days *days,
+			 const struct sources *from,
 			 const struct reading *total)
 {
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
@@ -132,17 +220,17 @@ static void put_together(struct buf *sql, const struct question *q,
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
 	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, total);
-	put_source(sql, q, days, total);
+	put_source(sql, q, from, total);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
 }
 
 /* The total from longer spans, so that fewer states are united. */
 static void put_apart(struct buf *sql, const struct question *q,
-		      const struct buckets *buckets,
-		      const struct copied_days *days,
+		      const struct buckets *buckets, const struct sources *from,
 		      const struct reading *total)
 {
 	static const struct copied_days none;
+	const struct sources slots = {&none, from->valued};
 	struct reading parts = *total;
 
 	parts.span = span_of(buckets);
@@ -150,16 +238,26 @@ static void put_apart(struct buf *sql, const struct question *q,
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
 	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, &parts);
-	put_source(sql, q, parts.span ? days : &none, &parts);
+	put_source(sql, q, parts.span ? from : &slots, &parts);
 	buf_puts(sql, " GROUP BY bucket UNION ALL "
 		      "SELECT 'total' AS answer_part, 0 AS "
 		      "bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, total);
-	put_source(sql, q, days, total);
+	put_source(sql, q, from, total);
+}
+
+static void put_groups_source(struct buf *sql, const struct question *q,
+			      const struct sources *from,
+			      const struct reading *what)
+{
+	if (from->valued)
+		put_values(sql, q, from->valued, what);
+	else
+		put_source(sql, q, from, what);
 }
 
 static void put_groups(struct buf *sql, const struct question *q,
-		       const struct copied_days *days)
+		       const struct sources *from)
 {
 	const struct dimension *d = q->group_by[0];
 	const struct reading what = {
@@ -172,7 +270,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 		      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
 		      "group_value, '' AS second_value, ");
 	put_counts(sql, &what);
-	put_source(sql, q, days, &what);
+	put_groups_source(sql, q, from, &what);
 	buf_printf(sql,
 		   " GROUP BY group_value ORDER BY %s DESC, n_events DESC, "
 		   "group_value LIMIT {limit:UInt64})",
@@ -181,7 +279,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 
 /* Of dimensions with visitors each hour has all values. */
 static void put_left_out(struct buf *sql, const struct question *q,
-			 const struct copied_days *days)
+			 const struct sources *from)
 {
 	const struct reading rest = {
 		.dimension = q->group_by[0]->name,
@@ -194,26 +292,28 @@ static void put_left_out(struct buf *sql, const struct question *q,
 	buf_puts(sql, " UNION ALL SELECT 'left_out' AS answer_part, 0 AS "
 		      "bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, &rest);
-	put_source(sql, q, days, &rest);
+	put_groups_source(sql, q, from, &rest);
 }
 
 void total_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
-		      const struct copied_days *days)
+		      const struct copied_days *days,
+		      const struct copied_days *valued)
 {
+	const struct sources sources = {days, valued}, *from = &sources;
 	const struct reading total = {
 		.dimension = "total",
 		.span = CIVIL_DAY,
 		.state = states[q->bots],
 	};
 
-	if (!days->count || span_of(buckets) == CIVIL_DAY)
-		put_together(sql, q, buckets, days, &total);
+	if (!from->rolled->count || span_of(buckets) == CIVIL_DAY)
+		put_together(sql, q, buckets, from, &total);
 	else
-		put_apart(sql, q, buckets, days, &total);
+		put_apart(sql, q, buckets, from, &total);
 	if (q->group_by_count) {
-		put_groups(sql, q, days);
-		put_left_out(sql, q, days);
+		put_groups(sql, q, from);
+		put_left_out(sql, q, from);
 	}
 	buf_puts(sql, " FORMAT TabSeparated");
 }
@@ -221,22 +321,24 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 void total_sql_links(struct buf *sql, const struct question *q,
 		     const struct copied_days *days)
 {
+	const struct sources from = {days, NULL};
 	const struct reading links = {.dimension = "link", .span = CIVIL_DAY};
 
 	buf_puts(sql, "SELECT toUInt64(v) AS link, "
 		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
 		      "" CLICKS_SQL_SUMS " FROM ");
-	put_source(sql, q, days, &links);
+	put_source(sql, q, &from, &links);
 	buf_puts(sql, " WHERE v != '0' GROUP BY link, is_now");
 }
 
 void total_sql_links_left_out(struct buf *sql, const struct question *q,
 			      const struct copied_days *days)
 {
+	const struct sources from = {days, NULL};
 	const struct reading rest = {
 		.dimension = "link", .span = CIVIL_DAY, .rest = true};
 
 	buf_puts(sql, "SELECT sum(e) FROM ");
-	put_source(sql, q, days, &rest);
+	put_source(sql, q, &from, &rest);
 	buf_puts(sql, " FORMAT TabSeparated");
 }

@@ -1,7 +1,9 @@
 /*
  * total_sql.h - questions over all links, without filters and by one dimension
  * at most: from stats_rollups, and from stats_hourly for days that these do not
- * have.
+ * have.  Groups by a dimension that hours do not have are from day_values, and
+ * from `clicks` for days that this does not have, of which the total is counted
+ * in the same rows.
  */
 #ifndef AGGREGATOR_API_TOTAL_SQL_H
 #define AGGREGATOR_API_TOTAL_SQL_H
@@ -13,13 +15,16 @@
 
 /*
  * Answers with the columns of CLICKS_SQL_COLUMNS.  `days`: those that are read
- * from stats_rollups, whole ones between from and to.  Parameters: from, to,
- * attempt (no hour published later is read), limit; days and attempts if there
- * are days.
+ * from stats_rollups, whole ones between from and to.  `valued`: for groups by
+ * a dimension that hours do not have, the days that are read from day_values,
+ * with all of `days`; else NULL.  Parameters: from, to, attempt (no hour
+ * published later is read), limit; days and attempts if there are days;
+ * value_days and value_attempts.
  */
 void total_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
-		      const struct copied_days *days);
+		      const struct copied_days *days,
+		      const struct copied_days *valued);
 
 /* link, is_now, n_events, n_clicks, n_bots and n_prefetches of links, some of
  * these more than once.  The parameter `start` parts a range before from now;

@@ -84,6 +84,8 @@ static const struct {
 } copies[COPIED_KINDS] = {
 	[COPIED_LINKS] = {SQL_LINK_DAYS, "sealed_slots", "slot", ""},
 	[COPIED_OWNERS] = {SQL_LINK_DAYS, "owner_slots", "slot", ""},
+	[COPIED_VALUES] = {SQL_HOURS, "day_values", "toDateTime(day, 'UTC')",
+			   "dimension = 'continent' AND "},
 	[COPIED_TOTALS] = {SQL_HOURS, "stats_rollups", "span_start",
 			   "dimension = 'total' AND span = 86400 AND "},
 };
@@ -146,6 +148,12 @@ int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err)
 {
 	return differences_of_copies(ch, COPIED_OWNERS, ret, err);
+}
+
+int differences_of_values(struct clickhouse *ch, struct difference_list *ret,
+			  struct error *err)
+{
+	return differences_of_copies(ch, COPIED_VALUES, ret, err);
 }
 
 int differences_of_rollups(struct clickhouse *ch, struct difference_list *ret,

@@ -38,7 +38,11 @@ int differences_of_sealed(struct clickhouse *ch, struct difference_list *ret,
 int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err);
 
-/* Events of the published hours, and of their days in stats_rollups. */
+/* Events of the published hours, and of their days in day_values. */
+int differences_of_values(struct clickhouse *ch, struct difference_list *ret,
+			  struct error *err);
+
+/* The same in stats_rollups. */
 int differences_of_rollups(struct clickhouse *ch, struct difference_list *ret,
 			   struct error *err);
 

@@ -13,6 +13,7 @@
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
+#include "aggregator/settle/value_days.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
@@ -273,6 +274,10 @@ static int look_at_copies(struct doctor *d, struct error *err)
 		return -1;
 	say_pending(d, "owners' days", "copied", d->settings->day_grace, days,
 		    first);
+	if (value_days_pending(&d->settling, &days, &first, err) < 0)
+		return -1;
+	say_pending(d, "days' values", "copied", d->settings->day_grace, days,
+		    first);
 	if (rollups_pending(&d->settling, &days, &first, err) < 0)
 		return -1;
 	say_pending(d, "rollups", "rolled up", d->settings->day_grace, days,
@@ -528,6 +533,8 @@ static int look(struct doctor *d, struct error *err)
 		     "visits in days", "events sealed", err) < 0 ||
 	     compare(d, "owners' rows", differences_of_owners, &hours,
 		     "visits in days", "events of owners", err) < 0 ||
+	     compare(d, "values' rows", differences_of_values, &hours,
+		     "events in hours", "events of values", err) < 0 ||
 	     compare(d, "rolled up", differences_of_rollups, &hours,
 		     "events in hours", "events rolled up", err) < 0 ||
 	     look_at_forgotten(d, err) < 0 || look_at_events(d, err) < 0))

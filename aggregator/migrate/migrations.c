@@ -125,6 +125,9 @@ static const char rescored_owners[] =
 static const char repeated_clicks[] =
 #include "schemas/clickhouse/0049_repeated_clicks.sql.inc"
 	;
+static const char day_values[] =
+#include "schemas/clickhouse/0050_day_values.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -168,5 +171,6 @@ const struct migration migrations[] = {
 	{"0047_reconciled_seals.sql", reconciled_seals},
 	{"0048_rescored_owners.sql", rescored_owners},
 	{"0049_repeated_clicks.sql", repeated_clicks},
+	{"0050_day_values.sql", day_values},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

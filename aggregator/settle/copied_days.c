@@ -13,6 +13,7 @@ static const struct {
 } of[COPIED_KINDS] = {
 	[COPIED_LINKS] = {SQL_LINKS_ARE_READ, "n_sealed"},
 	[COPIED_OWNERS] = {SQL_OWNERS_ARE_READ, "n_owner"},
+	[COPIED_VALUES] = {SQL_VALUES_ARE_READ, "n_value"},
 	[COPIED_TOTALS] = {SQL_IS_ROLLED, "n_rolled"},
 };
 
@@ -149,6 +150,22 @@ bool copied_days_keep_whole(struct copied_days *days, int64_t from, int64_t to,
 	}
 	days->count = kept;
 	return dropped;
+}
+
+void copied_days_keep_common(struct copied_days *days,
+			     const struct copied_days *others)
+{
+	size_t kept = 0, at = 0;
+
+	for (size_t i = 0; i < days->count; i++) {
+		int64_t start = days->items[i].start;
+
+		while (at < others->count && others->items[at].start < start)
+			at++;
+		if (at < others->count && others->items[at].start == start)
+			days->items[kept++] = days->items[i];
+	}
+	days->count = kept;
 }
 
 uint64_t copied_days_events(const struct copied_days *days)

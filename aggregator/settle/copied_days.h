@@ -1,8 +1,10 @@
 /*
  * copied_days.h - the days that can be read from tables of their own: links'
  * from sealed_slots (see seal.h), owners' from owner_slots and owner_values
- * (see owner_days.h), those of all links from stats_rollups (see rollups.h).
- * The others are read from `clicks`, the last ones from stats_hourly.
+ * (see owner_days.h), values of dimensions that hours do not have from these
+ * and day_values (see value_days.h), those of all links from stats_rollups (see
+ * rollups.h).  The others are read from `clicks`, the last ones from
+ * stats_hourly.
  */
 #ifndef AGGREGATOR_SETTLE_COPIED_DAYS_H
 #define AGGREGATOR_SETTLE_COPIED_DAYS_H
@@ -18,6 +20,7 @@
 enum copied {
 	COPIED_LINKS,
 	COPIED_OWNERS,
+	COPIED_VALUES,
 	COPIED_TOTALS,
 	COPIED_KINDS,
 };
@@ -52,6 +55,10 @@ void copied_days_release(struct copied_days *days);
  * (seconds since 1970).  Returns whether one of these was dropped. */
 bool copied_days_keep_whole(struct copied_days *days, int64_t from, int64_t to,
 			    int64_t at);
+
+/* Leaves out days that `others` does not have. */
+void copied_days_keep_common(struct copied_days *days,
+			     const struct copied_days *others);
 
 /* Of all of them. */
 uint64_t copied_days_events(const struct copied_days *days);

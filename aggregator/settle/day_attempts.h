@@ -1,9 +1,9 @@
 /*
  * day_attempts.h - SQL: what is published of each UTC day, by its newest
  * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
- * link_slots and link_days), n_sealed, n_owner, n_rolled, n_held and n_dropped;
- * n_based
- * (the attempt of owners' tables in its base); 0: none.  n_linked: what
+ * link_slots and link_days), n_sealed, n_owner, n_value, n_rolled, n_held and
+ * n_dropped; n_based and n_based_value (the attempts of owners' tables and of
+ * values in its base); 0: none.  n_linked: what
  * collectors reported of it.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
@@ -13,20 +13,24 @@
 	"(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "                 \
 	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
 	"maxIf(attempt, kind = 'owner_day') AS n_owner, "                      \
+	"maxIf(attempt, kind = 'value_day') AS n_value, "                      \
 	"maxIf(attempt, kind = 'rolled_day') AS n_rolled, "                    \
 	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
 	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
 	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
 	"maxIf(attempt, kind = 'base_owner') AS n_based, "                     \
+	"maxIf(attempt, kind = 'base_value') AS n_based_value, "               \
 	"argMaxIf(rows, attempt, kind = 'link_day') AS n_linked, "             \
 	"maxIf(attempt, kind = 'dropped_day') AS n_dropped FROM settled "      \
 	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day', "        \
-	"'owner_day', 'rolled_day', 'base_owner', 'dropped_day') GROUP BY d) "
+	"'owner_day', 'value_day', 'rolled_day', 'base_owner', 'base_value', " \
+	"'dropped_day') GROUP BY d) "
 
 /* Of a day: sealed_slots has all that was settled of it, owners' tables have,
- * and stats_rollups. */
+ * those of values, and stats_rollups. */
 #define SQL_IS_SEALED "n_sealed > greatest(n_day, n_hour) "
 #define SQL_IS_OWNED  "n_owner > greatest(n_day, n_hour) "
+#define SQL_IS_VALUED "n_value > greatest(n_day, n_hour) "
 #define SQL_IS_ROLLED "n_rolled > greatest(n_day, n_hour) "
 
 /* They are read.  Days that were dropped are even while late clicks wait for
@@ -34,5 +38,7 @@
 #define SQL_LINKS_ARE_READ "(" SQL_IS_SEALED "OR n_dropped > 0) "
 #define SQL_OWNERS_ARE_READ                                                    \
 	"(" SQL_IS_OWNED "OR (n_dropped > 0 AND n_based > 0)) "
+#define SQL_VALUES_ARE_READ                                                    \
+	"(" SQL_IS_VALUED "OR (n_dropped > 0 AND n_based_value > 0)) "
 
 #endif

@@ -11,6 +11,7 @@
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/superseded.h"
 #include "aggregator/settle/table_state.h"
+#include "aggregator/settle/value_days.h"
 #include "common/clock.h"
 
 /* What is done with one day at a time, in this order. */
@@ -18,6 +19,7 @@ enum day_step {
 	DAY_SETTLED,
 	DAY_SEALED,
 	DAY_COPIED,
+	DAY_VALUED,
 	DAY_ROLLED_UP,
 	DAY_DROPPED,
 	DAY_STEPS
@@ -121,11 +123,12 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 	static next_day_fn *const next[DAY_STEPS] = {
 		[DAY_SEALED] = seal_next,
 		[DAY_COPIED] = owner_days_next,
+		[DAY_VALUED] = value_days_next,
 		[DAY_ROLLED_UP] = rollups_next,
 		[DAY_DROPPED] = drop_next};
-	size_t *const counts[DAY_STEPS] = {&ret->days, &ret->sealed,
-					   &ret->owner_days, &ret->rolled_up,
-					   &ret->dropped};
+	size_t *const counts[DAY_STEPS] = {&ret->days,	     &ret->sealed,
+					   &ret->owner_days, &ret->value_days,
+					   &ret->rolled_up,  &ret->dropped};
 
 	p->stale_days = false;
 	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {

@@ -25,6 +25,7 @@ struct day_pass_result {
 	size_t days;		/* settled */
 	size_t sealed;		/* days */
 	size_t owner_days;	/* settled */
+	size_t value_days;	/* settled */
 	size_t rolled_up;	/* days */
 	size_t dropped;		/* days */
 	int64_t dropped_day;	/* the last of them, seconds since 1970 */
@@ -37,13 +38,14 @@ struct day_pass_result {
 
 /*
  * With `days`: settles at most one day, then seals at most one, then copies one
- * for owners, then rolls one up, then drops one, until one of them is done.
- * Then deletes what is superseded or dropped if it is time.  A day that fails
- * stops neither others, of which the next pass takes the next, nor what comes
- * after it in this one, which fails by it at its end; *ret is what was done all
- * the same.  Losing the lease is ERROR_STOPPED, retriable, and ends it, and so
- * does a ClickHouse that does not answer.  What is held back is tried again
- * when something else changed it, and with every recheck of everything.
+ * for owners, then one's values, then rolls one up, then drops one, until one
+ * of them is done. Then deletes what is superseded or dropped if it is time.  A
+ * day that fails stops neither others, of which the next pass takes the next,
+ * nor what comes after it in this one, which fails by it at its end; *ret is
+ * what was done all the same.  Losing the lease is ERROR_STOPPED, retriable,
+ * and ends it, and so does a ClickHouse that does not answer.  What is held
+ * back is tried again when something else changed it, and with every recheck of
+ * everything.
  *
  * While the tables are as they were when a pass found nothing (table_state.h),
  * the next ones delete what is superseded, and look for the rest once in a few

@@ -17,7 +17,7 @@
 #define HOUR 3600 /* seconds */
 
 struct day_settler_metrics {
-	struct metric *days, *sealed, *owner_days, *rolled_up;
+	struct metric *days, *sealed, *owner_days, *value_days, *rolled_up;
 	struct metric *dropped, *rows_deleted;
 	struct metric *repeats;
 };
@@ -87,13 +87,16 @@ static void report_done(struct day_settler *d, const struct day_pass_result *r,
 	metric_add(d->metrics.days, r->days);
 	metric_add(d->metrics.sealed, r->sealed);
 	metric_add(d->metrics.owner_days, r->owner_days);
+	metric_add(d->metrics.value_days, r->value_days);
 	metric_add(d->metrics.rolled_up, r->rolled_up);
 	report_dropped(d, r);
-	if (r->days || r->sealed || r->owner_days || r->rolled_up)
+	if (r->days || r->sealed || r->owner_days || r->value_days ||
+	    r->rolled_up)
 		log_debug(d->env.log, "settled a day",
 			  log_int("days", (int64_t)r->days),
 			  log_int("sealed", (int64_t)r->sealed),
 			  log_int("owner_days", (int64_t)r->owner_days),
+			  log_int("value_days", (int64_t)r->value_days),
 			  log_int("rolled_up", (int64_t)r->rolled_up),
 			  log_int("ms", ms));
 }
@@ -232,6 +235,10 @@ static void register_metrics(struct day_settler *d, struct metrics *m)
 	d->metrics.owner_days = metrics_counter(
 		m, "shortloop_aggregator_owner_days_total", NULL,
 		"Days copied for owners, repetitions included.");
+	d->metrics.value_days = metrics_counter(
+		m, "shortloop_aggregator_value_days_total", NULL,
+		"Days of which the values of dimensions that hours do not have "
+		"were settled, repetitions included.");
 	d->metrics.rolled_up = metrics_counter(
 		m, "shortloop_aggregator_rolled_up_days_total", NULL,
 		"Days rolled up over all links, repetitions included.");

@@ -18,11 +18,13 @@
 /* A statement that deletes names so many sources at most. */
 #define SOURCES_AT_ONCE 100
 
-/* Owners' tables have all of it, too, unless it was dropped before there were
- * these. */
+/* Owners' tables have all of it, too, and those of values, unless it was
+ * dropped before there were these. */
 #define SQL_IS_COPIED                                                          \
-	SQL_IS_SEALED "AND (" SQL_IS_OWNED                                     \
-		      "OR (n_dropped > 0 AND n_based = 0)) "
+	SQL_IS_SEALED                                                          \
+	"AND (" SQL_IS_OWNED                                                   \
+	"OR (n_dropped > 0 AND n_based = 0)) AND (" SQL_IS_VALUED              \
+	"OR (n_dropped > 0 AND n_based_value = 0)) "
 
 /* What old means; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
@@ -261,7 +263,10 @@ static const char publish_sql[] =
 	"unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit UNION ALL "
 	"SELECT 'base_owner' AS k, toDateTime(d, 'UTC') AS u, n_owner AS a, "
 	"toUInt64(0) AS m FROM " SQL_DAY_ATTEMPTS "WHERE d = {start:UInt32} "
-	"AND " SQL_IS_OWNED ") "
+	"AND " SQL_IS_OWNED "UNION ALL "
+	"SELECT 'base_value' AS k, toDateTime(d, 'UTC') AS u, n_value AS a, "
+	"toUInt64(0) AS m FROM " SQL_DAY_ATTEMPTS "WHERE d = {start:UInt32} "
+	"AND " SQL_IS_VALUED ") "
 	"WHERE " SQL_ROWS_AND_BASE " = {events:UInt64} "
 	"AND " SQL_PUBLISHED_EVENTS " = {events:UInt64} "
 	"AND (SELECT count() FROM " SQL_BEYOND("attempt") ") = 0 "

@@ -140,6 +140,7 @@ enum settled_kind {
 	SETTLED_SEALING = 8,  /* rows of sealed_slots may be there */
 	SETTLED_COPYING = 15, /* rows of owners' tables may be there */
 	SETTLED_ROLLING = 17, /* rows of stats_rollups may be there */
+	SETTLED_VALUING = 19, /* rows of day_values may be there */
 };
 
 /* One row of `settled` that publishes no counts, to be inserted with others. */

@@ -8,6 +8,7 @@
 #include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/settling.h"
+#include "aggregator/settle/value_days.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -183,7 +184,7 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
 		   " AND attempt != mended AND kind NOT IN ('sealing', "
-		   "'copying', 'rolling')"
+		   "'copying', 'valuing', 'rolling')"
 		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 		   "argMax(unit, attempt), max(attempt) FROM settled "
 		   "GROUP BY kind, "
@@ -201,7 +202,8 @@ int superseded_delete(struct clickhouse *ch, int64_t before_ms,
 {
 	static int (*const copies[])(struct clickhouse *, int64_t,
 				     struct error *) = {
-		owner_days_clean, rollups_clean, seal_clean, drop_clean};
+		owner_days_clean, value_days_clean, rollups_clean, seal_clean,
+		drop_clean};
 	struct cleaning c = {.ch = ch,
 			     .before = settling_attempt_at(before_ms)};
 	struct error first = {0};

@@ -1,8 +1,9 @@
 """Bytes and rows of what is settled, by table and by dimension."""
 import collections
 
-Table = collections.namedtuple("Table", "kind unit")
-# Of each settled table the rows of `settled` that publish it, and the unit they name.
+Table = collections.namedtuple("Table", "kinds unit")
+# Of each settled table the kinds of rows of `settled` that publish it, and the unit
+# that they name.
 TABLES = {
     "stats_hourly": Table("hour", "hour"),
     "stats_rollups": Table("rolled_day", "toStartOfDay(span_start, 'UTC')"),
@@ -10,9 +11,10 @@ TABLES = {
     "link_days": Table("link_day", "toDateTime(day, 'UTC')"),
     "sealed_slots": Table("sealed_day", "toStartOfDay(slot, 'UTC')"),
     "owner_slots": Table("owner_day", "toStartOfDay(slot, 'UTC')"),
-    "owner_values": Table("owner_day", "toDateTime(day, 'UTC')"),
+    "owner_values": Table("owner_day,value_day", "toDateTime(day, 'UTC')"),
+    "day_values": Table("value_day", "toDateTime(day, 'UTC')"),
 }
-BY_DIMENSION = ("stats_hourly", "stats_rollups", "owner_values")
+BY_DIMENSION = ("stats_hourly", "stats_rollups", "owner_values", "day_values")
 
 SIZES = """
 SELECT table, sum(bytes_on_disk) AS size, sum(rows) AS there FROM system.parts
@@ -20,11 +22,12 @@ WHERE active AND database = currentDatabase() GROUP BY table
 """
 # Neither those that are read, nor those that are about to be.
 NEEDED = """
+WITH published AS (SELECT unit AS u, max(attempt) AS a FROM settled
+    WHERE has(splitByChar(',', '{kinds}'), toString(kind)) GROUP BY u, kind)
 SELECT sum(n) AS needed FROM
     (SELECT {unit} AS u, attempt AS a, count() AS n FROM {table} GROUP BY u, a) AS t
-    LEFT JOIN (SELECT unit AS u, max(attempt) AS published FROM settled
-        WHERE kind = '{kind}' GROUP BY u) AS s ON t.u = s.u
-WHERE a >= published
+    LEFT JOIN (SELECT u, max(a) AS newest FROM published GROUP BY u) AS s ON t.u = s.u
+WHERE a > newest OR (u, a) IN (SELECT u, a FROM published)
 """
 
 
@@ -38,7 +41,7 @@ def superseded(database):
     """The share of the settled tables' rows, in %."""
     there = sizes(database)
     needed = sum(int(database.value(NEEDED.format(
-        table=name, unit=table.unit, kind=table.kind)))
+        table=name, unit=table.unit, kinds=table.kinds)))
         for name, table in TABLES.items())
     # Looked at before, so that rows that came between do not count as such.
     rows = sum(there.get(name, (0, 0))[1] for name in TABLES)

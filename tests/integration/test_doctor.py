@@ -48,8 +48,8 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert {level for level, _ in page.values()} == {"ok"}, page
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
-                          "held back", "sealing", "owners' days", "rollups",
-                          "retention", "rows", "sealed days", "owners' rows", "rolled up",
+                          "held back", "sealing", "owners' days", "days' values", "rollups",
+                          "retention", "rows", "sealed days", "owners' rows", "values' rows", "rolled up",
                           "forgotten", "events", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have told nothing" in page["events"][1]
@@ -168,12 +168,12 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     made = aggregator(day_grace="0s", late_window="1m")
     eventually(lambda: migrated.clickhouse.value(
         "SELECT uniqExact(kind, unit) FROM settled WHERE "
-        "kind IN ('sealed_day', 'owner_day', 'rolled_day')") == 6)
+        "kind IN ('sealed_day', 'owner_day', 'value_day', 'rolled_day')") == 8)
     settings = {"day_grace": "0s", "late_window": "1m"}
     status, page = doctor(**settings)
     assert [page[what][0] for what in (
-        "hours", "days", "sealing", "owners' days", "rollups", "rows", "sealed days",
-        "owners' rows", "rolled up")] == ["ok"] * 9
+        "hours", "days", "sealing", "owners' days", "days' values", "rollups", "rows",
+        "sealed days", "owners' rows", "values' rows", "rolled up")] == ["ok"] * 11
     assert made.stop() == 0
 
     migrated.clickhouse.query(
@@ -192,18 +192,23 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     assert doctor(**settings)[1]["owners' rows"][0] == "WRONG"
 
     migrated.clickhouse.query(
+        "ALTER TABLE day_values DELETE WHERE value = 'EU' SETTINGS mutations_sync = 1")
+    assert doctor(**settings)[1]["values' rows"][0] == "WRONG"
+
+    migrated.clickhouse.query(
         "ALTER TABLE stats_rollups UPDATE events = events + 1 WHERE span = 86400 AND "
         f"span_start = toDateTime({start}, 'UTC') SETTINGS mutations_sync = 1")
     assert doctor(**settings)[1]["rolled up"][0] == "WRONG"
 
     migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind IN "
-                              "('sealed_day', 'owner_day', 'rolled_day') "
+                              "('sealed_day', 'owner_day', 'value_day', 'rolled_day') "
                               "SETTINGS mutations_sync = 1")
     status, page = doctor(**settings)
     assert page["sealing"][0] == "behind"
     assert "2 days to be sealed" in page["sealing"][1]
     assert page["owners' days"][0] == "behind"
     assert "2 days to be copied" in page["owners' days"][1]
+    assert "2 days to be copied" in page["days' values"][1]
     assert "2 days to be rolled up" in page["rollups"][1]
 
 

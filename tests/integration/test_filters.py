@@ -8,7 +8,8 @@ import pytest
 import requests
 
 from support.asking import aggregator, ask_range  # noqa: F401
-from support.clicks import DIMENSIONS, counted, instant, make_click, rfc3339
+from support.clicks import (DAILY, DIMENSIONS, counted, instant, make_click, rfc3339,
+                            values_of)
 from support.keys import key_line
 
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-26T00:00:00Z")
@@ -108,31 +109,19 @@ PAIRS = [("country", "device_class"), ("region", "asn"), ("owner", "continent"),
          ("device_brand", "os_version"), ("utm_source", "verdict")]
 
 
-# Of rows only.
-RAW = ("continent", "region", "asn", "device_brand", "device_model", "ua_version",
-       "os_version", "verdict_reason", "utm_source", "utm_medium", "utm_campaign",
-       "utm_term", "utm_content")
-
-
-def value_of(row, dimension):
-    if dimension in ("os_version", "ua_version"):
-        return f"{row[dimension.replace('version', 'family')]} {row[dimension]}".rstrip()
-    return str(row[dimension] or "")
-
-
 @pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
 def test_each_dimension_of_rows_is_counted_by_hand(aggregator, rows, of):
     made = aggregator()
     named, = (p["schema"]["items"]["enum"] for p in requests.get(
         made.url + "/openapi.json", timeout=60).json()["paths"]["/v1/clicks"]["get"][
             "parameters"] if p.get("name") == "group_by")
-    assert set(RAW) == set(named) - set(DIMENSIONS)
+    assert set(DAILY) == set(named) - set(DIMENSIONS)
     mine = [r for r in rows if not of or r["link_id"] == 1]
-    for number, name in enumerate(RAW):
+    for number, name in enumerate(DAILY):
         bots = ("exclude", "include", "only")[number % 3]
         expected = collections.defaultdict(list)
         for row in mine:
-            expected[value_of(row, name)].append(row)
+            expected[values_of(row, name)[0]].append(row)
         answer = about(made, **of, group_by=name, bots=bots)
         assert {g.pop("value"): g for g in answer["groups"]} == {
             value: counted(group, bots) for value, group in expected.items()}, name
@@ -147,7 +136,7 @@ def test_pairs_are_those_counted_by_hand(aggregator, rows, of):
         expected = collections.defaultdict(list)
         for row in mine:
             if "a" in row["tags"]:
-                expected[tuple(value_of(row, d) for d in pair)].append(row)
+                expected[tuple(values_of(row, d)[0] for d in pair)].append(row)
         assert {tuple(g.pop("values")): g for g in answer["groups"]} == {
             values: counted(group) for values, group in expected.items()}
         assert answer["group_by"] == ",".join(pair)

@@ -5,8 +5,8 @@ import math
 import pytest
 import requests
 
-from support.clicks import (DIMENSIONS, counted, expected_data, hours_events, instant,
-                            rfc3339, some_clicks)
+from support.clicks import (DIMENSIONS, counted, expected_data, groups_of, hours_events,
+                            instant, rfc3339, some_clicks, without_visitors)
 from support.fault_proxy import FAULTS, each_step
 from support.keys import key_line
 from support.program import eventually
@@ -48,28 +48,6 @@ def wait_looked_up(asker, rows):
         eventually(lambda d=day: all(g["visitors"] is None for g in asker.ask(
             "ann", d, d + DAY, group_by="country")["groups"]), PATIENCE,
             what=f"the copied day {rfc3339(day)}")
-
-
-def values_of(row, dimension):
-    if dimension == "tag":
-        return row["tags"]
-    if dimension == "link":
-        return [str(row["link_id"])]
-    return [row[dimension]]
-
-
-def groups_of(rows, dimension, bots):
-    """{value: counts} without visitors."""
-    found = collections.defaultdict(list)
-    for row in rows:
-        for value in values_of(row, dimension):
-            found[value].append(row)
-    return {value: without_visitors(counted(group, bots))
-            for value, group in found.items()}
-
-
-def without_visitors(counts):
-    return {k: v for k, v in counts.items() if k not in ("visitors", "ips")}
 
 
 def top_of(rows, bots):

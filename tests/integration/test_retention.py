@@ -8,8 +8,9 @@ import pytest
 import requests
 
 from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
-from support.clicks import (DIMENSIONS, counted, expected_data, expected_link_counts, instant,
-                            link_counts, rfc3339, some_clicks)
+from support.clicks import (DAILY, DIMENSIONS, counted, expected_data,
+                            expected_link_counts, groups_of, instant, link_counts, rfc3339,
+                            some_clicks)
 from support.fault_proxy import FAULTS, ClickHouseProxy, response
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
                              RAW_DAYS, SOON, TO, caught_up, dropped_days, keeper, of_owner,
@@ -45,12 +46,13 @@ def answers(made):
         for of in ({}, *({"link_id": link} for link in LINKS)):
             said[tz, bots, *of.values()] = ask_range(
                 made, FROM, TO, tz=tz, interval=interval, bots=bots, **of)
-    for name, bots in zip(DIMENSIONS, itertools.cycle(("exclude", "include"))):
+    for name, bots in zip((*DIMENSIONS, *DAILY), itertools.cycle(("exclude", "include"))):
         said[name, bots] = ask_range(made, FROM, TO, group_by=name, bots=bots,
                                      interval="day")
     for owner in OWNERS:
         said[owner] = ask_range(made, FROM, TO, owner=owner, interval="hour")
-        said["tags", owner] = ask_range(made, FROM, TO, owner=owner, group_by="tag")
+        for name in "tag", "utm_source":
+            said[name, owner] = ask_range(made, FROM, TO, owner=owner, group_by=name)
         said["top", owner] = ask_range(made, FROM, TO, path="/v1/top", owner=owner)
     for bots in ("exclude", "include", "only"):
         said["top", bots] = ask_range(made, FROM, TO, path="/v1/top", bots=bots)
@@ -75,15 +77,14 @@ def assert_counted(made, rows):
                            bots="include")
         assert answer["total"] == counted(mine, "include")
         assert {g["value"]: g["events"] for g in answer["groups"]} == {
-            value: sum(r["country"] == value for r in mine)
-            for value in {r["country"] for r in mine}}
+            value: counts["events"]
+            for value, counts in groups_of(mine, "country").items()}
     for bots in ("exclude", "include"):
         assert ask_range(made, FROM, TO, bots=bots)["total"] == counted(rows, bots)
-    for name in set(DIMENSIONS) - {"tag", "link"}:
+    for name in {*DIMENSIONS, *DAILY} - {"tag", "link"}:
         groups = ask_range(made, FROM, TO, group_by=name, bots="include")["groups"]
-        values = {row[name] for row in rows}
         assert {g["value"]: g["events"] for g in groups} == {
-            value: sum(row[name] == value for row in rows) for value in values}
+            value: counts["events"] for value, counts in groups_of(rows, name).items()}
 
 
 def assert_days_counted(made, rows):
@@ -289,7 +290,7 @@ def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickho
     world.insert(rows)
     made = keeper(reconcile_every="0s")
     wait_gone(clickhouse)
-    for params in ({"country": "DE"}, {"group_by": "asn"},
+    for params in ({"country": "DE"}, {"group_by": "asn", "to": rfc3339(TO - 3600)},
                    {"group_by": "country,device_class"},
                    {"link_id": 1, "group_by": "country"},
                    {"link_id": 1, "country": "-DE"}):

@@ -15,6 +15,10 @@ SLOT = 900
 VISITED = ("country", "device_class", "verdict", "outcome", "channel")
 DIMENSIONS = (*VISITED, "city", "os_family", "ua_family", "language", "referrer_host",
               "domain", "edge", "owner", "campaign", "tag", "link")
+# Of whole days, and of rows.
+DAILY = ("continent", "region", "asn", "device_brand", "device_model", "ua_version",
+         "os_version", "verdict_reason", "utm_source", "utm_medium", "utm_campaign",
+         "utm_term", "utm_content")
 
 
 def instant(text):
@@ -71,7 +75,32 @@ def _more(rng):
         "edge": rng.choice(["fra1", "gru1", "bom1"]),
         "campaign": rng.choice(["spring", 'a "b",c', ""]),
         "channel": rng.choice(["direct", "social", "search"]),
+        "continent": rng.choice(["EU", "NA", ""]),
+        "region": rng.choice(["DE-BE", "US-NY", ""]),
+        "asn": rng.choice([0, 64496, 4294967295]),
+        "device_brand": rng.choice(["Apple", "Generic"]),
+        "device_model": rng.choice(["iPhone", "Pixel 9", ""]),
+        "os_version": rng.choice(["17.4", ""]),
+        "ua_version": rng.choice(["120", "121.0", ""]),
+        "verdict_reason": rng.choice(["", "bot list", "-a\\b'c\td"]),
+        "utm_source": rng.choice(["", "news", "größe"]),
+        "utm_medium": rng.choice(["", "mail", "cpc"]),
+        "utm_campaign": rng.choice(["", "autumn"]),
+        "utm_term": rng.choice(["", "shoes"]),
+        "utm_content": rng.choice(["", "a", "b, c"]),
     }
+
+
+def values_of(row, dimension):
+    """Those of a row of `clicks` in a dimension."""
+    if dimension == "tag":
+        return row["tags"]
+    if dimension == "link":
+        return [str(row["link_id"])]
+    if dimension in ("os_version", "ua_version"):
+        family = row[dimension.replace("version", "family")]
+        return [f"{family} {row[dimension]}".rstrip()]
+    return [str(row[dimension] or "")]
 
 
 def some_clicks(seed, count, windows, links=(1, 2, 3)):
@@ -182,6 +211,20 @@ def counted(rows, bots="exclude"):
         "prefetches": len(prefetches),
         "events": len(rows),
     }
+
+
+def groups_of(rows, dimension, bots="exclude"):
+    """{value: counts} without visitors."""
+    found = collections.defaultdict(list)
+    for row in rows:
+        for value in values_of(row, dimension):
+            found[value].append(row)
+    return {value: without_visitors(counted(group, bots))
+            for value, group in found.items()}
+
+
+def without_visitors(counts):
+    return {k: v for k, v in counts.items() if k not in ("visitors", "ips")}
 
 
 def bucket_key(at, interval, tz):

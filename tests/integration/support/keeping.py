@@ -70,7 +70,7 @@ def wait_sealed(clickhouse, days=DAYS):
     eventually(lambda: int(clickhouse.value(
         "SELECT count() FROM (SELECT intDiv(toUInt32(unit), 86400) AS d FROM settled "
         "GROUP BY d HAVING least(maxIf(attempt, kind = 'sealed_day'), "
-        "maxIf(attempt, kind = 'owner_day')) > "
+        "maxIf(attempt, kind = 'owner_day'), maxIf(attempt, kind = 'value_day')) > "
         "maxIf(attempt, kind IN ('hour', 'link_day')))")) == days,
         PATIENCE, what="the days to be sealed and copied for owners")
 

@@ -1,0 +1,153 @@
+#include "aggregator/settle/value_days.h"
+
+#include <inttypes.h>
+
+#include "aggregator/dimension.h"
+#include "aggregator/settle/day_attempts.h"
+#include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/dropped.h"
+#include "aggregator/settle/owner_values.h"
+#include "aggregator/settle/settle_sql.h"
+
+static bool is_kept(const struct dimension *d)
+{
+	return d->kind == DIMENSION_DAILY;
+}
+
+static size_t count_kept(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < dimension_count; i++)
+		count += is_kept(&dimensions[i]);
+	return count;
+}
+
+/* --- what is staged ---------------------------------------------------------
+ */
+
+/* Rows of no link are copied, too: what is settled of the day is its hours. */
+static void put_settled(struct buf *sql, const struct day_copy *c)
+{
+	(void)c;
+	buf_puts(sql, "(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")");
+}
+
+static const char *rows_of(const struct day_copy *c)
+{
+	return c->dropped ? SQL_BESIDE : "clicks WHERE " SQL_RANGE;
+}
+
+static void put_source(struct buf *sql, const struct day_copy *c)
+{
+	buf_printf(sql, "(SELECT count() FROM %s)", rows_of(c));
+	if (c->dropped)
+		buf_puts(sql, " + " SQL_BASE_EVENTS);
+}
+
+#define SQL_SUMS(of) "SELECT sum(events) AS n, " of " AS is_of_owners FROM "
+
+/* An event is once in each dimension of day_values, and one of a link in each
+ * of owner_values. */
+static void put_staged(struct buf *sql, const struct day_copy *c)
+{
+	size_t count = count_kept();
+
+	(void)c;
+	buf_printf(sql,
+		   "(SELECT multiIf(sum(n) = 0, 0, "
+		   "countIf(NOT is_of_owners) = %zu AND "
+		   "minIf(n, NOT is_of_owners) = maxIf(n, NOT is_of_owners) "
+		   "AND minIf(n, is_of_owners) = maxIf(n, is_of_owners) "
+		   "AND sumIf(n, is_of_owners) = %zu * " DAY_COPY_LINK_EVENTS
+		   ", minIf(n, NOT is_of_owners), %" PRIu64
+		   ") FROM (" SQL_SUMS("true") OWNER_VALUES_STAGED
+		   "GROUP BY dimension UNION ALL " SQL_SUMS(
+			   "false") "day_values WHERE day = " OWNER_VALUES_DAY
+				    " AND attempt = {attempt:UInt64} GROUP BY "
+				    "dimension))",
+		   count, count, SETTLE_SQL_UNEVEN);
+}
+
+/* --- staging ----------------------------------------------------------------
+ */
+
+/* Values beyond the busiest, and those that the base has no more, are one
+ * row. */
+static void put_values(struct buf *sql, const struct day_copy *c,
+		       const struct dimension *d)
+{
+	buf_printf(sql,
+		   "SELECT '%s', " OWNER_VALUES_DAY ", {attempt:UInt64}, "
+		   "if(is_rest, '', v) AS shown, is_rest, sum(n), sum(c), "
+		   "sum(b), sum(p) FROM (SELECT *, was_rest OR row_number() "
+		   "OVER (PARTITION BY was_rest ORDER BY n DESC, v) > "
+		   "{most:UInt64} AS is_rest FROM (SELECT v, was_rest, "
+		   "sum(en) AS n, sum(ec) AS c, sum(eb) AS b, sum(ep) AS p "
+		   "FROM (SELECT v, false AS was_rest, n AS en, c AS ec, "
+		   "b AS eb, p AS ep FROM (SELECT %s AS v, " DAY_COPY_COUNTS
+		   " FROM %s GROUP BY v)",
+		   d->name, d->expression, rows_of(c));
+	if (c->dropped) {
+		buf_puts(sql, " UNION ALL SELECT value AS v, rest AS was_rest, "
+			      "events AS en, clicks AS ec, bots AS eb, "
+			      "prefetches AS ep FROM day_values WHERE "
+			      "day = " OWNER_VALUES_DAY " AND attempt = ");
+		owner_values_put_base(sql, c);
+		buf_printf(sql, " AND dimension = '%s'", d->name);
+	}
+	buf_puts(sql, ") GROUP BY v, was_rest)) GROUP BY shown, is_rest");
+}
+
+static int stage(struct day_copy *c, struct error *err)
+{
+	static const char into[] =
+		"INSERT INTO day_values (dimension, day, attempt, value, rest, "
+		"events, clicks, bots, prefetches) ";
+
+	if (owner_values_run(c, into, put_values, is_kept, err) < 0)
+		return -1;
+	return owner_values_stage(c, is_kept, err);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static const char *const tables[] = {"day_values", "owner_values", NULL};
+
+static const struct day_copy_kind values = {
+	.verb = "settle values of",
+	.kind = "value_day",
+	.marker = "valuing",
+	.marker_kind = SETTLED_VALUING,
+	.base = "base_value",
+	.tables = tables,
+	.newest = "n_value",
+	/* What was dropped before there were these tables is not in a base. */
+	.which = "(n_dropped = 0 OR n_based_value > 0)",
+	.are_read = SQL_VALUES_ARE_READ,
+	.put_settled = put_settled,
+	.put_source = put_source,
+	.of_rows = true,
+	.put_staged = put_staged,
+	.stage = stage,
+};
+
+int value_days_pending(const struct settling *s, uint64_t *ret_days,
+		       int64_t *ret_first, struct error *err)
+{
+	return day_copy_pending(s, &values, 0, ret_days, ret_first, err);
+}
+
+int value_days_next(const struct settling *s, int64_t after,
+		    const struct progress *last, int64_t *ret_start,
+		    bool *ret_done, struct error *err)
+{
+	return day_copy_next(s, &values, 0, after, last, ret_start, ret_done,
+			     err);
+}
+
+int value_days_clean(struct clickhouse *ch, int64_t before_ms,
+		     struct error *err)
+{
+	return day_copy_clean(ch, &values, before_ms, err);
+}

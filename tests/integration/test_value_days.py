@@ -1,0 +1,287 @@
+"""Values of dimensions that hours do not have, by day: what is answered from them is what
+was counted by hand, of all links and of owners, with and without their rows."""
+import collections
+
+import pytest
+import requests
+
+from support.asking import ask_range
+from support.clicks import (DAILY, counted, expected_data, groups_of, hours_events,
+                            instant, rfc3339, some_clicks, without_visitors)
+from support.fault_proxy import FAULTS, each_step
+from support.keys import key_line
+from support.program import eventually
+
+# Over the end of a month, and of Berlin's summer time.
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
+DAY = 86400
+LINKS = (0, 1, 2, 3)
+OWNERS = ("ann", "bob")
+BOTS = ("exclude", "include", "only")
+PATIENCE = 120
+
+
+def value_days(clickhouse):
+    """{start of the day: attempt}, as answers may read them."""
+    return {int(row["d"]): int(row["n_value"]) for row in clickhouse.rows(
+        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
+        "maxIf(attempt, kind = 'value_day') AS n_value, "
+        "maxIf(attempt, kind IN ('hour', 'link_day')) AS n_other FROM settled "
+        "GROUP BY d HAVING n_value > n_other")}
+
+
+def days_of(rows):
+    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
+
+
+def wait_copied(clickhouse, rows):
+    """Hours first: until then the days are as they were."""
+    eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
+               what=f"{len(rows)} events settled")
+    eventually(lambda: set(value_days(clickhouse)) == days_of(rows), PATIENCE,
+               what="the days' values to be copied")
+
+
+def wait_read(made, rows, **of):
+    """Of copied days there are no visitors of values: they are looked up every
+    watermark_every."""
+    for day in sorted(days_of(rows)):
+        eventually(lambda d=day: all(g["visitors"] is None for g in ask_range(
+            made, d, d + DAY, group_by="region", **of)["groups"]), PATIENCE,
+            what=f"the copied day {rfc3339(day)}")
+
+
+def clicks(seed, count, windows=((FROM, TO),)):
+    """Those of no link are nobody's, and no redirects."""
+    rows = some_clicks(seed, count, windows, links=LINKS)
+    for row in rows:
+        if not row["link_id"]:
+            row.update(owner="", outcome="not_found")
+    return rows
+
+
+@pytest.fixture
+def world(migrated):
+    for link in LINKS[1:]:
+        migrated.link(f"code{link}", link, owner="ann" if link == 1 else "bob")
+    return migrated
+
+
+@pytest.fixture
+def make(migrated, redis, program):
+    """make(...): rows answer for no copied day unless it says otherwise."""
+    def made(clickhouse=None, **settings):
+        return program("aggregator", {
+            "clickhouse": clickhouse or {},
+            "aggregator": {"settle_every": "500ms", "watermark_every": "500ms",
+                           "resettle_every": "1h", "owner_rows_max": 0,
+                           **settings}})
+    return made
+
+
+def assert_groups(made, rows, start, end, name, bots, **of):
+    answer = ask_range(made, start, end, group_by=name, bots=bots, interval="day", **of)
+    assert {g.pop("value"): without_visitors(g) for g in answer["groups"]} == \
+        groups_of(rows, name, bots), name
+    total = counted(rows, bots)
+    if bots == "only" and not of:  # of settled hours no visitors of robots are known
+        total.update(visitors=answer["total"]["visitors"], ips=answer["total"]["ips"])
+    assert answer["total"] == total
+    assert "rest" not in answer and answer["lower_bound"] is False
+
+
+def assert_answers(made, rows, dimensions=DAILY):
+    low, high = FROM + DAY + 900, FROM + 3 * DAY + 4500
+    inside = [r for r in rows if low * 1000 <= r["ts_ms"] < high * 1000]
+    for of in ({}, *({"owner": owner} for owner in OWNERS)):
+        def mine(some):
+            return [r for r in some if not of or r["owner"] == of["owner"]]
+        for number, name in enumerate(dimensions):
+            bots = BOTS[number % 3]
+            assert_groups(made, mine(rows), FROM, TO, name, bots, **of)
+            assert_groups(made, mine(inside), low, high, name, bots, **of)
+    for tz, interval in (("Asia/Kathmandu", "hour"), ("UTC", "15m"),
+                         ("Europe/Berlin", "day")):
+        answer = ask_range(made, FROM, TO, group_by="utm_source", tz=tz,
+                           interval=interval)
+        assert [{**item, "start": instant(item["start"])} for item in answer["data"]] == \
+            expected_data(rows, FROM, TO, interval, tz, "exclude")
+
+
+def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
+    rows = clicks(1, 900)
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    eventually(lambda: made.metric("shortloop_aggregator_value_days_total")
+               == len(days_of(rows)))
+    wait_read(made, rows)
+    wait_read(made, rows, owner="ann")
+    assert_answers(made, rows)
+    few = ask_range(made, FROM, TO, group_by="region", limit=1)
+    assert len(few["groups"]) == 1
+    for count in "events", "clicks", "humans":
+        assert few["groups"][0][count] + few["rest"][count] == few["total"][count]
+
+    # Their rows are not read, but those of days that are there in part.
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE ts < toDateTime64("
+                     f"{FROM + DAY}, 3, 'UTC') OR ts >= toDateTime64("
+                     f"{FROM + 4 * DAY}, 3, 'UTC')", mutations_sync=1)
+    assert_answers(made, rows)
+
+
+def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse, workdir):
+    path = workdir / "api.keys"
+    path.write_text("".join(key_line(o, f"read owners={o}") for o in OWNERS))
+    rows = clicks(2, 300, [(FROM, FROM + 2 * DAY)])
+    world.insert(rows)
+    made = make(keys_file=str(path))
+    wait_copied(clickhouse, rows)
+
+    def ask(owner):
+        return requests.get(
+            made.url + "/v1/clicks", timeout=60,
+            headers={"Authorization": f"Bearer {owner}"},
+            params={"from": rfc3339(FROM), "to": rfc3339(FROM + 2 * DAY),
+                    "group_by": "utm_campaign"}).json()
+    for owner in OWNERS:
+        eventually(lambda o=owner: all(g["visitors"] is None for g in ask(o)["groups"]),
+                   PATIENCE, what="the copied days to be read")
+        mine = [r for r in rows if r["owner"] == owner]
+        answer = ask(owner)
+        assert {g.pop("value"): without_visitors(g) for g in answer["groups"]} == \
+            groups_of(mine, "utm_campaign")
+        assert answer["total"] == counted(mine)
+
+
+def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
+    rows = clicks(3, 300, [(FROM, FROM + 2 * DAY)])
+    world.insert(rows)
+    made = make(owner_rows_max=1000000)
+    wait_copied(clickhouse, rows)
+    answer = ask_range(made, FROM, TO, group_by="region")
+    assert {g.pop("value"): g for g in answer["groups"]} == {
+        value: counted([r for r in rows if r["region"] == value])
+        for value in {r["region"] for r in rows}}
+
+
+def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
+    rows = clicks(4, 600, [(FROM, FROM + 2 * DAY)])
+    for row in rows:
+        row["utm_term"] = f"t{row['ts_ms'] % 97}"
+    world.insert(rows)
+    made = make(values_max=5)
+    wait_copied(clickhouse, rows)
+    for of in {}, {"owner": "bob"}:
+        mine = [r for r in rows if not of or r["owner"] == "bob"]
+        kept = collections.Counter()
+        for day in days_of(rows):
+            counts = collections.Counter(
+                r["utm_term"] for r in mine
+                if day * 1000 <= r["ts_ms"] < (day + DAY) * 1000)
+            kept.update(dict(sorted(counts.items(),
+                                    key=lambda item: (-item[1], item[0]))[:5]))
+
+        def ask(of=of):
+            return ask_range(made, FROM, FROM + 2 * DAY, group_by="utm_term",
+                             bots="include", **of)
+        # What rows answer has no rest: the copies are known soon after.
+        eventually(lambda n=len(mine) - kept.total(): ask().get("rest", {}).get(
+            "events") == n, PATIENCE, what="the rest of the values")
+        answer = ask()
+        assert answer["lower_bound"] is True
+        assert {g["value"]: g["events"] for g in answer["groups"]} == kept
+        assert answer["total"] == counted(mine, "include")
+
+
+def test_days_that_changed_are_read_from_rows_until_they_are_copied_again(
+        make, world, clickhouse):
+    rows = clicks(5, 300, [(FROM, FROM + 3 * DAY)])
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    before = value_days(clickhouse)
+    late = clicks(6, 60, [(FROM + DAY, FROM + 2 * DAY)])
+    world.insert(late)
+    eventually(lambda: hours_events(clickhouse) == len(rows + late), PATIENCE,
+               what="the late clicks to be settled")
+    eventually(lambda: set(value_days(clickhouse)) == days_of(rows) - days_of(late))
+
+    def is_counted(of):
+        return ask_range(made, FROM, TO, group_by="region", **of)["total"]["events"] == \
+            sum(not of or r["owner"] == of["owner"] for r in rows + late)
+    for of in {}, {"owner": "ann"}, {"owner": "bob"}:
+        eventually(lambda o=of: is_counted(o))
+    assert_answers(made, rows + late, ("asn", "os_version", "utm_source"))
+    assert made.stop() == 0
+
+    made = make({"query_timeout": "10s"}, resettle_every="0s", clean_every="1s",
+                keep_superseded="15s")
+    wait_copied(clickhouse, rows + late)
+    after = value_days(clickhouse)
+    assert {day for day in before if after[day] != before[day]} == days_of(late)
+    eventually(lambda: {int(row["attempt"]) for row in clickhouse.rows(
+        "SELECT DISTINCT attempt FROM day_values")} == set(after.values()),
+        PATIENCE, what="superseded attempts to go")
+    assert_answers(made, rows + late, ("asn", "os_version", "utm_source"))
+
+
+def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
+    """Nor one with rows of no link that no hour counts."""
+    rows = clicks(7, 600, [(FROM, FROM + 3 * DAY)])
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    assert made.stop() == 0
+    clickhouse.query("ALTER TABLE settled DELETE WHERE kind = 'value_day'",
+                     mutations_sync=1)
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE offset % 50 = 0 AND "
+                     f"toDate(ts) = toDate(toDateTime({FROM + DAY}, 'UTC'))",
+                     mutations_sync=1)
+    world.insert([{**rows[0], "link_id": 0}], progress=False)
+    made = make()
+    eventually(lambda: set(value_days(clickhouse)) == {FROM + 2 * DAY}, PATIENCE,
+               what="the third day to be copied")
+    eventually(lambda: made.metric("shortloop_aggregator_value_days_total") == 1)
+    assert "settling fails" not in made.log()
+
+
+# --- faults ------------------------------------------------------------------------
+
+STEPS = ("day_values", "settled:valuing", "settled:value_day")
+
+
+def assert_copied(made, clickhouse, rows):
+    wait_copied(clickhouse, rows)
+    wait_read(made, rows)
+    assert_groups(made, rows, FROM, TO, "region", "include")
+    for owner in OWNERS:
+        wait_read(made, rows, owner=owner)
+        assert_groups(made, [r for r in rows if r["owner"] == owner], FROM, TO, "asn",
+                      "include", owner=owner)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
+        make, world, clickhouse, proxy, fault):
+    made = make({"url": proxy.url}, settle_timeout="4s", resettle_every="0s",
+                lease="1s")
+    proxy.delay = 0.5
+    rows = []
+    for step, table in enumerate(STEPS):
+        proxy.at(1, fault, table)
+        more = clicks(10 + step, 300, [(FROM, FROM + DAY)])
+        world.insert(more)
+        rows += more
+        assert_copied(made, clickhouse, rows)
+    assert proxy.faults() == {fault: len(STEPS)}
+
+
+@pytest.mark.long
+def test_killed_at_any_step_of_copying_it_goes_on(make, world, clickhouse, proxy):
+    made = make({"url": proxy.url}, resettle_every="0s", lease="1s")
+    rows = clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)])
+    for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
+        made.start()
+        assert_copied(made, clickhouse, there)
