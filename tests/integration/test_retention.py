@@ -560,6 +560,7 @@ def rolled_days(clickhouse):
 @pytest.mark.parametrize("table, column", [
     ("sealed_slots", "slot"), ("stats_rollups", "span_start"),
     ("link_slots", "slot"), ("owner_slots", "slot"),
+    ("day_values", "toDateTime(day, 'UTC')"),
     ("dropped_sources", "toDateTime(day, 'UTC')")])
 def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, program,
                                                 table, column):
