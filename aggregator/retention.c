@@ -34,7 +34,7 @@ static int list_day(void *arg, const struct old_day *day, struct error *err)
 		printf("dropped; its rows are deleted after %s\n",
 		       rfc3339_format(day->deleted_at, at));
 	else if (!day->sealed)
-		printf("waits: it is not sealed and copied for owners, see "
+		printf("waits: it is not sealed, or not copied, see "
 		       "'aggregator doctor'\n");
 	else if (!day->settled)
 		printf("waits: its rows are not what was settled, see "

@@ -49,7 +49,7 @@ int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err);
 struct old_day {
 	int64_t start; /* seconds since 1970 */
 	uint64_t rows, bytes;
-	bool sealed;  /* and copied for owners */
+	bool sealed;  /* and copied: for owners, its values */
 	bool settled; /* its hours have as many events as there are rows */
 	bool dropped;
 	bool reconciled;    /* since it was sealed, or it need not be */
