@@ -27,6 +27,7 @@ ACCOUNTS = "@acme links=100/month ttl=10d\n@* links=10/day\n"
 # {link: owner, account, creator}, of codes code1 ...; there is no code9.
 LINKS = {1: ("ann", "acme", "acme"), 2: ("bob", "shop", "shop"),
          3: ("ann", "shop", "shop"), 4: ("bob", "", "old")}
+DAY = 86400
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 
 
@@ -49,7 +50,7 @@ def keyed(aggregator, migrated, keys_file):
 @pytest.fixture
 def links(migrated):
     """A few clicks of each link, and the archive."""
-    rows = some_clicks(5, 400, [(FROM, TO)], links=list(LINKS))
+    rows = some_clicks(5, 400, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert(rows)
     for link, (owner, account, creator) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,

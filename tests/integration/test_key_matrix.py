@@ -14,6 +14,7 @@ from support.openapi import in_the_tree
 from support.program import eventually
 from support.sse import Stream
 
+DAY = 86400
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 COUNT = 400
 # {link: owner, account, creator}, of codes code1 ...  Link 5 is of no owner; 4 is of a
@@ -190,9 +191,9 @@ def world(migrated, clickhouse, redis, kafka, program, workdir):
     for link, (owner, account, creator) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
                       creator=creator)
-    rows = some_clicks(5, COUNT, [(FROM, TO)], links=list(LINKS))
+    rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert([{**row, "owner": LINKS[row["link_id"]][0]} for row in rows])
-    migrated.report([], 0, (TO + 86400) * 1000)
+    migrated.report([], 0, (TO + DAY) * 1000)
     topic = kafka.create_topic("live", 1)
     made = program("aggregator", {"kafka": {"topic_live": topic}, "aggregator": {
         "settle_every": "500ms", "watermark_every": "500ms", "keys_file": str(path),

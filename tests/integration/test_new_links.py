@@ -55,7 +55,7 @@ def api(redis, create_space, start):
 @pytest.fixture
 def known(migrated):
     """Clicks of code1, of which the archive knows, up to TO."""
-    migrated.insert(some_clicks(1, 100, [(FROM, TO)], links=[1]))
+    migrated.insert(some_clicks(1, 100, [(TO - 2 * 86400, TO)], links=[1]))
     migrated.link("code1", 1, owner="ann", account="acme", creator="acme")
     return migrated
 
