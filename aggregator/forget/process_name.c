@@ -17,6 +17,7 @@ enum {
 	HOST_MAX = 64,
 	STAT_MAX = 1024,
 	/* In /proc/PID/stat, of the fields behind the program's name. */
+	STATE_FIELD = 1,
 	STARTED_FIELD = 20,
 };
 
@@ -27,21 +28,30 @@ struct process {
 	uint64_t started;   /* ticks since the machine was */
 };
 
+struct seen {
+	uint64_t started;
+	bool ended; /* and nobody has asked how, as in a container without init
+		     */
+};
+
 /* The program's name is in brackets, and may have any byte but 0. */
-static bool find_started(const char *stat, uint64_t *ret)
+static bool parse_stat(const char *stat, struct seen *ret)
 {
 	const char *at = strrchr(stat, ')');
 
-	for (int i = 0; at && i < STARTED_FIELD; i++) {
+	*ret = (struct seen){0};
+	for (int i = 1; at && i <= STARTED_FIELD; i++) {
 		at = strchr(at, ' ');
 		if (at)
 			at++;
+		if (at && i == STATE_FIELD)
+			ret->ended = *at == 'Z' || *at == 'X';
 	}
-	*ret = at ? strtoull(at, NULL, 10) : 0;
-	return *ret > 0;
+	ret->started = at ? strtoull(at, NULL, 10) : 0;
+	return ret->started > 0;
 }
 
-static bool read_started(long pid, uint64_t *ret)
+static bool look_at(long pid, struct seen *ret)
 {
 	char path[64];
 	struct buf stat = {0};
@@ -49,7 +59,7 @@ static bool read_started(long pid, uint64_t *ret)
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	found = read_file(path, STAT_MAX, &stat) == 0 && buf_cstr(&stat) &&
-		find_started(stat.data, ret);
+		parse_stat(stat.data, ret);
 	buf_free(&stat);
 	return found;
 }
@@ -57,6 +67,7 @@ static bool read_started(long pid, uint64_t *ret)
 static bool read_own(struct process *ret)
 {
 	struct stat space;
+	struct seen seen;
 
 	ret->pid = (long)getpid();
 	boot_id(ret->boot);
@@ -64,7 +75,10 @@ static bool read_own(struct process *ret)
 	if (!ret->boot[0] || stat("/proc/self/ns/pid", &space) < 0)
 		return false;
 	ret->pid_space = (uint64_t)space.st_ino;
-	return read_started(ret->pid, &ret->started);
+	if (!look_at(ret->pid, &seen))
+		return false;
+	ret->started = seen.started;
+	return true;
 }
 
 void process_name(const char *what, char ret[PROCESS_NAME_MAX])
@@ -117,7 +131,7 @@ static bool parse(const char *name, struct process *ret)
 bool process_is_gone(const char *name)
 {
 	struct process own, other;
-	uint64_t started;
+	struct seen seen;
 
 	if (!parse(name, &other) || !read_own(&own) ||
 	    strcmp(own.boot, other.boot) != 0 ||
@@ -125,5 +139,6 @@ bool process_is_gone(const char *name)
 		return false;
 	if (kill((pid_t)other.pid, 0) < 0 && errno == ESRCH)
 		return true;
-	return read_started(other.pid, &started) && started != other.started;
+	return look_at(other.pid, &seen) &&
+	       (seen.ended || seen.started != other.started);
 }

@@ -25,7 +25,8 @@ void process_name(const char *what, char ret[PROCESS_NAME_MAX]);
 
 /*
  * Whether that process is known to be gone: it was started since this machine
- * was, in the same space of pids, and nobody or another process has its pid.
+ * was, in the same space of pids, and it has ended, or nobody or another
+ * process has its pid.
  * False of one that is there, and of one that cannot be seen from here.
  */
 bool process_is_gone(const char *name);

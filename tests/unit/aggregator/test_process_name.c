@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +77,21 @@ static void one_is_gone_when_it_has_ended(void **state)
 	assert_true(process_is_gone(o.name));
 }
 
+/* Its parent may never ask for its status. */
+static void one_that_nobody_waits_for_is_gone_when_it_has_ended(void **state)
+{
+	struct other o = {0};
+	siginfo_t info;
+
+	(void)state;
+	other_start(&o);
+	close(o.hold);
+	assert_int_equal(waitid(P_PID, (id_t)o.pid, &info, WEXITED | WNOWAIT),
+			 0);
+	assert_true(process_is_gone(o.name));
+	assert_int_equal(waitpid(o.pid, NULL, 0), o.pid);
+}
+
 static void this_one_is_not_gone(void **state)
 {
 	char name[PROCESS_NAME_MAX];
@@ -128,6 +144,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_is_gone_when_it_has_ended),
+		cmocka_unit_test(
+			one_that_nobody_waits_for_is_gone_when_it_has_ended),
 		cmocka_unit_test(this_one_is_not_gone),
 		cmocka_unit_test(one_whose_pid_is_anothers_now_is_gone),
 		cmocka_unit_test(one_elsewhere_is_not_known_to_be_gone),
