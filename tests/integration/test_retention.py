@@ -28,9 +28,13 @@ def is_counted(made, rows):
         return all(ask_range(made, FROM, TO, owner=owner, interval="month")
                    ["total"]["events"] == len(of_owner(rows, owner))
                    for owner in OWNERS)
+    def check_values():
+        return sum(g["events"] for g in ask_range(
+            made, FROM, TO, group_by="region")["groups"]) == len(rows)
     settled(made, len(rows), FROM, TO)
     eventually(check, PATIENCE, what="the links' clicks to be counted")
     eventually(check_owners, PATIENCE, what="the owners' clicks to be counted")
+    eventually(check_values, PATIENCE, what="the days' values to be counted")
 
 
 def bare(answer):
