@@ -145,7 +145,7 @@ bool copied_days_keep_whole(struct copied_days *days, int64_t from, int64_t to,
 		if (day->start >= from && end <= to &&
 		    (at <= day->start || at >= end))
 			days->items[kept++] = *day;
-		else
+		else if (day->start < to && end > from)
 			dropped = dropped || day->dropped;
 	}
 	days->count = kept;

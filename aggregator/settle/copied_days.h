@@ -52,7 +52,8 @@ int copied_days_read(struct clickhouse *ch, enum copied which,
 void copied_days_release(struct copied_days *days);
 
 /* Leaves out days that are not whole between from and to, or have `at` inside
- * (seconds since 1970).  Returns whether one of these was dropped. */
+ * (seconds since 1970).  Returns whether one of these, of which a part is in
+ * the range, was dropped. */
 bool copied_days_keep_whole(struct copied_days *days, int64_t from, int64_t to,
 			    int64_t at);
 
