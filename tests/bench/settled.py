@@ -26,7 +26,9 @@ FILL = f"""
 INSERT INTO clicks (epoch, topic, partition, offset, append_time, event_id, ts, edge,
     domain, code, link_id, owner, campaign, outcome, status, ip, unique_identity,
     country, city, user_agent, ua_family, os_family, device_class, verdict,
-    referrer_host, channel, language)
+    referrer_host, channel, language, continent, region, asn, device_brand,
+    device_model, os_version, ua_version, verdict_reason, utm_source, utm_medium,
+    utm_campaign)
 SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)),
     'd.example', concat('c', toString(link)), link,
     {OWNER.replace('link_id', 'link')},
@@ -40,7 +42,13 @@ SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)
     concat('os', toString(visitor % 12)),
     arrayElement(['mobile', 'desktop', 'tablet'], visitor % 3 + 1),
     if(chance % 100 = 1, 'bot', 'human'), concat('ref', toString(chance % 700)),
-    arrayElement(['direct', 'search', 'social'], chance % 3 + 1), 'en'
+    arrayElement(['direct', 'search', 'social'], chance % 3 + 1), 'en',
+    concat('T', toString(visitor % 6)), concat('R', toString(visitor % 900)),
+    visitor % 20000, concat('brand', toString(visitor % 50)),
+    concat('model', toString(visitor % 800)), toString(visitor % 15),
+    toString(visitor % 60), if(chance % 100 = 1, 'list', ''),
+    arrayElement(['', 'mail', 'ads', 'post'], chance % 4 + 1),
+    arrayElement(['', 'cpc'], chance % 2 + 1), concat('utm', toString(link % 300))
 FROM (SELECT number AS n, cityHash64(number) AS chance,
     cityHash64(number, 7) % {{visitors:UInt64}} AS visitor,
     multiIf(chance % 100 < 5, 1, chance % 100 = 5, 2,

@@ -1,4 +1,4 @@
-"""A day that has ended is settled, sealed, copied for owners and rolled up: what it takes
+"""A day that has ended is settled, sealed, copied and rolled up: what it takes
 of the engine and the aggregator, against the least that could be done with its rows."""
 import time
 
@@ -71,7 +71,9 @@ class Bench(Settled):
               f"clock; CPU seconds until published: {', '.join(said)}", flush=True)
 
     def ours(self):
-        dimensions = self.database.value("SELECT uniqExact(dimension) FROM stats_hourly")
+        dimensions = self.database.value(
+            "SELECT uniqExact(dimension) FROM (SELECT dimension FROM stats_hourly "
+            "UNION ALL SELECT dimension FROM day_values)")
         self.report(dimensions)
         storage.report(self.database)
         total = self.at(max(int(row["ms"])
