@@ -128,6 +128,7 @@ def test_all_collectors_together_keep_to_parts_per_second(
     drained(kafka, tables, where["topic_clicks"], PATIENCE)
 
 
+@pytest.mark.long
 def test_blocks_that_wait_for_the_pace_grow_to_twice_their_size(
         kafka, topics, tables, collector):
     where = topics(1)
@@ -253,6 +254,7 @@ def test_partitions_are_paused_while_clickhouse_is_slow(
     eventually(lambda: metric(running, "paused_partitions") == 0, PATIENCE)
 
 
+@pytest.mark.long
 def test_what_was_taken_and_is_not_stored_is_lag(kafka, topics, tables,
                                                  collector, proxy):
     """Whether it is still held or was dropped, to be read again."""

@@ -164,6 +164,7 @@ def list_forgotten(clickhouse, visitor, link):
                      f"SELECT {link}, toFixedString('', 20), now64(3), 'test'")
 
 
+@pytest.mark.long
 def test_a_backup_that_is_restored_hides_no_new_entry_and_brings_none_back(
         kafka, topics, tables, collector):
     """The table has as many entries as before, and others."""

@@ -135,6 +135,7 @@ def superseded_are_gone(clickhouse, visitors):
     assert_nowhere(clickhouse, visitors)
 
 
+@pytest.mark.long
 def test_a_visitor_is_in_no_table_and_all_counts_are_those_of_the_rows(
         keeper, world, clickhouse, forget):  # noqa: F811
     rows = some_clicks(1, 700, [(FROM, TO)], links=(0, *LINKS))
