@@ -4,30 +4,44 @@
 #include "aggregator/api/whole_days.h"
 #include "aggregator/settle/progress.h"
 
-/* The list that is kept may be some seconds old: only while nothing was
- * published since is it used, as hours are read as they are now. */
-static int read_days(struct call *call, enum copied which,
+/* The lists that are kept may be some seconds old: only while nothing was
+ * published since are they used, as hours are read as they are now. */
+static int read_days(struct total_answer *t, struct call *call,
 		     const struct question *q, const struct progress *last,
-		     struct copied_days *ret, struct error *err)
+		     struct error *err)
 {
+	struct copied_days all[COPIED_KINDS];
 	struct fresh fresh;
 
-	if (freshness_get(call->freshness, &fresh) &&
-	    fresh.published.attempt == last->attempt)
-		return freshness_days(call->freshness, which, call->ch, q->from,
-				      q->to, ret, err);
-	return copied_days_read(call->ch, which, ret, err);
+	if (!freshness_get(call->freshness, &fresh) ||
+	    fresh.published.attempt != last->attempt) {
+		if (copied_days_read_all(call->ch, all, err) < 0)
+			return -1;
+		t->days = all[COPIED_TOTALS];
+		t->valued = all[COPIED_VALUES];
+		copied_days_release(&all[COPIED_LINKS]);
+		copied_days_release(&all[COPIED_OWNERS]);
+		return 0;
+	}
+	if (freshness_days(call->freshness, COPIED_TOTALS, call->ch, q->from,
+			   q->to, &t->days, err) < 0)
+		return -1;
+	return question_groups_daily(q)
+		       ? freshness_days(call->freshness, COPIED_VALUES,
+					call->ch, q->from, q->to, &t->valued,
+					err)
+		       : 0;
 }
 
 /* Of groups by a dimension that only days have. */
-static int read_valued(struct total_answer *t, struct call *call,
-		       const struct question *q, const struct progress *last,
-		       int64_t at, struct error *err)
+static int keep_valued(struct total_answer *t, struct call *call,
+		       const struct question *q, int64_t at, struct error *err)
 {
-	if (!question_groups_daily(q))
+	if (!question_groups_daily(q)) {
+		t->valued.count = 0;
 		return 0;
-	if (read_days(call, COPIED_VALUES, q, last, &t->valued, err) < 0 ||
-	    whole_days_keep(&t->valued, q, at, "counts", err) < 0)
+	}
+	if (whole_days_keep(&t->valued, q, at, "counts", err) < 0)
 		return -1;
 	if (q->from < t->valued.days_from) {
 		t->valued.count = 0;
@@ -47,11 +61,11 @@ int total_answer_prepare(struct total_answer *t, struct call *call,
 
 	*t = (struct total_answer){0};
 	if (progress_read_last(call->ch, &last, err) < 0 ||
-	    read_days(call, COPIED_TOTALS, q, &last, &t->days, err) < 0)
+	    read_days(t, call, q, &last, err) < 0)
 		return -1;
 	(void)copied_days_keep_whole(&t->days, q->from, q->to, at);
 	t->complete_until = last.complete_until;
-	if (read_valued(t, call, q, &last, at, err) < 0)
+	if (keep_valued(t, call, q, at, err) < 0)
 		return -1;
 	question_params_fill(&t->params, q, 0, last.attempt);
 	if (t->valued.count) {

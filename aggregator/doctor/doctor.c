@@ -245,44 +245,41 @@ static int look_at_held(struct doctor *d, struct error *err)
 	return 0;
 }
 
-/* `due`: how long after a day's end (ms) it is to be done. */
-static void say_pending(struct doctor *d, const char *what, const char *done,
-			int64_t due, uint64_t days, int64_t first)
+static int look_at_copy(struct doctor *d, const char *what, const char *done,
+			const struct day_copy_kind *kind, struct error *err)
 {
-	int64_t since = (first + CLOCK_DAY / 1000) * 1000 + due;
-	bool late = settling_now(&d->settling) > since + DAY_AGE;
+	/* How long after a day's end (ms) it is to be done. */
+	int64_t due = kind->when_late ? d->settings->clicks.late_window
+				      : d->settings->day_grace;
 	char text[CIVIL_NAME_MAX];
+	uint64_t days;
+	int64_t first, since;
 
+	if (day_copy_pending(&d->settling, kind, &days, &first, err) < 0)
+		return -1;
+	since = (first + CLOCK_DAY / 1000) * 1000 + due;
 	if (!days)
 		say(d, FINE, what, "no day waits for it");
 	else
-		say(d, late ? BEHIND : FINE, what,
-		    "%" PRIu64 " day%s to be %s, from %s on", days,
+		say(d,
+		    settling_now(&d->settling) > since + DAY_AGE ? BEHIND
+								 : FINE,
+		    what, "%" PRIu64 " day%s to be %s, from %s on", days,
 		    plural(days), done, civil_day_name(first, text));
+	return 0;
 }
 
 static int look_at_copies(struct doctor *d, struct error *err)
 {
-	uint64_t days;
-	int64_t first;
-
-	if (seal_pending(&d->settling, &days, &first, err) < 0)
-		return -1;
-	say_pending(d, "sealing", "sealed", d->settings->clicks.late_window,
-		    days, first);
-	if (owner_days_pending(&d->settling, &days, &first, err) < 0)
-		return -1;
-	say_pending(d, "owners' days", "copied", d->settings->day_grace, days,
-		    first);
-	if (value_days_pending(&d->settling, &days, &first, err) < 0)
-		return -1;
-	say_pending(d, "days' values", "copied", d->settings->day_grace, days,
-		    first);
-	if (rollups_pending(&d->settling, &days, &first, err) < 0)
-		return -1;
-	say_pending(d, "rollups", "rolled up", d->settings->day_grace, days,
-		    first);
-	return 0;
+	return look_at_copy(d, "sealing", "sealed", &sealed_days, err) < 0 ||
+			       look_at_copy(d, "owners' days", "copied",
+					    &owner_days, err) < 0 ||
+			       look_at_copy(d, "days' values", "copied",
+					    &value_days, err) < 0 ||
+			       look_at_copy(d, "rollups", "rolled up",
+					    &rolled_days, err) < 0
+		       ? -1
+		       : 0;
 }
 
 struct old_days {

@@ -21,9 +21,10 @@ struct pending {
 
 /* Of those after `after`. */
 static int find_pending(const struct settling *s,
-			const struct day_copy_kind *kind, int64_t age,
-			int64_t after, struct pending *ret, struct error *err)
+			const struct day_copy_kind *kind, int64_t after,
+			struct pending *ret, struct error *err)
 {
+	int64_t age = kind->when_late ? s->settings->clicks.late_window : 0;
 	uint64_t found[3] = {0};
 	char least[24], old[24], now[24];
 	const struct clickhouse_param params[] = {{"param_after", least},
@@ -56,12 +57,11 @@ static int find_pending(const struct settling *s,
 }
 
 int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
-		     int64_t age, uint64_t *ret_days, int64_t *ret_first,
-		     struct error *err)
+		     uint64_t *ret_days, int64_t *ret_first, struct error *err)
 {
 	struct pending pending = {0};
 
-	if (find_pending(s, kind, age, -1, &pending, err) < 0)
+	if (find_pending(s, kind, -1, &pending, err) < 0)
 		return -1;
 	*ret_days = pending.days;
 	*ret_first = pending.first;
@@ -299,7 +299,7 @@ static int copy(struct day_copy *c, const struct progress *last, bool *ret_done,
 }
 
 int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
-		  int64_t age, int64_t after, const struct progress *last,
+		  int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err)
 {
 	struct day_copy c = {.s = s, .kind = kind};
@@ -307,7 +307,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 	int status;
 
 	*ret_done = false;
-	if (find_pending(s, kind, age, after, &pending, err) < 0)
+	if (find_pending(s, kind, after, &pending, err) < 0)
 		return -1;
 	*ret_start = pending.first;
 	if (pending.first < 0)

@@ -48,6 +48,7 @@ struct day_copy_kind {
 	const char *newest;	   /* its column of SQL_DAY_ATTEMPTS */
 	const char *which;    /* a condition on these: the days that can be */
 	const char *are_read; /* another: those that are read */
+	bool when_late;	      /* `late_window` after its end, not at once */
 	/* Write expressions: the events that are settled of the day, and those
 	 * that the source has; NULL: of links, in link_slots and in `clicks`.
 	 */
@@ -74,11 +75,10 @@ struct day_copy_kind {
 	"count() AS n, countIf(" SQL_CLICK ") AS c, "                          \
 	"countIf(" SQL_BOT ") AS b, countIf(" SQL_PREFETCH ") AS p"
 
-/* The days that are to be copied, of those that ended `age` (ms) ago, and the
- * first of them (seconds since 1970), or -1. */
+/* The days that are to be copied, and the first of them (seconds since 1970),
+ * or -1. */
 int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
-		     int64_t age, uint64_t *ret_days, int64_t *ret_first,
-		     struct error *err);
+		     uint64_t *ret_days, int64_t *ret_first, struct error *err);
 
 /*
  * Copies the first such day after `after` (seconds since 1970, its start).
@@ -87,7 +87,7 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
  * settled.
  */
 int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
-		  int64_t age, int64_t after, const struct progress *last,
+		  int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err);
 
 /* Runs a statement that stages rows, as few large parts; clears the buffer.

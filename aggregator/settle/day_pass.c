@@ -63,11 +63,6 @@ void day_pass_free(struct day_pass *pass)
 /* --- days -------------------------------------------------------------------
  */
 
-/* What does something with one day after `after`; see seal_next. */
-typedef int next_day_fn(const struct settling *s, int64_t after,
-			const struct progress *last, int64_t *ret_start,
-			bool *ret_done, struct error *err);
-
 static int settle_next(struct day_pass *p, int64_t after,
 		       const struct progress *last, int64_t *ret_start,
 		       bool *ret_settled, struct error *err)
@@ -99,6 +94,26 @@ static int settle_next(struct day_pass *p, int64_t after,
 	return status;
 }
 
+/* Does a step with one day after `after`; see day_copy_next. */
+static int take_step(struct day_pass *p, enum day_step step, int64_t after,
+		     const struct progress *last, int64_t *ret_start,
+		     bool *ret_done, struct error *err)
+{
+	static const struct day_copy_kind *const copies[DAY_STEPS] = {
+		[DAY_SEALED] = &sealed_days,
+		[DAY_COPIED] = &owner_days,
+		[DAY_VALUED] = &value_days,
+		[DAY_ROLLED_UP] = &rolled_days};
+
+	if (copies[step])
+		return day_copy_next(&p->settling, copies[step], after, last,
+				     ret_start, ret_done, err);
+	return step == DAY_SETTLED
+		       ? settle_next(p, after, last, ret_start, ret_done, err)
+		       : drop_next(&p->settling, after, last, ret_start,
+				   ret_done, err);
+}
+
 /* What keeps a day from being worked on is no reason to leave others: those
  * steps that are to come, and days after it.  *first is the first such. */
 static bool is_of_day(const struct error *err, int64_t after, int64_t day,
@@ -120,12 +135,6 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 		     struct day_pass_result *ret, struct error *first,
 		     struct error *err)
 {
-	static next_day_fn *const next[DAY_STEPS] = {
-		[DAY_SEALED] = seal_next,
-		[DAY_COPIED] = owner_days_next,
-		[DAY_VALUED] = value_days_next,
-		[DAY_ROLLED_UP] = rollups_next,
-		[DAY_DROPPED] = drop_next};
 	size_t *const counts[DAY_STEPS] = {&ret->days,	     &ret->sealed,
 					   &ret->owner_days, &ret->value_days,
 					   &ret->rolled_up,  &ret->dropped};
@@ -134,10 +143,8 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
 		int64_t after = p->after[i], day = after;
 		bool done = false;
-		int status =
-			next[i] ? next[i](&p->settling, after, last, &day,
-					  &done, err)
-				: settle_next(p, after, last, &day, &done, err);
+		int status = take_step(p, (enum day_step)i, after, last, &day,
+				       &done, err);
 
 		if (status < 0 && !is_of_day(err, after, day, first))
 			return -1;

@@ -112,7 +112,7 @@ static int stage(struct day_copy *c, struct error *err)
 
 static const char *const tables[] = {"owner_slots", "owner_values", NULL};
 
-static const struct day_copy_kind owners = {
+const struct day_copy_kind owner_days = {
 	.verb = "settle owners of",
 	.kind = "owner_day",
 	.marker = "copying",
@@ -127,23 +127,3 @@ static const struct day_copy_kind owners = {
 	.put_staged = put_staged,
 	.stage = stage,
 };
-
-int owner_days_pending(const struct settling *s, uint64_t *ret_days,
-		       int64_t *ret_first, struct error *err)
-{
-	return day_copy_pending(s, &owners, 0, ret_days, ret_first, err);
-}
-
-int owner_days_next(const struct settling *s, int64_t after,
-		    const struct progress *last, int64_t *ret_start,
-		    bool *ret_done, struct error *err)
-{
-	return day_copy_next(s, &owners, 0, after, last, ret_start, ret_done,
-			     err);
-}
-
-int owner_days_clean(struct clickhouse *ch, int64_t before_ms,
-		     struct error *err)
-{
-	return day_copy_clean(ch, &owners, before_ms, err);
-}

@@ -70,7 +70,7 @@ static int stage(struct day_copy *c, struct error *err)
 
 static const char *const tables[] = {"stats_rollups", NULL};
 
-static const struct day_copy_kind rolling = {
+const struct day_copy_kind rolled_days = {
 	.verb = "roll up",
 	.kind = "rolled_day",
 	.marker = "rolling",
@@ -86,22 +86,3 @@ static const struct day_copy_kind rolling = {
 	.put_staged = put_staged,
 	.stage = stage,
 };
-
-int rollups_pending(const struct settling *s, uint64_t *ret_days,
-		    int64_t *ret_first, struct error *err)
-{
-	return day_copy_pending(s, &rolling, 0, ret_days, ret_first, err);
-}
-
-int rollups_next(const struct settling *s, int64_t after,
-		 const struct progress *last, int64_t *ret_start,
-		 bool *ret_done, struct error *err)
-{
-	return day_copy_next(s, &rolling, 0, after, last, ret_start, ret_done,
-			     err);
-}
-
-int rollups_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
-{
-	return day_copy_clean(ch, &rolling, before_ms, err);
-}

@@ -68,7 +68,7 @@ static int stage(struct day_copy *c, struct error *err)
 
 static const char *const tables[] = {"sealed_slots", NULL};
 
-static const struct day_copy_kind sealing = {
+const struct day_copy_kind sealed_days = {
 	.verb = "seal",
 	.kind = "sealed_day",
 	.marker = "sealing",
@@ -77,28 +77,9 @@ static const struct day_copy_kind sealing = {
 	.tables = tables,
 	.newest = "n_sealed",
 	.which = "true",
+	.when_late = true,
 	.are_read = SQL_LINKS_ARE_READ,
 	.of_rows = true,
 	.put_staged = put_staged,
 	.stage = stage,
 };
-
-int seal_pending(const struct settling *s, uint64_t *ret_days,
-		 int64_t *ret_first, struct error *err)
-{
-	return day_copy_pending(s, &sealing, s->settings->clicks.late_window,
-				ret_days, ret_first, err);
-}
-
-int seal_next(const struct settling *s, int64_t after,
-	      const struct progress *last, int64_t *ret_start, bool *ret_sealed,
-	      struct error *err)
-{
-	return day_copy_next(s, &sealing, s->settings->clicks.late_window,
-			     after, last, ret_start, ret_sealed, err);
-}
-
-int seal_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
-{
-	return day_copy_clean(ch, &sealing, before_ms, err);
-}

@@ -200,10 +200,8 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 int superseded_delete(struct clickhouse *ch, int64_t before_ms,
 		      struct error *err)
 {
-	static int (*const copies[])(struct clickhouse *, int64_t,
-				     struct error *) = {
-		owner_days_clean, value_days_clean, rollups_clean, seal_clean,
-		drop_clean};
+	static const struct day_copy_kind *const copies[] = {
+		&owner_days, &value_days, &rolled_days, &sealed_days};
 	struct cleaning c = {.ch = ch,
 			     .before = settling_attempt_at(before_ms)};
 	struct error first = {0};
@@ -217,7 +215,11 @@ int superseded_delete(struct clickhouse *ch, int64_t before_ms,
 				       &first, err);
 	for (size_t i = 0; status == 0 && i < sizeof(copies) / sizeof(*copies);
 	     i++)
-		status = settling_note(ch, copies[i](ch, before_ms, err),
+		status = settling_note(
+			ch, day_copy_clean(ch, copies[i], before_ms, err),
+			&first, err);
+	if (status == 0)
+		status = settling_note(ch, drop_clean(ch, before_ms, err),
 				       &first, err);
 	if (status == 0)
 		status = settling_noted(&first, err);

@@ -114,7 +114,7 @@ static int stage(struct day_copy *c, struct error *err)
 
 static const char *const tables[] = {"day_values", "owner_values", NULL};
 
-static const struct day_copy_kind values = {
+const struct day_copy_kind value_days = {
 	.verb = "settle values of",
 	.kind = "value_day",
 	.marker = "valuing",
@@ -131,23 +131,3 @@ static const struct day_copy_kind values = {
 	.put_staged = put_staged,
 	.stage = stage,
 };
-
-int value_days_pending(const struct settling *s, uint64_t *ret_days,
-		       int64_t *ret_first, struct error *err)
-{
-	return day_copy_pending(s, &values, 0, ret_days, ret_first, err);
-}
-
-int value_days_next(const struct settling *s, int64_t after,
-		    const struct progress *last, int64_t *ret_start,
-		    bool *ret_done, struct error *err)
-{
-	return day_copy_next(s, &values, 0, after, last, ret_start, ret_done,
-			     err);
-}
-
-int value_days_clean(struct clickhouse *ch, int64_t before_ms,
-		     struct error *err)
-{
-	return day_copy_clean(ch, &values, before_ms, err);
-}
