@@ -7,7 +7,8 @@ import requests
 
 from support.clicks import (DIMENSIONS, counted, expected_data, groups_of, hours_events,
                             instant, rfc3339, some_clicks, without_visitors)
-from support.fault_proxy import FAULTS, each_step
+from support.copied_days import copied_days, days_of, wait_copied
+from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
 from support.program import eventually
 
@@ -17,28 +18,6 @@ DAY = 86400
 LINKS = (1, 2, 3)
 PATIENCE = 120
 OWNERS = ("ann", "bob")
-
-
-def owner_days(clickhouse):
-    """{start of the day: attempt}, as answers may read them."""
-    return {int(row["d"]): int(row["n_owner"]) for row in clickhouse.rows(
-        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
-        "maxIf(attempt, kind = 'owner_day') AS n_owner, "
-        "maxIf(attempt, kind IN ('hour', 'link_day')) AS n_other FROM settled "
-        "GROUP BY d HAVING n_owner > n_other")}
-
-
-def days_of(rows):
-    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
-
-
-def wait_copied(clickhouse, rows, but=()):
-    """Hours first: until then the days are as they were."""
-    if not but:
-        eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
-                   what=f"{len(rows)} events settled")
-    eventually(lambda: set(owner_days(clickhouse)) == days_of(rows) - set(but),
-               PATIENCE, what="the days to be copied for owners")
 
 
 def wait_looked_up(asker, rows):
@@ -163,7 +142,7 @@ def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
     rows = clicks(1, 800, [(FROM, TO)])
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "owner_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_owner_days_total")
                == len(days_of(rows)))
     asker = Asker(made)
@@ -192,12 +171,12 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
     rows = clicks(2, 400, [(FROM, TO)])
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
-    before = owner_days(clickhouse)
+    wait_copied(clickhouse, "owner_day", rows)
+    before = copied_days(clickhouse, "owner_day")
     late = clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY), (TO - DAY, TO)])
     world.insert(late)
     asker = Asker(made)
-    wait_copied(clickhouse, rows, but=days_of(late))
+    wait_copied(clickhouse, "owner_day", rows, but=days_of(late))
     for owner in OWNERS:
         count = sum(r["owner"] == owner for r in rows + late)
         eventually(lambda o=owner, n=count: asker.events(o) == n)
@@ -206,8 +185,8 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
 
     made = make({"query_timeout": "10s"}, resettle_every="0s", clean_every="1s",
                 keep_superseded="15s")
-    wait_copied(clickhouse, rows + late)
-    after = owner_days(clickhouse)
+    wait_copied(clickhouse, "owner_day", rows + late)
+    after = copied_days(clickhouse, "owner_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     for table in "owner_slots", "owner_values":
         eventually(lambda t=table: {int(row["attempt"]) for row in clickhouse.rows(
@@ -222,7 +201,7 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
     mine = [r for r in rows if r["owner"] == "ann"]
     for most, known in ((1000000, True), (100, False)):
         made = make(owner_rows_max=most)
-        wait_copied(clickhouse, rows)
+        wait_copied(clickhouse, "owner_day", rows)
         asker = Asker(made)
         # What is copied is known soon after.
         eventually(lambda a=asker, k=known: all(
@@ -267,7 +246,7 @@ def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
         "settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY))).run()
     assert status == 0, output
     made = make(owner_rows_max=0)
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "owner_day", rows)
     asker = Asker(made)
     # What is copied is known soon after.
     eventually(lambda: all(g["visitors"] is None for g in asker.ask(
@@ -280,7 +259,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
         row["country"] = f"C{row['ts_ms'] % 97}"
     world.insert(rows)
     made = make(values_max=5)
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "owner_day", rows)
     for owner in OWNERS:
         mine = [r for r in rows if r["owner"] == owner]
         kept = collections.Counter()
@@ -304,11 +283,11 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
     rows = clicks(9, 60, [(FROM, FROM + DAY)])
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "owner_day", rows)
     asker = Asker(made)
     eventually(lambda: asker.events("ann") == sum(r["owner"] == "ann" for r in rows))
     # Three million of whom a thousand share a digest with another one.
-    attempt = owner_days(clickhouse)[FROM]
+    attempt = copied_days(clickhouse, "owner_day")[FROM]
     clickhouse.query(
         "INSERT INTO owner_slots (owner, slot, attempt, events, clicks, people) SELECT "
         f"'ann', toDateTime({FROM} + 900 * (number % 96)), {attempt}, count(), count(), "
@@ -327,7 +306,7 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
     rows = clicks(6, 600, [(FROM, FROM + 3 * DAY)])
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "owner_day", rows)
     assert made.stop() == 0
     gone = FROM + DAY
     clickhouse.query("ALTER TABLE settled DELETE WHERE kind = 'owner_day'",
@@ -336,11 +315,11 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
                      f"toDate(ts) = toDate(toDateTime({gone}, 'UTC'))",
                      mutations_sync=1)
     make()
-    wait_copied(clickhouse, rows, but=[gone])
+    wait_copied(clickhouse, "owner_day", rows, but=[gone])
 
 
 def assert_copied(made, clickhouse, rows):
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "owner_day", rows)
     for owner in OWNERS:
         count = sum(r["owner"] == owner for r in rows)
         eventually(lambda o=owner, n=count: Asker(made).events(o) == n)
@@ -366,8 +345,7 @@ def test_a_day_with_late_clicks_while_it_is_copied_is_copied_with_them(
 
 # --- faults ------------------------------------------------------------------------
 
-STEPS = (("owner_slots", 1), ("owner_values", 1), ("settled:copying", 1),
-         ("settled:owner_day", 1))
+STEPS = ("owner_slots", "owner_values", "settled:copying", "settled:owner_day")
 
 
 @pytest.mark.long
@@ -377,21 +355,15 @@ def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
     made = make({"url": proxy.url}, settle_timeout="4s", resettle_every="0s",
                 lease="1s")
     proxy.delay = 0.5
-    rows = []
-    for step, (table, number) in enumerate(STEPS):
-        proxy.at(number, fault, table)
-        more = clicks(10 + step, 300, [(FROM, FROM + DAY)])
-        world.insert(more)
-        rows += more
-        assert_copied(made, clickhouse, rows)
-    assert proxy.faults() == {fault: len(STEPS)}
+    rows = clicks(10, 300 * len(STEPS), [(FROM, FROM + DAY)])
+    for there in each_fault(proxy, fault, STEPS, world.insert, rows):
+        assert_copied(made, clickhouse, there)
 
 
 @pytest.mark.long
 def test_killed_at_any_step_of_copying_it_goes_on(make, world, clickhouse, proxy):
     made = make({"url": proxy.url}, resettle_every="0s", lease="1s")
     rows = clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)])
-    for there in each_step(proxy, [table for table, _ in STEPS], made.kill,
-                           world.insert, rows):
+    for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
         made.start()
         assert_copied(made, clickhouse, there)

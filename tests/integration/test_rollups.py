@@ -5,9 +5,10 @@ import itertools
 import pytest
 
 from support.asking import aggregator, ask_range, settled  # noqa: F401
-from support.clicks import (DIMENSIONS, VISITED, counted, expected_data, hours_events,
+from support.clicks import (DIMENSIONS, VISITED, counted, expected_data,
                             instant, some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy, each_step
+from support.copied_days import copied_days, days_of, wait_copied
+from support.fault_proxy import FAULTS, ClickHouseProxy, each_fault, each_step
 from support.program import eventually
 
 FROM, TO = instant("2026-10-20T00:00:00Z"), instant("2026-10-24T00:00:00Z")
@@ -33,26 +34,6 @@ def world(migrated):
 def proxy(clickhouse_server):
     with ClickHouseProxy(clickhouse_server.port) as proxy:
         yield proxy
-
-
-def days_of(rows):
-    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
-
-
-def rolled_days(clickhouse):
-    """{start of the day: its attempt} of those that are read."""
-    return {int(row["d"]): int(row["n"]) for row in clickhouse.rows(
-        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
-        "maxIf(attempt, kind = 'rolled_day') AS n FROM settled GROUP BY d HAVING n > "
-        "maxIf(attempt, kind IN ('hour', 'link_day'))")}
-
-
-def wait_rolled(clickhouse, rows):
-    """Hours first: until then the days are as they were."""
-    eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
-               what=f"{len(rows)} events settled")
-    eventually(lambda: set(rolled_days(clickhouse)) == days_of(rows), PATIENCE,
-               what="the days to be rolled up")
 
 
 def within(rows, start, end):
@@ -121,7 +102,7 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
     rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
-    wait_rolled(clickhouse, rows)
+    wait_copied(clickhouse, "rolled_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_rolled_up_days_total")
                == len(days_of(rows)))
     assert_answers(made, rows)
@@ -144,12 +125,13 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
     rows = some_clicks(2, 400, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
-    wait_rolled(clickhouse, rows)
-    before = rolled_days(clickhouse)
+    wait_copied(clickhouse, "rolled_day", rows)
+    before = copied_days(clickhouse, "rolled_day")
 
     late = some_clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY)], links=LINKS)
     world.insert(late)
-    eventually(lambda: set(rolled_days(clickhouse)) == days_of(rows) - days_of(late))
+    eventually(lambda: set(copied_days(clickhouse, "rolled_day")) ==
+               days_of(rows) - days_of(late))
     settled(made, len(rows + late), FROM, TO)
     assert_answers(made, rows + late)
     assert made.stop() == 0
@@ -159,8 +141,8 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
         "aggregator": {"settle_every": "500ms",
                        "resettle_every": "0s", "clean_every": "1s",
                        "keep_superseded": "7s"}})
-    wait_rolled(clickhouse, rows + late)
-    after = rolled_days(clickhouse)
+    wait_copied(clickhouse, "rolled_day", rows + late)
+    after = copied_days(clickhouse, "rolled_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     settled(made, len(rows + late), FROM, TO)
     assert_answers(made, rows + late)
@@ -186,16 +168,11 @@ def test_a_fault_at_any_step_leaves_what_the_rows_say(program, redis, world, cli
                        "resettle_every": "0s", "lease": "1s"},
         "clicks": {"late_window": "1m"}})
     proxy.delay = 0.5
-    rows = []
-    for step, kind in enumerate(STEPS):
-        proxy.at(1, fault, kind)
-        more = some_clicks(10 + step, 300, [(FROM, FROM + DAY)], links=LINKS)
-        world.insert(more)
-        rows += more
-        wait_rolled(clickhouse, rows)
-        settled(made, len(rows), FROM, TO)
-        assert_answers(made, rows)
-    assert proxy.faults() == {fault: len(STEPS)}
+    rows = some_clicks(10, 300 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
+    for there in each_fault(proxy, fault, STEPS, world.insert, rows):
+        wait_copied(clickhouse, "rolled_day", there)
+        settled(made, len(there), FROM, TO)
+        assert_answers(made, there)
 
 
 @pytest.mark.long
@@ -207,6 +184,6 @@ def test_killed_at_any_step_it_goes_on(program, redis, world, clickhouse, proxy)
     rows = some_clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
     for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
         made.start()
-        wait_rolled(clickhouse, there)
+        wait_copied(clickhouse, "rolled_day", there)
         settled(made, len(there), FROM, TO)
         assert_answers(made, there)

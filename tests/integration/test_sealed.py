@@ -6,9 +6,10 @@ import re
 import pytest
 
 from support.asking import aggregator, ask_range, settled  # noqa: F401
-from support.clicks import (counted, expected_data, hours_events, instant,
+from support.clicks import (counted, expected_data, instant,
                             make_click, some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy, each_step
+from support.copied_days import copied_days, days_of, wait_copied
+from support.fault_proxy import FAULTS, ClickHouseProxy, each_fault, each_step
 from support.program import eventually
 
 # Over the end of a month, and of Berlin's summer time.
@@ -21,28 +22,6 @@ PATIENCE = 120
 def assert_data(answer, expected):
     assert [{**item, "start": instant(item["start"])}
             for item in answer["data"]] == expected
-
-
-def sealed_days(clickhouse):
-    """{start of the day: attempt}, as answers may read them."""
-    return {int(row["d"]): int(row["n_sealed"]) for row in clickhouse.rows(
-        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
-        "maxIf(attempt, kind = 'sealed_day') AS n_sealed, "
-        "maxIf(attempt, kind IN ('hour', 'link_day')) AS n_other FROM settled "
-        "GROUP BY d HAVING n_sealed > n_other")}
-
-
-def days_of(rows):
-    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
-
-
-def wait_sealed(clickhouse, rows, but=()):
-    """Hours first: until then the days are as they were."""
-    if not but:
-        eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
-                   what=f"{len(rows)} events settled")
-    eventually(lambda: set(sealed_days(clickhouse)) == days_of(rows) - set(but),
-               PATIENCE, what="the days to be sealed")
 
 
 def assert_answers(made, rows):
@@ -75,7 +54,7 @@ def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse)
     # Answers know of a sealed day once it was read with the watermark.
     made = aggregator(late_window="1m", resettle_every="1h",
                       watermark_every="500ms")
-    wait_sealed(clickhouse, rows)
+    wait_copied(clickhouse, "sealed_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_sealed_days_total")
                == len(days_of(rows)))
     assert_answers(made, rows)
@@ -105,7 +84,7 @@ def test_visitors_of_many_clicks_are_estimated_and_of_others_counted(
             made = program("aggregator", {
                 "clickhouse": {"url": url}, "clicks": {"late_window": "1m"},
                 "aggregator": {"settle_every": "500ms", "exact_rows_max": most}})
-            wait_sealed(clickhouse, rows)
+            wait_copied(clickhouse, "sealed_day", rows)
             answers = [ask_range(made, FROM, TO, link_id=link, interval="month")
                        for link in LINKS]
             assert made.stop() == 0
@@ -129,14 +108,14 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
     rows = some_clicks(2, 400, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
     made = aggregator(late_window="1m", resettle_every="1h")
-    wait_sealed(clickhouse, rows)
-    before = sealed_days(clickhouse)
+    wait_copied(clickhouse, "sealed_day", rows)
+    before = copied_days(clickhouse, "sealed_day")
 
     late = some_clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY),
                                 (TO - DAY, TO)], links=(0, *LINKS))
     world.insert(late)
     settled(made, 480, FROM, TO)
-    eventually(lambda: set(sealed_days(clickhouse)) ==
+    eventually(lambda: set(copied_days(clickhouse, "sealed_day")) ==
                days_of(rows) - days_of(late))
     eventually(lambda: ask_range(made, FROM, TO, link_id=1)["total"]["events"]
                == sum(row["link_id"] == 1 for row in rows + late))
@@ -148,8 +127,8 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
         "aggregator": {"settle_every": "500ms",
                        "resettle_every": "0s", "clean_every": "1s",
                        "keep_superseded": "5s"}})
-    wait_sealed(clickhouse, rows + late)
-    after = sealed_days(clickhouse)
+    wait_copied(clickhouse, "sealed_day", rows + late)
+    after = copied_days(clickhouse, "sealed_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     assert_answers(made, rows + late)
     # What was sealed before goes.
@@ -175,7 +154,7 @@ def test_a_day_of_which_rows_are_gone_is_not_sealed(aggregator, world,
                      f"toDate(ts) = toDate(toDateTime({gone}, 'UTC'))",
                      mutations_sync=1)
     aggregator(late_window="1m", resettle_every="1h")
-    wait_sealed(clickhouse, rows, but=[gone])
+    wait_copied(clickhouse, "sealed_day", rows, but=[gone])
 
 
 def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
@@ -192,7 +171,7 @@ def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
         """Those that ended three days ago; one more after midnight."""
         clock = "SELECT toUnixTimestamp(now())"
         early = int(clickhouse.value(clock)) // DAY * DAY
-        found = set(sealed_days(clickhouse))
+        found = set(copied_days(clickhouse, "sealed_day"))
         late = int(clickhouse.value(clock)) // DAY * DAY
         return early == late and found == {
             day for day in days_of(rows) if day <= late - 4 * DAY}
@@ -218,19 +197,14 @@ def test_a_fault_at_any_step_of_sealing_leaves_what_the_rows_say(
                        "resettle_every": "0s", "lease": "1s"},
         "clicks": {"late_window": "1m"}})
     proxy.delay = 0.5
-    rows = []
-    for step, kind in enumerate(STEPS):
-        proxy.at(1, fault, kind)
-        more = some_clicks(10 + step, 300, [(FROM, FROM + DAY)], links=LINKS)
-        world.insert(more)
-        rows += more
-        wait_sealed(clickhouse, rows)
-        settled(made, len(rows), FROM, TO)
-        eventually(lambda n=len(rows): sum(
+    rows = some_clicks(10, 300 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
+    for there in each_fault(proxy, fault, STEPS, world.insert, rows):
+        wait_copied(clickhouse, "sealed_day", there)
+        settled(made, len(there), FROM, TO)
+        eventually(lambda n=len(there): sum(
             ask_range(made, FROM, TO, link_id=link)["total"]["events"]
             for link in LINKS) == n)
-        assert_answers(made, rows)
-    assert proxy.faults() == {fault: len(STEPS)}
+        assert_answers(made, there)
 
 
 @pytest.mark.long
@@ -243,6 +217,6 @@ def test_killed_at_any_step_of_sealing_it_goes_on(program, redis, world, clickho
     rows = some_clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
     for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
         made.start()
-        wait_sealed(clickhouse, there)
+        wait_copied(clickhouse, "sealed_day", there)
         settled(made, len(there), FROM, TO)
         assert_answers(made, there)

@@ -8,7 +8,8 @@ import requests
 from support.asking import ask_range
 from support.clicks import (DAILY, counted, expected_data, groups_of, hours_events,
                             instant, rfc3339, some_clicks, without_visitors)
-from support.fault_proxy import FAULTS, each_step
+from support.copied_days import copied_days, days_of, wait_copied
+from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
 from support.program import eventually
 
@@ -19,27 +20,6 @@ LINKS = (0, 1, 2, 3)
 OWNERS = ("ann", "bob")
 BOTS = ("exclude", "include", "only")
 PATIENCE = 120
-
-
-def value_days(clickhouse):
-    """{start of the day: attempt}, as answers may read them."""
-    return {int(row["d"]): int(row["n_value"]) for row in clickhouse.rows(
-        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
-        "maxIf(attempt, kind = 'value_day') AS n_value, "
-        "maxIf(attempt, kind IN ('hour', 'link_day')) AS n_other FROM settled "
-        "GROUP BY d HAVING n_value > n_other")}
-
-
-def days_of(rows):
-    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
-
-
-def wait_copied(clickhouse, rows):
-    """Hours first: until then the days are as they were."""
-    eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
-               what=f"{len(rows)} events settled")
-    eventually(lambda: set(value_days(clickhouse)) == days_of(rows), PATIENCE,
-               what="the days' values to be copied")
 
 
 def wait_read(made, rows, **of):
@@ -113,7 +93,7 @@ def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
     rows = clicks(1, 900)
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "value_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_value_days_total")
                == len(days_of(rows)))
     wait_read(made, rows)
@@ -137,7 +117,7 @@ def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse,
     rows = clicks(2, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
     made = make(keys_file=str(path))
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "value_day", rows)
 
     def ask(owner):
         return requests.get(
@@ -159,7 +139,7 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
     rows = clicks(3, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
     made = make(owner_rows_max=1000000)
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "value_day", rows)
     answer = ask_range(made, FROM, TO, group_by="region")
     assert {g.pop("value"): g for g in answer["groups"]} == {
         value: counted([r for r in rows if r["region"] == value])
@@ -172,7 +152,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
         row["utm_term"] = f"t{row['ts_ms'] % 97}"
     world.insert(rows)
     made = make(values_max=5)
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "value_day", rows)
     for of in {}, {"owner": "bob"}:
         mine = [r for r in rows if not of or r["owner"] == "bob"]
         kept = collections.Counter()
@@ -201,13 +181,14 @@ def test_days_that_changed_are_read_from_rows_until_they_are_copied_again(
     rows = clicks(5, 300, [(FROM, FROM + 3 * DAY)])
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
-    before = value_days(clickhouse)
+    wait_copied(clickhouse, "value_day", rows)
+    before = copied_days(clickhouse, "value_day")
     late = clicks(6, 60, [(FROM + DAY, FROM + 2 * DAY)])
     world.insert(late)
     eventually(lambda: hours_events(clickhouse) == len(rows + late), PATIENCE,
                what="the late clicks to be settled")
-    eventually(lambda: set(value_days(clickhouse)) == days_of(rows) - days_of(late))
+    eventually(lambda: set(copied_days(clickhouse, "value_day")) ==
+               days_of(rows) - days_of(late))
 
     def is_counted(of):
         return ask_range(made, FROM, TO, group_by="region", **of)["total"]["events"] == \
@@ -219,8 +200,8 @@ def test_days_that_changed_are_read_from_rows_until_they_are_copied_again(
 
     made = make({"query_timeout": "10s"}, resettle_every="0s", clean_every="1s",
                 keep_superseded="15s")
-    wait_copied(clickhouse, rows + late)
-    after = value_days(clickhouse)
+    wait_copied(clickhouse, "value_day", rows + late)
+    after = copied_days(clickhouse, "value_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     eventually(lambda: {int(row["attempt"]) for row in clickhouse.rows(
         "SELECT DISTINCT attempt FROM day_values")} == set(after.values()),
@@ -233,7 +214,7 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
     rows = clicks(7, 600, [(FROM, FROM + 3 * DAY)])
     world.insert(rows)
     made = make()
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "value_day", rows)
     assert made.stop() == 0
     clickhouse.query("ALTER TABLE settled DELETE WHERE kind = 'value_day'",
                      mutations_sync=1)
@@ -242,8 +223,8 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
                      mutations_sync=1)
     world.insert([{**rows[0], "link_id": 0}], progress=False)
     made = make()
-    eventually(lambda: set(value_days(clickhouse)) == {FROM + 2 * DAY}, PATIENCE,
-               what="the third day to be copied")
+    eventually(lambda: set(copied_days(clickhouse, "value_day")) == {FROM + 2 * DAY},
+               PATIENCE, what="the third day to be copied")
     eventually(lambda: made.metric("shortloop_aggregator_value_days_total") == 1)
     assert "settling fails" not in made.log()
 
@@ -254,7 +235,7 @@ STEPS = ("day_values", "settled:valuing", "settled:value_day")
 
 
 def assert_copied(made, clickhouse, rows):
-    wait_copied(clickhouse, rows)
+    wait_copied(clickhouse, "value_day", rows)
     wait_read(made, rows)
     assert_groups(made, rows, FROM, TO, "region", "include")
     for owner in OWNERS:
@@ -270,14 +251,9 @@ def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
     made = make({"url": proxy.url}, settle_timeout="4s", resettle_every="0s",
                 lease="1s")
     proxy.delay = 0.5
-    rows = []
-    for step, table in enumerate(STEPS):
-        proxy.at(1, fault, table)
-        more = clicks(10 + step, 300, [(FROM, FROM + DAY)])
-        world.insert(more)
-        rows += more
-        assert_copied(made, clickhouse, rows)
-    assert proxy.faults() == {fault: len(STEPS)}
+    rows = clicks(10, 300 * len(STEPS), [(FROM, FROM + DAY)])
+    for there in each_fault(proxy, fault, STEPS, world.insert, rows):
+        assert_copied(made, clickhouse, there)
 
 
 @pytest.mark.long

@@ -601,3 +601,14 @@ def each_step(proxy, kinds, act, insert, rows):
         act()
         meeting.gone.set()
         yield rows[:part * (number + 1)]
+
+
+def each_fault(proxy, fault, kinds, insert, rows):
+    """Inserts a part of the rows, has the fault meet a statement of each kind, and gives
+    the rows that are there."""
+    part = len(rows) // len(kinds)
+    for number, kind in enumerate(kinds):
+        proxy.at(1, fault, kind)
+        insert(rows[part * number:part * (number + 1)])
+        yield rows[:part * (number + 1)]
+    assert proxy.faults() == {fault: len(kinds)}
