@@ -188,9 +188,11 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
     wait_copied(clickhouse, "owner_day", rows + late)
     after = copied_days(clickhouse, "owner_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
-    for table in "owner_slots", "owner_values":
-        eventually(lambda t=table: {int(row["attempt"]) for row in clickhouse.rows(
-            f"SELECT DISTINCT attempt FROM {t}")} == set(after.values()),
+    for table, *kinds in (("owner_slots", "owner_day"),
+                          ("owner_values", "owner_day", "value_day")):
+        eventually(lambda t=table, k=kinds: {int(row["attempt"]) for row in clickhouse.rows(
+            f"SELECT DISTINCT attempt FROM {t}")} == {
+                n for kind in k for n in copied_days(clickhouse, kind).values()},
             PATIENCE, what="superseded attempts to go")
     assert_answers(Asker(made), rows + late, ("country", "tag"))
 
