@@ -26,6 +26,7 @@ EVENTS = "shortloop_redirector_events_total"
 RECOVERED = "shortloop_redirector_events_recovered_total"
 DROPPED = "shortloop_redirector_events_dropped_total"
 SPOOLED = "shortloop_redirector_events_spooled_total"
+SPOOL = "shortloop_redirector_spool_events"
 SECONDS = float(os.environ.get("KILL_SECONDS", 600))
 THREADS = 2
 # Of bench_load, which has more links than fit into a cache of CACHE.
@@ -94,7 +95,7 @@ def test_no_kill_costs_an_event_of_a_visit_that_was_answered(
             recovered += redirector.metric(RECOVERED)
     assert recovered > 0
     assert redirector.metric(DROPPED) == 0
-    redirector.wait_metric(0, "shortloop_redirector_spool_events")
+    redirector.wait_metric(0, SPOOL)
     told = visits_told(clicks(redirector))
     assert len(visitors.answered) > kills * 100
     assert set(visitors.answered) <= told.keys()
@@ -222,6 +223,7 @@ def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
         program.wait_log("spool taken over")
     eventually(lambda: program.metric(RECOVERED) > 0)
     program.wait_log("counters of an earlier start told")
+    program.wait_metric(0, SPOOL)
     told = visits_told(clicks(program))
     handing.check(visitors, told, starts=3, killed=1)
 
@@ -237,6 +239,7 @@ def test_a_kill_of_the_former_one_while_it_drains_costs_nothing(handing, links,
         answer(visitors, 100)
         handing.kafka_server.signal(signal.SIGCONT)
         program.wait_log("counters of an earlier start told")
+    program.wait_metric(0, SPOOL)
     told = visits_told(clicks(program))
     handing.check(visitors, told, starts=2, killed=1)
 
@@ -296,8 +299,7 @@ def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
         while time.monotonic() < end or len(pest.kills) < 3:
             pest.strike(visitors)
         load.stop()
-    eventually(lambda: redirector.metric(
-        "shortloop_redirector_spool_events") == 0, 300)
+    eventually(lambda: redirector.metric(SPOOL) == 0, 300)
     assert redirector.stop() == 0
 
     events = [Click.FromString(m.value()) for m in kafka.consume(
