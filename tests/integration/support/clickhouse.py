@@ -61,6 +61,9 @@ class ClickHouse:
         return cls(url, database)
 
     def drop(self):
+        # What a program that has ended asked would go on, for minutes where a view
+        # makes a statement slow, and take the processor of the tests after it.
+        self.query("KILL QUERY WHERE current_database = currentDatabase() ASYNC")
         # A statement of a program that was killed may still make a table.
         def dropped():
             try:
