@@ -419,6 +419,7 @@ def test_clickhouse_comes_back_with_another_clock(
         made.wait_log("ClickHouse's clock went back")
 
 
+@pytest.mark.long
 def test_replicas_whose_clocks_differ_by_seconds_lose_nothing(world,
                                                               clickhouse):
     """Rows come by turns with the time of one and of the other."""

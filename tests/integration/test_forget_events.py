@@ -78,6 +78,7 @@ def blank(clickhouse):
                                 "toFixedString('', 20)) FROM clicks"))
 
 
+@pytest.mark.long
 def test_an_event_read_again_becomes_the_row_that_forgetting_made(
         kafka, topics, tables, collector, forget):
     events = [rich_click(link_id=1), rich_click(OTHER, link_id=2),

@@ -182,6 +182,7 @@ def test_imports_into_an_open_hour_are_counted(aggregator, migrated, clickhouse,
     wait_added(made, 2)
 
 
+@pytest.mark.long
 def test_offsets_near_the_end_of_their_range(aggregator, migrated,  # noqa: F811
                                              present):
     made = aggregator()
@@ -330,10 +331,10 @@ def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
     present.wait_right(made)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step, carried_out", [
-    ("stats_hourly", True), ("settled:hour", False),
-    pytest.param("stats_hourly", False, marks=pytest.mark.long),
-    pytest.param("settled:hour", True, marks=pytest.mark.long)])
+    ("stats_hourly", True), ("settled:hour", False), ("stats_hourly", False),
+    ("settled:hour", True)])
 def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
                                               clickhouse, present, step, carried_out):
     made = behind_proxy()

@@ -15,6 +15,8 @@ from support.program import eventually
 # Over the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
+# Days that are settled cost their time: both of these, and none of those in between.
+ENDS = ((FROM, FROM + 2 * DAY), (TO - 2 * DAY, TO))
 LINKS = (1, 2, 3)
 PATIENCE = 120
 OWNERS = ("ann", "bob")
@@ -139,7 +141,7 @@ def make(migrated, redis, program, workdir):
 
 
 def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
-    rows = clicks(1, 800, [(FROM, TO)])
+    rows = clicks(1, 800, ENDS)
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "owner_day", rows)

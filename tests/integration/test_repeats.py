@@ -177,8 +177,8 @@ def send_again(migrated, clickhouse, proxy):
     return send
 
 
-@pytest.mark.parametrize("kinds", [
-    ("alter",), pytest.param(STEPS, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kinds", [("alter",), STEPS])
 def test_killed_at_any_step_it_removes_what_is_left(make, migrated, clickhouse, proxy,
                                                     send_again, kinds):
     rows = once(some_clicks(5, 200, [(FROM, TO)], links=LINKS))
@@ -215,6 +215,7 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
     assert len(repeated(clickhouse)) == len(gone)
 
 
+@pytest.mark.long
 def test_of_dropped_days_all_rows_that_come_are_counted(  # noqa: F811
         keeper, world, clickhouse):
     """Of the others there are none to compare them with."""

@@ -222,6 +222,7 @@ def test_days_are_reconciled_before_they_are_dropped(keeper, world, clickhouse, 
     assert kept_rows(clickhouse, TO, 1) == {"n": 50, "h": 24}
 
 
+@pytest.mark.long
 def test_a_day_that_cannot_be_reconciled_is_dropped_a_day_later(keeper, migrated,
                                                                 clickhouse):
     for link in LINKS:
@@ -254,6 +255,7 @@ def test_a_day_that_cannot_be_reconciled_is_dropped_a_day_later(keeper, migrated
     assert kept_rows(clickhouse) == {"n": 0, "h": 0}
 
 
+@pytest.mark.long
 def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
         keeper, world, clickhouse):
     """What was written then is simulated; hours of two days, in one each are clicks."""

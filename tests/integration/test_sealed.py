@@ -15,6 +15,8 @@ from support.program import eventually
 # Over the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-03T00:00:00Z")
 DAY = 86400
+# Days that are settled cost their time: both of these, and none of those in between.
+ENDS = ((FROM, FROM + 2 * DAY), (TO - 3 * DAY, TO))
 LINKS = (1, 2, 3)
 PATIENCE = 120
 
@@ -49,7 +51,7 @@ def world(migrated, clickhouse):
 
 
 def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse):
-    rows = some_clicks(1, 800, [(FROM, TO)], links=(0, *LINKS))
+    rows = some_clicks(1, 800, ENDS, links=(0, *LINKS))
     world.insert(rows)
     # Answers know of a sealed day once it was read with the watermark.
     made = aggregator(late_window="1m", resettle_every="1h",

@@ -355,6 +355,7 @@ def marked(made):
     return made.metric("shortloop_aggregator_complete_until_seconds")
 
 
+@pytest.mark.long
 def test_an_hour_that_always_fails_stops_nothing_else(aggregator, migrated):
     """Behind the watermark: neither it, nor other hours, nor days, nor what is to be
     deleted."""

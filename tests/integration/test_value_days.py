@@ -16,6 +16,8 @@ from support.program import eventually
 # Over the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
+# Days that are settled cost their time: both of these, and none of those in between.
+ENDS = ((FROM, FROM + 2 * DAY), (TO - 2 * DAY, TO))
 LINKS = (0, 1, 2, 3)
 OWNERS = ("ann", "bob")
 BOTS = ("exclude", "include", "only")
@@ -90,7 +92,7 @@ def assert_answers(made, rows, dimensions=DAILY):
 
 
 def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
-    rows = clicks(1, 900)
+    rows = clicks(1, 900, ENDS)
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "value_day", rows)
