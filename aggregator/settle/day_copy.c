@@ -166,7 +166,9 @@ static void take_flag(void *arg, const uint64_t *n)
 	"unit < toDateTime({end:UInt32}, 'UTC'))"
 
 /* Not beside something of the day that was published meanwhile; nor from rows
- * that are in its base by now, or gone. */
+ * that are in its base by now, or gone.  Nor beside rows that came since they
+ * were counted: the day is read from rows until then, so that a reader who saw
+ * them would see them no more. */
 static void put_publish(struct buf *sql, const struct day_copy *c)
 {
 	buf_printf(sql,
@@ -182,29 +184,48 @@ static void put_publish(struct buf *sql, const struct day_copy *c)
 	buf_puts(sql, " = {rows:UInt64} AND ");
 	put_settled(sql, c);
 	buf_puts(sql, " = {rows:UInt64} AND ");
-	if (c->kind->of_rows)
-		buf_puts(sql, SQL_DAY_IS_AS_IT_WAS " AND ");
+	if (c->kind->of_rows) {
+		put_source(sql, c);
+		buf_puts(sql,
+			 " = {rows:UInt64} AND " SQL_DAY_IS_AS_IT_WAS " AND ");
+	}
 	buf_puts(sql,
 		 SQL_NEWEST " < {attempt:UInt64} AND now64(3, 'UTC') < "
 			    "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
 }
 
+struct since {
+	bool settled; /* hours of the day */
+	uint64_t rows;
+};
+
+static void take_since(void *arg, const uint64_t *n)
+{
+	*(struct since *)arg = (struct since){n[0] > 0, n[1]};
+}
+
 /* What was staged is not published: *err says why, unless hours of the day were
- * settled meanwhile, which is nobody's fault. */
+ * settled meanwhile, or clicks came, which is nobody's fault. */
 static int refuse(const struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
 	struct error failure = {0};
-	bool overtaken = false;
+	struct since since = {0};
 
-	buf_puts(&sql, "SELECT " SQL_NEWEST " > {attempt:UInt64} "
-		       "FORMAT TabSeparated");
-	if (ask(c, &sql, 1, take_flag, &overtaken, &failure) < 0)
+	buf_puts(&sql, "SELECT " SQL_NEWEST " > {attempt:UInt64}, ");
+	put_source(&sql, c);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	if (ask(c, &sql, 2, take_since, &since, &failure) < 0)
 		*err = failure;
-	else if (overtaken)
+	else if (since.settled)
 		error_set_retriable(err, ERROR_CONFLICT,
 				    "hours of it were settled meanwhile; it is "
 				    "done again after them");
+	else if (since.rows > c->rows)
+		error_set_retriable(err, ERROR_CONFLICT,
+				    "%" PRIu64 " clicks of it came meanwhile; "
+				    "it is done again with them",
+				    since.rows - c->rows);
 	return -1;
 }
 

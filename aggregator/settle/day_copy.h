@@ -11,7 +11,8 @@
  * A copy is staged under a new attempt, of which a row of another kind tells
  * first, for what a killed settler left behind, and published by a row of its
  * kind in `settled`, which the server inserts only while it finds as many
- * events staged as were counted, and nothing of the day published meanwhile.
+ * events staged as were counted, as many rows as then, and nothing of the day
+ * published meanwhile.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_COPY_H
 #define AGGREGATOR_SETTLE_DAY_COPY_H
