@@ -10,6 +10,7 @@ static int read_days(struct total_answer *t, struct call *call,
 		     const struct question *q, const struct progress *last,
 		     struct error *err)
 {
+	bool daily = question_groups_daily(q);
 	struct copied_days all[COPIED_KINDS];
 	struct fresh fresh;
 
@@ -18,7 +19,10 @@ static int read_days(struct total_answer *t, struct call *call,
 		if (copied_days_read_all(call->ch, all, err) < 0)
 			return -1;
 		t->days = all[COPIED_TOTALS];
-		t->valued = all[COPIED_VALUES];
+		if (daily)
+			t->valued = all[COPIED_VALUES];
+		else
+			copied_days_release(&all[COPIED_VALUES]);
 		copied_days_release(&all[COPIED_LINKS]);
 		copied_days_release(&all[COPIED_OWNERS]);
 		return 0;
@@ -26,21 +30,17 @@ static int read_days(struct total_answer *t, struct call *call,
 	if (freshness_days(call->freshness, COPIED_TOTALS, call->ch, q->from,
 			   q->to, &t->days, err) < 0)
 		return -1;
-	return question_groups_daily(q)
-		       ? freshness_days(call->freshness, COPIED_VALUES,
-					call->ch, q->from, q->to, &t->valued,
-					err)
-		       : 0;
+	return daily ? freshness_days(call->freshness, COPIED_VALUES, call->ch,
+				      q->from, q->to, &t->valued, err)
+		     : 0;
 }
 
 /* Of groups by a dimension that only days have. */
 static int keep_valued(struct total_answer *t, struct call *call,
 		       const struct question *q, int64_t at, struct error *err)
 {
-	if (!question_groups_daily(q)) {
-		t->valued.count = 0;
+	if (!question_groups_daily(q))
 		return 0;
-	}
 	if (whole_days_keep(&t->valued, q, at, "counts", err) < 0)
 		return -1;
 	if (q->from < t->valued.days_from) {

@@ -190,8 +190,10 @@ class Handing:
                    what="visits answered by the successor")
         assert self.former.running()
 
-    def check(self, visitors, told, starts, killed):
+    def check(self, visitors, clicks, starts, killed):
         """Every visit has its event, and nothing is unknown."""
+        self.program.wait_metric(0, SPOOL)
+        told = visits_told(clicks(self.program))
         assert set(visitors.answered) <= told.keys()
         records = last_records(m.value() for m in self.kafka.consume(self.topic))
         boots = {r.boot for r in records}
@@ -223,9 +225,7 @@ def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
         program.wait_log("spool taken over")
     eventually(lambda: program.metric(RECOVERED) > 0)
     program.wait_log("counters of an earlier start told")
-    program.wait_metric(0, SPOOL)
-    told = visits_told(clicks(program))
-    handing.check(visitors, told, starts=3, killed=1)
+    handing.check(visitors, clicks, starts=3, killed=1)
 
 
 def test_a_kill_of_the_former_one_while_it_drains_costs_nothing(handing, links,
@@ -239,9 +239,7 @@ def test_a_kill_of_the_former_one_while_it_drains_costs_nothing(handing, links,
         answer(visitors, 100)
         handing.kafka_server.signal(signal.SIGCONT)
         program.wait_log("counters of an earlier start told")
-    program.wait_metric(0, SPOOL)
-    told = visits_told(clicks(program))
-    handing.check(visitors, told, starts=2, killed=1)
+    handing.check(visitors, clicks, starts=2, killed=1)
 
 
 def refused(redirector):

@@ -7,7 +7,7 @@ import requests
 
 from support.clicks import (DIMENSIONS, counted, expected_data, groups_of, hours_events,
                             instant, rfc3339, some_clicks, without_visitors)
-from support.copied_days import copied_days, days_of, wait_copied
+from support.copied_days import copied_days, days_of, ends_of, wait_copied
 from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
 from support.program import eventually
@@ -15,8 +15,6 @@ from support.program import eventually
 # Over the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
-# Days that are settled cost their time: both of these, and none of those in between.
-ENDS = ((FROM, FROM + 2 * DAY), (TO - 2 * DAY, TO))
 LINKS = (1, 2, 3)
 PATIENCE = 120
 OWNERS = ("ann", "bob")
@@ -141,7 +139,7 @@ def make(migrated, redis, program, workdir):
 
 
 def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
-    rows = clicks(1, 800, ENDS)
+    rows = clicks(1, 800, ends_of(FROM, TO))
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "owner_day", rows)

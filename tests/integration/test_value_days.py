@@ -8,7 +8,7 @@ import requests
 from support.asking import ask_range
 from support.clicks import (DAILY, counted, expected_data, groups_of, hours_events,
                             instant, rfc3339, some_clicks, without_visitors)
-from support.copied_days import copied_days, days_of, wait_copied
+from support.copied_days import copied_days, days_of, ends_of, wait_copied
 from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
 from support.program import eventually
@@ -16,8 +16,6 @@ from support.program import eventually
 # Over the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
-# Days that are settled cost their time: both of these, and none of those in between.
-ENDS = ((FROM, FROM + 2 * DAY), (TO - 2 * DAY, TO))
 LINKS = (0, 1, 2, 3)
 OWNERS = ("ann", "bob")
 BOTS = ("exclude", "include", "only")
@@ -92,7 +90,7 @@ def assert_answers(made, rows, dimensions=DAILY):
 
 
 def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
-    rows = clicks(1, 900, ENDS)
+    rows = clicks(1, 900, ends_of(FROM, TO))
     world.insert(rows)
     made = make()
     wait_copied(clickhouse, "value_day", rows)

@@ -6,6 +6,12 @@ DAY = 86400
 PATIENCE = 120
 
 
+def ends_of(start, end):
+    """Windows of two days each: days that are settled cost their time, and those in
+    between show nothing that these do not."""
+    return (start, start + 2 * DAY), (end - 2 * DAY, end)
+
+
 def days_of(rows):
     """The starts of the UTC days of rows of `clicks`."""
     return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
