@@ -51,6 +51,11 @@ const struct dimension *dimension_find(const char *name)
 	return NULL;
 }
 
+bool dimension_has_hundreds(const struct dimension *d)
+{
+	return !strcmp(d->name, "country");
+}
+
 const struct dimension *dimension_find_filter(const char *name)
 {
 	return strcmp(name, "link") ? dimension_find(name) : NULL;

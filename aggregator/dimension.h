@@ -39,6 +39,9 @@ extern const size_t dimension_count;
 /* For group_by: `total` is not found. */
 const struct dimension *dimension_find(const char *name);
 
+/* Whether a DIMENSION_VISITORS has hundreds of values rather than a dozen. */
+bool dimension_has_hundreds(const struct dimension *d);
+
 /* For filters: neither `total` nor `link`, which has parameters of its own. */
 const struct dimension *dimension_find_filter(const char *name);
 

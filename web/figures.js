@@ -30,12 +30,13 @@ export function columns(data) {
   ];
 }
 
-// The breakdowns by each dimension: { answer }, or { why } where the API says that this
-// cannot be told, as of a range that begins before the clicks that are kept.
-export function breakdowns(api, about, dimensions) {
+// The breakdowns by each dimension, `limit` values of each: { answer }, or { why } where
+// the API says that this cannot be told, as of a range that begins before the clicks that
+// are kept.
+export function breakdowns(api, about, dimensions, limit) {
   return Promise.all(dimensions.map(async (dimension) => {
     try {
-      return { answer: await api.clicks({ ...about, group_by: dimension }) };
+      return { answer: await api.clicks({ ...about, group_by: dimension, limit }) };
     } catch (why) {
       if (!why.isRefused) {
         throw why;

@@ -109,8 +109,9 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 	" FROM sealed_slots PREWHERE link_id = {link_id:UInt64} "              \
 	"WHERE slot >= toDateTime({from:UInt32}, 'UTC') "                      \
 	"AND slot < toDateTime({to:UInt32}, 'UTC') "                           \
-	"AND has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "   \
-	"(toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400), attempt))"
+	"AND " COPIED_DAYS_SQL(                                                \
+		"days", "attempts",                                            \
+		"toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400)")
 
 const struct clicks_sql_sets clicks_sql_sets[] = {
 	[BOTS_EXCLUDE] = {"people", "people_ips"},

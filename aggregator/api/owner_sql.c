@@ -7,23 +7,19 @@
 /* A set, so that the order of the tables serves. */
 #define SQL_OWNERS "owner IN splitByChar('\\n', {bound_owners:String})"
 
-#define SQL_IS_COPIED(attempts, day)                                           \
-	"has(arrayZip({days:Array(UInt32)}, {" attempts ":Array(UInt64)}), "   \
-	"(" day ", attempt))"
-
 #define SQL_OF_SLOTS                                                           \
 	" FROM owner_slots WHERE " SQL_OWNERS                                  \
 	" AND slot >= toDateTime({from:UInt32}, 'UTC') "                       \
-	"AND slot < toDateTime({to:UInt32}, 'UTC') AND " SQL_IS_COPIED(        \
-		"attempts",                                                    \
+	"AND slot < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(      \
+		"days", "attempts",                                            \
 		"toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400)")
 
 #define SQL_OF_VALUES                                                          \
 	" FROM owner_values WHERE " SQL_OWNERS                                 \
 	" AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) "                \
 	"AND day <= toDate(toDateTime({to:UInt32}, 'UTC')) "                   \
-	"AND " SQL_IS_COPIED("value_attempts",                                 \
-			     "toUInt32(toDateTime(day, 'UTC'))")
+	"AND " COPIED_DAYS_SQL("days", "value_attempts",                       \
+			       "toUInt32(toDateTime(day, 'UTC'))")
 
 /* Rows of the rest have no value: the table is in the order of values. */
 #define SQL_OF_REST SQL_OF_VALUES " AND rest AND value = ''"

@@ -30,9 +30,8 @@ static const char *const states[] = {
 /* Another on stats_rollups. */
 #define SQL_ROLLED                                                             \
 	"span_start >= toDateTime({from:UInt32}, 'UTC') AND "                  \
-	"span_start < toDateTime({to:UInt32}, 'UTC') AND "                     \
-	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
-	"(toUInt32(toStartOfDay(span_start)), attempt))"
+	"span_start < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(    \
+		"days", "attempts", "toUInt32(toStartOfDay(span_start))")
 
 /* Where it is read. */
 struct sources {
@@ -49,12 +48,17 @@ struct reading {
 	uint32_t span;	   /* of stats_rollups, seconds */
 	const char *state; /* of visitors; NULL: not known */
 	bool rest;	   /* what was left out of the values, in their place */
+	/* An expression of the only values that are read; NULL: all. */
+	const char *only;
 };
 
-/* Rows of the rest have no value: tables are in the order of values. */
-static const char *values_of(const struct reading *what)
+/* A condition on rows with `value` and `rest`.  Rows of the rest have no value:
+ * tables are in the order of values. */
+static void put_which(struct buf *sql, const struct reading *what)
 {
-	return what->rest ? "rest AND value = ''" : "NOT rest";
+	buf_puts(sql, what->rest ? "rest AND value = ''" : "NOT rest");
+	if (what->only)
+		buf_printf(sql, " AND toValidUTF8(value) IN (%s)", what->only);
 }
 
 static void put_columns(struct buf *sql, const char *at,
@@ -89,11 +93,13 @@ static void put_slots(struct buf *sql, const struct question *q,
 		put_columns(sql, "slot", what);
 		buf_printf(sql,
 			   " FROM stats_hourly WHERE " SQL_PUBLISHED
-			   " AND dimension = '%s' AND %s%s%s",
-			   what->dimension, values_of(what), buf_cstr(&open),
+			   "%s%s AND dimension = '%s' AND ",
+			   buf_cstr(&open),
 			   from->valued ? " AND has({value_days:Array(UInt32)}"
 					  ", toUInt32(toStartOfDay(slot)))"
-					: "");
+					: "",
+			   what->dimension);
+		put_which(sql, what);
 	}
 	sql->failed |= open.failed;
 	buf_free(&open);
@@ -138,9 +144,9 @@ static void put_source(struct buf *sql, const struct question *q,
 		put_columns(sql, "span_start", what);
 		buf_printf(sql,
 			   " FROM stats_rollups WHERE " SQL_ROLLED
-			   " AND dimension = '%s' AND %s AND span = "
-			   "%" PRIu32,
-			   what->dimension, values_of(what), what->span);
+			   " AND dimension = '%s' AND span = %" PRIu32 " AND ",
+			   what->dimension, what->span);
+		put_which(sql, what);
 	}
 	if (from->valued)
 		put_rows(sql, q, from->valued, what, &count);
@@ -153,10 +159,9 @@ static void put_source(struct buf *sql, const struct question *q,
 #define SQL_OF_VALUES                                                          \
 	" FROM day_values WHERE "                                              \
 	"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "                 \
-	"day <= toDate(toDateTime({to:UInt32}, 'UTC')) AND "                   \
-	"has(arrayZip({value_days:Array(UInt32)}, "                            \
-	"{value_attempts:Array(UInt64)}), "                                    \
-	"(toUInt32(toDateTime(day, 'UTC')), attempt)) AND "
+	"day <= toDate(toDateTime({to:UInt32}, 'UTC')) AND " COPIED_DAYS_SQL(  \
+		"value_days", "value_attempts",                                \
+		"toUInt32(toDateTime(day, 'UTC'))") " AND "
 
 /* One row a value and day, or stretch of rows: v, e, c, b, p. */
 static void put_values(struct buf *sql, const struct question *q,
@@ -167,8 +172,9 @@ static void put_values(struct buf *sql, const struct question *q,
 
 	buf_printf(sql,
 		   "(SELECT value AS v, " CLICKS_SQL_SETTLED SQL_OF_VALUES
-		   "dimension = '%s' AND %s",
-		   what->dimension, values_of(what));
+		   "dimension = '%s' AND ",
+		   what->dimension);
+	put_which(sql, what);
 	if (!what->rest && clicks_sql_put_open(&open, q, valued))
 		buf_printf(sql,
 			   " UNION ALL SELECT %s AS v, " CLICKS_SQL_COUNTED
@@ -256,25 +262,48 @@ static void put_groups_source(struct buf *sql, const struct question *q,
 		put_source(sql, q, from, what);
 }
 
+#define SQL_ORDER " DESC, n_events DESC, group_value LIMIT {limit:UInt64}"
+
+/* The values that are answered, told by counts: to unite states of others is
+ * most of what it costs where there are many. */
+static void put_answered(struct buf *sql, const struct question *q,
+			 const struct sources *from,
+			 const struct reading *groups)
+{
+	struct reading counts = *groups;
+
+	counts.state = NULL;
+	buf_puts(sql, "SELECT group_value FROM (SELECT toValidUTF8(v) AS "
+		      "group_value, " CLICKS_SQL_SUMS " FROM ");
+	put_source(sql, q, from, &counts);
+	buf_printf(sql, " GROUP BY group_value ORDER BY %s" SQL_ORDER ")",
+		   clicks_sql_left(q->bots));
+}
+
 static void put_groups(struct buf *sql, const struct question *q,
 		       const struct sources *from)
 {
 	const struct dimension *d = q->group_by[0];
-	const struct reading what = {
+	struct buf only = {0};
+	struct reading what = {
 		.dimension = d->name,
 		.span = CIVIL_DAY,
 		.state = d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL,
 	};
 
+	if (what.state && dimension_has_hundreds(d)) {
+		put_answered(&only, q, from, &what);
+		what.only = buf_cstr(&only);
+	}
 	buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
 		      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
 		      "group_value, '' AS second_value, ");
 	put_counts(sql, &what);
 	put_groups_source(sql, q, from, &what);
-	buf_printf(sql,
-		   " GROUP BY group_value ORDER BY %s DESC, n_events DESC, "
-		   "group_value LIMIT {limit:UInt64})",
+	buf_printf(sql, " GROUP BY group_value ORDER BY %s" SQL_ORDER ")",
 		   clicks_sql_left(q->bots));
+	sql->failed |= only.failed;
+	buf_free(&only);
 }
 
 /* Of dimensions with visitors each hour has all values. */

@@ -104,9 +104,10 @@ static int compare_copies(struct clickhouse *ch, enum copied which,
 		   SQL_COMPARED
 		   "%s UNION ALL SELECT toUInt32(toStartOfDay(%s)) AS d, "
 		   "toUInt64(0) AS n_one, sum(events) AS n_other FROM %s "
-		   "WHERE %shas(arrayZip({days:Array(UInt32)}, "
-		   "{attempts:Array(UInt64)}), (toUInt32(toStartOfDay(%s)), "
-		   "attempt)) GROUP BY d" SQL_HAVING,
+		   "WHERE %s" COPIED_DAYS_SQL(
+			   "days", "attempts",
+			   "toUInt32(toStartOfDay(%s))") " GROUP BY "
+							 "d" SQL_HAVING,
 		   copies[which].source, copies[which].at, copies[which].table,
 		   copies[which].which, copies[which].at);
 	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params, "nnn",

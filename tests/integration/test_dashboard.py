@@ -32,7 +32,7 @@ const about = { ...range, code, interval: "hour" };
 const asked = await figures.ask(api, { ...about, tz: "UTC" });
 console.log(JSON.stringify({
   totals: figures.totals(asked), columns: figures.columns(asked.all.data),
-  breakdowns: await figures.breakdowns(api, about, ["country", "verdict"]),
+  breakdowns: await figures.breakdowns(api, about, ["country", "verdict"], 8),
 }));
 """
 
