@@ -16,7 +16,7 @@
 
 struct total_answer {
 	int64_t complete_until;	 /* ms since 1970 */
-	struct copied_days days; /* from stats_rollups; see total_sql.h */
+	struct copied_days days; /* from stats_spans; see total_sql.h */
 	/* From day_values: of the value of a dimension that hours do not have.
 	 * All others are counted in rows; none: rows have to answer. */
 	struct copied_days valued;

@@ -27,7 +27,7 @@ static const char *const states[] = {
 	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
 	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
 
-/* Another on stats_rollups. */
+/* Another on stats_spans. */
 #define SQL_ROLLED                                                             \
 	"span_start >= toDateTime({from:UInt32}, 'UTC') AND "                  \
 	"span_start < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(    \
@@ -35,7 +35,7 @@ static const char *const states[] = {
 
 /* Where it is read. */
 struct sources {
-	/* The days that are read from stats_rollups. */
+	/* The days that are read from stats_spans. */
 	const struct copied_days *rolled;
 	/* Those of which there are values of a dimension that hours do not
 	 * have: rows of `clicks` are read of all others.  NULL: hours are. */
@@ -45,10 +45,10 @@ struct sources {
 /* What is read of a row, wherever it is. */
 struct reading {
 	const char *dimension;
-	uint32_t span;	   /* of stats_rollups, seconds */
+	uint32_t span;	   /* of stats_spans, seconds */
 	const char *state; /* of visitors; NULL: not known */
 	bool rest;	   /* what was left out of the values, in their place */
-	/* An expression of the only values that are read; NULL: all. */
+	/* A query of the only values that are read; NULL: all. */
 	const char *only;
 };
 
@@ -58,7 +58,7 @@ static void put_which(struct buf *sql, const struct reading *what)
 {
 	buf_puts(sql, what->rest ? "rest AND value = ''" : "NOT rest");
 	if (what->only)
-		buf_printf(sql, " AND toValidUTF8(value) IN (%s)", what->only);
+		buf_printf(sql, " AND value IN (%s)", what->only);
 }
 
 static void put_columns(struct buf *sql, const char *at,
@@ -143,7 +143,7 @@ static void put_source(struct buf *sql, const struct question *q,
 		put_union(sql, &count);
 		put_columns(sql, "span_start", what);
 		buf_printf(sql,
-			   " FROM stats_rollups WHERE " SQL_ROLLED
+			   " FROM stats_spans WHERE " SQL_ROLLED
 			   " AND dimension = '%s' AND span = %" PRIu32 " AND ",
 			   what->dimension, what->span);
 		put_which(sql, what);
@@ -273,8 +273,9 @@ static void put_answered(struct buf *sql, const struct question *q,
 	struct reading counts = *groups;
 
 	counts.state = NULL;
-	buf_puts(sql, "SELECT group_value FROM (SELECT toValidUTF8(v) AS "
-		      "group_value, " CLICKS_SQL_SUMS " FROM ");
+	buf_puts(sql, "SELECT arrayJoin(written) FROM (SELECT toValidUTF8(v) "
+		      "AS group_value, groupUniqArray(v) AS "
+		      "written, " CLICKS_SQL_SUMS " FROM ");
 	put_source(sql, q, from, &counts);
 	buf_printf(sql, " GROUP BY group_value ORDER BY %s" SQL_ORDER ")",
 		   clicks_sql_left(q->bots));

@@ -1,6 +1,6 @@
 /*
  * total_sql.h - questions over all links, without filters and by one dimension
- * at most: from stats_rollups, and from stats_hourly for days that these do not
+ * at most: from stats_spans, and from stats_hourly for days that these do not
  * have.  Groups by a dimension that hours do not have are from day_values, and
  * from `clicks` for days that this does not have, of which the total is counted
  * in the same rows.
@@ -15,7 +15,7 @@
 
 /*
  * Answers with the columns of CLICKS_SQL_COLUMNS.  `days`: those that are read
- * from stats_rollups, whole ones between from and to.  `valued`: for groups by
+ * from stats_spans, whole ones between from and to.  `valued`: for groups by
  * a dimension that hours do not have, the days that are read from day_values,
  * with all of `days`; else NULL.  Parameters: from, to, attempt (no hour
  * published later is read), limit; days and attempts if there are days;

@@ -86,7 +86,7 @@ static const struct {
 	[COPIED_OWNERS] = {SQL_LINK_DAYS, "owner_slots", "slot", ""},
 	[COPIED_VALUES] = {SQL_HOURS, "day_values", "toDateTime(day, 'UTC')",
 			   "dimension = 'continent' AND "},
-	[COPIED_TOTALS] = {SQL_HOURS, "stats_rollups", "span_start",
+	[COPIED_TOTALS] = {SQL_HOURS, "stats_spans", "span_start",
 			   "dimension = 'total' AND span = 86400 AND "},
 };
 

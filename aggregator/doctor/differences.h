@@ -42,7 +42,7 @@ int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
 int differences_of_values(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err);
 
-/* The same in stats_rollups. */
+/* The same in stats_spans. */
 int differences_of_rollups(struct clickhouse *ch, struct difference_list *ret,
 			   struct error *err);
 

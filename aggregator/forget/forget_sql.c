@@ -392,7 +392,7 @@ void forget_sql_states(struct buf *sql, const struct forget_list *list,
 void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
 			int64_t start, const char *hours)
 {
-	buf_puts(sql, "ALTER TABLE stats_rollups UPDATE " NO_STATES);
+	buf_puts(sql, "ALTER TABLE stats_spans UPDATE " NO_STATES);
 	put_in_month(sql, start);
 	buf_printf(sql,
 		   "has(if(span = 3600, CAST(%s, 'Array(UInt32)'), "

@@ -128,6 +128,9 @@ static const char repeated_clicks[] =
 static const char day_values[] =
 #include "schemas/clickhouse/0050_day_values.sql.inc"
 	;
+static const char stats_spans[] =
+#include "schemas/clickhouse/0052_stats_spans.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -172,5 +175,6 @@ const struct migration migrations[] = {
 	{"0048_rescored_owners.sql", rescored_owners},
 	{"0049_repeated_clicks.sql", repeated_clicks},
 	{"0050_day_values.sql", day_values},
+	{"0052_stats_spans.sql", stats_spans},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -2,7 +2,7 @@
  * copied_days.h - the days that can be read from tables of their own: links'
  * from sealed_slots (see seal.h), owners' from owner_slots and owner_values
  * (see owner_days.h), values of dimensions that hours do not have from these
- * and day_values (see value_days.h), those of all links from stats_rollups (see
+ * and day_values (see value_days.h), those of all links from stats_spans (see
  * rollups.h).  The others are read from `clicks`, the last ones from
  * stats_hourly.
  */

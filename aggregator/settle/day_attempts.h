@@ -14,7 +14,7 @@
 	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
 	"maxIf(attempt, kind = 'owner_day') AS n_owner, "                      \
 	"maxIf(attempt, kind = 'value_day') AS n_value, "                      \
-	"maxIf(attempt, kind = 'rolled_day') AS n_rolled, "                    \
+	"maxIf(attempt, kind = 'spanned_day') AS n_rolled, "                   \
 	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
 	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
 	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
@@ -23,11 +23,12 @@
 	"argMaxIf(rows, attempt, kind = 'link_day') AS n_linked, "             \
 	"maxIf(attempt, kind = 'dropped_day') AS n_dropped FROM settled "      \
 	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day', "        \
-	"'owner_day', 'value_day', 'rolled_day', 'base_owner', 'base_value', " \
+	"'owner_day', 'value_day', 'spanned_day', 'base_owner', "              \
+	"'base_value', "                                                       \
 	"'dropped_day') GROUP BY d) "
 
 /* Of a day: sealed_slots has all that was settled of it, owners' tables have,
- * those of values, and stats_rollups. */
+ * those of values, and stats_spans. */
 #define SQL_IS_SEALED "n_sealed > greatest(n_day, n_hour) "
 #define SQL_IS_OWNED  "n_owner > greatest(n_day, n_hour) "
 #define SQL_IS_VALUED "n_value > greatest(n_day, n_hour) "

@@ -147,10 +147,9 @@ static int delete_before(const struct settling *s, uint64_t kept_from,
 			 const char *month, struct error *err)
 {
 	static const char *const tables[] = {
-		"clicks",	   "stats_hourly", "link_slots",
-		"link_days",	   "sealed_slots", "owner_slots",
-		"owner_values",	   "day_values",   "stats_rollups",
-		"reconciled_hours"};
+		"clicks",	"stats_hourly",	   "link_slots",   "link_days",
+		"sealed_slots", "owner_slots",	   "owner_values", "day_values",
+		"stats_spans",	"reconciled_hours"};
 
 	char of_sources[96], of_settled[128];
 	struct error first = {0};

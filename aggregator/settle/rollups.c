@@ -10,7 +10,7 @@
 #define SQL_SOURCE "stats_hourly WHERE " SQL_IN_HOURS "AND " SQL_ARE_PUBLISHED
 
 #define SQL_STAGED                                                             \
-	"stats_rollups WHERE span_start >= toDateTime({start:UInt32}, 'UTC') " \
+	"stats_spans WHERE span_start >= toDateTime({start:UInt32}, 'UTC') "   \
 	"AND span_start < toDateTime({end:UInt32}, 'UTC') "                    \
 	"AND attempt = {attempt:UInt64} "
 
@@ -53,7 +53,7 @@ static int stage(struct day_copy *c, struct error *err)
 	int status;
 
 	buf_puts(&sql,
-		 "INSERT INTO stats_rollups (dimension, span, span_start, "
+		 "INSERT INTO stats_spans (dimension, span, span_start, "
 		 "attempt, "
 		 "value, rest, events, clicks, bots, prefetches, visitors, "
 		 "ips, human_visitors, human_ips, emptied) "
@@ -68,15 +68,15 @@ static int stage(struct day_copy *c, struct error *err)
 	return status;
 }
 
-static const char *const tables[] = {"stats_rollups", NULL};
+static const char *const tables[] = {"stats_spans", NULL};
 
 const struct day_copy_kind rolled_days = {
 	.verb = "roll up",
-	.kind = "rolled_day",
-	.marker = "rolling",
-	.marker_kind = SETTLED_ROLLING,
+	.kind = "spanned_day",
+	.marker = "spanning",
+	.marker_kind = SETTLED_SPANNING,
 	/* Slots of a dropped day stay: it is rolled up from them again. */
-	.base = "rolled_day",
+	.base = "spanned_day",
 	.tables = tables,
 	.newest = "n_rolled",
 	.which = "true",

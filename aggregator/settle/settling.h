@@ -137,10 +137,10 @@ enum settled_kind {
 	SETTLED_PASS = 3,
 	SETTLED_HELD_HOUR = 5,
 	SETTLED_HELD_DAY = 6,
-	SETTLED_SEALING = 8,  /* rows of sealed_slots may be there */
-	SETTLED_COPYING = 15, /* rows of owners' tables may be there */
-	SETTLED_ROLLING = 17, /* rows of stats_rollups may be there */
-	SETTLED_VALUING = 19, /* rows of day_values may be there */
+	SETTLED_SEALING = 8,   /* rows of sealed_slots may be there */
+	SETTLED_COPYING = 15,  /* rows of owners' tables may be there */
+	SETTLED_SPANNING = 22, /* rows of stats_spans may be there */
+	SETTLED_VALUING = 19,  /* rows of day_values may be there */
 };
 
 /* One row of `settled` that publishes no counts, to be inserted with others. */

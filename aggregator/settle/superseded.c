@@ -184,13 +184,48 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
 		   " AND attempt != mended AND kind NOT IN ('sealing', "
-		   "'copying', 'valuing', 'rolling')"
+		   "'copying', 'valuing', 'rolling', 'spanning')"
 		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 		   "argMax(unit, attempt), max(attempt) FROM settled "
-		   "GROUP BY kind, "
+		   "WHERE kind != 'rolled_day' GROUP BY kind, "
 		   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
 		   c->before);
 	status = settling_run(c->ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+static void take_found(void *arg, const uint64_t *n)
+{
+	*(bool *)arg = n[0] > 0;
+}
+
+/* Days that aggregators of before rolled up.  Once clean_settled has deleted
+ * what publishes them, and their readers know, their table is emptied; unless
+ * one of these runs beside and has begun another. */
+static int empty_former_rollups(const struct cleaning *c, struct error *err)
+{
+	struct buf sql = {0};
+	bool found = false;
+	int status;
+
+	buf_printf(&sql,
+		   "SELECT count() > 0 AND countIf(kind = 'rolled_day') = 0 "
+		   "AND max(attempt) < %" PRIu64 " FROM settled "
+		   "WHERE kind IN ('rolled_day', 'rolling') "
+		   "FORMAT TabSeparated",
+		   c->before);
+	status = buf_cstr(&sql) ? settling_query(c->ch, sql.data, NULL, 1,
+						 take_found, &found, err)
+				: error_set_nomem(err);
+	buf_reset(&sql);
+	if (status == 0 && found)
+		status = settling_delete(c->ch, "stats_rollups", "1", err);
+	buf_printf(&sql, "kind = 'rolling' AND attempt < %" PRIu64, c->before);
+	if (status == 0 && found)
+		status = buf_cstr(&sql) ? settling_delete(c->ch, "settled",
+							  sql.data, err)
+					: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
 }
@@ -218,6 +253,9 @@ int superseded_delete(struct clickhouse *ch, int64_t before_ms,
 		status = settling_note(
 			ch, day_copy_clean(ch, copies[i], before_ms, err),
 			&first, err);
+	if (status == 0)
+		status = settling_note(ch, empty_former_rollups(&c, err),
+				       &first, err);
 	if (status == 0)
 		status = settling_note(ch, drop_clean(ch, before_ms, err),
 				       &first, err);

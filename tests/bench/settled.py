@@ -16,7 +16,7 @@ MERGED_S = STATEMENT_S = 3600
 AT_ONCE = 1_000_000
 OWNERS = parameter("OWNERS", 10_000)
 # What a settler publishes of a day when it is done with it, in this order.
-KINDS = ("link_day", "sealed_day", "owner_day", "value_day", "rolled_day")
+KINDS = ("link_day", "sealed_day", "owner_day", "value_day", "spanned_day")
 
 # One of 100 clicks is a robot's, there are a third as many visitors, and links' shares
 # but for the first two fall as 1/n, as do those of owners in the links.

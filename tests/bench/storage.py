@@ -6,7 +6,7 @@ Table = collections.namedtuple("Table", "kinds unit")
 # that they name.
 TABLES = {
     "stats_hourly": Table("hour", "hour"),
-    "stats_rollups": Table("rolled_day", "toStartOfDay(span_start, 'UTC')"),
+    "stats_spans": Table("spanned_day", "toStartOfDay(span_start, 'UTC')"),
     "link_slots": Table("link_day", "toStartOfDay(slot, 'UTC')"),
     "link_days": Table("link_day", "toDateTime(day, 'UTC')"),
     "sealed_slots": Table("sealed_day", "toStartOfDay(slot, 'UTC')"),
@@ -14,7 +14,7 @@ TABLES = {
     "owner_values": Table("owner_day,value_day", "toDateTime(day, 'UTC')"),
     "day_values": Table("value_day", "toDateTime(day, 'UTC')"),
 }
-BY_DIMENSION = ("stats_hourly", "stats_rollups", "owner_values", "day_values")
+BY_DIMENSION = ("stats_hourly", "stats_spans", "owner_values", "day_values")
 
 SIZES = """
 SELECT table, sum(bytes_on_disk) AS size, sum(rows) AS there FROM system.parts

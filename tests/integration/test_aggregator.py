@@ -306,7 +306,7 @@ def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
 
     # Of days that are rolled up, and of owners' days.
     eventually(lambda: {row["d"] for row in clickhouse.rows(
-        "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'rolled_day'")} >= {hour, few},
+        "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'spanned_day'")} >= {hour, few},
         what="the days to be rolled up")
     eventually(lambda: said(hour, few, group_by="link", owner="ann")["lower_bound"],
                what="the owner's day to be copied")

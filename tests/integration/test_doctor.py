@@ -168,7 +168,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     made = aggregator(day_grace="0s", late_window="1m")
     eventually(lambda: migrated.clickhouse.value(
         "SELECT uniqExact(kind, unit) FROM settled WHERE "
-        "kind IN ('sealed_day', 'owner_day', 'value_day', 'rolled_day')") == 8)
+        "kind IN ('sealed_day', 'owner_day', 'value_day', 'spanned_day')") == 8)
     settings = {"day_grace": "0s", "late_window": "1m"}
     status, page = doctor(**settings)
     assert [page[what][0] for what in (
@@ -196,12 +196,12 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     assert doctor(**settings)[1]["values' rows"][0] == "WRONG"
 
     migrated.clickhouse.query(
-        "ALTER TABLE stats_rollups UPDATE events = events + 1 WHERE span = 86400 AND "
+        "ALTER TABLE stats_spans UPDATE events = events + 1 WHERE span = 86400 AND "
         f"span_start = toDateTime({start}, 'UTC') SETTINGS mutations_sync = 1")
     assert doctor(**settings)[1]["rolled up"][0] == "WRONG"
 
     migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind IN "
-                              "('sealed_day', 'owner_day', 'value_day', 'rolled_day') "
+                              "('sealed_day', 'owner_day', 'value_day', 'spanned_day') "
                               "SETTINGS mutations_sync = 1")
     status, page = doctor(**settings)
     assert page["sealing"][0] == "behind"

@@ -114,7 +114,7 @@ def assert_nowhere(clickhouse, visitors):
             f"SELECT count() FROM {table} WHERE hasAny(arrayConcat(people, others), "
             f"arrayMap(v -> {digest}, [{said}]))")) == 0, table
     for visitor, table, column in itertools.product(
-            visitors, ("stats_hourly", "stats_rollups"), ("visitors", "human_visitors")):
+            visitors, ("stats_hourly", "stats_spans"), ("visitors", "human_visitors")):
         assert int(clickhouse.value(
             f"SELECT countIf(finalizeAggregation({column}) > 0 AND "
             "finalizeAggregation(arrayReduce('uniqCombined64MergeState(14)', "

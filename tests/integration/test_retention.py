@@ -559,12 +559,12 @@ def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
 
 def rolled_days(clickhouse):
     return {int(row["d"]) for row in clickhouse.rows(
-        "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'rolled_day'")}
+        "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'spanned_day'")}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("table, column", [
-    ("sealed_slots", "slot"), ("stats_rollups", "span_start"),
+    ("sealed_slots", "slot"), ("stats_spans", "span_start"),
     ("link_slots", "slot"), ("owner_slots", "slot"),
     ("day_values", "toDateTime(day, 'UTC')"),
     ("dropped_sources", "toDateTime(day, 'UTC')")])
@@ -594,7 +594,7 @@ def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, progr
             "aggregator": {**SOON, "raw_days": RAW_DAYS}},
             start=False, args=("retention",)).run()
         assert status != 0 and "dropped 0 days, 1 wait" in output, output
-    assert (FROM in dropped_days(clickhouse)) == (table == "stats_rollups")
+    assert (FROM in dropped_days(clickhouse)) == (table == "stats_spans")
 
     clickhouse.query(f"ALTER TABLE {table} DROP CONSTRAINT refused")
     wait_gone(clickhouse)

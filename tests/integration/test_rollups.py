@@ -1,4 +1,4 @@
-"""Whole days over all links are answered from `stats_rollups`, and say what the slots of
+"""Whole days over all links are answered from `stats_spans`, and say what the slots of
 `stats_hourly` and the rows do."""
 import itertools
 
@@ -102,7 +102,7 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
     rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
-    wait_copied(clickhouse, "rolled_day", rows)
+    wait_copied(clickhouse, "spanned_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_rolled_up_days_total")
                == len(days_of(rows)))
     assert_answers(made, rows)
@@ -125,12 +125,12 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
     rows = some_clicks(2, 400, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
-    wait_copied(clickhouse, "rolled_day", rows)
-    before = copied_days(clickhouse, "rolled_day")
+    wait_copied(clickhouse, "spanned_day", rows)
+    before = copied_days(clickhouse, "spanned_day")
 
     late = some_clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY)], links=LINKS)
     world.insert(late)
-    eventually(lambda: set(copied_days(clickhouse, "rolled_day")) ==
+    eventually(lambda: set(copied_days(clickhouse, "spanned_day")) ==
                days_of(rows) - days_of(late))
     settled(made, len(rows + late), FROM, TO)
     assert_answers(made, rows + late)
@@ -141,20 +141,59 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
         "aggregator": {"settle_every": "500ms",
                        "resettle_every": "0s", "clean_every": "1s",
                        "keep_superseded": "7s"}})
-    wait_copied(clickhouse, "rolled_day", rows + late)
-    after = copied_days(clickhouse, "rolled_day")
+    wait_copied(clickhouse, "spanned_day", rows + late)
+    after = copied_days(clickhouse, "spanned_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     settled(made, len(rows + late), FROM, TO)
     assert_answers(made, rows + late)
     # What was rolled up before goes.
-    for table in "stats_rollups", "settled WHERE kind = 'rolling'":
+    for table in "stats_spans", "settled WHERE kind = 'spanning'":
         eventually(lambda of=table: {int(row["attempt"]) for row in clickhouse.rows(
             f"SELECT DISTINCT attempt FROM {of}")} == set(after.values()), PATIENCE,
             what="superseded rows to go")
     assert_answers(made, rows + late)
 
 
-STEPS = ("stats_rollups", "settled:rolling", "settled:rolled_day")
+def gone(clickhouse, where):
+    eventually(lambda: int(clickhouse.value(f"SELECT count() FROM {where}")) == 0,
+               PATIENCE, what=f"{where} to be empty")
+
+
+def test_what_aggregators_of_before_rolled_up_goes(
+        aggregator, program, world, clickhouse):  # noqa: F811
+    """Not while one of these runs beside and has begun another day."""
+    rows = some_clicks(4, 300, [(FROM, FROM + 2 * DAY)], links=LINKS)
+    world.insert(rows)
+    made = aggregator(late_window="3650d", resettle_every="1h")
+    wait_copied(clickhouse, "spanned_day", rows)
+    assert made.stop() == 0
+    clickhouse.query("INSERT INTO stats_rollups SELECT * FROM stats_spans")
+    begun = 1 << 62
+    clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt) SELECT if(kind = 'spanning', "
+        "'rolling', 'rolled_day'), unit, attempt FROM settled "
+        "WHERE kind IN ('spanning', 'spanned_day') UNION ALL "
+        f"SELECT 'rolling', toDateTime({FROM}, 'UTC'), {begun}")
+    made = program("aggregator", {
+        "clickhouse": {"query_timeout": "4s"}, "clicks": {"late_window": "3650d"},
+        "aggregator": {"settle_every": "500ms", "resettle_every": "1h",
+                       "clean_every": "1s", "keep_superseded": "7s"}})
+    gone(clickhouse, "settled WHERE kind = 'rolled_day'")
+    # Once more all that is superseded was looked for.
+    clickhouse.query("INSERT INTO settled (kind, unit, attempt) "
+                     "SELECT 'pass', toDateTime(0, 'UTC'), 1")
+    gone(clickhouse, "settled WHERE kind = 'pass' AND attempt = 1")
+    assert int(clickhouse.value("SELECT count() FROM stats_rollups")) > 0
+    clickhouse.query(f"ALTER TABLE settled DELETE WHERE attempt = {begun}",
+                     mutations_sync=1)
+    gone(clickhouse, "stats_rollups")
+    gone(clickhouse, "settled WHERE kind = 'rolling'")
+    assert copied_days(clickhouse, "spanned_day").keys() == days_of(rows)
+    settled(made, len(rows), FROM, TO)
+    assert_answers(made, rows)
+
+
+STEPS = ("stats_spans", "settled:spanning", "settled:spanned_day")
 
 
 @pytest.mark.long
@@ -170,7 +209,7 @@ def test_a_fault_at_any_step_leaves_what_the_rows_say(program, redis, world, cli
     proxy.delay = 0.5
     rows = some_clicks(10, 300 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
     for there in each_fault(proxy, fault, STEPS, world.insert, rows):
-        wait_copied(clickhouse, "rolled_day", there)
+        wait_copied(clickhouse, "spanned_day", there)
         settled(made, len(there), FROM, TO)
         assert_answers(made, there)
 
@@ -184,6 +223,6 @@ def test_killed_at_any_step_it_goes_on(program, redis, world, clickhouse, proxy)
     rows = some_clicks(20, 200 * len(STEPS), [(FROM, FROM + DAY)], links=LINKS)
     for there in each_step(proxy, STEPS, made.kill, world.insert, rows):
         made.start()
-        wait_copied(clickhouse, "rolled_day", there)
+        wait_copied(clickhouse, "spanned_day", there)
         settled(made, len(there), FROM, TO)
         assert_answers(made, there)

@@ -31,6 +31,7 @@ class Bench(Settled):
 
     def set_up(self):
         super().set_up()
+        self.fill_links()
         shares = self.owners()
         self.owner = {
             "owner of 1 %": min(shares, key=lambda s: abs(s[1] - 0.01))[0],

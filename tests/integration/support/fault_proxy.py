@@ -392,8 +392,8 @@ class Held:
 
 # Of schemas/clickhouse/, the kinds of rows that are not made by a SELECT.
 DECODE = {"zstd": zstd.decompress, "": bytes}
-SETTLED_BYTES = {1: "hour", 3: "pass", 8: "sealing", 15: "copying", 17: "rolling",
-                 19: "valuing"}
+SETTLED_BYTES = {1: "hour", 3: "pass", 8: "sealing", 15: "copying", 19: "valuing",
+                 22: "spanning"}
 
 
 def settled_kind(query, encoding, body):
