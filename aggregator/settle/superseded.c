@@ -195,18 +195,13 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 	return status;
 }
 
-static void take_found(void *arg, const uint64_t *n)
-{
-	*(bool *)arg = n[0] > 0;
-}
-
 /* Days that aggregators of before rolled up.  Once clean_settled has deleted
  * what publishes them, and their readers know, their table is emptied; unless
  * one of these runs beside and has begun another. */
 static int empty_former_rollups(const struct cleaning *c, struct error *err)
 {
 	struct buf sql = {0};
-	bool found = false;
+	uint64_t found = 0;
 	int status;
 
 	buf_printf(&sql,
@@ -215,8 +210,8 @@ static int empty_former_rollups(const struct cleaning *c, struct error *err)
 		   "WHERE kind IN ('rolled_day', 'rolling') "
 		   "FORMAT TabSeparated",
 		   c->before);
-	status = buf_cstr(&sql) ? settling_query(c->ch, sql.data, NULL, 1,
-						 take_found, &found, err)
+	status = buf_cstr(&sql) ? clickhouse_numbers(c->ch, sql.data, NULL,
+						     &found, 1, err)
 				: error_set_nomem(err);
 	buf_reset(&sql);
 	if (status == 0 && found)
