@@ -131,6 +131,9 @@ static const char day_values[] =
 static const char stats_spans[] =
 #include "schemas/clickhouse/0052_stats_spans.sql.inc"
 	;
+static const char links_found[] =
+#include "schemas/clickhouse/0053_links_found.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -176,5 +179,6 @@ const struct migration migrations[] = {
 	{"0049_repeated_clicks.sql", repeated_clicks},
 	{"0050_day_values.sql", day_values},
 	{"0052_stats_spans.sql", stats_spans},
+	{"0053_links_found.sql", links_found},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
