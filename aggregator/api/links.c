@@ -152,7 +152,7 @@ static int ask_page(struct call *call, struct page *page, struct error *err)
 	struct buf sql = {0};
 	int status = -1;
 
-	links_sql_page(&sql, page->q, page->scan.after.part);
+	links_sql_page(&sql, page->q, &page->scan);
 	page->picked = 0;
 	if (!buf_cstr(&sql))
 		error_set_nomem(err);
@@ -182,6 +182,13 @@ static void skip_newer(const struct links_query *q, struct links_place *place)
 	place->link_id = UINT64_MAX;
 }
 
+/* One owner's links lie in the order of creation; those of some do not. */
+static bool needs_window(const struct links_query *q)
+{
+	return links_query_filters(q) &&
+	       !(links_query_is_by_owner(q) && q->filters[LINKS_OWNER]);
+}
+
 /* A scan from `after` on: first of the newest rows, in the order of creation,
  * where a filter may have to pass over many. */
 static int start(struct call *call, struct page *page, struct links_place after,
@@ -192,7 +199,7 @@ static int start(struct call *call, struct page *page, struct links_place after,
 
 	skip_newer(q, &after);
 	*scan = (struct links_scan){.after = after, .candidates = WINDOW_ROWS};
-	if (after.part != LINKS_CLICKED && links_query_filters(q) &&
+	if (after.part != LINKS_CLICKED && needs_window(q) &&
 	    ask(call, page, links_sql_window, "n", take_window,
 		&scan->oldest_ms, err) < 0)
 		return -1;
@@ -215,8 +222,6 @@ static int advance(struct call *call, struct page *page, bool *ret_end,
 	if (page->picked == scan->candidates) {
 		scan->after = page->last_picked;
 	} else if (scan->oldest_ms) {
-		scan->after.number = scan->oldest_ms - 1;
-		scan->after.link_id = UINT64_MAX;
 		scan->oldest_ms = 0;
 		scan->indexed = true;
 	} else if (scan->after.part == LINKS_CLICKED) {

@@ -38,6 +38,14 @@ bool links_query_filters(const struct links_query *q)
 	       (q->bounds && (q->bounds->has_owners || q->bounds->account));
 }
 
+bool links_query_is_by_owner(const struct links_query *q)
+{
+	return (q->filters[LINKS_OWNER] ||
+		(q->bounds && q->bounds->has_owners)) &&
+	       !q->filters[LINKS_TEXT] && !q->filters[LINKS_URL] &&
+	       !q->filters[LINKS_TAG] && !q->filters[LINKS_CAMPAIGN];
+}
+
 struct links_place links_place_first(enum links_part part, uint32_t until_day)
 {
 	return (struct links_place){

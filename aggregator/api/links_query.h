@@ -73,6 +73,11 @@ void links_query_release(struct links_query *q);
  * since its caller sees no others. */
 bool links_query_filters(const struct links_query *q);
 
+/* Whether it is about links of some owners, and says nothing that the
+ * projection by_owner_and_creation lacks: what has an index, which may find
+ * fewer than the owners have. */
+bool links_query_is_by_owner(const struct links_query *q);
+
 /* The first place of a part. */
 struct links_place links_place_first(enum links_part part, uint32_t until_day);
 

@@ -6,9 +6,11 @@
 
 #include "aggregator/api/archive.h"
 
-/* The expression of the index by_words, letter by letter: see the migration.
- * No filter has a control character, so none matches across two of them. */
-#define WORDS "lowerUTF8(concat(url, '\\n', description, '\\n', code))"
+/* Of the index by_words, letter by letter: see the migration.  No filter has a
+ * control character, so none matches across two of the columns. */
+#define HAS_WORDS                                                              \
+	("lowerUTF8(concat(url, '\\n', description, '\\n', code)) LIKE "       \
+	 "lowerUTF8({q:String})")
 
 /* --- parameters -------------------------------------------------------------
  */
@@ -79,16 +81,7 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 		p->items[(*n)++] =
 			(struct clickhouse_param){text_params[i], text->data};
 	}
-	if (fill_bounds(p, q->bounds, n, err) < 0)
-		return -1;
-	if (!q->filters[LINKS_URL])
-		return 0;
-	escape_like(&p->words, q->filters[LINKS_URL]);
-	if (p->words.failed)
-		return error_set_nomem(err);
-	p->items[(*n)++] =
-		(struct clickhouse_param){"param_url_like", p->words.data};
-	return 0;
+	return fill_bounds(p, q->bounds, n, err);
 }
 
 int links_params_fill(struct links_params *p, const struct links_query *q,
@@ -110,6 +103,13 @@ int links_params_fill(struct links_params *p, const struct links_query *q,
 		{"param_created_to",
 		 q->created_to > 0 ? (uint64_t)q->created_to : 0},
 	};
+	static const struct clickhouse_param settings[] = {
+		/* One question takes no more of a server that others ask, too.
+		 */
+		{"max_memory_usage", LINKS_SQL_MEMORY},
+		/* Of several that would do, each costs 5 ms to weigh. */
+		{"preferred_optimize_projection_name", "by_creation"},
+	};
 	size_t n = 0;
 
 	*p = (struct links_params){0};
@@ -119,13 +119,8 @@ int links_params_fill(struct links_params *p, const struct links_query *q,
 		p->items[n] = (struct clickhouse_param){numbers[n].name,
 							p->numbers[n]};
 	}
-	/* One question takes no more of a server that others ask, too. */
-	p->items[n++] =
-		(struct clickhouse_param){"max_memory_usage", LINKS_SQL_MEMORY};
-	/* The table's own order has the indexes of words, tags and owners. */
-	if (!scan->oldest_ms && scan->indexed)
-		p->items[n++] = (struct clickhouse_param){
-			"optimize_use_projections", "0"};
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+		p->items[n++] = settings[i];
 	return fill_texts(p, q, &n, err);
 }
 
@@ -133,7 +128,6 @@ void links_params_release(struct links_params *p)
 {
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
 		buf_free(&p->texts[i]);
-	buf_free(&p->words);
 	buf_free(&p->owners);
 	buf_free(&p->account);
 }
@@ -148,15 +142,13 @@ void links_params_release(struct links_params *p)
 static void put_where(struct buf *sql, const struct links_query *q)
 {
 	static const char *const conditions[LINKS_FILTER_COUNT] = {
-		[LINKS_TEXT] = WORDS " LIKE lowerUTF8({q:String})",
+		[LINKS_TEXT] = HAS_WORDS,
 		[LINKS_TAG] = "has(tags, {tag:String})",
 		[LINKS_OWNER] = "owner = {owner:String}",
 		[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
 		[LINKS_DOMAIN] = "domain = {domain:String}",
 		[LINKS_STATE] = "state = {state:String}",
-		/* The first finds it, the second is sure. */
-		[LINKS_URL] = WORDS " LIKE lowerUTF8({url_like:String}) AND "
-				    "url = {url:String}",
+		[LINKS_URL] = "url = {url:String}",
 	};
 
 	buf_puts(sql, "1");
@@ -232,13 +224,19 @@ static void put_clicked(struct buf *sql, const struct links_query *q)
 /* --- pages ------------------------------------------------------------------
  */
 
-/* The codes of the candidates; clicks do not say them. */
+/* The codes of the candidates. */
 static const char *codes_of(enum links_part part)
 {
-	return part == LINKS_CLICKED ? "SELECT code FROM links WHERE link_id "
-				       "IN (SELECT arrayJoin(picked).2)"
+	return part == LINKS_CLICKED ? "SELECT arrayJoin(codes)"
 				     : "SELECT arrayJoin(picked).3";
 }
+
+/* The links of a page lie in as many places, of each of which a thousand rows
+ * are read: too few for a second thread, unless it is told so.  Where more is
+ * read, such small pieces cost more than they give. */
+#define BY_ALL_THREADS                                                         \
+	" SETTINGS merge_tree_min_rows_for_concurrent_read = 1024, "           \
+	"merge_tree_min_bytes_for_concurrent_read = 65536"
 
 /* The newest version of each candidate.  By its code a link is found in the
  * table, by its time of creation in the projection, where those of a page lie
@@ -257,7 +255,8 @@ static void put_newest(struct buf *sql, enum links_part part)
 		buf_puts(sql, " AND created_at IN (SELECT "
 			      "fromUnixTimestamp64Milli(toInt64("
 			      "arrayJoin(picked).1), 'UTC'))");
-	buf_puts(sql, " ORDER BY version DESC LIMIT 1 BY code, link_id");
+	buf_puts(sql, " ORDER BY version DESC LIMIT 1 BY code, "
+		      "link_id" BY_ALL_THREADS);
 }
 
 /* The newest link of a code is its present one: generations are the upper bits
@@ -266,7 +265,7 @@ static void put_present(struct buf *sql, enum links_part part)
 {
 	buf_printf(sql,
 		   "SELECT code AS present_code, max(link_id) AS present_id "
-		   "FROM links WHERE code IN (%s) GROUP BY code",
+		   "FROM links WHERE code IN (%s) GROUP BY code" BY_ALL_THREADS,
 		   codes_of(part));
 }
 
@@ -325,18 +324,52 @@ static void put_links(struct buf *sql, const struct links_query *q,
 	buf_puts(sql, " ORDER BY n_place DESC, link_id DESC");
 }
 
-void links_sql_page(struct buf *sql, const struct links_query *q,
-		    enum links_part part)
+/*
+ * Settings of a scalar subquery are its own.  Indexes are of the table's own
+ * order, which ClickHouse, left to itself, does not take.
+ */
+static void put_order(struct buf *sql, const struct links_query *q,
+		      const struct links_scan *scan)
 {
-	buf_puts(sql, "WITH (SELECT groupArray((n_place, link_id, a_code)) "
+	if (links_query_is_by_owner(q) && !scan->oldest_ms)
+		buf_puts(sql, " SETTINGS preferred_optimize_projection_name = "
+			      "'by_owner_and_creation'");
+	else if (scan->indexed)
+		buf_puts(sql, " SETTINGS optimize_use_projections = 0");
+}
+
+/* Candidates of a window that has too few of them for a page are none: the
+ * round after it picks them again, with those of all times. */
+static void put_picked(struct buf *sql, const struct links_query *q,
+		       const struct links_scan *scan)
+{
+	buf_puts(sql, "(SELECT arrayResize(groupArray((n_place, link_id, "
+		      "a_code)) AS every, if({oldest:Int64} > 0 AND "
+		      "length(every) < {candidates:UInt64}, 0, length(every))) "
 		      "FROM (");
-	if (part == LINKS_CLICKED)
+	if (scan->after.part == LINKS_CLICKED)
 		put_clicked(sql, q);
 	else
 		put_created(sql, q);
-	buf_puts(sql, ")) AS picked ");
+	buf_putc(sql, ')');
+	put_order(sql, q, scan);
+	buf_puts(sql, ") AS picked");
+	/* Clicks do not say codes. */
+	if (scan->after.part == LINKS_CLICKED)
+		buf_puts(sql, ", (SELECT groupArray(code) FROM links WHERE "
+			      "link_id IN (SELECT arrayJoin(picked).2) "
+			      "SETTINGS preferred_optimize_projection_name = "
+			      "'by_link') AS codes");
+}
+
+void links_sql_page(struct buf *sql, const struct links_query *q,
+		    const struct links_scan *scan)
+{
+	buf_puts(sql, "WITH ");
+	put_picked(sql, q, scan);
+	buf_putc(sql, ' ');
 	buf_puts(sql, picked_row);
 	buf_puts(sql, " UNION ALL SELECT * FROM (");
-	put_links(sql, q, part);
+	put_links(sql, q, scan->after.part);
 	buf_puts(sql, ") FORMAT TabSeparated");
 }

@@ -19,9 +19,11 @@
 /* Which candidates are looked at. */
 struct links_scan {
 	struct links_place after;
-	uint64_t oldest_ms; /* created at this or later; 0: any */
+	/* A window: created at this or later, and none unless it has all the
+	 * candidates that are asked for; 0: no window, any time. */
+	uint64_t oldest_ms;
 	size_t candidates;
-	/* All that is older: by the table's indexes rather than in the order of
+	/* Of any time: by the table's indexes rather than in the order of
 	 * creation. */
 	bool indexed;
 };
@@ -31,7 +33,6 @@ struct links_scan {
 /* The parameters of a statement, and what they point to. */
 struct links_params {
 	struct buf texts[LINKS_FILTER_COUNT];
-	struct buf words;	    /* LIKE pattern of `url` */
 	struct buf owners, account; /* that the caller's bounds say */
 	char numbers[9][24];
 	struct clickhouse_param items[24];
@@ -46,7 +47,7 @@ void links_params_release(struct links_params *p);
  * order of the list.
  */
 void links_sql_page(struct buf *sql, const struct links_query *q,
-		    enum links_part part);
+		    const struct links_scan *scan);
 #define LINKS_SQL_COLUMNS                                                      \
 	"snnnnnn"                                                              \
 	"ssssssssssssss"                                                       \

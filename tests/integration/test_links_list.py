@@ -268,12 +268,16 @@ def test_what_only_older_versions_pass_is_not_listed(aggregator, archive):
 
 @pytest.mark.long
 def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
-    """More than are gone through in the order of creation."""
+    """More than are gone through in the order of creation; some are among
+    these, fewer than a page looks at once its first is filled."""
     chance = random.Random(4)
-    archive.insert([make_version(chance, n, f"c{n}", START_MS + n * 1000, 1,
+    newer_ms = 1_810_000_000_000
+    archive.insert([make_version(chance, n, f"c{n}", created_ms + n * 1000, 1,
                                  owner="ann", tags=["rare"], state="live",
                                  url=f"https://needle.example/{n}")
-                    for n in range(1, 31)])
+                    for created_ms, numbers in ((START_MS, range(1, 31)),
+                                                (newer_ms, range(31, 51)))
+                    for n in numbers])
     archive.insert([make_version(chance, 7, "c7", START_MS + 7000, 2,
                                  owner="bob", tags=[], url="https://b.example",
                                  description="")])
@@ -282,14 +286,19 @@ def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
         "toString(number), number + 1000, 1, toDateTime64('2027-01-01', 3, "
         "'UTC') + number, 'https://hay.example' FROM numbers(500100)")
     made = aggregator()
-    expected = [str(n) for n in range(30, 0, -1) if n != 7]
+    expected = [str(n) for n in range(50, 0, -1) if n != 7]
+    old = {"created_to": START_MS // 1000 + 100}
     for filters in ({"owner": "ann"}, {"tag": "rare"}, {"q": "NEEDLE"},
                     {"q": "needle", "owner": "ann"},
-                    {"state": "live", "created_to": START_MS // 1000 + 100,
-                     "tag": "rare"}):
-        assert ids(pages(made, 8, **filters)) == expected, filters
-        assert ids(pages(made, 100, **filters)) == expected, filters
-    assert ids(pages(made, 8, url="https://needle.example/9")) == ["9"]
+                    {"owner": "ann", "tag": "rare", "state": "live"},
+                    {"owner": "ann", **old},
+                    {"state": "live", "tag": "rare", **old}):
+        wanted = expected[20:] if "created_to" in filters else expected
+        for limit in (1, 8, 100):
+            assert ids(pages(made, limit, **filters)) == wanted, filters
+    for n in (9, 40):
+        assert ids(pages(made, 8, url=f"https://needle.example/{n}")) == [str(n)]
+    assert ids(pages(made, 8, owner="bob")) == ["7"]
 
 
 ODD = ["' OR 1=1 --", "\\' OR 1=1 --", "%", "%%", "_", "\\", "\\\\", "\\%",
