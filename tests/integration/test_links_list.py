@@ -2,6 +2,7 @@
 computed in Python."""
 import json
 import random
+import re
 import time
 
 import jsonschema_rs
@@ -506,6 +507,48 @@ def test_by_clicks_are_those_of_people_on_the_days_counted(
     assert instant(days["to"]) % DAY == 0
     assert instant(days["to"]) <= time.time()
     assert instant(days["to"]) - instant(days["from"]) == 30 * DAY
+
+
+def declare_projections_anew(archive):
+    """As a migration does: the parts that are there have none of them yet."""
+    def parts_with(name):
+        return archive.clickhouse.value(
+            "SELECT count() FROM system.projection_parts WHERE active AND "
+            "database = currentDatabase() AND table = 'links' AND "
+            f"name = '{name}'")
+
+    made = re.findall(r"PROJECTION (\w+)\s+(\([^()]*\))",
+                      archive.clickhouse.value("SHOW CREATE TABLE links"))
+    assert len(made) == 3
+    for name, text in made:
+        assert parts_with(name) > 0
+        archive.clickhouse.query(f"ALTER TABLE links DROP PROJECTION {name} "
+                                 "SETTINGS mutations_sync = 2")
+        archive.clickhouse.query(
+            f"ALTER TABLE links ADD PROJECTION {name} {text}")
+        assert parts_with(name) == 0
+
+
+def test_parts_that_have_no_projection_yet_are_listed_alike(
+        aggregator, archive, clicked):
+    chance = fill(archive, 16, 100)
+    declare_projections_anew(archive)
+    archive.insert([make_version(chance, link_id, row["code"],
+                                 row["created_ms"], 9,
+                                 generation=row["generation"])
+                    for link_id, row in archive.newest().items()
+                    if chance.random() < 0.2])
+    counts = {n: n for n in range(1, 21)}
+    clicked(counts, 2)
+    made = aggregator()
+    days_settled(archive, sum(counts.values()) + 4 * len(counts))
+
+    for filters in ({}, {"owner": "ann"}, {"owner": "ann", "state": "live"},
+                    {"owner": "ann", "tag": "a"}, {"tag": "a"}, {"q": "shop"}):
+        assert ids(pages(made, 7, **filters)) == \
+            archive.listed(**filters), filters
+        assert clicks_of(pages(made, 7, sort="clicks", **filters)) == \
+            by_clicks(archive, counts, **filters), filters
 
 
 def test_a_page_by_clicks_goes_on_when_a_day_is_settled_again(
