@@ -134,6 +134,9 @@ static const char stats_spans[] =
 static const char links_found[] =
 #include "schemas/clickhouse/0053_links_found.sql.inc"
 	;
+static const char hourly_merges[] =
+#include "schemas/clickhouse/0054_hourly_merges.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -180,5 +183,6 @@ const struct migration migrations[] = {
 	{"0050_day_values.sql", day_values},
 	{"0052_stats_spans.sql", stats_spans},
 	{"0053_links_found.sql", links_found},
+	{"0054_hourly_merges.sql", hourly_merges},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -48,6 +48,13 @@ static int stage(struct day_copy *c, struct error *err)
 		"arraySort(groupUniqArrayArray(hi)), "
 		"arraySort(groupUniqArrayArray(oi)) "
 		"FROM " SQL_DROPPED_SLOTS " GROUP BY l, s";
+	/* GROUP BY follows the order of `clicks`, so that memory stays flat: it
+	 * is that of a few blocks, whose arrays are large. */
+	static const struct clickhouse_param own[] = {
+		{"optimize_aggregation_in_order", "1"},
+		{"max_block_size", "8192"},
+		{"min_insert_block_size_bytes", "64000000"},
+		{NULL, NULL}};
 	struct clickhouse_param params[24];
 	struct buf text = {0};
 	size_t n = 0;
@@ -55,10 +62,7 @@ static int stage(struct day_copy *c, struct error *err)
 
 	for (; c->params.items[n].name; n++)
 		params[n] = c->params.items[n];
-	/* GROUP BY follows the order of `clicks`: memory stays flat. */
-	params[n++] =
-		(struct clickhouse_param){"optimize_aggregation_in_order", "1"};
-	params[n] = (struct clickhouse_param){NULL, NULL};
+	memcpy(&params[n], own, sizeof(own));
 
 	buf_puts(&text, c->dropped ? sql_dropped : sql);
 	status = settling_run(c->s->ch, &text, params, err);

@@ -228,6 +228,9 @@ int settling_params_fill(struct settling_params *p, const struct settling *s,
 		"max_bytes_before_external_group_by", SETTLING_SPILL_BYTES};
 	p->items[n++] = (struct clickhouse_param){
 		"max_bytes_before_external_sort", SETTLING_SPILL_BYTES};
+	p->items[n++] = (struct clickhouse_param){
+		"aggregation_in_order_max_block_bytes",
+		SETTLING_IN_ORDER_BYTES};
 	/* A profile that has joins answer NULL would hide rows. */
 	p->items[n++] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[n] = (struct clickhouse_param){NULL, NULL};
