@@ -264,6 +264,7 @@ static int stage(struct work *w, const struct hour *first, size_t count,
 	add_param(w, &n, "max_insert_threads", "1");
 	add_param(w, &n, "min_insert_block_size_rows", "10000000");
 	add_param(w, &n, "min_insert_block_size_bytes", SETTLING_BLOCK_BYTES);
+	add_param(w, &n, "os_thread_priority", SETTLING_NICE);
 	add_param(w, &n, "max_bytes_before_external_group_by",
 		  SETTLING_SPILL_BYTES);
 	add_param(w, &n, "max_bytes_before_external_sort",

@@ -228,6 +228,8 @@ int settling_params_fill(struct settling_params *p, const struct settling *s,
 		"max_bytes_before_external_group_by", SETTLING_SPILL_BYTES};
 	p->items[n++] = (struct clickhouse_param){
 		"max_bytes_before_external_sort", SETTLING_SPILL_BYTES};
+	p->items[n++] =
+		(struct clickhouse_param){"os_thread_priority", SETTLING_NICE};
 	p->items[n++] = (struct clickhouse_param){
 		"aggregation_in_order_max_block_bytes",
 		SETTLING_IN_ORDER_BYTES};

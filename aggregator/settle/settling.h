@@ -176,11 +176,16 @@ int settling_query(struct clickhouse *ch, const char *sql,
 #define SETTLING_BLOCK_BYTES	"400000000"
 #define SETTLING_IN_ORDER_BYTES "2000000"
 
+/* Of threads that compute what is published: those that answer questions go
+ * first, where the server may say so (CAP_SYS_NICE).  A tenth of a processor is
+ * left to it at least. */
+#define SETTLING_NICE "10"
+
 /* What the statements about a day may name: numbers, and `settler`. */
 struct settling_params {
 	struct buf settler;
 	char numbers[12][24];
-	struct clickhouse_param items[20];
+	struct clickhouse_param items[21];
 };
 
 /* Fills in `count` numbers, twelve at most, by their names, and what every
