@@ -14,6 +14,8 @@
 /* Days in one question at most.  Rows of several days have to be sorted. */
 #define SPAN_MAX 32
 #define MEMORY	 "268435456"
+/* Of its threads: questions go first, where the server may say so. */
+#define NICE "10"
 
 static int64_t day_of(int64_t ms)
 {
@@ -298,6 +300,7 @@ static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"max_threads", "1"},
 		{"max_memory_usage", MEMORY},
 		{"max_block_size", "8192"},
+		{"os_thread_priority", NICE},
 		{NULL, NULL}};
 
 	if (!buf_cstr(&sql) || topic.failed)
