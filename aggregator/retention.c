@@ -85,6 +85,7 @@ static int list(const struct settling *s, struct error *err)
 
 struct dropping {
 	uint64_t days, waiting;
+	uint64_t repeats; /* rows that are clicks no more */
 	/* Of what failed, which stops nothing else. */
 	struct error first;
 };
@@ -112,7 +113,8 @@ static int drop_days(const struct settling *s, struct dropping *ret,
 			return error_set(err, ERROR_STOPPED, "stopped");
 		if (progress_read_last(s->ch, &last, err) < 0)
 			return -1;
-		status = drop_next(s, after, &last, &day, &dropped, err);
+		status = drop_next(s, after, &last, &day, &dropped,
+				   &ret->repeats, err);
 		if (status < 0 && day == after)
 			return -1;
 		if (day < 0)
@@ -151,6 +153,11 @@ static int drop_all(const struct settling *s, struct error *err)
 	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
 	       " rows\n",
 	       d.days, d.waiting, rows);
+	if (d.repeats)
+		printf("%" PRIu64 " rows were events sent twice, and are "
+		       "clicks no more: their days wait until their hours "
+		       "are settled again\n",
+		       d.repeats);
 	if (d.days)
 		printf("rows of days just dropped are deleted when "
 		       "aggregator.keep_superseded is over, by the aggregator "

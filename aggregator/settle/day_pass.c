@@ -96,8 +96,8 @@ static int settle_next(struct day_pass *p, int64_t after,
 
 /* Does a step with one day after `after`; see day_copy_next. */
 static int take_step(struct day_pass *p, enum day_step step, int64_t after,
-		     const struct progress *last, int64_t *ret_start,
-		     bool *ret_done, struct error *err)
+		     const struct progress *last, struct day_pass_result *ret,
+		     int64_t *ret_start, bool *ret_done, struct error *err)
 {
 	static const struct day_copy_kind *const copies[DAY_STEPS] = {
 		[DAY_SEALED] = &sealed_days,
@@ -111,7 +111,7 @@ static int take_step(struct day_pass *p, enum day_step step, int64_t after,
 	return step == DAY_SETTLED
 		       ? settle_next(p, after, last, ret_start, ret_done, err)
 		       : drop_next(&p->settling, after, last, ret_start,
-				   ret_done, err);
+				   ret_done, &ret->repeats, err);
 }
 
 /* What keeps a day from being worked on is no reason to leave others: those
@@ -143,8 +143,8 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
 		int64_t after = p->after[i], day = after;
 		bool done = false;
-		int status = take_step(p, (enum day_step)i, after, last, &day,
-				       &done, err);
+		int status = take_step(p, (enum day_step)i, after, last, ret,
+				       &day, &done, err);
 
 		if (status < 0 && !is_of_day(err, after, day, first))
 			return -1;

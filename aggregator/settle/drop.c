@@ -7,6 +7,7 @@
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
+#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -164,6 +165,21 @@ static int is_settled(struct work *w, bool *ret, struct error *err)
 	return 0;
 }
 
+/* *ret: there are none, and the hours are settled with those there were. */
+static int remove_repeats(struct work *w, uint64_t *rows, bool *ret,
+			  struct error *err)
+{
+	struct repeats_removed removed = {0};
+	int status = 0;
+
+	if (w->s->settings->reconcile_every)
+		status = repeats_remove(w->s, w->start, w->start + CIVIL_DAY,
+					&removed, err);
+	*rows += removed.rows;
+	*ret = !removed.rows && !removed.hours;
+	return status;
+}
+
 /* Whether reconciliation is waited for no longer. */
 static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
 			 struct error *err)
@@ -309,13 +325,17 @@ static int publish(struct work *w, bool *ret_written, struct error *err)
 }
 
 static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
-		struct error *err)
+		uint64_t *repeats, struct error *err)
 {
-	bool settled;
+	bool settled, once;
 
 	if (set_params(w, last, err) < 0 || is_settled(w, &settled, err) < 0)
 		return -1;
 	if (!settled)
+		return 0;
+	if (remove_repeats(w, repeats, &once, err) < 0)
+		return -1;
+	if (!once)
 		return 0;
 	if (reconcile_first(w, last, err) < 0 || set_params(w, last, err) < 0 ||
 	    stage(w, err) < 0)
@@ -325,7 +345,7 @@ static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
 
 int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start,
-	      bool *ret_dropped, struct error *err)
+	      bool *ret_dropped, uint64_t *repeats, struct error *err)
 {
 	struct work w = {.s = s};
 	int status;
@@ -341,7 +361,7 @@ int drop_next(const struct settling *s, int64_t after,
 	if (w.start < 0)
 		return 0;
 	w.attempt = settling_attempt_of_day(s, last);
-	status = drop(&w, last, ret_dropped, err);
+	status = drop(&w, last, ret_dropped, repeats, err);
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
 }

@@ -9,9 +9,12 @@
  * `keep_superseded` later, when no query reads them any more, and by their
  * offsets: a row that came meanwhile is not among them.
  *
- * Before that a day is reconciled, unless it was since it was sealed, or
- * `reconcile_every` is 0.  Where that fails the day is not dropped, for a day
- * after it was old enough and sealed.
+ * Before that events that were sent twice are made one click each, since of a
+ * dropped day they cannot be told any more: those that nobody has looked for
+ * since they came, and those that a settler before marked too late for their
+ * hour.  And the day is reconciled, unless it was since it was sealed; where
+ * that fails it is not dropped, for a day after it was old enough and sealed.
+ * Neither is done when `reconcile_every` is 0.
  *
  * A day that got late clicks is dropped again when it is sealed with them.
  */
@@ -29,11 +32,12 @@
  * Drops the first day after `after` (its start, seconds since 1970) that is old
  * enough and sealed.  *ret_start is that day, -1: there is none, and left as it
  * was when that cannot be told; *ret_dropped is false when its rows are not
- * those that were settled.
+ * those that were settled.  Adds to *repeats the rows that are clicks no more;
+ * then the day is not dropped before it is settled with that.
  */
 int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start,
-	      bool *ret_dropped, struct error *err);
+	      bool *ret_dropped, uint64_t *repeats, struct error *err);
 
 /* Deletes the rows of days that were dropped `keep_superseded` ago; those that
  * a backup or a replica brought back, too. */

@@ -7,7 +7,8 @@ import pytest
 from support.asking import ask_range, settled
 from support.clicks import counted, hours_events, is_click, some_clicks
 from support.fault_proxy import FAULTS, each_step
-from support.keeping import keeper, wait_gone, world  # noqa: F401
+from support.keeping import (  # noqa: F401
+    keeper, wait_gone, wait_sealed, world)
 from support.program import eventually
 
 DAY = 86400
@@ -213,6 +214,32 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
         assert_counted(made, rows + removed(gone))
     assert proxy.faults() == {fault: len(STEPS)}
     assert len(repeated(clickhouse)) == len(gone)
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_before_a_day_is_dropped_each_of_its_events_is_one_click(  # noqa: F811
+        keeper, world, clickhouse, marked):
+    """Those that nobody has looked for, and those that a settler marked when their
+    hours were settled, and did not say so: it had lost its lease."""
+    start, end = FROM - 20 * DAY, FROM - 19 * DAY
+    rows = once(some_clicks(7, 100, [(start, end)], links=LINKS))
+    twice = [again(row) for row in rows if is_click(row)][:10]
+    world.insert(rows + twice)
+    former = keeper(raw_days=0, reconcile_every="0s")
+    wait_sealed(clickhouse, 1)
+    assert not repeated(clickhouse)
+    former.stop()
+    if marked:
+        clickhouse.query("ALTER TABLE clicks UPDATE outcome = 'repeated' "
+                         "WHERE maybe_sent SETTINGS mutations_sync = 2")
+
+    made = keeper(reconcile_every="1h")
+    wait_gone(clickhouse, 1)
+
+    total = ask_range(made, start, end, bots="include", interval="month")["total"]
+    assert total == counted(rows + removed(twice), "include")
+    found = made.metric("shortloop_aggregator_repeats_removed_total")
+    assert found == (0 if marked else len(twice))
 
 
 @pytest.mark.long
