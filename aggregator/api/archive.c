@@ -100,18 +100,26 @@ int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 {
 	const struct clickhouse_param params[] = {{NULL, NULL}};
 	struct owners_reader reader = {fn, arg};
-	struct buf sql = {0};
+	struct buf ids = {0}, sql = {0};
 	int status;
 
-	buf_puts(&sql, "SELECT link_id, toValidUTF8(argMax(owner, version)), "
-		       "argMax(account, version), argMax(creator, version) "
-		       "FROM links WHERE link_id IN (");
 	for (size_t i = 0; i < count; i++)
-		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", link_ids[i]);
-	buf_puts(&sql, ") GROUP BY link_id FORMAT TabSeparated");
-	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params, "nsss",
-						  take_owner, &reader, err)
-				: error_set_nomem(err);
+		buf_printf(&ids, "%s%" PRIu64, i ? "," : "", link_ids[i]);
+	if (buf_cstr(&ids))
+		buf_printf(&sql,
+			   "SELECT link_id, toValidUTF8(argMax(owner, "
+			   "version)), argMax(account, version), "
+			   "argMax(creator, version) FROM links "
+			   "WHERE " ARCHIVE_HAS_ID(
+				   "%s") " GROUP BY "
+					 "link_id" ARCHIVE_HAS_ID_SETTINGS
+					 " FORMAT TabSeparated",
+			   ids.data, ids.data);
+	status = ids.failed || !buf_cstr(&sql)
+			 ? error_set_nomem(err)
+			 : clickhouse_rows(ch, sql.data, params, "nsss",
+					   take_owner, &reader, err);
+	buf_free(&ids);
 	buf_free(&sql);
 	return status;
 }

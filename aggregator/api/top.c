@@ -234,54 +234,63 @@ static int take_clicked(void *arg, char **f, struct error *err)
 	return !link || link->code ? 0 : name(link, f[1], "", f[2], err);
 }
 
-/* Those that have no code yet; false: all have one. */
-static bool put_nameless(struct buf *sql, const struct top *t)
+/* The link_ids of those that have no code yet; false: all have one. */
+static bool put_nameless(struct buf *ids, const struct top *t)
 {
-	const char *before = " link_id IN (";
-
 	for (size_t i = 0; i < t->count; i++) {
-		if (t->links[i].code)
-			continue;
-		buf_printf(sql, "%s%" PRIu64, before, t->links[i].link_id);
-		before = ",";
+		if (!t->links[i].code)
+			buf_printf(ids, "%s%" PRIu64, ids->len ? "," : "",
+				   t->links[i].link_id);
 	}
-	buf_putc(sql, ')');
-	return *before == ',';
+	return ids->len > 0 || ids->failed;
 }
 
 static int ask_archive(struct top *t, const struct question_params *params,
 		       struct error *err)
 {
-	struct buf sql = {0};
+	struct buf ids = {0}, sql = {0};
+	int status = 0;
 
-	buf_puts(&sql, "SELECT link_id, toValidUTF8(any(code)), "
-		       "toValidUTF8(argMax(url, version)), "
-		       "toValidUTF8(argMax(owner, version)), "
-		       "argMax(account, version), argMax(creator, version) "
-		       "FROM links WHERE");
-	if (!put_nameless(&sql, t)) {
-		buf_free(&sql);
+	if (!put_nameless(&ids, t))
 		return 0;
-	}
-	buf_puts(&sql, " GROUP BY link_id FORMAT TabSeparated");
-	return run(t, &sql, params, "nsssss", take_archived, err);
+	if (buf_cstr(&ids))
+		buf_printf(&sql,
+			   "SELECT link_id, toValidUTF8(any(code)), "
+			   "toValidUTF8(argMax(url, version)), "
+			   "toValidUTF8(argMax(owner, version)), "
+			   "argMax(account, version), argMax(creator, version) "
+			   "FROM links WHERE " ARCHIVE_HAS_ID(
+				   "%s") " GROUP BY "
+					 "link_id" ARCHIVE_HAS_ID_SETTINGS
+					 " FORMAT TabSeparated",
+			   ids.data, ids.data);
+	status = ids.failed
+			 ? error_set_nomem(err)
+			 : run(t, &sql, params, "nsssss", take_archived, err);
+	buf_free(&ids);
+	return status;
 }
 
 static int ask_rows(struct top *t, const struct question_params *params,
 		    struct error *err)
 {
-	struct buf sql = {0};
+	struct buf ids = {0}, sql = {0};
+	int status;
 
+	if (!put_nameless(&ids, t))
+		return 0;
 	buf_puts(&sql, "SELECT link_id, toValidUTF8(any(code)), "
 		       "toValidUTF8(argMax(owner, ts))");
 	clicks_sql_from_rows(&sql, t->q, &t->scope);
-	buf_puts(&sql, " AND");
-	if (!put_nameless(&sql, t)) {
-		buf_free(&sql);
-		return 0;
-	}
-	buf_puts(&sql, " GROUP BY link_id FORMAT TabSeparated");
-	return run(t, &sql, params, "nss", take_clicked, err);
+	if (buf_cstr(&ids))
+		buf_printf(&sql,
+			   " AND link_id IN (%s) GROUP BY link_id "
+			   "FORMAT TabSeparated",
+			   ids.data);
+	status = ids.failed ? error_set_nomem(err)
+			    : run(t, &sql, params, "nss", take_clicked, err);
+	buf_free(&ids);
+	return status;
 }
 
 static int fetch(struct top *t, struct error *err)
