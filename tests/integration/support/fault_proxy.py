@@ -58,7 +58,7 @@ QUICK = tuple(f for f in FAULTS if not f.startswith("hang_"))
 INSERT = re.compile(r"\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?:\w+\.)?`?(\w+)",
                     re.IGNORECASE)
 
-Passed = collections.namedtuple("Passed", "at kind token fault query")
+Passed = collections.namedtuple("Passed", "at kind token fault query params")
 Call = collections.namedtuple("Call", "function carried_out")
 Say = collections.namedtuple("Say", "function")
 
@@ -262,7 +262,7 @@ class ClickHouseProxy(Listener):
             self.passed.append(Passed(
                 time.time(), request.kind, request.token,
                 type(fault).__name__.lower() if isinstance(fault, (Call, Say))
-                else fault, request.query))
+                else fault, request.query, request.params))
         return held, fault
 
     def _meet(self, request, client, fault):
@@ -413,9 +413,9 @@ class Request:
         self.headers = [tuple(line.split(": ", 1)) for line in lines if line]
         self.headers = [h for h in self.headers if len(h) == 2]
         url = urllib.parse.urlsplit(self.path)
-        params = dict(urllib.parse.parse_qsl(url.query))
-        self.token = params.get("insert_deduplication_token", "")
-        self.query = params.get("query") or body[:2000].decode("latin-1")
+        self.params = dict(urllib.parse.parse_qsl(url.query))
+        self.token = self.params.get("insert_deduplication_token", "")
+        self.query = self.params.get("query") or body[:2000].decode("latin-1")
         table = INSERT.match(self.query)
         self.kind = ("ping" if url.path == "/ping" else
                      table[1] if table else
