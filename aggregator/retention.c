@@ -85,7 +85,7 @@ static int list(const struct settling *s, struct error *err)
 
 struct dropping {
 	uint64_t days, waiting;
-	uint64_t repeats; /* rows that are clicks no more */
+	struct repeats_removed removed;
 	/* Of what failed, which stops nothing else. */
 	struct error first;
 };
@@ -114,7 +114,7 @@ static int drop_days(const struct settling *s, struct dropping *ret,
 		if (progress_read_last(s->ch, &last, err) < 0)
 			return -1;
 		status = drop_next(s, after, &last, &day, &dropped,
-				   &ret->repeats, err);
+				   &ret->removed, err);
 		if (status < 0 && day == after)
 			return -1;
 		if (day < 0)
@@ -153,11 +153,11 @@ static int drop_all(const struct settling *s, struct error *err)
 	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
 	       " rows\n",
 	       d.days, d.waiting, rows);
-	if (d.repeats)
+	if (d.removed.rows)
 		printf("%" PRIu64 " rows were events sent twice, and are "
 		       "clicks no more: their days wait until their hours "
 		       "are settled again\n",
-		       d.repeats);
+		       d.removed.rows);
 	if (d.days)
 		printf("rows of days just dropped are deleted when "
 		       "aggregator.keep_superseded is over, by the aggregator "

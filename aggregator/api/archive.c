@@ -106,15 +106,15 @@ int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 	for (size_t i = 0; i < count; i++)
 		buf_printf(&ids, "%s%" PRIu64, i ? "," : "", link_ids[i]);
 	if (buf_cstr(&ids))
-		buf_printf(&sql,
-			   "SELECT link_id, toValidUTF8(argMax(owner, "
-			   "version)), argMax(account, version), "
-			   "argMax(creator, version) FROM links "
-			   "WHERE " ARCHIVE_HAS_ID(
-				   "%s") " GROUP BY "
-					 "link_id" ARCHIVE_HAS_ID_SETTINGS
-					 " FORMAT TabSeparated",
-			   ids.data, ids.data);
+		buf_printf(
+			&sql,
+			"SELECT link_id, toValidUTF8(argMax(owner, "
+			"version)), argMax(account, version), "
+			"argMax(creator, version) FROM links "
+			"WHERE " ARCHIVE_HAS_ID("%s") " GROUP BY "
+						      "link_id" ARCHIVE_BY_LINK
+						      " FORMAT TabSeparated",
+			ids.data, ids.data);
 	status = ids.failed || !buf_cstr(&sql)
 			 ? error_set_nomem(err)
 			 : clickhouse_rows(ch, sql.data, params, "nsss",

@@ -38,7 +38,7 @@ struct archived_link {
 #define ARCHIVE_HAS_ID(ids)                                                    \
 	"code IN (SELECT code FROM links WHERE link_id IN (" ids               \
 	")) AND link_id IN (" ids ")"
-#define ARCHIVE_HAS_ID_SETTINGS                                                \
+#define ARCHIVE_BY_LINK                                                        \
 	" SETTINGS preferred_optimize_projection_name = 'by_link'"
 
 /* The newest link of a code.  ERROR_NOTFOUND when the archive has none.

@@ -356,10 +356,10 @@ static void put_picked(struct buf *sql, const struct links_query *q,
 	buf_puts(sql, ") AS picked");
 	/* Clicks do not say codes. */
 	if (scan->after.part == LINKS_CLICKED)
-		buf_puts(sql, ", (SELECT groupArray(code) FROM links WHERE "
-			      "link_id IN (SELECT arrayJoin(picked).2) "
-			      "SETTINGS preferred_optimize_projection_name = "
-			      "'by_link') AS codes");
+		buf_puts(sql,
+			 ", (SELECT groupArray(code) FROM links WHERE "
+			 "link_id IN (SELECT "
+			 "arrayJoin(picked).2)" ARCHIVE_BY_LINK ") AS codes");
 }
 
 void links_sql_page(struct buf *sql, const struct links_query *q,

@@ -249,7 +249,7 @@ static int ask_archive(struct top *t, const struct question_params *params,
 		       struct error *err)
 {
 	struct buf ids = {0}, sql = {0};
-	int status = 0;
+	int status;
 
 	if (!put_nameless(&ids, t))
 		return 0;
@@ -261,7 +261,7 @@ static int ask_archive(struct top *t, const struct question_params *params,
 			   "argMax(account, version), argMax(creator, version) "
 			   "FROM links WHERE " ARCHIVE_HAS_ID(
 				   "%s") " GROUP BY "
-					 "link_id" ARCHIVE_HAS_ID_SETTINGS
+					 "link_id" ARCHIVE_BY_LINK
 					 " FORMAT TabSeparated",
 			   ids.data, ids.data);
 	status = ids.failed

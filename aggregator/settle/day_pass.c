@@ -111,7 +111,7 @@ static int take_step(struct day_pass *p, enum day_step step, int64_t after,
 	return step == DAY_SETTLED
 		       ? settle_next(p, after, last, ret_start, ret_done, err)
 		       : drop_next(&p->settling, after, last, ret_start,
-				   ret_done, &ret->repeats, err);
+				   ret_done, &ret->removed, err);
 }
 
 /* What keeps a day from being worked on is no reason to leave others: those

@@ -60,16 +60,16 @@ static void on_shortage(void *arg, const struct shortage *s)
 /* --- what was done ----------------------------------------------------------
  */
 
-static void report_repeats(const struct day_settler *d, uint64_t rows,
-			   uint64_t hours)
+static void report_repeats(const struct day_settler *d,
+			   const struct repeats_removed *removed)
 {
-	metric_add(d->metrics.repeats, rows);
-	if (rows || hours)
+	metric_add(d->metrics.repeats, removed->rows);
+	if (removed->rows || removed->hours)
 		log_info(d->env.log,
 			 "events that were sent twice are one click each; "
 			 "their hours are settled again",
-			 log_int("rows", (int64_t)rows),
-			 log_int("hours", (int64_t)hours));
+			 log_int("rows", (int64_t)removed->rows),
+			 log_int("hours", (int64_t)removed->hours));
 }
 
 static void report_dropped(struct day_settler *d,
@@ -78,7 +78,7 @@ static void report_dropped(struct day_settler *d,
 	char name[CIVIL_NAME_MAX];
 
 	metric_add(d->metrics.dropped, r->dropped);
-	report_repeats(d, r->repeats, 0);
+	report_repeats(d, &r->removed);
 	metric_add(d->metrics.rows_deleted, r->rows_deleted);
 	if (r->dropped)
 		log_info(d->env.log,
@@ -139,7 +139,7 @@ static int remove_repeats(struct day_settler *d, int64_t from, int64_t to,
 	struct repeats_removed removed;
 	int status = repeats_remove(&d->settling, from, to, &removed, err);
 
-	report_repeats(d, removed.rows, removed.hours);
+	report_repeats(d, &removed);
 	return status;
 }
 

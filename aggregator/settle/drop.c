@@ -7,7 +7,6 @@
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
-#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -166,8 +165,8 @@ static int is_settled(struct work *w, bool *ret, struct error *err)
 }
 
 /* *ret: there are none, and the hours are settled with those there were. */
-static int remove_repeats(struct work *w, uint64_t *rows, bool *ret,
-			  struct error *err)
+static int remove_repeats(struct work *w, struct repeats_removed *all,
+			  bool *ret, struct error *err)
 {
 	struct repeats_removed removed = {0};
 	int status = 0;
@@ -175,7 +174,8 @@ static int remove_repeats(struct work *w, uint64_t *rows, bool *ret,
 	if (w->s->settings->reconcile_every)
 		status = repeats_remove(w->s, w->start, w->start + CIVIL_DAY,
 					&removed, err);
-	*rows += removed.rows;
+	all->rows += removed.rows;
+	all->hours += removed.hours;
 	*ret = !removed.rows && !removed.hours;
 	return status;
 }
@@ -325,7 +325,7 @@ static int publish(struct work *w, bool *ret_written, struct error *err)
 }
 
 static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
-		uint64_t *repeats, struct error *err)
+		struct repeats_removed *removed, struct error *err)
 {
 	bool settled, once;
 
@@ -333,7 +333,7 @@ static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
 		return -1;
 	if (!settled)
 		return 0;
-	if (remove_repeats(w, repeats, &once, err) < 0)
+	if (remove_repeats(w, removed, &once, err) < 0)
 		return -1;
 	if (!once)
 		return 0;
@@ -345,7 +345,8 @@ static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
 
 int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start,
-	      bool *ret_dropped, uint64_t *repeats, struct error *err)
+	      bool *ret_dropped, struct repeats_removed *removed,
+	      struct error *err)
 {
 	struct work w = {.s = s};
 	int status;
@@ -361,7 +362,7 @@ int drop_next(const struct settling *s, int64_t after,
 	if (w.start < 0)
 		return 0;
 	w.attempt = settling_attempt_of_day(s, last);
-	status = drop(&w, last, ret_dropped, repeats, err);
+	status = drop(&w, last, ret_dropped, removed, err);
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
 }

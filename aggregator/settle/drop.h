@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settling.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
@@ -32,12 +33,13 @@
  * Drops the first day after `after` (its start, seconds since 1970) that is old
  * enough and sealed.  *ret_start is that day, -1: there is none, and left as it
  * was when that cannot be told; *ret_dropped is false when its rows are not
- * those that were settled.  Adds to *repeats the rows that are clicks no more;
- * then the day is not dropped before it is settled with that.
+ * those that were settled.  Adds to *removed what was found of events that were
+ * sent twice; then the day is not dropped before it is settled with that.
  */
 int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start,
-	      bool *ret_dropped, uint64_t *repeats, struct error *err);
+	      bool *ret_dropped, struct repeats_removed *removed,
+	      struct error *err);
 
 /* Deletes the rows of days that were dropped `keep_superseded` ago; those that
  * a backup or a replica brought back, too. */

@@ -40,7 +40,7 @@ struct work {
 	struct open_plan plan; /* of one hour that is settled by what arrived */
 	struct buf lists[6];
 	char numbers[9][24];
-	struct clickhouse_param params[24];
+	struct clickhouse_param params[26];
 };
 
 static void work_free(struct work *w)
@@ -261,14 +261,10 @@ static int stage(struct work *w, const struct hour *first, size_t count,
 		return -1;
 	while (w->params[n].name)
 		n++;
-	add_param(w, &n, "max_insert_threads", "1");
 	add_param(w, &n, "min_insert_block_size_rows", "10000000");
 	add_param(w, &n, "min_insert_block_size_bytes", SETTLING_BLOCK_BYTES);
-	add_param(w, &n, "os_thread_priority", SETTLING_NICE);
-	add_param(w, &n, "max_bytes_before_external_group_by",
-		  SETTLING_SPILL_BYTES);
-	add_param(w, &n, "max_bytes_before_external_sort",
-		  SETTLING_SPILL_BYTES);
+	for (size_t i = 0; i < SETTLING_HOW_COUNT; i++)
+		add_param(w, &n, settling_how[i].name, settling_how[i].value);
 	settle_sql_hours(&sql, &w->rows);
 	status = settling_run(w->s->ch, &sql, w->params, err);
 	buf_free(&sql);

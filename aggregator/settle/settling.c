@@ -205,6 +205,23 @@ void settling_close(struct settling *s)
 	s->ch = NULL;
 }
 
+/*
+ * Bytes beyond which a GROUP BY or a sort goes on on disk: an hour has as many
+ * groups as visitors make up referrers, a day as many as owners have values.
+ * Those of the groups that a GROUP BY in the table's order, which never spills,
+ * hands on at a time: their states are a dozen times as large, and 50 MB,
+ * ClickHouse's own, come to a gigabyte.  And the nice value of its threads:
+ * those that answer questions go first, where the server may say so
+ * (CAP_SYS_NICE); a tenth of a processor is left to these at least.
+ */
+const struct clickhouse_param settling_how[SETTLING_HOW_COUNT] = {
+	{"max_insert_threads", "1"},
+	{"max_bytes_before_external_group_by", "400000000"},
+	{"max_bytes_before_external_sort", "400000000"},
+	{"aggregation_in_order_max_block_bytes", "2000000"},
+	{"os_thread_priority", "10"},
+};
+
 int settling_params_fill(struct settling_params *p, const struct settling *s,
 			 const char *const *names, const uint64_t *numbers,
 			 size_t count, struct error *err)
@@ -223,16 +240,8 @@ int settling_params_fill(struct settling_params *p, const struct settling *s,
 		return error_set_nomem(err);
 	p->items[n++] =
 		(struct clickhouse_param){"param_settler", p->settler.data};
-	p->items[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
-	p->items[n++] = (struct clickhouse_param){
-		"max_bytes_before_external_group_by", SETTLING_SPILL_BYTES};
-	p->items[n++] = (struct clickhouse_param){
-		"max_bytes_before_external_sort", SETTLING_SPILL_BYTES};
-	p->items[n++] =
-		(struct clickhouse_param){"os_thread_priority", SETTLING_NICE};
-	p->items[n++] = (struct clickhouse_param){
-		"aggregation_in_order_max_block_bytes",
-		SETTLING_IN_ORDER_BYTES};
+	for (size_t i = 0; i < SETTLING_HOW_COUNT; i++)
+		p->items[n++] = settling_how[i];
 	/* A profile that has joins answer NULL would hide rows. */
 	p->items[n++] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[n] = (struct clickhouse_param){NULL, NULL};

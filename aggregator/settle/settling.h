@@ -164,22 +164,12 @@ int settling_query(struct clickhouse *ch, const char *sql,
 		   void (*take)(void *arg, const uint64_t *numbers), void *arg,
 		   struct error *err);
 
-/*
- * Bytes beyond which a GROUP BY or a sort of settling goes on on disk: an hour
- * has as many groups as visitors make up referrers, a day as many as owners
- * have values.  Those of a block, which becomes a part.  And those of the
- * groups that a GROUP BY in the table's order, which never spills, hands on at
- * a time: their states are a dozen times as large, and 50 MB, ClickHouse's own,
- * come to a gigabyte.
- */
-#define SETTLING_SPILL_BYTES	"400000000"
-#define SETTLING_BLOCK_BYTES	"400000000"
-#define SETTLING_IN_ORDER_BYTES "2000000"
+/* Bytes of a block, which becomes a part. */
+#define SETTLING_BLOCK_BYTES "400000000"
 
-/* Of threads that compute what is published: those that answer questions go
- * first, where the server may say so (CAP_SYS_NICE).  A tenth of a processor is
- * left to it at least. */
-#define SETTLING_NICE "10"
+/* How ClickHouse is to compute what is inserted. */
+#define SETTLING_HOW_COUNT 5
+extern const struct clickhouse_param settling_how[SETTLING_HOW_COUNT];
 
 /* What the statements about a day may name: numbers, and `settler`. */
 struct settling_params {
