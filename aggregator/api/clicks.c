@@ -32,6 +32,13 @@ static bool link_needs_rows(const struct question *q)
 	return q->group_by_count || q->filters.count;
 }
 
+/* How many rows of the link may be read to answer; INT64_MAX: any number. */
+static int64_t rows_bound(const struct call *call, const struct question *q)
+{
+	return link_needs_rows(q) ? call->config->aggregator.raw_rows_max
+				  : INT64_MAX;
+}
+
 /* The link's rows in the range.  A question that needs them is refused when
  * they are more than raw_rows_max, and to find that out no more are read. */
 static int count_rows(struct call *call, const struct question *q,
@@ -43,12 +50,12 @@ static int count_rows(struct call *call, const struct question *q,
 		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
 		"FORMAT TabSeparated";
-	int64_t most = call->config->aggregator.raw_rows_max;
+	int64_t most = rows_bound(call, q);
 	bool bounded = link_needs_rows(q);
 	size_t count = n->count;
 	int status;
 
-	if (bounded && most < INT64_MAX - ROWS_BESIDE)
+	if (most < INT64_MAX - ROWS_BESIDE)
 		question_params_rows(n, most + ROWS_BESIDE);
 	status = clickhouse_numbers(call->ch, sql, n->items, ret, 1, err);
 	question_params_cut(n, count);
@@ -87,6 +94,14 @@ static int add_group(struct clicks_answer *a, const char *value,
 	return more->value && more->second ? 0 : error_set_nomem(err);
 }
 
+/* One bucket is as much as all; its row, where there is one, says the same. */
+static void take_total(struct clicks_answer *a, const struct counts *counts)
+{
+	a->total = *counts;
+	if (a->buckets.count == 1)
+		a->data[0] = *counts;
+}
+
 static int take_row(void *arg, char **f, struct error *err)
 {
 	struct clicks_answer *a = arg;
@@ -95,7 +110,7 @@ static int take_row(void *arg, char **f, struct error *err)
 	if (!strcmp(f[0], "group"))
 		return add_group(a, f[2], f[3], &counts, err);
 	if (!strcmp(f[0], "total"))
-		a->total = counts;
+		take_total(a, &counts);
 	else if (!strcmp(f[0], "left_out"))
 		a->lower_bound = counts.events > 0;
 	else
@@ -243,6 +258,39 @@ static int fetch_sealed(struct call *call, const struct question *q,
 	return status;
 }
 
+/*
+ * Most links are small: their rows are counted while they are read for the
+ * answer.  *ret_done is false when they are more than exact_rows_max, or when
+ * more would have to be read than such a link can have.  Not with filters,
+ * which leave rows out, nor where rows are read twice.
+ */
+static int try_few_rows(struct call *call, const struct question *q,
+			struct buf *sql, struct question_params *n,
+			struct clicks_answer *a, bool *ret_done,
+			struct error *err)
+{
+	int64_t most = call->config->aggregator.exact_rows_max;
+	size_t count = n->count;
+	int status;
+
+	*ret_done = false;
+	if (q->filters.count || question_groups_many(q))
+		return 0;
+	if (most > rows_bound(call, q))
+		most = rows_bound(call, q);
+	if (most < INT64_MAX - ROWS_BESIDE)
+		question_params_rows(n, most + ROWS_BESIDE);
+	expect(a, 0, true);
+	status = run(call, sql, n, a, err);
+	question_params_cut(n, count);
+	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
+	if (*ret_done || (status < 0 && !question_params_exceeded(call)))
+		return status;
+	clicks_answer_clear_groups(a);
+	*err = (struct error){0};
+	return 0;
+}
+
 /* Live, from the raw rows. */
 static int fetch_rows(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
@@ -250,17 +298,22 @@ static int fetch_rows(struct call *call, const struct question *q,
 	const struct clicks_scope scope = {.link = true};
 	struct question_params n;
 	struct buf sql = {0};
-	bool exact = true;
+	bool exact = true, done = false;
 	int status;
 
 	question_params_fill(&n, q, a->link.link_id, 0);
+	clicks_sql_rows(&sql, q, &a->buckets, &scope, true);
 	status = question_params_filter(&n, q, err);
 	if (status == 0)
+		status = try_few_rows(call, q, &sql, &n, a, &done, err);
+	if (status == 0 && !done)
 		status = decide_exact(call, q, &n, &exact, err);
-	expect(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
-	clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
-	if (status == 0)
+	if (status == 0 && !done) {
+		buf_reset(&sql);
+		expect(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
+		clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
 		status = run(call, &sql, &n, a, err);
+	}
 	buf_free(&sql);
 	question_params_release(&n);
 	return status;

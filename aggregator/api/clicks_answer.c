@@ -31,11 +31,8 @@ static bool find_rest(const struct question *q, const struct clicks_answer *a,
 {
 	struct counts shown = {0};
 
-	if (!q->group_by_count)
+	if (!q->group_by_count || question_groups_many(q))
 		return false;
-	for (size_t i = 0; i < q->group_by_count; i++)
-		if (q->group_by[i]->kind == DIMENSION_MANY)
-			return false;
 	for (size_t i = 0; i < a->group_count; i++)
 		counts_add(&shown, &a->groups[i].counts);
 	/* Clicks can arrive between the two halves of a live query. */

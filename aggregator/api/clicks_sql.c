@@ -38,6 +38,28 @@ void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 	buf_puts(sql, "]', 'Array(Int64)'))");
 }
 
+#define SQL_TOTAL_ALONE "'total' AS answer_part, 0 AS bucket"
+
+void clicks_sql_put_intervals(struct buf *sql, const char *seconds,
+			      const struct buckets *buckets)
+{
+	if (buckets->count == 1) {
+		buf_puts(sql,
+			 "SELECT " SQL_TOTAL_ALONE ", " CLICKS_SQL_NO_VALUES);
+		return;
+	}
+	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
+		      "answer_part, ");
+	clicks_sql_put_bucket(sql, seconds, buckets);
+	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
+}
+
+void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets)
+{
+	if (buckets->count > 1)
+		buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
+}
+
 void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 			  const struct clicks_scope *scope)
 {
@@ -66,37 +88,91 @@ static void put_raw_counts(struct buf *sql, const struct question *q,
 	clicks_sql_from_rows(sql, q, scope);
 }
 
-static void put_groups(struct buf *sql, const struct question *q,
-		       const struct clicks_scope *scope, bool exact)
+static void put_values(struct buf *sql, const struct question *q)
 {
 	const struct dimension *second = q->group_by[1];
 
+	buf_printf(sql, "toValidUTF8(%s) AS group_value, ",
+		   q->group_by[0]->expression);
+	if (second)
+		buf_printf(sql, "toValidUTF8(%s) AS second_value, ",
+			   second->expression);
+	else
+		buf_puts(sql, "'' AS second_value, ");
+}
+
+static const char *values_of(const struct question *q)
+{
+	return q->group_by_count > 1 ? "group_value, second_value"
+				     : "group_value";
+}
+
+static void put_order(struct buf *sql, const struct question *q)
+{
 	buf_printf(sql,
-		   " UNION ALL SELECT * FROM (SELECT 'group' AS answer_part, "
-		   "0 AS bucket, toValidUTF8(%s) AS group_value, "
-		   "toValidUTF8(%s) AS second_value, ",
-		   q->group_by[0]->expression,
-		   second ? second->expression : "''");
-	put_raw_counts(sql, q, scope, exact);
-	buf_printf(sql,
-		   " GROUP BY group_value, second_value ORDER BY %s DESC, "
-		   "n_events DESC, group_value, second_value "
-		   "LIMIT {limit:UInt64})",
+		   " ORDER BY %s DESC, n_events DESC, group_value, "
+		   "second_value LIMIT {limit:UInt64}",
 		   left[q->bots]);
+}
+
+/* Buckets, total and groups from one reading of the rows. */
+static void put_at_once(struct buf *sql, const struct question *q,
+			const struct buckets *buckets,
+			const struct clicks_scope *scope, bool exact)
+{
+	bool buckets_too = buckets->count > 1;
+
+	buf_printf(sql,
+		   "SELECT * FROM (SELECT multiIf(grouping(group_value) = 0, "
+		   "'group', %s'total') AS answer_part, ",
+		   buckets_too ? "grouping(bucket) = 0, 'bucket', " : "");
+	if (buckets_too)
+		clicks_sql_put_bucket(sql, "toUnixTimestamp(ts)", buckets);
+	else
+		buf_putc(sql, '0');
+	buf_puts(sql, " AS bucket, ");
+	put_values(sql, q);
+	put_raw_counts(sql, q, scope, exact);
+	buf_printf(sql, " GROUP BY GROUPING SETS (%s(), (%s)))",
+		   buckets_too ? "(bucket), " : "", values_of(q));
+	put_order(sql, q);
+	/* The limit is of groups: each bucket, and the total, stands alone. */
+	buf_puts(sql, " BY if(answer_part = 'group', '', "
+		      "concat(answer_part, toString(bucket)))");
+}
+
+static void put_groups(struct buf *sql, const struct question *q,
+		       const struct clicks_scope *scope, bool exact)
+{
+	buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
+		      "answer_part, 0 AS bucket, ");
+	put_values(sql, q);
+	put_raw_counts(sql, q, scope, exact);
+	buf_printf(sql, " GROUP BY %s", values_of(q));
+	put_order(sql, q);
+	buf_putc(sql, ')');
+}
+
+/* A value of several makes several rows of one, which are no two clicks. */
+static void put_one_by_one(struct buf *sql, const struct question *q,
+			   const struct buckets *buckets,
+			   const struct clicks_scope *scope, bool exact)
+{
+	clicks_sql_put_intervals(sql, "toUnixTimestamp(ts)", buckets);
+	put_raw_counts(sql, q, scope, exact);
+	clicks_sql_put_sets(sql, buckets);
+	if (q->group_by_count)
+		put_groups(sql, q, scope, exact);
 }
 
 void clicks_sql_rows(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets,
 		     const struct clicks_scope *scope, bool exact)
 {
-	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "answer_part, ");
-	clicks_sql_put_bucket(sql, "toUnixTimestamp(ts)", buckets);
-	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
-	put_raw_counts(sql, q, scope, exact);
-	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
-	if (q->group_by_count)
-		put_groups(sql, q, scope, exact);
+	if (q->group_by_count && !question_groups_many(q))
+		put_at_once(sql, q, buckets, scope, exact);
+	else
+		put_one_by_one(sql, q, buckets, scope, exact);
 	buf_puts(sql, " FORMAT TabSeparated");
 }
 
@@ -211,18 +287,16 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 	const char *unique =
 		exact ? "uniqExactArray" : "uniqCombined64Array(17)";
 
-	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "answer_part, ");
-	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
+	clicks_sql_put_intervals(sql, "toUnixTimestamp(s)", buckets);
 	buf_printf(sql,
-		   " AS bucket, " CLICKS_SQL_NO_VALUES "sum(e) AS n_events, "
+		   "sum(e) AS n_events, "
 		   "sum(c) AS n_clicks, sum(b) AS n_bots, "
 		   "sum(p) AS n_prefetches, %s(v) AS n_visitors, %s(i) AS "
 		   "n_ips FROM ",
 		   unique, unique);
 	put_slots(sql, q, sealed);
-	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ()) "
-		      "FORMAT TabSeparated");
+	clicks_sql_put_sets(sql, buckets);
+	buf_puts(sql, " FORMAT TabSeparated");
 }
 
 #define SQL_ROW_TIME(which)                                                    \

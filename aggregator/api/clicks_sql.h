@@ -37,7 +37,8 @@ void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 	"countIf(" SQL_BOT ") AS n_bots, "                                     \
 	"countIf(" SQL_PREFETCH ") AS n_prefetches"
 
-/* From `clicks`.  Parameters: from, to, limit, those of the scope and of the
+/* From `clicks`, which is read once; twice by a dimension of which a click has
+ * several values.  Parameters: from, to, limit, those of the scope and of the
  * question's filters.  `exact`: visitors are counted one by one rather than
  * estimated. */
 void clicks_sql_rows(struct buf *sql, const struct question *q,
@@ -98,6 +99,13 @@ extern const struct clicks_sql_sets clicks_sql_sets[];
  * of the query, which the engine searches by bisection. */
 void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 			   const struct buckets *buckets);
+
+/* Begins a SELECT that counts by bucket, and in all: "SELECT ..., " up to the
+ * values of groups, and what it ends in.  Of one bucket, which the total is,
+ * there is the total alone. */
+void clicks_sql_put_intervals(struct buf *sql, const char *seconds,
+			      const struct buckets *buckets);
+void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets);
 
 /* The stretches of the range that no copied day has, as " AND ..." on rows of
  * `clicks`.  False: there are none. */

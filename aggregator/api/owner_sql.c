@@ -110,14 +110,12 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct copied_days *days)
 {
-	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "answer_part, ");
-	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
-	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES CLICKS_SQL_SUMS
-		      ", " SQL_HOW_MANY("v") "n_visitors, " SQL_HOW_MANY(
-			      "i") "n_ips FROM ");
+	clicks_sql_put_intervals(sql, "toUnixTimestamp(s)", buckets);
+	buf_puts(sql,
+		 CLICKS_SQL_SUMS ", " SQL_HOW_MANY(
+			 "v") "n_visitors, " SQL_HOW_MANY("i") "n_ips FROM ");
 	put_slots(sql, q, days);
-	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
+	clicks_sql_put_sets(sql, buckets);
 	if (q->group_by_count) {
 		buf_puts(sql,
 			 " UNION ALL SELECT * FROM (SELECT 'group' AS "

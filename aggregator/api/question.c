@@ -374,6 +374,14 @@ bool question_groups_daily(const struct question *q)
 	       q->group_by[0]->kind == DIMENSION_DAILY;
 }
 
+bool question_groups_many(const struct question *q)
+{
+	for (size_t i = 0; i < q->group_by_count; i++)
+		if (q->group_by[i]->kind == DIMENSION_MANY)
+			return true;
+	return false;
+}
+
 void question_release(struct question *q)
 {
 	zone_free(q->zone);

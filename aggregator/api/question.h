@@ -45,6 +45,10 @@ struct question {
 /* By one dimension of which hours are not settled? */
 bool question_groups_daily(const struct question *q);
 
+/* By one of which a click may have several values?  Groups then exceed the
+ * total. */
+bool question_groups_many(const struct question *q);
+
 /* Which parameters a route knows, as bits. */
 #define ASK_LINK     (1U << 0) /* code, link_id */
 #define ASK_RANGE    (1U << 1) /* from, to, tz */

@@ -221,13 +221,10 @@ static void put_together(struct buf *sql, const struct question *q,
 			 const struct sources *from,
 			 const struct reading *total)
 {
-	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "answer_part, ");
-	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
-	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
+	clicks_sql_put_intervals(sql, "toUnixTimestamp(t)", buckets);
 	put_counts(sql, total);
 	put_source(sql, q, from, total);
-	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
+	clicks_sql_put_sets(sql, buckets);
 }
 
 /* The total from longer spans, so that fewer states are united. */
@@ -337,7 +334,8 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 		.state = states[q->bots],
 	};
 
-	if (!from->rolled->count || span_of(buckets) == CIVIL_DAY)
+	if (!from->rolled->count || buckets->count == 1 ||
+	    span_of(buckets) == CIVIL_DAY)
 		put_together(sql, q, buckets, from, &total);
 	else
 		put_apart(sql, q, buckets, from, &total);
