@@ -449,12 +449,12 @@ static int ask_total(struct call *call, const struct question *q,
 		     const struct total_answer *total, struct clicks_answer *a,
 		     struct error *err)
 {
+	const struct total_sources from = total_answer_sources(total);
 	struct buf sql = {0};
 	int status;
 
 	expect(a, UNIQUE_ERROR_SETTLED, q->bots != BOTS_ONLY);
-	total_sql_clicks(&sql, q, &a->buckets, &total->days,
-			 total->valued.count ? &total->valued : NULL);
+	total_sql_clicks(&sql, q, &a->buckets, &from);
 	status = run(call, &sql, &total->params, a, err);
 	if (status == 0)
 		raise_error(a);

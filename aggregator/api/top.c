@@ -63,6 +63,7 @@ static void top_release(struct top *t)
 static void put_counted(struct buf *sql, const struct top *t)
 {
 	bool grows = t->q->by_growth;
+	struct total_sources from;
 
 	if (t->owners.days.count) {
 		owner_sql_links(sql, &t->read, &t->owners.days);
@@ -79,7 +80,8 @@ static void put_counted(struct buf *sql, const struct top *t)
 		buf_puts(sql, " AND link_id != 0 GROUP BY link, is_now");
 		return;
 	}
-	total_sql_links(sql, &t->read, &t->total.days);
+	from = total_answer_sources(&t->total);
+	total_sql_links(sql, &t->read, &from);
 }
 
 static void put_busiest(struct buf *sql, const struct top *t)
@@ -150,13 +152,14 @@ static int find_left_out(struct top *t, const struct question_params *params,
 			 struct error *err)
 {
 	struct buf sql = {0};
+	const struct total_sources from = total_answer_sources(&t->total);
 	uint64_t events = 0;
 	int status;
 
 	if (t->owners.days.count)
 		owner_sql_links_left_out(&sql);
 	else if (!t->of_rows)
-		total_sql_links_left_out(&sql, &t->read, &t->total.days);
+		total_sql_links_left_out(&sql, &t->read, &from);
 	else
 		return 0;
 	status = buf_cstr(&sql)

@@ -3,6 +3,11 @@
 #include "aggregator/api/freshness.h"
 #include "aggregator/api/whole_days.h"
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/published_hours.h"
+
+/* Of so many hours a statement is as long as what it saves.  Of more only
+ * ranges have of which days are not in stats_spans yet. */
+#define HOURS_LISTED_MAX 400
 
 /* The lists that are kept may be some seconds old: only while nothing was
  * published since are they used, as hours are read as they are now. */
@@ -53,21 +58,25 @@ static int keep_valued(struct total_answer *t, struct call *call,
 			       &t->valued_attempts, err);
 }
 
-int total_answer_prepare(struct total_answer *t, struct call *call,
-			 const struct question *q, int64_t at,
-			 struct error *err)
+/* Few are there to be listed: those of days that are not over, or not long. */
+static int list_hours(struct total_answer *t, struct published_hours *hours,
+		      struct error *err)
 {
-	struct progress last;
+	published_hours_leave_out(hours, &t->days);
+	t->listed = hours->count <= HOURS_LISTED_MAX;
+	if (!t->listed)
+		return 0;
+	if (published_hours_put(hours, &t->hours, &t->hour_attempts, err) < 0)
+		return -1;
+	question_params_add(&t->params, "param_hours", t->hours.data);
+	question_params_add(&t->params, "param_hour_attempts",
+			    t->hour_attempts.data);
+	return 0;
+}
 
-	*t = (struct total_answer){0};
-	if (progress_read_last(call->ch, &last, err) < 0 ||
-	    read_days(t, call, q, &last, err) < 0)
-		return -1;
-	(void)copied_days_keep_whole(&t->days, q->from, q->to, at);
-	t->complete_until = last.complete_until;
-	if (keep_valued(t, call, q, at, err) < 0)
-		return -1;
-	question_params_fill(&t->params, q, 0, last.attempt);
+static int add_days(struct total_answer *t, const struct call *call,
+		    struct error *err)
+{
 	if (t->valued.count) {
 		question_params_add(&t->params, "param_value_days",
 				    t->valued_starts.data);
@@ -85,6 +94,44 @@ int total_answer_prepare(struct total_answer *t, struct call *call,
 	return 0;
 }
 
+int total_answer_prepare(struct total_answer *t, struct call *call,
+			 const struct question *q, int64_t at,
+			 struct error *err)
+{
+	struct published_hours hours;
+	struct progress last;
+	int status;
+
+	*t = (struct total_answer){0};
+	if (published_hours_read(call->ch, q->from, q->to, &last, &hours, err) <
+	    0)
+		return -1;
+	t->complete_until = last.complete_until;
+	status = read_days(t, call, q, &last, err);
+	if (status < 0)
+		goto out;
+	(void)copied_days_keep_whole(&t->days, q->from, q->to, at);
+	status = keep_valued(t, call, q, at, err);
+	if (status < 0)
+		goto out;
+	question_params_fill(&t->params, q, 0, last.attempt);
+	status = add_days(t, call, err);
+	if (status == 0)
+		status = list_hours(t, &hours, err);
+out:
+	published_hours_release(&hours);
+	return status;
+}
+
+struct total_sources total_answer_sources(const struct total_answer *t)
+{
+	return (struct total_sources){
+		.rolled = &t->days,
+		.valued = t->valued.count ? &t->valued : NULL,
+		.listed = t->listed,
+	};
+}
+
 void total_answer_release(struct total_answer *t)
 {
 	copied_days_release(&t->days);
@@ -94,4 +141,6 @@ void total_answer_release(struct total_answer *t)
 	buf_free(&t->attempts);
 	buf_free(&t->valued_starts);
 	buf_free(&t->valued_attempts);
+	buf_free(&t->hours);
+	buf_free(&t->hour_attempts);
 }

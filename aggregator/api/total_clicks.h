@@ -5,11 +5,13 @@
 #ifndef AGGREGATOR_API_TOTAL_CLICKS_H
 #define AGGREGATOR_API_TOTAL_CLICKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/question.h"
 #include "aggregator/api/question_params.h"
+#include "aggregator/api/total_sql.h"
 #include "aggregator/settle/copied_days.h"
 #include "common/buf.h"
 #include "common/error.h"
@@ -20,7 +22,9 @@ struct total_answer {
 	/* From day_values: of the value of a dimension that hours do not have.
 	 * All others are counted in rows; none: rows have to answer. */
 	struct copied_days valued;
+	bool listed; /* the hours of all other days are parameters */
 	struct buf starts, attempts, valued_starts, valued_attempts;
+	struct buf hours, hour_attempts;
 	struct question_params params; /* of the statements of total_sql.h */
 };
 
@@ -30,6 +34,9 @@ struct total_answer {
 int total_answer_prepare(struct total_answer *t, struct call *call,
 			 const struct question *q, int64_t at,
 			 struct error *err);
+
+/* Where the statements of total_sql.h read it; as long as `t` is there. */
+struct total_sources total_answer_sources(const struct total_answer *t);
 void total_answer_release(struct total_answer *t);
 
 #endif

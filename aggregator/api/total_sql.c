@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "aggregator/api/clicks_sql.h"
+#include "aggregator/settle/published_hours.h"
 #include "aggregator/zone/civil.h"
 
 /* Which states count for visitors; none are kept for robots alone. */
@@ -15,13 +16,15 @@ static const char *const states[] = {
 /* --- sources ----------------------------------------------------------------
  */
 
-/* A condition on stats_hourly: the newest published attempts of the hours
- * asked for. */
-#define SQL_PUBLISHED                                                          \
-	"hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
-	"hour < toDateTime({to:UInt32}, 'UTC') AND "                           \
+/* Conditions on stats_hourly: the newest published attempts of the hours asked
+ * for, which are listed or looked up. */
+#define SQL_SLOTS                                                              \
 	"slot >= toDateTime({from:UInt32}, 'UTC') AND "                        \
-	"slot < toDateTime({to:UInt32}, 'UTC') AND "                           \
+	"slot < toDateTime({to:UInt32}, 'UTC') AND "
+#define SQL_LISTED SQL_SLOTS PUBLISHED_HOURS_SQL("hours", "hour_attempts")
+#define SQL_LOOKED_UP                                                          \
+	"hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
+	"hour < toDateTime({to:UInt32}, 'UTC') AND " SQL_SLOTS                 \
 	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "          \
 	"WHERE kind = 'hour' AND attempt <= {attempt:UInt64} AND "             \
 	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
@@ -32,15 +35,6 @@ static const char *const states[] = {
 	"span_start >= toDateTime({from:UInt32}, 'UTC') AND "                  \
 	"span_start < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(    \
 		"days", "attempts", "toUInt32(toStartOfDay(span_start))")
-
-/* Where it is read. */
-struct sources {
-	/* The days that are read from stats_spans. */
-	const struct copied_days *rolled;
-	/* Those of which there are values of a dimension that hours do not
-	 * have: rows of `clicks` are read of all others.  NULL: hours are. */
-	const struct copied_days *valued;
-};
 
 /* What is read of a row, wherever it is. */
 struct reading {
@@ -82,8 +76,8 @@ static void put_union(struct buf *sql, size_t *count)
 
 /* Of hours that no rollup has; with `valued`, only those of its days. */
 static void put_slots(struct buf *sql, const struct question *q,
-		      const struct sources *from, const struct reading *what,
-		      size_t *count)
+		      const struct total_sources *from,
+		      const struct reading *what, size_t *count)
 {
 	struct buf open = {0};
 
@@ -92,9 +86,10 @@ static void put_slots(struct buf *sql, const struct question *q,
 		put_union(sql, count);
 		put_columns(sql, "slot", what);
 		buf_printf(sql,
-			   " FROM stats_hourly WHERE " SQL_PUBLISHED
-			   "%s%s AND dimension = '%s' AND ",
-			   buf_cstr(&open),
+			   " FROM stats_hourly WHERE %s%s%s AND "
+			   "dimension = '%s' AND ",
+			   from->listed ? SQL_LISTED : SQL_LOOKED_UP,
+			   from->listed ? "" : buf_cstr(&open),
 			   from->valued ? " AND has({value_days:Array(UInt32)}"
 					  ", toUInt32(toStartOfDay(slot)))"
 					: "",
@@ -133,7 +128,8 @@ static void put_rows(struct buf *sql, const struct question *q,
 
 /* One row a slot, or span, and value: t, v, e, c, b, p, x; states vi and ad. */
 static void put_source(struct buf *sql, const struct question *q,
-		       const struct sources *from, const struct reading *what)
+		       const struct total_sources *from,
+		       const struct reading *what)
 {
 	size_t count = 0;
 
@@ -218,7 +214,7 @@ static uint32_t span_of(const struct buckets *buckets)
 /* Both from the same rows, which are read once. */
 static void put_together(struct buf *sql, const struct question *q,
 			 const struct buckets *buckets,
-			 const struct sources *from,
+			 const struct total_sources *from,
 			 const struct reading *total)
 {
 	clicks_sql_put_intervals(sql, "toUnixTimestamp(t)", buckets);
@@ -229,11 +225,12 @@ static void put_together(struct buf *sql, const struct question *q,
 
 /* The total from longer spans, so that fewer states are united. */
 static void put_apart(struct buf *sql, const struct question *q,
-		      const struct buckets *buckets, const struct sources *from,
+		      const struct buckets *buckets,
+		      const struct total_sources *from,
 		      const struct reading *total)
 {
 	static const struct copied_days none;
-	const struct sources slots = {&none, from->valued};
+	const struct total_sources slots = {&none, from->valued, false};
 	struct reading parts = *total;
 
 	parts.span = span_of(buckets);
@@ -250,7 +247,7 @@ static void put_apart(struct buf *sql, const struct question *q,
 }
 
 static void put_groups_source(struct buf *sql, const struct question *q,
-			      const struct sources *from,
+			      const struct total_sources *from,
 			      const struct reading *what)
 {
 	if (from->valued)
@@ -264,7 +261,7 @@ static void put_groups_source(struct buf *sql, const struct question *q,
 /* The values that are answered, told by counts: to unite states of others is
  * most of what it costs where there are many. */
 static void put_answered(struct buf *sql, const struct question *q,
-			 const struct sources *from,
+			 const struct total_sources *from,
 			 const struct reading *groups)
 {
 	struct reading counts = *groups;
@@ -279,7 +276,7 @@ static void put_answered(struct buf *sql, const struct question *q,
 }
 
 static void put_groups(struct buf *sql, const struct question *q,
-		       const struct sources *from)
+		       const struct total_sources *from)
 {
 	const struct dimension *d = q->group_by[0];
 	struct buf only = {0};
@@ -306,7 +303,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 
 /* Of dimensions with visitors each hour has all values. */
 static void put_left_out(struct buf *sql, const struct question *q,
-			 const struct sources *from)
+			 const struct total_sources *from)
 {
 	const struct reading rest = {
 		.dimension = q->group_by[0]->name,
@@ -324,10 +321,8 @@ static void put_left_out(struct buf *sql, const struct question *q,
 
 void total_sql_clicks(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
-		      const struct copied_days *days,
-		      const struct copied_days *valued)
+		      const struct total_sources *from)
 {
-	const struct sources sources = {days, valued}, *from = &sources;
 	const struct reading total = {
 		.dimension = "total",
 		.span = CIVIL_DAY,
@@ -347,26 +342,24 @@ void total_sql_clicks(struct buf *sql, const struct question *q,
 }
 
 void total_sql_links(struct buf *sql, const struct question *q,
-		     const struct copied_days *days)
+		     const struct total_sources *from)
 {
-	const struct sources from = {days, NULL};
 	const struct reading links = {.dimension = "link", .span = CIVIL_DAY};
 
 	buf_puts(sql, "SELECT toUInt64(v) AS link, "
 		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
 		      "" CLICKS_SQL_SUMS " FROM ");
-	put_source(sql, q, &from, &links);
+	put_source(sql, q, from, &links);
 	buf_puts(sql, " WHERE v != '0' GROUP BY link, is_now");
 }
 
 void total_sql_links_left_out(struct buf *sql, const struct question *q,
-			      const struct copied_days *days)
+			      const struct total_sources *from)
 {
-	const struct sources from = {days, NULL};
 	const struct reading rest = {
 		.dimension = "link", .span = CIVIL_DAY, .rest = true};
 
 	buf_puts(sql, "SELECT sum(e) FROM ");
-	put_source(sql, q, &from, &rest);
+	put_source(sql, q, from, &rest);
 	buf_puts(sql, " FORMAT TabSeparated");
 }

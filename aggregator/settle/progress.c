@@ -50,23 +50,27 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 	return -1;
 }
 
+struct progress progress_of_fields(char *const fields[4])
+{
+	return (struct progress){tsv_i64(fields[0]), tsv_i64(fields[1]),
+				 tsv_u64(fields[2]), tsv_u64(fields[3])};
+}
+
+static int take_progress(void *arg, char **fields, struct error *err)
+{
+	(void)err;
+	*(struct progress *)arg = progress_of_fields(fields);
+	return 0;
+}
+
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err)
 {
-	/* read_until is the one of the newest attempt, since ClickHouse's clock
-	 * may have gone back; complete_until is the greatest since the last
-	 * mend. */
-	static const char sql[] =
-		"WITH (SELECT max(mended) FROM settled) AS known "
-		"SELECT toUnixTimestamp64Milli(argMax(read_until, attempt)), "
-		"toUnixTimestamp64Milli(maxIf(complete_until, "
-		"mended = known)), max(attempt), known "
-		"FROM settled FORMAT TabSeparated";
-	uint64_t n[4] = {0};
+	static const char sql[] = "SELECT " PROGRESS_SQL_COLUMNS
+				  " FROM settled FORMAT TabSeparated";
 
-	if (clickhouse_numbers(ch, sql, NULL, n, 4, err) < 0)
+	if (clickhouse_row(ch, sql, NULL, "nnnn", take_progress, ret, err) < 0)
 		return error_wrap(err, "settled");
-	*ret = (struct progress){(int64_t)n[0], (int64_t)n[1], n[2], n[3]};
 	return 0;
 }
 

@@ -58,6 +58,15 @@ struct progress {
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err);
 
+/* SQL: the columns of one row over `settled`, whole, and what is in them.
+ * read_until is the one of the newest attempt, since ClickHouse's clock may
+ * have gone back; complete_until is the greatest since the last mend. */
+#define PROGRESS_SQL_COLUMNS                                                   \
+	"toUnixTimestamp64Milli(argMax(read_until, attempt)), "                \
+	"toUnixTimestamp64Milli(tupleElement("                                 \
+	"max((mended, complete_until)), 2)), max(attempt), max(mended)"
+struct progress progress_of_fields(char *const fields[4]);
+
 /* The greatest inserted_at there is that is not beyond ClickHouse's clock, or
  * 0. */
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
