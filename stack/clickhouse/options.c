@@ -35,7 +35,7 @@ static const struct option table[] = {
 	 AT(password_file), 0, 0},
 	{"compile", "yes|no", "yes", "questions to machine code", TEXT,
 	 AT(compile), 0, 0},
-	{"threads", "N", "4", "queries run at once", COUNT, AT(threads), 1,
+	{"threads", "N", "32", "queries run at once", COUNT, AT(threads), 1,
 	 256},
 	{"queue", "N", "64", "queries that may wait; more are refused", COUNT,
 	 AT(queue), 1, 100000},
