@@ -13,8 +13,9 @@ static const struct setting settings[] = {
 		       "Where /healthz, /readyz and /metrics are served."),
 	SETTING_INT(threads, "1", 1, 64, AT_START,
 		    "Event loops that serve connections."),
-	SETTING_INT(workers, "4", 1, 256, AT_START,
-		    "Queries that ClickHouse is asked at once."),
+	SETTING_INT(workers, "8", 1, 256, AT_START,
+		    "Queries that ClickHouse is asked at once; of one key half "
+		    "of them."),
 	SETTING_INT(
 		queue_max, "256", 1, 1000000, AT_START,
 		"Requests that wait for a worker; beyond, the answer is 503."),

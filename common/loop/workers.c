@@ -81,7 +81,7 @@ static struct work *choose(const struct worker *worker,
 		bool its = worker->busy && worker->whose == at->whose;
 
 		if ((!best || n < least) &&
-		    (!at->whose || w->size == 1 || n - its < w->size - 1)) {
+		    (!at->whose || n - its < (w->size + 1) / 2)) {
 			*ret_before = before;
 			best = at;
 			least = n;
@@ -92,9 +92,10 @@ static struct work *choose(const struct worker *worker,
 }
 
 /*
- * NULL: there is none, or all is of one who has the other threads.  A thread
- * that waits then need not be woken when one of them is done: that one takes
- * the next of it itself, or something that was put in since, and was told.
+ * NULL: there is none, or all is of one who has half of the threads; there is
+ * one such alone, as two leave no thread waiting.  It need not be woken when
+ * one of that half is done: that one takes the next of it itself, or something
+ * that was put in since, and was told.
  */
 static struct work *take(struct worker *worker)
 {

@@ -10,10 +10,10 @@
  *
  * Who has work in the queue takes turns with the others who have, those first
  * of whom least is being done, so that nobody waits for all that another one
- * has asked for.  Nor does one have all threads: the last one is kept for
- * others, if there are several.  That is by `whose`, a number that tells them
- * apart.  0 is nobody's: it takes turns as one of them, and may have all
- * threads.
+ * has asked for.  Nor does one have more than half of the threads, so that who
+ * comes with several at once has as many.  That is by `whose`, a number that
+ * tells them apart.  0 is nobody's: it takes turns as one of them, and may have
+ * all threads.
  */
 #ifndef COMMON_LOOP_WORKERS_H
 #define COMMON_LOOP_WORKERS_H

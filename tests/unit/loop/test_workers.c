@@ -244,23 +244,42 @@ static void let_go(struct work *work, unsigned index)
 	pthread_mutex_unlock(&o->lock);
 }
 
-static void one_who_asks_much_leaves_a_thread_to_others(void **state)
+/* Until so many stay. */
+static void await(struct order *o, size_t count)
 {
-	struct told one[4], other;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += WAIT_S;
+	pthread_mutex_lock(&o->lock);
+	while (o->begun < count &&
+	       pthread_cond_timedwait(&o->changed, &o->lock, &until) == 0)
+		;
+	assert_int_equal(o->begun, count);
+	pthread_mutex_unlock(&o->lock);
+}
+
+/* Of four threads two, so that two of another's stay beside them. */
+static void one_who_asks_much_leaves_half_to_others(void **state)
+{
+	struct told one[5], other[2];
 	struct order o;
 	struct error err;
-	struct workers *w = workers_new(3, SIZE_MAX, &err);
+	struct workers *w = workers_new(4, SIZE_MAX, &err);
 
 	(void)state;
 	order_init(&o);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		one[i] = (struct told){{.run = stay, .whose = 1}, &o};
 		assert_true(workers_push(w, &one[i].work));
 	}
-	other = (struct told){{.run = let_go, .whose = 2}, &o};
-	assert_true(workers_push(w, &other.work));
+	other[0] = (struct told){{.run = stay, .whose = 2}, &o};
+	assert_true(workers_push(w, &other[0].work));
+	await(&o, 3);
+	other[1] = (struct told){{.run = let_go, .whose = 2}, &o};
+	assert_true(workers_push(w, &other[1].work));
 	workers_free(w);
-	assert_int_equal(o.count, 5);
+	assert_int_equal(o.count, 7);
 	assert_int_equal(o.whose[0], 2);
 	order_release(&o);
 }
@@ -271,7 +290,6 @@ static void what_is_nobodys_may_have_all_threads(void **state)
 	struct order o;
 	struct error err;
 	struct workers *w = workers_new(3, SIZE_MAX, &err);
-	struct timespec until;
 
 	(void)state;
 	order_init(&o);
@@ -279,13 +297,8 @@ static void what_is_nobodys_may_have_all_threads(void **state)
 		all[i] = (struct told){{.run = stay}, &o};
 		assert_true(workers_push(w, &all[i].work));
 	}
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += WAIT_S;
+	await(&o, 3);
 	pthread_mutex_lock(&o.lock);
-	while (o.begun < 3 &&
-	       pthread_cond_timedwait(&o.changed, &o.lock, &until) == 0)
-		;
-	assert_int_equal(o.begun, 3);
 	o.released = true;
 	pthread_cond_broadcast(&o.changed);
 	pthread_mutex_unlock(&o.lock);
@@ -303,7 +316,7 @@ int main(void)
 		CASE(a_full_queue_refuses),
 		CASE(freeing_finishes_what_is_queued),
 		cmocka_unit_test(those_who_wait_take_turns),
-		cmocka_unit_test(one_who_asks_much_leaves_a_thread_to_others),
+		cmocka_unit_test(one_who_asks_much_leaves_half_to_others),
 		cmocka_unit_test(what_is_nobodys_may_have_all_threads),
 	};
 
