@@ -19,6 +19,7 @@ struct freshness {
 	int64_t age_max;		 /* ms */
 	struct clickhouse *ch;		 /* the thread's */
 	struct watermark_reader *reader; /* the thread's */
+	uint64_t marks;			 /* the thread's, of `days` */
 	struct periodic *thread;
 	struct health_check *health; /* up since the first reading */
 	pthread_mutex_t lock;	     /* of what follows */
@@ -27,12 +28,13 @@ struct freshness {
 	bool known;
 };
 
-static int look(struct freshness *f, struct fresh *ret, struct error *err)
+static int look(struct freshness *f, struct fresh *ret, uint64_t *ret_marks,
+		struct error *err)
 {
 	const struct partition_mark *marks;
 
 	*ret = (struct fresh){0};
-	if (progress_read_last(f->ch, &ret->published, err) < 0 ||
+	if (progress_read_marks(f->ch, &ret->published, ret_marks, err) < 0 ||
 	    watermark_read(f->reader, f->ch, ret->published.mended,
 			   &ret->reported, err) < 0)
 		return -1;
@@ -73,27 +75,43 @@ static void keep_promise(struct fresh *found, const struct fresh *last)
 		found->promised = last->promised;
 }
 
+/* Of the thread alone.  `days` is NULL when they are what they were. */
+static void take(struct freshness *f, struct fresh *found,
+		 struct copied_days *days)
+{
+	struct fresh old;
+
+	pthread_mutex_lock(&f->lock);
+	old = f->last;
+	keep_promise(found, &old);
+	f->last = *found;
+	if (days)
+		swap_days(f, days);
+	f->known = true;
+	pthread_mutex_unlock(&f->lock);
+	fresh_release(&old);
+}
+
 /* A later failure is told by the settler, which asks the same server, and by
  * answers that then ask for themselves. */
 static int64_t run(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
-	struct fresh found = {0}, old;
+	struct fresh found = {0};
 	struct copied_days days[COPIED_KINDS] = {{0}};
 	struct error err = {0};
+	uint64_t marks = 0;
+	int status = look(f, &found, &marks, &err);
+	/* To read them would be half of what a look costs. */
+	bool changed = !f->known || marks != f->marks;
 
 	(void)self;
-	if (look(f, &found, &err) == 0 &&
-	    copied_days_read_all(f->ch, days, &err) == 0) {
-		pthread_mutex_lock(&f->lock);
-		old = f->last;
-		keep_promise(&found, &old);
-		f->last = found;
-		swap_days(f, days);
-		f->known = true;
-		pthread_mutex_unlock(&f->lock);
+	if (status == 0 && changed)
+		status = copied_days_read_all(f->ch, days, &err);
+	if (status == 0) {
+		take(f, &found, changed ? days : NULL);
+		f->marks = marks;
 		health_up(f->health);
-		fresh_release(&old);
 	} else {
 		if (!f->known)
 			health_down(f->health, err.text);
@@ -150,6 +168,11 @@ void freshness_free(struct freshness *f)
 		copied_days_release(&f->days[i]);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
+}
+
+int64_t freshness_age_max(const struct freshness *f)
+{
+	return f->age_max;
 }
 
 /* Under the lock. */

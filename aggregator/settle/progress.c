@@ -56,22 +56,45 @@ struct progress progress_of_fields(char *const fields[4])
 				 tsv_u64(fields[2]), tsv_u64(fields[3])};
 }
 
-static int take_progress(void *arg, char **fields, struct error *err)
+struct marked {
+	struct progress progress;
+	uint64_t marks;
+};
+
+/* A row is: PROGRESS_SQL_COLUMNS, marks. */
+static int take_marks(void *arg, char **fields, struct error *err)
 {
+	struct marked *marked = arg;
+
 	(void)err;
-	*(struct progress *)arg = progress_of_fields(fields);
+	marked->progress = progress_of_fields(fields);
+	marked->marks = tsv_u64(fields[4]);
+	return 0;
+}
+
+int progress_read_marks(struct clickhouse *ch, struct progress *ret,
+			uint64_t *ret_marks, struct error *err)
+{
+	static const char sql[] =
+		"SELECT " PROGRESS_SQL_COLUMNS
+		", sum(cityHash64(kind, unit, attempt)) FROM settled "
+		"FORMAT TabSeparated";
+	struct marked marked = {.marks = 0};
+
+	if (clickhouse_row(ch, sql, NULL, "nnnnn", take_marks, &marked, err) <
+	    0)
+		return error_wrap(err, "settled");
+	*ret = marked.progress;
+	*ret_marks = marked.marks;
 	return 0;
 }
 
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err)
 {
-	static const char sql[] = "SELECT " PROGRESS_SQL_COLUMNS
-				  " FROM settled FORMAT TabSeparated";
+	uint64_t marks;
 
-	if (clickhouse_row(ch, sql, NULL, "nnnn", take_progress, ret, err) < 0)
-		return error_wrap(err, "settled");
-	return 0;
+	return progress_read_marks(ch, ret, &marks, err);
 }
 
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,

@@ -58,6 +58,11 @@ struct progress {
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err);
 
+/* The same, and a number that is another one when anything was published, or
+ * given up, since. */
+int progress_read_marks(struct clickhouse *ch, struct progress *ret,
+			uint64_t *ret_marks, struct error *err);
+
 /* SQL: the columns of one row over `settled`, whole, and what is in them.
  * read_until is the one of the newest attempt, since ClickHouse's clock may
  * have gone back; complete_until is the greatest since the last mend. */
