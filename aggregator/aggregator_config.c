@@ -53,6 +53,10 @@ static const struct setting settings[] = {
 		    "dimension are counted row by row, with the visitors of "
 		    "each value; beyond, from tables by owner and day, which "
 		    "have no visitors of values."),
+	SETTING_SIZE(answer_cache, "16MiB", 0, INT64_C(1) << 40, AT_START,
+		     "Memory for answers over settled counts, of which each is "
+		     "kept for a minute at most: dashboards ask the same; 0: "
+		     "none."),
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long requests may take to finish after SIGTERM."),
 	SETTING_STRINGS(cors_origins,

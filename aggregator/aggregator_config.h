@@ -35,6 +35,7 @@ struct aggregator_settings {
 	int64_t raw_rows_max;
 	int64_t owner_rows_max;
 	int64_t exact_rows_max;
+	int64_t answer_cache;  /* bytes */
 	int64_t drain_timeout; /* ms */
 	struct setting_strings cors_origins;
 	char *web_root;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/answer_cache.h"
 #include "aggregator/api/api_keys.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/cors.h"
@@ -42,7 +43,8 @@ struct router {
 	struct freshness *freshness;
 	struct live *live;
 	struct clickhouse **connections; /* one a worker */
-	struct redis_links *redis;	 /* NULL: no spaces are configured */
+	struct answer_cache *answers;
+	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct query_ender *ender;
 	struct slots *questions;
 	struct exports *exports;
@@ -238,6 +240,7 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->access = *access;
 	job->call.config = router->config;
 	job->call.freshness = router->freshness;
+	job->call.answers = router->answers;
 	job->call.redis = router->redis;
 	job->call.access = &job->access;
 	query_ender_name(router->ender, &job->task);
@@ -246,6 +249,7 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	 * long as that are not asked any more. */
 	job->task.deadline = clock_monotonic_ms() +
 			     router->config->aggregator.answer_timeout;
+	job->call.deadline = job->task.deadline;
 	job->query = strndup(query.data ? query.data : "", query.len);
 	if (!job->query) {
 		free(job);
@@ -463,6 +467,10 @@ static int open_questions(struct router *r, struct metrics *metrics,
 
 	r->questions = slots_new(&bounds, err);
 	if (!r->questions)
+		return -1;
+	r->answers = answer_cache_new(r->config->aggregator.answer_cache,
+				      metrics, err);
+	if (!r->answers)
 		return -1;
 	r->ender =
 		query_ender_new(&r->config->clickhouse, r->log, metrics, err);
@@ -695,6 +703,7 @@ void api_free(struct api *api)
 	redis_links_free(r->redis);
 	query_ender_free(r->ender);
 	slots_free(r->questions);
+	answer_cache_free(r->answers);
 	freshness_free(r->freshness);
 	api_keyring_free(r->keys);
 	static_files_free(r->files);

@@ -24,13 +24,17 @@ struct csv_quality {
 	bool lower_bound;
 };
 
+struct answer_cache;
+
 struct call {
 	const struct aggregator_config *config;
 	struct freshness *freshness;
 	const struct access *access; /* what the caller may see */
 	struct clickhouse *ch;
-	struct redis_links *redis; /* NULL: no spaces are configured */
-	struct http_slice query;   /* of the URL */
+	struct answer_cache *answers; /* of settled counts */
+	int64_t deadline;	      /* of clock_monotonic_ms */
+	struct redis_links *redis;    /* NULL: no spaces are configured */
+	struct http_slice query;      /* of the URL */
 	char code[128]; /* from the path; "" when the route has none */
 
 	/* The answer. */

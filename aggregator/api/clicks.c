@@ -455,7 +455,8 @@ static int ask_total(struct call *call, const struct question *q,
 
 	expect(a, UNIQUE_ERROR_SETTLED, q->bots != BOTS_ONLY);
 	total_sql_clicks(&sql, q, &a->buckets, &from);
-	status = run(call, &sql, &total->params, a, err);
+	status = total_answer_rows(total, call, &sql, CLICKS_SQL_COLUMNS,
+				   take_row, a, err);
 	if (status == 0)
 		raise_error(a);
 	else

@@ -131,43 +131,63 @@ static int run(struct top *t, struct buf *sql,
 	return status;
 }
 
+static bool is_settled(const struct top *t)
+{
+	return !t->of_rows && !t->owners.days.count;
+}
+
 static int count(struct top *t, const struct question_params *params,
 		 struct error *err)
 {
+	static const char columns[] = "n" COUNTS_COLUMNS "nn";
 	struct buf sql = {0};
+	int status;
 
 	t->links = calloc(t->q->limit, sizeof(*t->links));
 	if (!t->links)
 		return error_set_nomem(err);
 	put_busiest(&sql, t);
-	if (run(t, &sql, params, "n" COUNTS_COLUMNS "nn", take_counts, err) ==
-	    0)
-		return 0;
-	question_params_explain(t->call, err);
-	return -1;
+	if (is_settled(t)) {
+		status = total_answer_rows(&t->total, t->call, &sql, columns,
+					   take_counts, t, err);
+		buf_free(&sql);
+	} else {
+		status = run(t, &sql, params, columns, take_counts, err);
+	}
+	if (status < 0)
+		question_params_explain(t->call, err);
+	return status;
+}
+
+/* A row is: how many events. */
+static int take_left_out(void *arg, char **f, struct error *err)
+{
+	struct top *t = arg;
+
+	(void)err;
+	t->lower_bound = tsv_u64(f[0]) > 0;
+	return 0;
 }
 
 /* Rows leave nothing out. */
 static int find_left_out(struct top *t, const struct question_params *params,
 			 struct error *err)
 {
+	struct total_sources from;
 	struct buf sql = {0};
-	const struct total_sources from = total_answer_sources(&t->total);
-	uint64_t events = 0;
 	int status;
 
-	if (t->owners.days.count)
+	if (t->owners.days.count) {
 		owner_sql_links_left_out(&sql);
-	else if (!t->of_rows)
-		total_sql_links_left_out(&sql, &t->read, &from);
-	else
+		return run(t, &sql, params, "n", take_left_out, err);
+	}
+	if (!is_settled(t))
 		return 0;
-	status = buf_cstr(&sql)
-			 ? clickhouse_numbers(t->call->ch, sql.data,
-					      params->items, &events, 1, err)
-			 : error_set_nomem(err);
+	from = total_answer_sources(&t->total);
+	total_sql_links_left_out(&sql, &t->read, &from);
+	status = total_answer_rows(&t->total, t->call, &sql, "n", take_left_out,
+				   t, err);
 	buf_free(&sql);
-	t->lower_bound = events > 0;
 	return status;
 }
 

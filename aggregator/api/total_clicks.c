@@ -1,16 +1,17 @@
 #include "aggregator/api/total_clicks.h"
 
+#include "aggregator/api/answer_cache.h"
 #include "aggregator/api/freshness.h"
+#include "aggregator/api/published_hours.h"
 #include "aggregator/api/whole_days.h"
 #include "aggregator/settle/progress.h"
-#include "aggregator/settle/published_hours.h"
 
 /* Of so many hours a statement is as long as what it saves.  Of more only
  * ranges have of which days are not in stats_spans yet. */
 #define HOURS_LISTED_MAX 400
 
-/* The lists that are kept may be some seconds old: only while nothing was
- * published since are they used, as hours are read as they are now. */
+/* The lists that are kept may be some seconds old: they are used unless hours
+ * were published since.  Of days that have come since, all is read. */
 static int read_days(struct total_answer *t, struct call *call,
 		     const struct question *q, const struct progress *last,
 		     struct error *err)
@@ -20,7 +21,7 @@ static int read_days(struct total_answer *t, struct call *call,
 	struct fresh fresh;
 
 	if (!freshness_get(call->freshness, &fresh) ||
-	    fresh.published.attempt != last->attempt) {
+	    fresh.published.attempt < last->attempt) {
 		if (copied_days_read_all(call->ch, all, err) < 0)
 			return -1;
 		t->days = all[COPIED_TOTALS];
@@ -103,8 +104,7 @@ int total_answer_prepare(struct total_answer *t, struct call *call,
 	int status;
 
 	*t = (struct total_answer){0};
-	if (published_hours_read(call->ch, q->from, q->to, &last, &hours, err) <
-	    0)
+	if (published_hours_read(call, q->from, q->to, &last, &hours, err) < 0)
 		return -1;
 	t->complete_until = last.complete_until;
 	status = read_days(t, call, q, &last, err);
@@ -130,6 +130,22 @@ struct total_sources total_answer_sources(const struct total_answer *t)
 		.valued = t->valued.count ? &t->valued : NULL,
 		.listed = t->listed,
 	};
+}
+
+int total_answer_rows(const struct total_answer *t, struct call *call,
+		      struct buf *sql, const char *columns,
+		      clickhouse_row_fn *fn, void *arg, struct error *err)
+{
+	const struct answer_of what = {buf_cstr(sql), t->params.items, columns,
+				       ANSWER_SETTLED, call->deadline};
+
+	if (!what.sql)
+		return error_set_nomem(err);
+	/* Rows of `clicks` come all the time. */
+	if (t->valued.count)
+		return clickhouse_rows(call->ch, what.sql, what.params, columns,
+				       fn, arg, err);
+	return answer_cache_rows(call->answers, call->ch, &what, fn, arg, err);
 }
 
 void total_answer_release(struct total_answer *t)

@@ -14,6 +14,7 @@
 #include "aggregator/api/total_sql.h"
 #include "aggregator/settle/copied_days.h"
 #include "common/buf.h"
+#include "common/clickhouse/rows.h"
 #include "common/error.h"
 
 struct total_answer {
@@ -37,6 +38,12 @@ int total_answer_prepare(struct total_answer *t, struct call *call,
 
 /* Where the statements of total_sql.h read it; as long as `t` is there. */
 struct total_sources total_answer_sources(const struct total_answer *t);
+
+/* clickhouse_rows for a statement of total_sql.h with the parameters of `t`:
+ * one over settled counts alone may be answered from memory. */
+int total_answer_rows(const struct total_answer *t, struct call *call,
+		      struct buf *sql, const char *columns,
+		      clickhouse_row_fn *fn, void *arg, struct error *err);
 void total_answer_release(struct total_answer *t);
 
 #endif

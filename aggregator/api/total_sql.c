@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "aggregator/api/clicks_sql.h"
-#include "aggregator/settle/published_hours.h"
+#include "aggregator/api/published_hours.h"
 #include "aggregator/zone/civil.h"
 
 /* Which states count for visitors; none are kept for robots alone. */

@@ -131,6 +131,8 @@ class Served:
             "aggregator": {"listen": f"127.0.0.1:{servers.free_port()}",
                            "admin": f"127.0.0.1:{servers.free_port()}",
                            "answer_timeout": "60s",
+                           # Answers are measured, and not how they are remembered.
+                           "answer_cache": "0",
                            **own}},
             self.directory / f"aggregator-{len(self.parts)}", args)
 

@@ -101,7 +101,8 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
                                                      clickhouse):
     rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
     world.insert(rows)
-    made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
+    made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms",
+                      answer_cache="0")  # else answers would be those of before
     wait_copied(clickhouse, "spanned_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_rolled_up_days_total")
                == len(days_of(rows)))

@@ -1,0 +1,270 @@
+#include "aggregator/api/answer_cache.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/wake.h"
+
+/* Few enough to look through; what a hundred pages ask. */
+#define ENTRIES 512
+/* Of the whole, for one answer. */
+#define SHARE 8
+
+/* Of the statement and its parameters.  A digest that nobody can aim at: who
+ * writes a question must not be able to name another one's answer. */
+struct key {
+	unsigned char digest[32];
+};
+
+enum state {
+	FREE,
+	ASKED, /* by a thread that will wake the others */
+	KNOWN,
+};
+
+struct entry {
+	enum state state;
+	struct key key;
+	int64_t until; /* it is kept; of clock_monotonic_ms */
+	struct buf answer;
+};
+
+struct answer_cache {
+	size_t bytes_max;
+	struct metric *asked, *remembered;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t change;
+	size_t bytes;
+	struct entry entries[ENTRIES];
+};
+
+struct answer_cache *answer_cache_new(int64_t bytes, struct metrics *metrics,
+				      struct error *err)
+{
+	struct answer_cache *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	errno = wake_init(&c->change);
+	if (errno) {
+		error_set_errno(err, "cannot make a condition");
+		free(c);
+		return NULL;
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	c->bytes_max = (size_t)bytes;
+	c->asked = metrics_counter(
+		metrics, "shortloop_aggregator_answers_asked_total", NULL,
+		"Answers that may be remembered and that ClickHouse was asked "
+		"for.");
+	c->remembered = metrics_counter(
+		metrics, "shortloop_aggregator_answers_remembered_total", NULL,
+		"Those that were remembered (setting answer_cache).");
+	return c;
+}
+
+void answer_cache_free(struct answer_cache *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < ENTRIES; i++)
+		buf_free(&c->entries[i].answer);
+	pthread_cond_destroy(&c->change);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+static void digest_text(EVP_MD_CTX *md, const char *text)
+{
+	/* With its end, so that no two lists of texts are one. */
+	EVP_DigestUpdate(md, text, strlen(text) + 1);
+}
+
+static int make_key(const struct answer_of *what, struct key *ret,
+		    struct error *err)
+{
+	const struct clickhouse_param *param = what->params;
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	bool made = md && EVP_DigestInit_ex(md, EVP_sha256(), NULL);
+
+	if (made) {
+		digest_text(md, what->sql);
+		for (; param && param->name; param++) {
+			digest_text(md, param->name);
+			digest_text(md, param->value);
+		}
+		made = EVP_DigestFinal_ex(md, ret->digest, NULL);
+	}
+	EVP_MD_CTX_free(md);
+	return made ? 0 : error_set_nomem(err);
+}
+
+/* --- under the lock ---------------------------------------------------------
+ */
+
+static void clear(struct answer_cache *c, struct entry *e)
+{
+	c->bytes -= e->answer.len;
+	buf_free(&e->answer);
+	e->state = FREE;
+}
+
+static struct entry *find(struct answer_cache *c, const struct key *key)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		struct entry *e = &c->entries[i];
+
+		if (e->state != FREE && !memcmp(&e->key, key, sizeof(*key)))
+			return e;
+	}
+	return NULL;
+}
+
+/* The one that is kept least; NULL: none is known. */
+static struct entry *find_first(struct answer_cache *c)
+{
+	struct entry *first = NULL;
+
+	for (size_t i = 0; i < ENTRIES; i++) {
+		struct entry *e = &c->entries[i];
+
+		if (e->state == KNOWN && (!first || e->until < first->until))
+			first = e;
+	}
+	return first;
+}
+
+/* NULL: as many are being asked as there is room for. */
+static struct entry *add(struct answer_cache *c, const struct key *key,
+			 int64_t kept)
+{
+	struct entry *e = NULL;
+
+	for (size_t i = 0; !e && i < ENTRIES; i++)
+		e = c->entries[i].state == FREE ? &c->entries[i] : NULL;
+	if (!e)
+		e = find_first(c);
+	if (!e)
+		return NULL;
+	clear(c, e);
+	e->state = ASKED;
+	e->key = *key;
+	e->until = clock_monotonic_ms() + kept;
+	return e;
+}
+
+/*
+ * Copies what is known to `answer`, or waits for it.  Else *ret_asked is an
+ * entry that the caller has to fill, or NULL when there is no room.  False: the
+ * time is over.
+ */
+static bool look(struct answer_cache *c, const struct key *key,
+		 const struct answer_of *what, struct buf *answer,
+		 bool *ret_known, struct entry **ret_asked)
+{
+	struct entry *e;
+
+	*ret_known = false;
+	*ret_asked = NULL;
+	while ((e = find(c, key)) && e->state == ASKED)
+		if (!wake_wait(&c->change, &c->lock, what->deadline))
+			return false;
+	if (e && clock_monotonic_ms() < e->until) {
+		buf_append(answer, e->answer.data, e->answer.len);
+		*ret_known = true;
+		return true;
+	}
+	if (e)
+		clear(c, e);
+	*ret_asked = add(c, key, what->kept);
+	return true;
+}
+
+/* `answer` is NULL after a failure. */
+static void fill(struct answer_cache *c, struct entry *e,
+		 const struct buf *answer)
+{
+	struct entry *old;
+
+	if (answer && answer->len <= c->bytes_max / SHARE)
+		buf_append(&e->answer, answer->data, answer->len);
+	else
+		e->answer.failed = true;
+	if (e->answer.failed) {
+		clear(c, e);
+	} else {
+		e->state = KNOWN;
+		c->bytes += e->answer.len;
+		while (c->bytes > c->bytes_max && (old = find_first(c)) != NULL)
+			clear(c, old);
+	}
+	pthread_cond_broadcast(&c->change);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static int ask(struct answer_cache *c, struct clickhouse *ch,
+	       const struct answer_of *what, struct buf *answer,
+	       struct error *err)
+{
+	metric_add(c->asked, 1);
+	return clickhouse_query(ch, what->sql, what->params, answer, err);
+}
+
+static int get(struct answer_cache *c, struct clickhouse *ch,
+	       const struct answer_of *what, struct buf *answer,
+	       struct error *err)
+{
+	struct entry *asked;
+	struct key key;
+	bool known, in_time;
+	int status;
+
+	if (make_key(what, &key, err) < 0)
+		return -1;
+	pthread_mutex_lock(&c->lock);
+	in_time = look(c, &key, what, answer, &known, &asked);
+	pthread_mutex_unlock(&c->lock);
+	if (known) {
+		metric_add(c->remembered, 1);
+		return 0;
+	}
+	if (!in_time)
+		return error_set_retriable(err, ERROR_REMOTE,
+					   "ClickHouse does not answer in "
+					   "time");
+	status = ask(c, ch, what, answer, err);
+	if (!asked)
+		return status;
+	pthread_mutex_lock(&c->lock);
+	fill(c, asked, status == 0 && !answer->failed ? answer : NULL);
+	pthread_mutex_unlock(&c->lock);
+	return status;
+}
+
+int answer_cache_rows(struct answer_cache *c, struct clickhouse *ch,
+		      const struct answer_of *what, clickhouse_row_fn *fn,
+		      void *arg, struct error *err)
+{
+	struct buf answer = {0};
+	int status;
+
+	if (!c)
+		return clickhouse_rows(ch, what->sql, what->params,
+				       what->columns, fn, arg, err);
+	status = c->bytes_max ? get(c, ch, what, &answer, err)
+			      : ask(c, ch, what, &answer, err);
+	if (status == 0)
+		status = clickhouse_rows_of(&answer, what->columns, fn, arg,
+					    err);
+	buf_free(&answer);
+	return status;
+}

@@ -1,0 +1,50 @@
+/*
+ * answer_cache.h - answers of ClickHouse about settled counts, which are as
+ * good a moment later.  Dashboards ask the same of all links again and again,
+ * and once for each part of a page what was published last: what they ask twice
+ * is asked once, also at the same time.  Any thread may call.
+ */
+#ifndef AGGREGATOR_API_ANSWER_CACHE_H
+#define AGGREGATOR_API_ANSWER_CACHE_H
+
+#include <stdint.h>
+
+#include "common/clickhouse/clickhouse.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+#include "common/error.h"
+#include "common/metrics/metrics.h"
+
+struct answer_cache;
+
+/* How long an answer is kept, in ms.  Statements over settled hours and days
+ * have their attempts as parameters, which are published once: but what is
+ * forgotten is taken out of them. */
+#define ANSWER_SETTLED CLOCK_MINUTE
+/* What was published last: a small part of how far that is behind. */
+#define ANSWER_PUBLISHED CLOCK_SECOND
+
+/* What is asked, as of clickhouse_rows. */
+struct answer_of {
+	const char *sql;
+	const struct clickhouse_param *params;
+	const char *columns;
+	int64_t kept;	  /* ms */
+	int64_t deadline; /* of clock_monotonic_ms */
+};
+
+/* Of `bytes` at most, 0 for none; the metrics count what it answered. */
+struct answer_cache *answer_cache_new(int64_t bytes, struct metrics *metrics,
+				      struct error *err);
+void answer_cache_free(struct answer_cache *cache); /* NULL accepted */
+
+/*
+ * As clickhouse_rows.  While another thread asks the same it waits for that
+ * answer, until the deadline; should that thread fail, it asks itself.  Without
+ * a cache (NULL) it does so at once.
+ */
+int answer_cache_rows(struct answer_cache *cache, struct clickhouse *ch,
+		      const struct answer_of *what, clickhouse_row_fn *fn,
+		      void *arg, struct error *err);
+
+#endif
