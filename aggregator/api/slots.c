@@ -94,6 +94,18 @@ enum slots_answer slots_take(struct slots *s, const char *key)
 	return answer;
 }
 
+int64_t slots_held(struct slots *s, const char *key)
+{
+	const struct holder *h;
+	int64_t count;
+
+	pthread_mutex_lock(&s->lock);
+	h = *find(s, key);
+	count = h ? h->count : 0;
+	pthread_mutex_unlock(&s->lock);
+	return count;
+}
+
 void slots_give_back(struct slots *s, const char *key)
 {
 	struct holder **at, *h;

@@ -30,6 +30,8 @@ enum slots_answer {
 /* Takes a slot for the key of that name; "" is nobody's and has no bound of its
  * own. */
 enum slots_answer slots_take(struct slots *s, const char *key);
+/* How many of them the key has. */
+int64_t slots_held(struct slots *s, const char *key);
 /* Gives back what slots_take has taken. */
 void slots_give_back(struct slots *s, const char *key);
 

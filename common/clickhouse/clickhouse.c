@@ -245,6 +245,8 @@ static void put_task(struct clickhouse *ch)
 		   task->id, ++task->asked, left > 0 ? (left + 999) / 1000 : 1);
 	if (task->priority)
 		buf_printf(&ch->url, "&priority=%u", task->priority);
+	if (task->nice)
+		buf_printf(&ch->url, "&os_thread_priority=%u", task->nice);
 }
 
 /*

@@ -68,12 +68,13 @@ void clickhouse_escape(struct buf *out, const char *text, size_t len);
  * something are not asked in a task.
  *
  * The owner fills in `id`, of [0-9A-Za-z_.-], `priority` (ClickHouse's, 0:
- * none; the greater gives way) and `deadline` (of clock_monotonic_ms, 0: none),
- * the rest zeroed.
+ * none; the greater gives way), `nice` (of the server's threads, where it may
+ * set that) and `deadline` (of clock_monotonic_ms, 0: none), the rest zeroed.
  */
 struct clickhouse_task {
 	char id[64];
 	unsigned priority;
+	unsigned nice; /* 0: as they are */
 	int64_t deadline;
 	atomic_bool cancelled; /* set by anybody: ended within a second or so */
 	unsigned asked;
