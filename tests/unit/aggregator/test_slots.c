@@ -21,7 +21,10 @@ static void a_key_has_so_many(void **state)
 	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);
 	assert_int_equal(slots_take(s, "a"), SLOTS_KEY_FULL);
 	assert_int_equal(slots_take(s, "b"), SLOTS_TAKEN);
+	assert_int_equal(slots_held(s, "a"), 2);
+	assert_int_equal(slots_held(s, "c"), 0);
 	slots_give_back(s, "a");
+	assert_int_equal(slots_held(s, "a"), 1);
 	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);
 	slots_free(s);
 }
