@@ -1,8 +1,8 @@
 /*
  * answer_cache.h - answers of ClickHouse about settled counts, which are as
- * good a moment later.  Dashboards ask the same of all links again and again,
- * and once for each part of a page what was published last: what they ask twice
- * is asked once, also at the same time.  Any thread may call.
+ * good a moment later.  Dashboards ask the same of all links again and again:
+ * what they ask twice is asked once, also at the same time.  Any thread may
+ * call.
  */
 #ifndef AGGREGATOR_API_ANSWER_CACHE_H
 #define AGGREGATOR_API_ANSWER_CACHE_H
@@ -21,8 +21,6 @@ struct answer_cache;
  * have their attempts as parameters, which are published once: but what is
  * forgotten is taken out of them. */
 #define ANSWER_SETTLED CLOCK_MINUTE
-/* What was published last: a small part of how far that is behind. */
-#define ANSWER_PUBLISHED CLOCK_SECOND
 
 /* What is asked, as of clickhouse_rows. */
 struct answer_of {

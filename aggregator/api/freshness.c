@@ -170,11 +170,6 @@ void freshness_free(struct freshness *f)
 	free(f);
 }
 
-int64_t freshness_age_max(const struct freshness *f)
-{
-	return f->age_max;
-}
-
 /* Under the lock. */
 static bool is_usable(const struct freshness *f)
 {

@@ -39,9 +39,6 @@ void freshness_free(struct freshness *f); /* NULL accepted */
  * so long that it is better to ask. */
 bool freshness_get(struct freshness *f, struct fresh *ret);
 
-/* For how long what was read names rows that stay until a query is over; ms. */
-int64_t freshness_age_max(const struct freshness *f);
-
 /* The days between from and to (seconds) that are copied, also in part.  Where
  * nothing was found lately, `ch` is asked.  Release with copied_days_release.
  */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "aggregator/api/answer_cache.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
@@ -63,7 +62,7 @@ static int take_hours(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-int published_hours_read(struct call *call, int64_t from, int64_t to,
+int published_hours_read(struct clickhouse *ch, int64_t from, int64_t to,
 			 struct progress *ret_last, struct published_hours *ret,
 			 struct error *err)
 {
@@ -76,19 +75,13 @@ int published_hours_read(struct call *call, int64_t from, int64_t to,
 	char from_text[24], to_text[24];
 	const struct clickhouse_param params[] = {
 		{"param_from", from_text}, {"param_to", to_text}, {NULL, NULL}};
-	/* What is superseded is there for longer than an answer takes. */
-	const int64_t kept = freshness_age_max(call->freshness);
-	const struct answer_of what = {
-		sql, params, "nnnnss",
-		kept < ANSWER_PUBLISHED ? kept : ANSWER_PUBLISHED,
-		call->deadline};
 	struct hours_reader reader = {ret_last, ret};
 
 	*ret = (struct published_hours){0};
 	snprintf(from_text, sizeof(from_text), "%" PRId64, from);
 	snprintf(to_text, sizeof(to_text), "%" PRId64, to);
-	if (answer_cache_rows(call->answers, call->ch, &what, take_hours,
-			      &reader, err) == 0)
+	if (clickhouse_row(ch, sql, params, "nnnnss", take_hours, &reader,
+			   err) == 0)
 		return 0;
 	published_hours_release(ret);
 	return error_wrap(err, "settled");

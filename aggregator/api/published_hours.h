@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aggregator/api/call.h"
 #include "aggregator/settle/copied_days.h"
 #include "aggregator/settle/progress.h"
 #include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
 struct published_hour {
@@ -28,9 +28,8 @@ struct published_hours {
 };
 
 /* Of hours from that of `from` on that begin before `to` (seconds since 1970),
- * and the progress of the same moment, which is a second ago at most.  Release
- * after success. */
-int published_hours_read(struct call *call, int64_t from, int64_t to,
+ * and the progress of the same moment.  Release after success. */
+int published_hours_read(struct clickhouse *ch, int64_t from, int64_t to,
 			 struct progress *ret_last, struct published_hours *ret,
 			 struct error *err);
 void published_hours_release(struct published_hours *hours);

@@ -104,7 +104,8 @@ int total_answer_prepare(struct total_answer *t, struct call *call,
 	int status;
 
 	*t = (struct total_answer){0};
-	if (published_hours_read(call, q->from, q->to, &last, &hours, err) < 0)
+	if (published_hours_read(call->ch, q->from, q->to, &last, &hours, err) <
+	    0)
 		return -1;
 	t->complete_until = last.complete_until;
 	status = read_days(t, call, q, &last, err);
