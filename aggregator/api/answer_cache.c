@@ -11,6 +11,8 @@
 #include "common/clock.h"
 #include "common/wake.h"
 
+/* Attempts are published once, but what is forgotten is taken out of them. */
+#define KEPT CLOCK_MINUTE
 /* Few enough to look through; what a hundred pages ask. */
 #define ENTRIES 512
 /* Of the whole, for one answer. */
@@ -143,8 +145,7 @@ static struct entry *find_first(struct answer_cache *c)
 }
 
 /* NULL: as many are being asked as there is room for. */
-static struct entry *add(struct answer_cache *c, const struct key *key,
-			 int64_t kept)
+static struct entry *add(struct answer_cache *c, const struct key *key)
 {
 	struct entry *e = NULL;
 
@@ -157,7 +158,7 @@ static struct entry *add(struct answer_cache *c, const struct key *key,
 	clear(c, e);
 	e->state = ASKED;
 	e->key = *key;
-	e->until = clock_monotonic_ms() + kept;
+	e->until = clock_monotonic_ms() + KEPT;
 	return e;
 }
 
@@ -184,7 +185,7 @@ static bool look(struct answer_cache *c, const struct key *key,
 	}
 	if (e)
 		clear(c, e);
-	*ret_asked = add(c, key, what->kept);
+	*ret_asked = add(c, key);
 	return true;
 }
 
@@ -255,13 +256,9 @@ int answer_cache_rows(struct answer_cache *c, struct clickhouse *ch,
 		      void *arg, struct error *err)
 {
 	struct buf answer = {0};
-	int status;
+	int status = c->bytes_max ? get(c, ch, what, &answer, err)
+				  : ask(c, ch, what, &answer, err);
 
-	if (!c)
-		return clickhouse_rows(ch, what->sql, what->params,
-				       what->columns, fn, arg, err);
-	status = c->bytes_max ? get(c, ch, what, &answer, err)
-			      : ask(c, ch, what, &answer, err);
 	if (status == 0)
 		status = clickhouse_rows_of(&answer, what->columns, fn, arg,
 					    err);

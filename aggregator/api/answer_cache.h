@@ -11,23 +11,17 @@
 
 #include "common/clickhouse/clickhouse.h"
 #include "common/clickhouse/rows.h"
-#include "common/clock.h"
 #include "common/error.h"
 #include "common/metrics/metrics.h"
 
 struct answer_cache;
 
-/* How long an answer is kept, in ms.  Statements over settled hours and days
- * have their attempts as parameters, which are published once: but what is
- * forgotten is taken out of them. */
-#define ANSWER_SETTLED CLOCK_MINUTE
-
-/* What is asked, as of clickhouse_rows. */
+/* What is asked, as of clickhouse_rows: a statement over settled hours and days
+ * whose attempts are parameters. */
 struct answer_of {
 	const char *sql;
 	const struct clickhouse_param *params;
 	const char *columns;
-	int64_t kept;	  /* ms */
 	int64_t deadline; /* of clock_monotonic_ms */
 };
 
@@ -38,8 +32,7 @@ void answer_cache_free(struct answer_cache *cache); /* NULL accepted */
 
 /*
  * As clickhouse_rows.  While another thread asks the same it waits for that
- * answer, until the deadline; should that thread fail, it asks itself.  Without
- * a cache (NULL) it does so at once.
+ * answer, until the deadline; should that thread fail, it asks itself.
  */
 int answer_cache_rows(struct answer_cache *cache, struct clickhouse *ch,
 		      const struct answer_of *what, clickhouse_row_fn *fn,

@@ -138,7 +138,7 @@ int total_answer_rows(const struct total_answer *t, struct call *call,
 		      clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	const struct answer_of what = {buf_cstr(sql), t->params.items, columns,
-				       ANSWER_SETTLED, call->deadline};
+				       call->deadline};
 
 	if (!what.sql)
 		return error_set_nomem(err);
