@@ -74,17 +74,23 @@ static bool matches(const char *quoted, size_t len, const char *id, bool whole)
 	return !whole || !*id;
 }
 
+/* query_id = 'id', or startsWith(query_id, 'beginning'). */
 static bool kill_names(const char *id, const void *kill)
 {
 	const struct kill *k = kill;
-	bool whole = !has_word(k, "startsWith");
 	struct lexer lx = lexer_of(k);
+	bool whole = true;
 	struct token t;
 
-	while ((t = lexer_next(&lx)).kind != TOKEN_END)
-		if (t.kind == TOKEN_STRING &&
-		    matches(k->text + t.start, t.end - t.start, id, whole))
+	while ((t = lexer_next(&lx)).kind != TOKEN_END) {
+		if (token_is(&lx, t, "startsWith"))
+			whole = false;
+		if (t.kind != TOKEN_STRING)
+			continue;
+		if (matches(k->text + t.start, t.end - t.start, id, whole))
 			return true;
+		whole = true;
+	}
 	return false;
 }
 

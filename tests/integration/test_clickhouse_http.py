@@ -671,6 +671,23 @@ def test_a_query_is_ended_by_its_id(clickhouse):
     assert clickhouse.query("SELECT 1", query_id="it's mine:1") == "1\n"
 
 
+def test_a_query_is_ended_by_how_its_id_begins(clickhouse):
+    slow = "SELECT sum(sleepEachRow(0.05)) FROM numbers(2000) SETTINGS max_block_size = 1"
+    ids = ("SELECT arraySort(groupArray(Settings['log_comment'])) FROM system.processes "
+           "WHERE query LIKE '%numbers(2000)%' AND query NOT LIKE '%LIKE%'")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for query_id in "a-1", "a-1#7", "a-12", "a-12#7":
+            other = ClickHouse(clickhouse.url, clickhouse.database)
+            pool.submit(other.query, slow, query_id=query_id)
+        eventually(lambda: clickhouse.value(f"SELECT length(({ids}))") == 4)
+        # It waits for what it ends, and for nothing else.
+        clickhouse.query("KILL QUERY WHERE query_id = 'a-1' OR "
+                         "startsWith(query_id, 'a-1#') SYNC")
+        assert clickhouse.value(ids) == ["a-12", "a-12#7"]
+        clickhouse.query("KILL QUERY WHERE startsWith(query_id, 'a-12') SYNC")
+        assert clickhouse.value(ids) == []
+
+
 def test_data_in_use_is_one_clear_line(own_server, workdir):
     server = own_server()
     second = ClickHouseServer(workdir / "second")
