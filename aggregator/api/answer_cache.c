@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,20 @@ static void digest_text(EVP_MD_CTX *md, const char *text)
 	EVP_DigestUpdate(md, text, strlen(text) + 1);
 }
 
+/* Of all parameters a question has, a statement names some: the attempt of what
+ * was published last, say, only where hours are looked up by it. */
+static bool is_named(const char *sql, const char *param)
+{
+	static const char prefix[] = "param_";
+	size_t len = sizeof(prefix) - 1;
+	char named[64];
+
+	if (strncmp(param, prefix, len) != 0)
+		return true;
+	snprintf(named, sizeof(named), "{%s:", param + len);
+	return strstr(sql, named) != NULL;
+}
+
 static int make_key(const struct answer_of *what, struct key *ret,
 		    struct error *err)
 {
@@ -100,6 +115,8 @@ static int make_key(const struct answer_of *what, struct key *ret,
 	if (made) {
 		digest_text(md, what->sql);
 		for (; param && param->name; param++) {
+			if (!is_named(what->sql, param->name))
+				continue;
 			digest_text(md, param->name);
 			digest_text(md, param->value);
 		}

@@ -91,6 +91,17 @@ def test_what_is_published_since_is_in_the_answer(make, migrated, clicks):
     is_right(ask_range(made, **BY_COUNTRY), clicks + more)
 
 
+def test_what_is_published_elsewhere_is_no_reason_to_ask(make, proxy, migrated, clicks):
+    made = make()
+    hours = (made, FROM, FROM + DAY // 2)  # no whole day, which would be rolled up
+    first = ask_range(*hours, **BY_COUNTRY)
+    more = some_clicks(2, 200, [(FROM + DAY, FROM + 2 * DAY)])
+    migrated.insert(more)
+    settled(made, clicks + more)
+    assert ask_range(*hours, **BY_COUNTRY)["groups"] == first["groups"]
+    assert asked(proxy) == 1
+
+
 def test_what_is_asked_at_once_is_asked_once(make, proxy, clicks):
     made = make()
     held = proxy.hold("question", words="'country'")
