@@ -28,11 +28,11 @@ static const struct setting settings[] = {
 		    "beyond, the answer is 429."),
 	SETTING_INT(exports_max, "8", 1, 10000, AT_START,
 		    "Exports at once; beyond, the answer is 429.  Each takes "
-		    "up to 16 MiB."),
+		    "up to 48 MiB."),
 	SETTING_INT(key_exports_max, "2", 1, 10000, AT_START,
 		    "Exports of one key at once; beyond, the answer is 429."),
 	SETTING_INT(export_workers, "1", 1, 64, AT_START,
-		    "Queries that exports ask at once, of one thread of "
+		    "Queries that exports ask at once, of two threads of "
 		    "ClickHouse each."),
 	SETTING_INT(export_links_max, "1000000", 1, 100000000, AT_START,
 		    "Links that an export may be of that is not of all links: "

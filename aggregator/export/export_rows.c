@@ -26,8 +26,10 @@ enum kind {
 	X("domain", "domain", "s", KIND_TEXT)                                  \
 	X("owner", "owner", "s", KIND_TEXT)                                    \
 	X("campaign", "campaign", "s", KIND_TEXT)                              \
-	X("tags", "toJSONString(arrayMap(x -> toValidUTF8(x), tags))", "s",    \
-	  KIND_JSON)                                                           \
+	X("tags",                                                              \
+	  "if(empty(tags), '[]', toJSONString(arrayMap(x -> toValidUTF8(x), "  \
+	  "tags)))",                                                           \
+	  "s", KIND_JSON)                                                      \
 	X("outcome", "outcome", "s", KIND_TEXT)                                \
 	X("status", "status", "n", KIND_NUMBER)                                \
 	X("verdict", "verdict", "s", KIND_TEXT)                                \

@@ -13,9 +13,14 @@
 #define LINKS_PER_QUESTION 10000
 /* Days in one question at most.  Rows of several days have to be sorted. */
 #define SPAN_MAX 32
-#define MEMORY	 "268435456"
-/* Of its threads: questions go first, where the server may say so. */
-#define NICE "10"
+/* Rows of such a question at most. */
+#define SORTED_ROWS_MAX 8192
+#define MEMORY		"268435456"
+/* Of a span of which an export before this one had rows. */
+#define MANY_ROWS UINT32_MAX
+/* Of its threads: questions and settling go first, where the server may say so.
+ */
+#define NICE "15"
 
 static int64_t day_of(int64_t ms)
 {
@@ -48,7 +53,7 @@ static bool is_in_portions(const struct export_scan *s)
 /* Behind `last`, where there are links to be asked about. */
 static void go_on(struct export_scan *s)
 {
-	s->begun = s->after = s->found = true;
+	s->begun = s->after = true;
 	s->span = 1;
 	s->day = day_of(s->last.ts_ms);
 	if (s->all_links)
@@ -57,7 +62,8 @@ static void go_on(struct export_scan *s)
 	if (s->next_link < s->links.count)
 		return;
 	s->next_link = 0;
-	s->after = s->found = false;
+	s->after = false;
+	s->found = 0;
 	s->day += CLOCK_DAY;
 	s->seek = is_in_portions(s);
 }
@@ -67,11 +73,13 @@ void export_scan_start(struct export_scan *s, const struct export_place *after)
 	s->day = day_of(s->range.from_ms);
 	s->span = 1;
 	s->next_link = 0;
-	s->after = s->begun = s->found = false;
+	s->after = s->begun = false;
+	s->found = 0;
 	s->seek = !after;
 	if (!after)
 		return;
 	s->last = *after;
+	s->found = MANY_ROWS;
 	go_on(s);
 }
 
@@ -117,17 +125,19 @@ static size_t links_end(const struct export_scan *s)
 	       (left < LINKS_PER_QUESTION ? left : LINKS_PER_QUESTION);
 }
 
+/* As one text: as so many numbers ClickHouse takes as long to read them as to
+ * find two thousand rows. */
 static void put_links(struct buf *sql, const struct export_scan *s)
 {
 	if (s->all_links)
 		return;
-	buf_puts(sql, " AND link_id IN (");
+	buf_puts(sql, " AND link_id IN (SELECT arrayJoin(CAST('[");
 	for (size_t i = s->next_link; i < links_end(s); i++) {
 		if (i > s->next_link)
 			buf_putc(sql, ',');
 		buf_put_uint(sql, s->links.ids[i]);
 	}
-	buf_putc(sql, ')');
+	buf_puts(sql, "]', 'Array(UInt64)')))");
 }
 
 #define MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
@@ -217,12 +227,12 @@ static void end_page(struct page *page)
 /* The question that follows one of `rows` rows that asked for `max`. */
 static void step(struct export_scan *s, size_t rows, size_t max)
 {
+	s->begun |= rows > 0;
+	s->found += rows;
 	if (rows == max) {
 		go_on(s);
 		return;
 	}
-	s->begun |= rows > 0;
-	s->found |= rows > 0;
 	s->after = false;
 	if (!s->all_links && links_end(s) < s->links.count) {
 		s->next_link = links_end(s);
@@ -231,13 +241,13 @@ static void step(struct export_scan *s, size_t rows, size_t max)
 	s->next_link = 0;
 	s->day += s->span * CLOCK_DAY;
 	s->seek = !s->found || is_in_portions(s);
-	s->found = false;
 	if (is_in_portions(s))
 		s->span = 1;
-	else if (rows > max / 4)
+	else if (s->found > SORTED_ROWS_MAX / 4)
 		s->span = s->span > 1 ? s->span / 2 : 1;
 	else if (s->span < SPAN_MAX)
 		s->span *= 2;
+	s->found = 0;
 }
 
 /* The parameters that a question may name. */
@@ -295,9 +305,9 @@ static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"param_epoch", n.epoch},
 		{"param_topic", topic.data},
 		{"param_max", n.max},
-		/* One processor, so much memory, and no block of a size that
+		/* Few processors, so much memory, and no block of a size that
 		 * would have to be held beside the rows. */
-		{"max_threads", "1"},
+		{"max_threads", "2"},
 		{"max_memory_usage", MEMORY},
 		{"max_block_size", "8192"},
 		{"os_thread_priority", NICE},
@@ -361,6 +371,8 @@ int export_scan_next(struct export_scan *s, struct clickhouse *ch,
 {
 	struct page page = {.scan = s, .question = q, .out = out};
 
+	if (s->span > 1 && max > SORTED_ROWS_MAX)
+		max = SORTED_ROWS_MAX;
 	if (s->seek) {
 		*ret_rows = 0;
 		return seek_day(s, ch, err);

@@ -30,7 +30,7 @@ struct export_scan {
 	int64_t span;		  /* days that it is about */
 	size_t next_link;	  /* where it begins in `links` */
 	bool after;		  /* it begins behind `last` */
-	bool found;		  /* the span has rows, in portions before */
+	uint64_t found;		  /* rows of the span so far */
 	bool seek;		  /* `day` may be one without any rows */
 };
 
@@ -45,8 +45,8 @@ bool export_scan_is_done(const struct export_scan *s);
  * one, the place where the first may be.  Of a scan that is not done. */
 struct export_place export_scan_place(const struct export_scan *s);
 
-/* Appends up to `max` of the next rows and steps on.  The last of them has a
- * cursor, for `q`.  There may be none yet. */
+/* Appends up to `max` of the next rows and steps on; fewer also where there are
+ * more.  The last of them has a cursor, for `q`.  There may be none yet. */
 int export_scan_next(struct export_scan *s, struct clickhouse *ch,
 		     const struct export_question *q, size_t max,
 		     struct buf *out, size_t *ret_rows, struct error *err);

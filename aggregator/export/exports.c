@@ -16,9 +16,14 @@
 #include "common/http/encoding.h"
 #include "common/loop/workers.h"
 
-/* Rows of one question: enough that its beginning costs little, so few that
- * three times as many fit into the memory of an export. */
-#define PAGE_ROWS 8192
+/* Rows of one question.  What it costs before its first row is some ten
+ * thousand rows' worth, so that more are asked for at once while the client
+ * takes them as fast as they come: each time twice as many, up to so many rows
+ * or bytes of the answer.  Three times that is an export's memory: what the
+ * client has not taken yet, what is ready, and what ClickHouse said. */
+#define PAGE_ROWS     8192
+#define PAGE_ROWS_MAX 32768
+#define PAGE_BYTES    (12 * 1024 * 1024)
 /* A portion is sent when it has so much, or was worked on for so long. */
 #define PORTION_BYTES 65536
 #define PORTION_MS    500
@@ -60,7 +65,9 @@ struct export
 	bool prepared, done;
 	struct export_question question;
 	struct export_scan scan;
-	uint64_t sent; /* rows */
+	size_t page_rows; /* of the next question; also set by the loop */
+	size_t row_bytes; /* of those of the last one; 0: there was none */
+	uint64_t sent;	  /* rows */
 	struct buf out;
 	int outcome;
 	struct error err;
@@ -223,19 +230,30 @@ static int end_early(struct export *e, struct error *err)
 static size_t rows_wanted(const struct export *e)
 {
 	uint64_t left =
-		e->question.limit ? e->question.limit - e->sent : PAGE_ROWS;
+		e->question.limit ? e->question.limit - e->sent : PAGE_ROWS_MAX;
+	size_t rows = e->page_rows;
 
-	return left < PAGE_ROWS ? (size_t)left : PAGE_ROWS;
+	if (e->row_bytes && rows > PAGE_BYTES / e->row_bytes)
+		rows = PAGE_BYTES / e->row_bytes;
+	if (rows < PAGE_ROWS)
+		rows = PAGE_ROWS;
+	return left < rows ? (size_t)left : rows;
 }
 
 /* A day that it has not come to may have been dropped since it began. */
-static int next_page(struct export *e, struct call *call, size_t *ret_rows,
-		     struct error *err)
+static int next_page(struct export *e, struct call *call, struct error *err)
 {
-	if (call_check_rows(call, e->scan.day / CLOCK_SECOND, err) < 0)
+	size_t before = e->out.len, rows;
+
+	if (call_check_rows(call, e->scan.day / CLOCK_SECOND, err) < 0 ||
+	    export_scan_next(&e->scan, call->ch, &e->question, rows_wanted(e),
+			     &e->out, &rows, err) < 0)
 		return -1;
-	return export_scan_next(&e->scan, call->ch, &e->question,
-				rows_wanted(e), &e->out, ret_rows, err);
+	if (rows)
+		e->row_bytes = (e->out.len - before) / rows;
+	e->sent += rows;
+	metric_add(e->all->rows, rows);
+	return 0;
 }
 
 static bool is_full(const struct export *e)
@@ -252,7 +270,6 @@ static int make_portion(struct export *e, struct clickhouse *ch,
 			    .ch = ch,
 			    .redis = e->all->uses.redis};
 	int64_t start = clock_monotonic_ms();
-	size_t rows;
 
 	if (check_access(e, err) < 0 ||
 	    (!e->prepared && prepare(e, &call, err) < 0))
@@ -260,10 +277,8 @@ static int make_portion(struct export *e, struct clickhouse *ch,
 	while (!e->head && !export_scan_is_done(&e->scan) && !is_full(e) &&
 	       !atomic_load(&e->stop) && e->out.len < PORTION_BYTES &&
 	       clock_monotonic_ms() - start < PORTION_MS) {
-		if (next_page(e, &call, &rows, err) < 0)
+		if (next_page(e, &call, err) < 0)
 			return -1;
-		e->sent += rows;
-		metric_add(e->all->rows, rows);
 	}
 	if (e->head || export_scan_is_done(&e->scan))
 		put_end(e, true);
@@ -400,8 +415,13 @@ static void on_worked(void *arg)
 		return;
 	}
 	e->ready = true;
-	if (http_stream_pending(e->req) <= DRAIN_MARK)
-		deliver(e);
+	if (http_stream_pending(e->req) > DRAIN_MARK) {
+		e->page_rows = PAGE_ROWS;
+		return;
+	}
+	if (e->page_rows < PAGE_ROWS_MAX)
+		e->page_rows *= 2;
+	deliver(e);
 }
 
 static void on_drained(struct http_request *req, void *arg)
@@ -518,6 +538,7 @@ void exports_handle(struct exports *x, struct loop *loop,
 	e->all = x;
 	e->loop = loop;
 	e->req = req;
+	e->page_rows = PAGE_ROWS;
 	e->access.keys = x->uses.keys;
 	e->task.priority = EXPORT_PRIORITY;
 	query_ender_name(x->uses.ender, &e->task);

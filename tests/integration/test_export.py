@@ -401,6 +401,36 @@ def still(value, what):
     return eventually(settled, what=what)
 
 
+def test_a_reader_that_keeps_up_is_asked_for_more_at_once(make, big, proxy):
+    made = make(clickhouse={"url": proxy.url})
+    proxy.passed.clear()
+    rows, end = Client(made.url).range()
+    assert end["complete"] and end["rows"] == len(rows) == 400000
+    asked = [int(passed.params["param_max"]) for passed in proxy.passed
+             if CLICKS_QUESTION in passed.query]
+    assert asked[0] == 8192
+    assert max(asked) > 16384
+
+
+def test_days_of_many_rows_are_asked_for_one_by_one(make, migrated, proxy, clickhouse):
+    """The last question of a day, which finds few, says nothing of the next one."""
+    migrated.link("code9", 9, owner="ann")
+    days, rows = 3, 9000
+    clickhouse.query(
+        "INSERT INTO clicks (epoch, topic, partition, offset, append_time, ts, "
+        "original_ts, link_id, event_id) SELECT 1, 'clicks', 0, number, "
+        f"toDateTime64({TO}, 3, 'UTC'), addSeconds(toDateTime64({FROM}, 3, 'UTC'), "
+        f"number % {days} * {DAY} + intDiv(number, {days})), "
+        f"toDateTime64(0, 3, 'UTC'), 9, generateUUIDv4() FROM numbers({days * rows})")
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+    made = make(clickhouse={"url": proxy.url})
+    proxy.passed.clear()
+    end = Client(made.url).range(FROM, FROM + days * DAY)[1]
+    assert end["complete"] and end["rows"] == days * rows
+    asked = [passed.params for passed in proxy.passed if CLICKS_QUESTION in passed.query]
+    assert {int(p["param_to"]) - int(p["param_from"]) for p in asked} == {DAY * 1000}
+
+
 @pytest.mark.long
 def test_a_slow_reader_is_waited_for(make, big):
     made = make()

@@ -35,7 +35,7 @@ def test_questions_go_before_what_is_computed(migrated, redis, program, proxy):
 
     for table in COMPUTED:
         assert priorities(proxy, table) == {"10"}, table
-    assert priorities(proxy, words="append_time < fromUnixTimestamp64Milli") == {"10"}
+    assert priorities(proxy, words="append_time < fromUnixTimestamp64Milli") == {"15"}
     assert priorities(proxy, words="answer_part") == {None}
 
 
