@@ -139,6 +139,7 @@ def test_an_aggregator_of_the_former_version_answers_while_migrating_is_killed(
     assert status == 0, said
     assert schema(clickhouse) != whole
     before = counting(binaries=released)
+    before.wait_ready()
     before.insert()
     eventually(before.has_all, what="the clicks counted")
 
