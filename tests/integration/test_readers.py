@@ -166,6 +166,7 @@ def is_so(readers):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # four minutes by itself
 def test_no_reader_sees_a_day_twice_or_half(keeper, world, clickhouse, readers):
     rows = clicks(31, 500, [(FROM, TO)])
     world.insert(rows)
