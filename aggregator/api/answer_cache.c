@@ -101,7 +101,9 @@ static bool is_named(const char *sql, const char *param)
 
 	if (strncmp(param, prefix, len) != 0)
 		return true;
-	snprintf(named, sizeof(named), "{%s:", param + len);
+	if (snprintf(named, sizeof(named), "{%s:", param + len) >=
+	    (int)sizeof(named))
+		return true;
 	return strstr(sql, named) != NULL;
 }
 

@@ -16,8 +16,6 @@
 /* Rows of such a question at most. */
 #define SORTED_ROWS_MAX 8192
 #define MEMORY		"268435456"
-/* Of a span of which an export before this one had rows. */
-#define MANY_ROWS UINT32_MAX
 /* Of its threads: questions and settling go first, where the server may say so.
  */
 #define NICE "15"
@@ -79,7 +77,7 @@ void export_scan_start(struct export_scan *s, const struct export_place *after)
 	if (!after)
 		return;
 	s->last = *after;
-	s->found = MANY_ROWS;
+	s->found = SORTED_ROWS_MAX; /* at least: by the export before */
 	go_on(s);
 }
 

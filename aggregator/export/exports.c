@@ -19,7 +19,7 @@
 /* Rows of one question.  What it costs before its first row is some ten
  * thousand rows' worth, so that more are asked for at once while the client
  * takes them as fast as they come: each time twice as many, up to so many rows
- * or bytes of the answer.  Three times that is an export's memory: what the
+ * or bytes of their lines.  Three times that is an export's memory: what the
  * client has not taken yet, what is ready, and what ClickHouse said. */
 #define PAGE_ROWS     8192
 #define PAGE_ROWS_MAX 32768
@@ -65,7 +65,7 @@ struct export
 	bool prepared, done;
 	struct export_question question;
 	struct export_scan scan;
-	size_t page_rows; /* of the next question; also set by the loop */
+	size_t page_rows; /* of the next question; the loop's, between two */
 	size_t row_bytes; /* of those of the last one; 0: there was none */
 	uint64_t sent;	  /* rows */
 	struct buf out;
@@ -229,15 +229,15 @@ static int end_early(struct export *e, struct error *err)
 
 static size_t rows_wanted(const struct export *e)
 {
-	uint64_t left =
-		e->question.limit ? e->question.limit - e->sent : PAGE_ROWS_MAX;
+	uint64_t limit = e->question.limit;
 	size_t rows = e->page_rows;
 
 	if (e->row_bytes && rows > PAGE_BYTES / e->row_bytes)
 		rows = PAGE_BYTES / e->row_bytes;
 	if (rows < PAGE_ROWS)
 		rows = PAGE_ROWS;
-	return left < rows ? (size_t)left : rows;
+	return limit && limit - e->sent < rows ? (size_t)(limit - e->sent)
+					       : rows;
 }
 
 /* A day that it has not come to may have been dropped since it began. */
