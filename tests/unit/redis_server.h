@@ -5,9 +5,8 @@
 #ifndef TESTS_UNIT_REDIS_SERVER_H
 #define TESTS_UNIT_REDIS_SERVER_H
 
-#include "tests/unit/unit.h"
+#include "tests/unit/free_address.h"
 
-#include <arpa/inet.h>
 #include <ftw.h>
 #include <signal.h>
 #include <string.h>
@@ -19,9 +18,9 @@
 struct redis_server {
 	pid_t pid;
 	char dir[32];
-	char address[64]; /* "unix:/..." */
-	bool cluster;	  /* a cluster of this one node */
-	char bus_port[8]; /* of the cluster's own protocol */
+	char address[64];	 /* "unix:/..." */
+	bool cluster;		 /* a cluster of this one node */
+	struct free_address bus; /* of the cluster's own protocol */
 	struct redis_config config;
 	struct redis *redis; /* a connection for the test's own questions */
 };
@@ -40,11 +39,11 @@ static inline void redis_server_run(struct redis_server *s)
 	if (getppid() != parent || chdir(s->dir) ||
 	    !freopen("redis.log", "a", stdout))
 		_exit(1);
-	execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
-	       s->address + strlen("unix:"), "--save", "", "--appendonly",
-	       "yes", "--appendfsync", "no", "--cluster-enabled",
-	       s->cluster ? "yes" : "no", "--cluster-port", s->bus_port,
-	       (char *)NULL);
+	execlp("redis-server", "redis-server", "--port", "0", "--bind",
+	       s->bus.host, "--unixsocket", s->address + strlen("unix:"),
+	       "--save", "", "--appendonly", "yes", "--appendfsync", "no",
+	       "--cluster-enabled", s->cluster ? "yes" : "no", "--cluster-port",
+	       s->bus.port, (char *)NULL);
 	_exit(1);
 }
 
@@ -65,28 +64,13 @@ static inline void redis_server_await(struct redis_server *s)
 	fail_msg("redis-server does not answer: %s", err.text);
 }
 
-/* Test programs run side by side: each cluster has a port of its own. */
-static inline void redis_server_find_bus_port(struct redis_server *s)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t len = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&at, len), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-	close(fd);
-	snprintf(s->bus_port, sizeof(s->bus_port), "%d", ntohs(at.sin_port));
-}
-
 static inline void redis_server_start_as(struct redis_server *s, bool cluster)
 {
 	struct error err;
 
 	memset(s, 0, sizeof(*s));
 	s->cluster = cluster;
-	redis_server_find_bus_port(s);
+	free_address_find(&s->bus);
 	strcpy(s->dir, "/tmp/shortloop-redis-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->address, sizeof(s->address), "unix:%s/socket", s->dir);

@@ -1,4 +1,4 @@
-#include "tests/unit/unit.h"
+#include "tests/unit/free_address.h"
 
 #include <netinet/in.h>
 #include <string.h>
@@ -11,35 +11,24 @@
 struct world {
 	char listen[64], admin[64], visits[64], handover[64], mode[8];
 	struct redirector_settings settings;
-	unsigned hosts; /* of free addresses, at most four */
 	struct error err;
 };
 
-/* An address where nobody listens: a loopback host of this process alone for
- * each, so that no program beside it takes the port before it is bound again.
- */
-static void free_address(struct world *w, char ret[64])
+/* An address where nobody listens. */
+static void free_address(char ret[64])
 {
-	struct sockaddr_in bound = {0};
-	socklen_t len = sizeof(bound);
-	unsigned host = ((unsigned)getpid() << 2 | w->hosts++) & 0xffffff;
-	struct error err;
-	int fd;
+	struct free_address at;
 
-	snprintf(ret, 64, "127.%u.%u.%u:0", host >> 16, host >> 8 & 0xff,
-		 host & 0xff);
-	assert_int_equal(address_bind(ret, true, &fd, &err), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&bound, &len), 0);
-	snprintf(strrchr(ret, ':'), 8, ":%u", ntohs(bound.sin_port));
-	close(fd);
+	free_address_find(&at);
+	snprintf(ret, 64, "%s:%s", at.host, at.port);
 }
 
 static int set_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	free_address(w, w->listen);
-	free_address(w, w->admin);
+	free_address(w->listen);
+	free_address(w->admin);
 	unlink(unit_write_file("", w->visits));
 	unlink(unit_write_file("", w->handover));
 	w->settings.listen = w->listen;
@@ -199,7 +188,7 @@ static void those_of_other_addresses_are_left_over(void **state)
 	struct inherited *in = handed_over(w, old);
 	struct sockets *s;
 
-	free_address(w, w->listen);
+	free_address(w->listen);
 	w->settings.listen_unix = NULL;
 	w->settings.admin = NULL;
 	s = made(w, 2, in);
@@ -257,8 +246,8 @@ static void the_file_of_a_socket_unit_is_left_alone(void **state)
 	assert_int_equal(sockets_shared(unit, &fds), 1);
 	assert_int_equal(inherited_add(in, dup(fds[0]), "web.socket", &w->err),
 			 0);
-	free_address(w, w->listen);
-	free_address(w, w->admin);
+	free_address(w->listen);
+	free_address(w->admin);
 	w->settings.handover_socket = NULL;
 	snprintf(w->mode, sizeof(w->mode), "0600");
 	s = made(w, 1, in);
@@ -289,7 +278,7 @@ static void an_admin_port_that_is_taken_is_an_error(void **state)
 	struct sockets *old = made(w, 1, NULL);
 	struct inherited *in = inherited_new(&w->err);
 
-	free_address(w, w->listen);
+	free_address(w->listen);
 	assert_null(sockets_new(&w->settings, 1, in, &w->err));
 	assert_non_null(strstr(w->err.text, "admin listener"));
 	assert_non_null(strstr(w->err.text, w->admin));
