@@ -186,40 +186,48 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 		   s->span > 1 ? "toDate(ts), " : "");
 }
 
-/* One question. */
-struct page {
-	struct export_scan *scan;
-	const struct export_question *question;
-	struct buf *out;
-	size_t rows;
-	char *fields[CLICKHOUSE_FIELDS_MAX];
-};
-
-static int take_row(void *arg, char **fields, struct error *err)
+static int take_place(void *arg, char **fields, struct error *err)
 {
-	struct page *page = arg;
-	enum export_format format = page->question->format;
+	struct export_place *place = arg;
 
 	(void)err;
-	if (page->rows++)
-		export_rows_end(page->out, format, NULL);
-	export_rows_put(page->out, format, fields);
-	memcpy(page->fields, fields, strlen(export_kinds) * sizeof(*fields));
+	export_rows_place(fields, place);
 	return 0;
 }
 
-static void end_page(struct page *page)
+/* What the next question begins behind.  Read of a copy, as reading rewrites
+ * what is read. */
+static int read_last(struct export_scan *s, const char *rows, size_t len,
+		     struct error *err)
 {
-	struct export_scan *s = page->scan;
-	struct export_cursor cursor = {.range = s->range};
-	struct buf text = {0};
+	const char *before = memrchr(rows, '\n', len - 1);
+	const char *last = before ? before + 1 : rows;
+	struct buf copy = {0};
+	int status;
 
-	export_rows_place(page->fields, &s->last);
-	cursor.after = s->last;
-	export_cursor_put(&text, page->question, &cursor);
-	export_rows_end(page->out, page->question->format, buf_cstr(&text));
-	page->out->failed |= text.failed;
-	buf_free(&text);
+	buf_append(&copy, last, (size_t)(rows + len - last));
+	status = clickhouse_rows_of(&copy, export_kinds, take_place, &s->last,
+				    err);
+	buf_free(&copy);
+	return status;
+}
+
+/* A newline in a field is escaped. */
+static int count_rows(const char *rows, size_t len, size_t *ret,
+		      struct error *err)
+{
+	const char *end = rows + len;
+
+	*ret = 0;
+	for (; rows < end; (*ret)++) {
+		rows = memchr(rows, '\n', (size_t)(end - rows));
+		if (!rows++)
+			return error_set(err, ERROR_PROTOCOL,
+					 "ClickHouse: row %zu of the answer "
+					 "has no end",
+					 *ret + 1);
+	}
+	return 0;
 }
 
 /* The question that follows one of `rows` rows that asked for `max`. */
@@ -320,19 +328,22 @@ static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
 	return status;
 }
 
-static int ask(struct export_scan *s, struct clickhouse *ch, struct page *page,
-	       size_t max, struct error *err)
+static int ask(struct export_scan *s, struct clickhouse *ch, size_t max,
+	       struct buf *answer, size_t *ret_rows, struct error *err)
 {
-	struct buf answer = {0};
-	int status = query(s, ch, max, &answer, err);
+	size_t start = answer->len, len;
+	const char *rows;
 
-	if (status == 0)
-		status = clickhouse_rows_of(&answer, export_kinds, take_row,
-					    page, err);
-	if (status == 0 && page->rows)
-		end_page(page);
-	buf_free(&answer);
-	return status;
+	if (query(s, ch, max, answer, err) < 0)
+		return -1;
+	len = answer->len - start;
+	*ret_rows = 0;
+	if (!len)
+		return 0;
+	rows = answer->data + start;
+	return count_rows(rows, len, ret_rows, err) < 0
+		       ? -1
+		       : read_last(s, rows, len, err);
 }
 
 /*
@@ -363,23 +374,17 @@ static int seek_day(struct export_scan *s, struct clickhouse *ch,
 	return 0;
 }
 
-int export_scan_next(struct export_scan *s, struct clickhouse *ch,
-		     const struct export_question *q, size_t max,
-		     struct buf *out, size_t *ret_rows, struct error *err)
+int export_scan_next(struct export_scan *s, struct clickhouse *ch, size_t max,
+		     struct buf *answer, size_t *ret_rows, struct error *err)
 {
-	struct page page = {.scan = s, .question = q, .out = out};
-
 	if (s->span > 1 && max > SORTED_ROWS_MAX)
 		max = SORTED_ROWS_MAX;
 	if (s->seek) {
 		*ret_rows = 0;
 		return seek_day(s, ch, err);
 	}
-	if (ask(s, ch, &page, max, err) < 0)
+	if (ask(s, ch, max, answer, ret_rows, err) < 0)
 		return -1;
-	if (out->failed)
-		return error_set_nomem(err);
-	step(s, page.rows, max);
-	*ret_rows = page.rows;
+	step(s, *ret_rows, max);
 	return 0;
 }

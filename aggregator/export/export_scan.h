@@ -45,10 +45,10 @@ bool export_scan_is_done(const struct export_scan *s);
  * one, the place where the first may be.  Of a scan that is not done. */
 struct export_place export_scan_place(const struct export_scan *s);
 
-/* Appends up to `max` of the next rows and steps on; fewer also where there are
- * more.  The last of them has a cursor, for `q`.  There may be none yet. */
-int export_scan_next(struct export_scan *s, struct clickhouse *ch,
-		     const struct export_question *q, size_t max,
-		     struct buf *out, size_t *ret_rows, struct error *err);
+/* Appends up to `max` of the next rows, as ClickHouse writes export_select of
+ * them, and steps on; fewer also where there are more.  There may be none yet.
+ */
+int export_scan_next(struct export_scan *s, struct clickhouse *ch, size_t max,
+		     struct buf *answer, size_t *ret_rows, struct error *err);
 
 #endif

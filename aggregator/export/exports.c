@@ -1,6 +1,5 @@
 #include "aggregator/export/exports.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,311 +7,103 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/slots.h"
-#include "aggregator/export/export_links.h"
-#include "aggregator/export/export_rows.h"
-#include "aggregator/export/export_scan.h"
-#include "common/clock.h"
-#include "common/compress.h"
+#include "aggregator/export/export_reader.h"
+#include "aggregator/export/export_writer.h"
 #include "common/http/encoding.h"
 #include "common/loop/workers.h"
 
 /* Rows of one question.  What it costs before its first row is some ten
  * thousand rows' worth, so that more are asked for at once while the client
  * takes them as fast as they come: each time twice as many, up to so many rows
- * or bytes of their lines.  Three times that is an export's memory: what the
- * client has not taken yet, what is ready, and what ClickHouse said. */
+ * or bytes of their lines.  An export's memory is three times that, what the
+ * client has not taken yet and what is ready, and two answers of ClickHouse,
+ * which are shorter than their lines. */
 #define PAGE_ROWS     8192
 #define PAGE_ROWS_MAX 32768
 #define PAGE_BYTES    (12 * 1024 * 1024)
-/* A portion is sent when it has so much, or was worked on for so long. */
-#define PORTION_BYTES 65536
-#define PORTION_MS    500
 /* While a client has not taken more than this, the next portion is held. */
 #define DRAIN_MARK 262144
 
 struct exports {
 	struct exports_uses uses;
-	struct workers *workers;
-	struct clickhouse **connections; /* one a worker */
+	struct workers *readers, *writers;
+	struct clickhouse **connections; /* one a reader */
 	struct slots *slots;
 	struct metric *rows, *running, *failed, *refused;
 };
 
+enum step {
+	IDLE,
+	BUSY,	 /* a worker is at it */
+	FINISHED /* what it made was not taken yet */
+};
+
 /*
- * One export.  It is worked on by a worker (`working`), or by its loop:
+ * One export.  Two workers work on it, each on one step at a time:
  *
- *   working --> a portion is there --> client has taken the last --> working
- *                                                               \--> ended
+ *   ClickHouse --reading--> answer --writing--> portion --loop--> client
  *
- * A worker touches it only while it works; `gone` and `ready` are the loop's.
+ * A portion goes when the client has taken most of the last one; then its
+ * answer's successor is written, and then the next answer is read.  A worker
+ * touches what is its own only while it is BUSY; the rest is the loop's.
  */
 struct export
 {
 	struct exports *all;
 	struct loop *loop;
 	struct http_request *req;
-	struct access access;
-	struct clickhouse_task task;
-	bool working, ready, gone, begun, has_slot;
-	atomic_bool stop; /* asked of the worker: end where it is */
-
-	/* The worker's. */
-	char *query; /* of the URL */
-	enum encoding encoding;
-	struct compressor *compressor; /* NULL: identity */
-	enum export_format likes;      /* of the client */
-	bool head; /* HEAD: only whether there would be an answer */
-	bool prepared, done;
-	struct export_question question;
-	struct export_scan scan;
-	size_t page_rows; /* of the next question; the loop's, between two */
-	size_t row_bytes; /* of those of the last one; 0: there was none */
-	uint64_t sent;	  /* rows */
-	struct buf out;
-	int outcome;
+	bool gone;   /* the client is */
+	bool broken; /* by `err`; waits for workers to be done */
+	bool begun, has_slot;
+	enum step reading, writing;
+	size_t page_rows; /* of the next question */
 	struct error err;
+
+	/* Reading. */
+	struct clickhouse_task task;
+	struct export_reader reader;
+	size_t max_rows; /* of a question */
+	struct export_answer answer;
+	int read_status;
+	struct error read_err;
+
+	/* Writing. */
+	struct export_writer writer;
+	struct export_answer written; /* what it makes lines of */
+	struct buf out;
+	int write_status;
+	struct error write_err;
 };
 
-/* --- what the worker does --------------------------------------------------
+/* --- what the workers do ----------------------------------------------------
  */
 
-/* What was fixed by the first of the exports that go on from each other, or is
- * now: up to where counts are complete. */
-static int find_range(struct export *e, struct call *call, struct error *err)
-{
-	const struct export_question *q = &e->question;
-	struct export_range *range = &e->scan.range;
-	int64_t complete;
-
-	if (q->has_cursor) {
-		*range = q->cursor.range;
-		return 0;
-	}
-	if (call_complete_until(call, &complete, err) < 0)
-		return -1;
-	if (!complete)
-		return error_set_retriable(err, ERROR_REMOTE,
-					   "collectors' reports do not say yet "
-					   "up to when clicks are complete");
-	range->to_ms =
-		q->to_ms >= 0 && q->to_ms < complete ? q->to_ms : complete;
-	range->from_ms = q->from_ms >= 0	    ? q->from_ms
-			 : range->to_ms > CLOCK_DAY ? range->to_ms - CLOCK_DAY
-						    : 0;
-	if (range->to_ms < range->from_ms)
-		range->to_ms = range->from_ms;
-	range->append_before_ms =
-		complete + call->config->aggregator.clicks.edge_delay;
-	return 0;
-}
-
-/* A code may have another link by now, which is another export. */
-static int find_link(struct export *e, struct call *call, struct error *err)
-{
-	const struct export_question *q = &e->question;
-	struct link_finder finder = call_finder(call);
-	struct archived_link link = {0};
-	uint64_t before = e->scan.range.link_id;
-	int status = link_find(&finder, q->code, q->link_id, &link, err);
-
-	archived_link_release(&link);
-	if (status < 0)
-		return -1;
-	if (q->has_cursor && link.link_id != before)
-		return error_set(err, ERROR_INPUT,
-				 "cursor: the code %s has another link by now",
-				 q->code);
-	e->scan.links.ids = malloc(sizeof(*e->scan.links.ids));
-	if (!e->scan.links.ids)
-		return error_set_nomem(err);
-	e->scan.links.ids[0] = e->scan.range.link_id = link.link_id;
-	e->scan.links.count = 1;
-	return 0;
-}
-
-static int find_links(struct export *e, struct call *call, struct error *err)
-{
-	const struct export_question *q = &e->question;
-	struct error ignored;
-
-	if (*q->code || q->link_id)
-		return find_link(e, call, err);
-	if (!q->has_owner &&
-	    access_check_all(call->access, "", &ignored) == 0) {
-		e->scan.all_links = true;
-		return 0;
-	}
-	return export_links_read(
-		&e->scan.links, call->ch, call->access,
-		q->has_owner ? q->owner : NULL,
-		(size_t)call->config->aggregator.export_links_max, err);
-}
-
-static int open_compressor(struct export *e, struct error *err)
-{
-	if (e->encoding == ENCODING_IDENTITY)
-		return 0;
-	e->compressor =
-		compressor_new(encoding_name(e->encoding), COMPRESS_NEAR, err);
-	return e->compressor ? 0 : -1;
-}
-
-static int prepare(struct export *e, struct call *call, struct error *err)
-{
-	struct export_question *q = &e->question;
-
-	if (export_question_parse(
-		    q, (struct http_slice){e->query, strlen(e->query)},
-		    e->likes, err) < 0 ||
-	    find_range(e, call, err) < 0 || find_links(e, call, err) < 0 ||
-	    open_compressor(e, err) < 0)
-		return -1;
-	export_scan_start(&e->scan, q->has_cursor ? &q->cursor.after : NULL);
-	export_rows_head(&e->out, q->format);
-	e->prepared = true;
-	return 0;
-}
-
-/* Keys may have been read again since it began. */
-static int check_access(struct export *e, struct error *err)
-{
-	struct api_key_info *who = &e->access.who, before = *who;
-
-	if (!e->access.keys ||
-	    (api_keyring_still_may(e->access.keys, who, API_READ_OWN) &&
-	     who->roles == before.roles &&
-	     !strcmp(who->account, before.account) &&
-	     key_owners_equal(who->owners, before.owners)))
-		return 0;
-	return error_set(err, ERROR_NOT_OWNER,
-			 "what this key sees was changed meanwhile");
-}
-
-/* Says where it ended and whether that is the end of it. */
-static void put_end(struct export *e, bool complete)
-{
-	const struct export_range *r = &e->scan.range;
-	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
-	struct export_cursor cursor = {.range = *r,
-				       .after = export_scan_place(&e->scan)};
-
-	e->done = true;
-	if (e->question.format == EXPORT_CSV)
-		return;
-	buf_printf(&e->out,
-		   "{\"end\":{\"complete\":%s,\"rows\":%" PRIu64
-		   ",\"from\":\"%s\",\"to\":\"%s\",\"cursor\":",
-		   complete ? "true" : "false", e->sent,
-		   rfc3339_format(r->from_ms, from),
-		   rfc3339_format(r->to_ms, to));
-	if (!complete) {
-		buf_putc(&e->out, '"');
-		export_cursor_put(&e->out, &e->question, &cursor);
-		buf_putc(&e->out, '"');
-	} else {
-		buf_puts(&e->out, "null");
-	}
-	buf_puts(&e->out, "}}\n");
-}
-
-/* Ends it where it is.  CSV has its cursors in its rows: without any it would
- * look like the end of all. */
-static int end_early(struct export *e, struct error *err)
-{
-	if (e->question.format == EXPORT_CSV && !e->sent)
-		return error_set_retriable(
-			err, ERROR_REMOTE,
-			"the aggregator was stopped before the first row");
-	put_end(e, false);
-	return 0;
-}
-
-static size_t rows_wanted(const struct export *e)
-{
-	uint64_t limit = e->question.limit;
-	size_t rows = e->page_rows;
-
-	if (e->row_bytes && rows > PAGE_BYTES / e->row_bytes)
-		rows = PAGE_BYTES / e->row_bytes;
-	if (rows < PAGE_ROWS)
-		rows = PAGE_ROWS;
-	return limit && limit - e->sent < rows ? (size_t)(limit - e->sent)
-					       : rows;
-}
-
-/* A day that it has not come to may have been dropped since it began. */
-static int next_page(struct export *e, struct call *call, struct error *err)
-{
-	size_t before = e->out.len, rows;
-
-	if (call_check_rows(call, e->scan.day / CLOCK_SECOND, err) < 0 ||
-	    export_scan_next(&e->scan, call->ch, &e->question, rows_wanted(e),
-			     &e->out, &rows, err) < 0)
-		return -1;
-	if (rows)
-		e->row_bytes = (e->out.len - before) / rows;
-	e->sent += rows;
-	metric_add(e->all->rows, rows);
-	return 0;
-}
-
-static bool is_full(const struct export *e)
-{
-	return e->question.limit && e->sent == e->question.limit;
-}
-
-static int make_portion(struct export *e, struct clickhouse *ch,
-			struct error *err)
-{
-	struct call call = {.config = e->all->uses.config,
-			    .freshness = e->all->uses.freshness,
-			    .access = &e->access,
-			    .ch = ch,
-			    .redis = e->all->uses.redis};
-	int64_t start = clock_monotonic_ms();
-
-	if (check_access(e, err) < 0 ||
-	    (!e->prepared && prepare(e, &call, err) < 0))
-		return -1;
-	while (!e->head && !export_scan_is_done(&e->scan) && !is_full(e) &&
-	       !atomic_load(&e->stop) && e->out.len < PORTION_BYTES &&
-	       clock_monotonic_ms() - start < PORTION_MS) {
-		if (next_page(e, &call, err) < 0)
-			return -1;
-	}
-	if (e->head || export_scan_is_done(&e->scan))
-		put_end(e, true);
-	else if ((is_full(e) || atomic_load(&e->stop)) && end_early(e, err) < 0)
-		return -1;
-	return e->out.failed ? error_set_nomem(err) : 0;
-}
-
-/* As fast as can be: the rows are made while the client waits. */
-static int encode_portion(struct export *e, struct error *err)
-{
-	struct buf plain = e->out;
-	int status;
-
-	if (!e->compressor)
-		return 0;
-	e->out = (struct buf){0};
-	status = compressor_put(e->compressor, plain.data, plain.len, e->done,
-				&e->out, err);
-	buf_free(&plain);
-	return status;
-}
-
-static void work(void *arg, unsigned index)
+static void read_rows(void *arg, unsigned index)
 {
 	struct export *e = arg;
-	struct clickhouse *ch = e->all->connections[index];
+	const struct exports_uses *uses = &e->all->uses;
+	struct call call = {.config = uses->config,
+			    .freshness = uses->freshness,
+			    .ch = e->all->connections[index],
+			    .redis = uses->redis};
 
-	clickhouse_set_task(ch, &e->task);
-	e->outcome = make_portion(e, ch, &e->err);
-	if (e->outcome == 0)
-		e->outcome = encode_portion(e, &e->err);
-	clickhouse_set_task(ch, NULL);
-	query_ender_finish(e->all->uses.ender, &e->task);
+	clickhouse_set_task(call.ch, &e->task);
+	e->read_status = export_reader_next(&e->reader, &call, e->max_rows,
+					    &e->answer, &e->read_err);
+	metric_add(e->all->rows, e->answer.count);
+	clickhouse_set_task(call.ch, NULL);
+	query_ender_finish(uses->ender, &e->task);
+}
+
+static void write_lines(void *arg, unsigned index)
+{
+	struct export *e = arg;
+
+	(void)index;
+	e->write_status = export_writer_put(&e->writer, &e->reader.question,
+					    &e->reader.scan.range, &e->written,
+					    &e->out, &e->write_err);
+	buf_free(&e->written.rows);
 }
 
 /* --- what the loop does -----------------------------------------------------
@@ -321,13 +112,14 @@ static void work(void *arg, unsigned index)
 static void export_free(struct export *e)
 {
 	if (e->has_slot) {
-		slots_give_back(e->all->slots, e->access.who.name);
+		slots_give_back(e->all->slots, e->reader.access.who.name);
 		metric_add(e->all->running, UINT64_MAX);
 	}
-	export_scan_release(&e->scan);
-	compressor_free(e->compressor);
+	export_reader_release(&e->reader);
+	export_writer_release(&e->writer);
+	buf_free(&e->answer.rows);
+	buf_free(&e->written.rows);
 	buf_free(&e->out);
-	free(e->query);
 	free(e);
 }
 
@@ -341,8 +133,8 @@ static void end(struct export *e)
 static void begin(struct export *e)
 {
 	const struct http_field fields[] = {
-		{"Content-Encoding", encoding_name(e->encoding)},
-		{"Content-Type", e->question.format == EXPORT_CSV
+		{"Content-Encoding", encoding_name(e->writer.encoding)},
+		{"Content-Type", e->reader.question.format == EXPORT_CSV
 					 ? "text/csv; charset=utf-8"
 					 : "application/x-ndjson"},
 		{"Vary", "Accept, Accept-Encoding"},
@@ -351,8 +143,8 @@ static void begin(struct export *e)
 		{NULL, NULL}};
 
 	http_stream_begin(e->req, 200,
-			  e->encoding == ENCODING_IDENTITY ? fields + 1
-							   : fields);
+			  e->writer.encoding == ENCODING_IDENTITY ? fields + 1
+								  : fields);
 	e->begun = true;
 }
 
@@ -372,65 +164,128 @@ static void fail(struct export *e)
 	export_free(e);
 }
 
-static void on_worked(void *arg);
+/* What a worker is at has to end first. */
+static void end_unfinished(struct export *e)
+{
+	if (e->reading == BUSY || e->writing == BUSY)
+		return;
+	if (e->gone)
+		end(e);
+	else
+		fail(e);
+}
 
-static void submit(struct export *e)
+static void break_off(struct export *e, const struct error *err)
+{
+	e->broken = true;
+	e->err = *err;
+	if (e->reading == BUSY)
+		query_ender_cancel(e->all->uses.ender, &e->task);
+}
+
+static size_t rows_at_once(const struct export *e)
+{
+	size_t bytes = e->writer.row_bytes, rows = e->page_rows;
+
+	if (bytes && rows > PAGE_BYTES / bytes)
+		rows = PAGE_BYTES / bytes;
+	return rows < PAGE_ROWS ? PAGE_ROWS : rows;
+}
+
+static void on_read(void *arg);
+static void on_written(void *arg);
+
+static void start_reading(struct export *e)
 {
 	struct error err = {0};
 
-	e->working = true;
-	if (workers_submit(e->all->workers, e->loop, work, on_worked, e,
+	e->max_rows = rows_at_once(e);
+	e->reading = BUSY;
+	if (workers_submit(e->all->readers, e->loop, read_rows, on_read, e,
 			   &err) == 0)
 		return;
-	e->working = false;
-	e->err = err;
-	fail(e);
+	e->reading = IDLE;
+	break_off(e, &err);
 }
 
-/* Hands a portion to the client and has the next one made meanwhile. */
-static void deliver(struct export *e)
+/* Of the answer that was read.  The next one is read meanwhile. */
+static void start_writing(struct export *e)
 {
-	e->ready = false;
+	struct error err = {0};
+
+	if (e->read_status < 0) {
+		break_off(e, &e->read_err);
+		return;
+	}
+	e->written = e->answer;
+	e->answer = (struct export_answer){0};
+	e->reading = IDLE;
+	if (e->written.end == EXPORT_GOES_ON)
+		start_reading(e);
+	e->writing = BUSY;
+	if (workers_submit(e->all->writers, e->loop, write_lines, on_written, e,
+			   &err) == 0)
+		return;
+	e->writing = IDLE;
+	break_off(e, &err);
+}
+
+/* False: that was the end of it. */
+static bool deliver(struct export *e)
+{
+	e->writing = IDLE;
 	if (!e->begun)
 		begin(e);
 	http_stream_write(e->req, e->out.data, e->out.len);
 	buf_reset(&e->out);
-	if (e->done)
-		end(e);
-	else
-		submit(e);
+	if (e->written.end == EXPORT_GOES_ON)
+		return true;
+	end(e);
+	return false;
 }
 
-static void on_worked(void *arg)
+/* Does what can be done by now. */
+static void advance(struct export *e)
+{
+	if (e->broken || e->gone) {
+		end_unfinished(e);
+		return;
+	}
+	if (e->writing == FINISHED &&
+	    http_stream_pending(e->req) <= DRAIN_MARK && !deliver(e))
+		return;
+	if (e->writing == IDLE && e->reading == FINISHED)
+		start_writing(e);
+	if (e->broken)
+		end_unfinished(e);
+}
+
+static void on_read(void *arg)
 {
 	struct export *e = arg;
 
-	e->working = false;
-	if (e->gone) {
-		end(e);
-		return;
-	}
-	if (e->outcome < 0) {
-		fail(e);
-		return;
-	}
-	e->ready = true;
-	if (http_stream_pending(e->req) > DRAIN_MARK) {
+	e->reading = FINISHED;
+	advance(e);
+}
+
+static void on_written(void *arg)
+{
+	struct export *e = arg;
+
+	e->writing = FINISHED;
+	if (e->write_status < 0)
+		break_off(e, &e->write_err);
+	else if (!e->gone && http_stream_pending(e->req) > DRAIN_MARK)
 		e->page_rows = PAGE_ROWS;
-		return;
-	}
-	if (e->page_rows < PAGE_ROWS_MAX)
+	else if (e->page_rows < PAGE_ROWS_MAX)
 		e->page_rows *= 2;
-	deliver(e);
+	advance(e);
 }
 
 static void on_drained(struct http_request *req, void *arg)
 {
-	struct export *e = arg;
-
 	(void)req;
-	if (e->ready)
-		deliver(e);
+	advance(arg);
 }
 
 static void on_abort(struct http_request *req, void *arg)
@@ -440,10 +295,11 @@ static void on_abort(struct http_request *req, void *arg)
 	(void)req;
 	e->gone = true;
 	/* Workers that have ended do not come back to it. */
-	if (!e->working || !e->all->workers)
-		end(e);
-	else
+	if (!e->all->readers)
+		e->reading = e->writing = IDLE;
+	if (e->reading == BUSY)
 		query_ender_cancel(e->all->uses.ender, &e->task);
+	end_unfinished(e);
 }
 
 static void on_stop(struct http_request *req, void *arg)
@@ -451,14 +307,15 @@ static void on_stop(struct http_request *req, void *arg)
 	struct export *e = arg;
 
 	(void)req;
-	atomic_store(&e->stop, true);
+	atomic_store(&e->reader.stop, true);
 }
 
 /* False: the request was answered. */
 static bool take_slot(struct export *e)
 {
 	struct exports *x = e->all;
-	enum slots_answer slot = slots_take(x->slots, e->access.who.name);
+	enum slots_answer slot =
+		slots_take(x->slots, e->reader.access.who.name);
 
 	if (slot == SLOTS_TAKEN) {
 		metric_add(x->running, 1);
@@ -487,11 +344,11 @@ static void on_end(struct http_request *req, void *arg)
 	struct encoding_list accepted = encoding_list_of(req);
 	struct http_slice query = http_query(req);
 
-	if (!api_keys_admit(e->access.keys, req, &e->access)) {
+	if (!api_keys_admit(e->reader.access.keys, req, &e->reader.access)) {
 		export_free(e);
 		return;
 	}
-	if (!encoding_choose(&accepted, SIZE_MAX, &e->encoding)) {
+	if (!encoding_choose(&accepted, SIZE_MAX, &e->writer.encoding)) {
 		problem_reply_not_acceptable(req);
 		export_free(e);
 		return;
@@ -500,15 +357,16 @@ static void on_end(struct http_request *req, void *arg)
 		export_free(e);
 		return;
 	}
-	e->query = strndup(query.data ? query.data : "", query.len);
-	if (!e->query) {
+	e->reader.query = strndup(query.data ? query.data : "", query.len);
+	if (!e->reader.query) {
 		error_set_nomem(&e->err);
 		fail(e);
 		return;
 	}
-	e->likes = liked_format(req);
-	e->head = http_method_is(req, "HEAD");
-	submit(e);
+	e->reader.likes = liked_format(req);
+	e->reader.head = http_method_is(req, "HEAD");
+	start_reading(e);
+	advance(e);
 }
 
 static const struct http_stream_handler handler = {
@@ -539,7 +397,7 @@ void exports_handle(struct exports *x, struct loop *loop,
 	e->loop = loop;
 	e->req = req;
 	e->page_rows = PAGE_ROWS;
-	e->access.keys = x->uses.keys;
+	e->reader.access.keys = x->uses.keys;
 	e->task.priority = EXPORT_PRIORITY;
 	query_ender_name(x->uses.ender, &e->task);
 	http_stream_accept(req, &handler, e);
@@ -578,8 +436,11 @@ static int open_workers(struct exports *x, struct error *err)
 		if (!x->connections[i])
 			return -1;
 	}
-	x->workers = workers_new((unsigned)count, (size_t)s->exports_max, err);
-	return x->workers ? 0 : -1;
+	x->readers = workers_new((unsigned)count, (size_t)s->exports_max, err);
+	if (!x->readers)
+		return -1;
+	x->writers = workers_new((unsigned)count, (size_t)s->exports_max, err);
+	return x->writers ? 0 : -1;
 }
 
 struct exports *exports_new(const struct exports_uses *uses, struct error *err)
@@ -607,8 +468,9 @@ void exports_stop(struct exports *x)
 {
 	if (!x)
 		return;
-	workers_free(x->workers);
-	x->workers = NULL;
+	workers_free(x->readers);
+	workers_free(x->writers);
+	x->readers = x->writers = NULL;
 }
 
 void exports_free(struct exports *x)

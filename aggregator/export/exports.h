@@ -3,8 +3,8 @@
  * length.
  *
  * An export asks for some thousands of rows at a time.  While its client takes
- * them the next are fetched; while it takes none, nothing is asked and one
- * portion is held.  Exports have connections and threads of their own, and so
+ * them the next ones become lines, and those behind them are fetched; while it
+ * takes none, nothing is asked, and both are held.  Exports have connections and threads of their own, and so
  * few at once that others' questions do not wait for them.
  */
 #ifndef AGGREGATOR_EXPORT_EXPORTS_H
