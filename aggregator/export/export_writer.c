@@ -17,6 +17,7 @@ static int begin(struct export_writer *w, const struct export_question *q,
 {
 	if (w->begun)
 		return 0;
+	/* As fast as can be: the client waits for it. */
 	if (w->encoding != ENCODING_IDENTITY) {
 		w->compressor = compressor_new(encoding_name(w->encoding),
 					       COMPRESS_NEAR, err);
@@ -108,14 +109,6 @@ static void put_end(const struct export_question *q,
 	buf_puts(out, "}}\n");
 }
 
-/* As fast as can be: the client waits for it. */
-static int encode(struct export_writer *w, const struct buf *plain, bool end,
-		  struct buf *out, struct error *err)
-{
-	return compressor_put(w->compressor, plain->data, plain->len, end, out,
-			      err);
-}
-
 int export_writer_put(struct export_writer *w, const struct export_question *q,
 		      const struct export_range *range,
 		      struct export_answer *answer, struct buf *out,
@@ -132,8 +125,9 @@ int export_writer_put(struct export_writer *w, const struct export_question *q,
 	if (lines->failed)
 		status = error_set_nomem(err);
 	else if (w->compressor)
-		status = encode(w, &plain, answer->end != EXPORT_GOES_ON, out,
-				err);
+		status =
+			compressor_put(w->compressor, plain.data, plain.len,
+				       answer->end != EXPORT_GOES_ON, out, err);
 	else
 		status = 0;
 out:

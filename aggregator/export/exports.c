@@ -15,7 +15,7 @@
 /* Rows of one question.  What it costs before its first row is some ten
  * thousand rows' worth, so that more are asked for at once while the client
  * takes them as fast as they come: each time twice as many, up to so many rows
- * or bytes of their lines.  An export's memory is three times that, what the
+ * or bytes of their lines.  An export holds twice that in lines, what the
  * client has not taken yet and what is ready, and two answers of ClickHouse,
  * which are shorter than their lines. */
 #define PAGE_ROWS     8192
@@ -43,9 +43,9 @@ enum step {
  *
  *   ClickHouse --reading--> answer --writing--> portion --loop--> client
  *
- * A portion goes when the client has taken most of the last one; then its
- * answer's successor is written, and then the next answer is read.  A worker
- * touches what is its own only while it is BUSY; the rest is the loop's.
+ * A portion goes to the client when it has taken most of the last one; then
+ * lines are made of the next answer, and meanwhile the one behind it is read. A
+ * worker touches what is its own only while it is BUSY; the rest is the loop's.
  */
 struct export
 {
@@ -179,8 +179,6 @@ static void break_off(struct export *e, const struct error *err)
 {
 	e->broken = true;
 	e->err = *err;
-	if (e->reading == BUSY)
-		query_ender_cancel(e->all->uses.ender, &e->task);
 }
 
 static size_t rows_at_once(const struct export *e)

@@ -4,8 +4,9 @@
  *
  * An export asks for some thousands of rows at a time.  While its client takes
  * them the next ones become lines, and those behind them are fetched; while it
- * takes none, nothing is asked, and both are held.  Exports have connections and threads of their own, and so
- * few at once that others' questions do not wait for them.
+ * takes none, nothing is asked, and both are held.  Exports have connections
+ * and threads of their own, and so few at once that others' questions do not
+ * wait for them.
  */
 #ifndef AGGREGATOR_EXPORT_EXPORTS_H
 #define AGGREGATOR_EXPORT_EXPORTS_H
