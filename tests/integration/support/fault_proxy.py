@@ -314,9 +314,12 @@ class ClickHouseProxy(Listener):
         return True
 
     def _hang(self, client):
-        """Until the other side gives up."""
+        """Until the other side gives up, or cut() ends it."""
         while not self.closed:
-            if select.select([client], [], [], 0.2)[0]:
+            try:
+                if select.select([client], [], [], 0.2)[0]:
+                    break
+            except ValueError:  # what a closed socket is to select()
                 break
         return False
 
