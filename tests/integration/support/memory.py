@@ -1,5 +1,7 @@
 """What a process holds, looked at all the time."""
 import pathlib
+import socket
+import xml.etree.ElementTree
 
 from support.repeating import Repeating
 
@@ -14,6 +16,20 @@ def status(pid):
         if value.endswith(" kB"):
             found[name] = int(value.split()[0]) * 1024
     return found
+
+
+def heap_in_use(path):
+    """Bytes that malloc has given out and not got back, of a program that runs with
+    heap_info.c and HEAP_INFO=path.  What malloc keeps for later does not count."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(str(path))
+        with s.makefile() as answer:
+            told = xml.etree.ElementTree.fromstring(answer.read())
+
+    def size(element):
+        return int(told.find(element).get("size"))
+    free = size("total[@type='fast']") + size("total[@type='rest']")
+    return size("system[@type='current']") - free + size("total[@type='mmap']")
 
 
 class MemoryWatch(Repeating):
