@@ -375,6 +375,19 @@ static struct journal_entry *put_into(struct event_journal *journal,
 		       : NULL;
 }
 
+/* What stands in the journal stays there until Kafka has it, or the spool: it
+ * need not be copied once more. */
+static int produce(struct event_sink *sink, const struct taken_event *event,
+		   struct journal_entry *entry, struct error *err)
+{
+	if (entry)
+		return kafka_produce_in_place(sink->producer, entry->data,
+					      event->len,
+					      opaque_of_entry(entry), err);
+	return kafka_produce(sink->producer, NULL, 0, event->data, event->len,
+			     opaque_of_time(event->time_ms), err);
+}
+
 /* By way of the journal, where there is one. */
 static enum event_taken take_safely(struct event_sink *sink,
 				    const struct taken_event *event)
@@ -391,10 +404,7 @@ static enum event_taken take_safely(struct event_sink *sink,
 			1);
 	if (goes_to_spool(sink, no_room))
 		return spool_event(sink, event, entry);
-	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
-			  entry ? opaque_of_entry(entry)
-				: opaque_of_time(event->time_ms),
-			  &err) == 0)
+	if (produce(sink, event, entry, &err) == 0)
 		return EVENT_TAKEN;
 	return err.code == ERROR_INPUT ? refuse(&err, entry)
 				       : spool_event(sink, event, entry);
@@ -407,8 +417,7 @@ enum event_taken event_sink_take(struct event_sink *sink,
 
 	if (sink->spool)
 		return take_safely(sink, event);
-	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
-			  opaque_of_time(event->time_ms), &err) == 0)
+	if (produce(sink, event, NULL, &err) == 0)
 		return EVENT_TAKEN;
 	return refuse(&err, NULL);
 }

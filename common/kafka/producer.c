@@ -294,21 +294,34 @@ static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
 			 rd_kafka_err2str(code));
 }
 
-int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
-		  const void *payload, size_t len, void *opaque,
-		  struct error *err)
+static int produce(struct kafka_producer *p, int flags, const void *key,
+		   size_t key_len, const void *payload, size_t len,
+		   void *opaque, struct error *err)
 {
 	/* Counted before: the report may come before rd_kafka_produce is back.
 	 */
 	atomic_fetch_add(&p->pending, 1);
-	if (rd_kafka_produce(p->topic, RD_KAFKA_PARTITION_UA,
-			     RD_KAFKA_MSG_F_COPY, unconst(payload), len, key,
-			     key_len, opaque) < 0) {
+	if (rd_kafka_produce(p->topic, RD_KAFKA_PARTITION_UA, flags,
+			     unconst(payload), len, key, key_len, opaque) < 0) {
 		atomic_fetch_sub(&p->pending, 1);
 		return refuse(p, rd_kafka_last_error(), err);
 	}
 	metric_add(p->metrics.produced, 1);
 	return 0;
+}
+
+int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
+		  const void *payload, size_t len, void *opaque,
+		  struct error *err)
+{
+	return produce(p, RD_KAFKA_MSG_F_COPY, key, key_len, payload, len,
+		       opaque, err);
+}
+
+int kafka_produce_in_place(struct kafka_producer *p, const void *payload,
+			   size_t len, void *opaque, struct error *err)
+{
+	return produce(p, 0, NULL, 0, payload, len, opaque, err);
 }
 
 /* On success the message owns the headers. */

@@ -69,6 +69,11 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  const void *payload, size_t len, void *opaque,
 		  struct error *err);
 
+/* The same without a key and without a copy: the payload has to stay as it is
+ * until on_delivery or on_failure is called for it. */
+int kafka_produce_in_place(struct kafka_producer *p, const void *payload,
+			   size_t len, void *opaque, struct error *err);
+
 struct kafka_header {
 	const char *name;
 	const char *value;

@@ -23,6 +23,8 @@ static const struct kafka_config nobody = {
 struct seen {
 	atomic_int failures, certain, states_down;
 	char reason[256];
+	const void *payload; /* of the last failure that on_failure was told */
+	size_t len;
 };
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
@@ -37,6 +39,16 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 		atomic_fetch_add(&seen->certain, 1);
 }
 
+static void on_failure(void *arg, void *opaque, const void *payload, size_t len,
+		       const struct error *err)
+{
+	struct seen *seen = arg;
+
+	on_delivery(arg, opaque, err);
+	seen->payload = payload;
+	seen->len = len;
+}
+
 static void on_state(void *arg, bool up, const char *reason)
 {
 	struct seen *seen = arg;
@@ -48,7 +60,8 @@ static void on_state(void *arg, bool up, const char *reason)
 	atomic_fetch_add(&seen->states_down, 1);
 }
 
-static struct kafka_producer *open_producer(struct seen *seen)
+static struct kafka_producer *open_told(struct seen *seen,
+					kafka_failure_fn *failure)
 {
 	struct error err = {0};
 	struct kafka_producer_options options = {
@@ -58,11 +71,17 @@ static struct kafka_producer *open_producer(struct seen *seen)
 		.linger = 5,
 		.delivery_timeout = 60000,
 		.on_delivery = on_delivery,
+		.on_failure = failure,
 		.on_state = on_state,
 		.arg = seen,
 	};
 
 	return kafka_producer_new(&nobody, &options, NULL, &err);
+}
+
+static struct kafka_producer *open_producer(struct seen *seen)
+{
+	return open_told(seen, NULL);
 }
 
 static int produce(struct kafka_producer *p, struct error *err)
@@ -154,6 +173,23 @@ static void freeing_reports_each_message_as_certainly_not_stored(void **state)
 	assert_int_equal(atomic_load(&seen.certain), 3);
 }
 
+static void a_message_in_place_is_told_of_where_it_stands(void **state)
+{
+	static const char event[] = "where it stands";
+	struct seen seen = {0};
+	struct error err = {0};
+	struct kafka_producer *p = open_told(&seen, on_failure);
+
+	(void)state;
+	assert_non_null(p);
+	assert_int_equal(
+		kafka_produce_in_place(p, event, sizeof(event), NULL, &err), 0);
+	kafka_producer_free(p);
+	assert_int_equal(atomic_load(&seen.failures), 1);
+	assert_ptr_equal(seen.payload, event);
+	assert_int_equal(seen.len, sizeof(event));
+}
+
 static void a_flush_that_cannot_end_says_how_many_remain(void **state)
 {
 	struct seen seen = {0};
@@ -194,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_full_queue_is_busy_and_retriable),
 		cmocka_unit_test(
 			freeing_reports_each_message_as_certainly_not_stored),
+		cmocka_unit_test(a_message_in_place_is_told_of_where_it_stands),
 		cmocka_unit_test(a_flush_that_cannot_end_says_how_many_remain),
 		cmocka_unit_test(
 			an_idle_producer_finds_out_that_nobody_is_there),
