@@ -564,6 +564,33 @@ def test_head_and_a_stop(make, big):
     assert not made.log().count("level=error")
 
 
+def test_a_row_that_cannot_be_read_ends_it_where_it_is(make, big, proxy):
+    """Lines of one answer are made while the next one is read."""
+    answers = []
+
+    def damage(answer):
+        head, end, body = answer.partition(b"\r\n\r\n")
+        if body.count(b"\n") < 8000:
+            return answer
+        answers.append(len(body))
+        if len(answers) == 2:
+            at = body.index(b"\n", len(body) // 2) + 1
+            body = body[:at] + b"x" + body[at + 1:]
+        return head + end + body
+    proxy.say(damage, "question")
+    made = make(clickhouse={"url": proxy.url})
+    with pytest.raises(requests.exceptions.ChunkedEncodingError):
+        Client(made.url).range()
+    assert len(answers) > 1
+    made.wait_metric(1, "shortloop_aggregator_export_failures_total")
+    made.wait_metric(0, "shortloop_aggregator_exports_running")
+    assert "of the answer is" in made.log() and "not a number" in made.log()
+    assert not made.metric("shortloop_aggregator_cancelled_total")
+    proxy.calm()
+    end = Client(made.url).range()[1]
+    assert end["complete"]
+
+
 @pytest.fixture
 def far(migrated):
     """A click of ann's, and for ten years before it one of bob's each forty days."""
