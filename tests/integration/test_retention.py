@@ -832,3 +832,59 @@ def test_a_month_is_not_dropped_while_rows_of_it_are_there(keeper, world, clickh
         "SELECT uniqExact(toDate(ts)) FROM clicks")) == 1, PATIENCE)
     assert kept_from(clickhouse) == 0
     assert ask_range(made, AUGUST, LAST)["total"]["events"] == len(rows)
+
+
+MONTH_STEPS = "settled:kept_from", "alter"
+
+
+@pytest.fixture
+def old_month(keeper, world, clickhouse):
+    """Clicks of four days, whose rows are dropped; two of the days are of August."""
+    rows = some_clicks(54, 200, [(AUGUST, LAST)], links=LINKS)
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse, 4)
+    assert made.stop() == 0
+    return rows
+
+
+def august_is_dropped(made, clickhouse, rows):
+    for table, column in (("stats_hourly", "hour"), ("link_days", "toDateTime(day, 'UTC')"),
+                          ("sealed_slots", "slot"), ("owner_slots", "slot"),
+                          ("dropped_sources", "toDateTime(day, 'UTC')"),
+                          ("settled", "unit")):
+        eventually(lambda t=table, c=column: earliest(clickhouse, t, c) >= SEPTEMBER,
+                   PATIENCE, what=f"{table} to go")
+    kept = [row for row in rows if row["ts_ms"] >= SEPTEMBER * 1000]
+    assert ask_range(made, SEPTEMBER, LAST)["total"]["events"] == len(kept)
+    for link in LINKS:
+        mine = [row for row in kept if row["link_id"] == link]
+        assert ask_range(made, SEPTEMBER, LAST, link_id=link)["total"] == counted(mine)
+        assert ask(made, f"/v1/links/code{link}/summary")["events"] == len(mine)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_at_any_step_of_dropping_a_month(keeper, old_month, clickhouse, proxy,
+                                                 fault):
+    proxy.delay = 0.5
+    made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                  settle_timeout="4s", settled_days=settled_days(), start=False)
+    for step in MONTH_STEPS[:1] + 4 * MONTH_STEPS[1:]:
+        proxy.at(1, fault, step)
+    made.start()
+    august_is_dropped(made, clickhouse, old_month)
+    assert proxy.faults() == {fault: 5}
+
+
+@pytest.mark.long
+def test_killed_at_any_moment_of_dropping_a_month(keeper, old_month, clickhouse, proxy):
+    for step, carried_out in itertools.product(MONTH_STEPS, (False, True)):
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                      settled_days=settled_days(), start=False)
+        proxy.call_at(1, made.kill, step, carried_out)
+        made.start(ready=False)
+        eventually(lambda m=made: not m.process.running(), PATIENCE, what="the kill")
+    two = [keeper(lease="1s", settled_days=settled_days()) for _ in range(2)]
+    for made in two:
+        august_is_dropped(made, clickhouse, old_month)
