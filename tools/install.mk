@@ -23,7 +23,7 @@ TEMPLATES := $(DAEMONS:%=shortloop-%@.service)
 DROPIN    := shortloop-.service.d/10-sandbox.conf
 EXAMPLES  := config/cron.d config/front config/kubernetes config/prometheus
 # Pages by their place in the tree, so that their links hold.
-DOCS := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md) \
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md LICENSE $(wildcard docs/*.md) \
         config/shortloop.yaml $(wildcard schemas/*.proto schemas/openapi/*)
 
 have-lists:
@@ -32,7 +32,7 @@ have-lists:
 
 $B/man/%.8: $B/bin/%
 	@mkdir -p $(@D)
-	$(Q)$< --print-man > $@
+	$(Q)$< --print-man > $@.$$$$ && mv $@.$$$$ $@
 
 # Files as they are found when PREFIX is /usr/local.
 placed = sed -i 's|/usr/local/|$(PREFIX)/|g'

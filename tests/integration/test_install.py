@@ -29,8 +29,8 @@ EXPECTED = sorted([
         "web/app.js", "web/chart.js", "web/figures.js", "web/icon.svg", "web/index.html", "web/style.css",
         "web/uplot/uPlot.iife.min.js", "web/uplot/uPlot.min.css")),
     *(f"share/doc/shortloop/{name}" for name in (
-        "CHANGELOG.md", "LICENSE", "README.md", "config/shortloop.yaml",
-        "examples/cron.d/shortloop-reclaimer",
+        "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md",
+        "config/shortloop.yaml", "examples/cron.d/shortloop-reclaimer",
         *(f"examples/front/{name}" for name in (
             "envoy.yaml", "haproxy.cfg", "nginx.conf")),
         "examples/kubernetes/reclaimer-cronjob.yaml",
@@ -65,6 +65,14 @@ def files(root):
 
 def test_all_is_there_and_nothing_else(root):
     assert files(root) == [f"{PREFIX[1:]}/{name}" for name in EXPECTED]
+
+
+def test_links_of_pages_lead_to_pages_that_are_there(root):
+    pages = [*(root / PREFIX[1:] / "share/doc/shortloop").rglob("*.md")]
+    broken = [(page.name, link) for page in pages
+              for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
+              if not (page.parent / link).exists()]
+    assert len(pages) > 10 and not broken, broken
 
 
 def test_nothing_names_another_prefix(root):
