@@ -5,40 +5,16 @@ import threading
 import time
 
 import pytest
-import requests
 
-from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
-from support.clicks import (DAILY, DIMENSIONS, counted, expected_data,
-                            expected_link_counts, groups_of, instant, link_counts, rfc3339,
-                            some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy, response
+from support.asking import ask, ask_range
+from support.clicks import (DAILY, DIMENSIONS, counted, expected_link_counts, instant,
+                            link_counts, rfc3339, some_clicks)
+from support.fault_proxy import ClickHouseProxy, response
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
-                             RAW_DAYS, SOON, TO, caught_up, dropped_days, keeper, of_owner,
-                             rows_left, wait_gone, wait_sealed, world)  # noqa: F401
+                             RAW_DAYS, SOON, TO, assert_counted, bare, caught_up,
+                             dropped_days, is_counted, keeper, problem, rows_left,
+                             wait_gone, wait_sealed, world)  # noqa: F401
 from support.program import eventually
-
-
-def is_counted(made, rows):
-    def check():
-        return all(ask_range(made, FROM, TO, link_id=link, interval="month")
-                   ["total"]["events"] == sum(r["link_id"] == link for r in rows)
-                   for link in LINKS)
-
-    def check_owners():
-        return all(ask_range(made, FROM, TO, owner=owner, interval="month")
-                   ["total"]["events"] == len(of_owner(rows, owner))
-                   for owner in OWNERS)
-    def check_values():
-        return sum(g["events"] for g in ask_range(
-            made, FROM, TO, group_by="region")["groups"]) == len(rows)
-    settled(made, len(rows), FROM, TO)
-    eventually(check, PATIENCE, what="the links' clicks to be counted")
-    eventually(check_owners, PATIENCE, what="the owners' clicks to be counted")
-    eventually(check_values, PATIENCE, what="the days' values to be counted")
-
-
-def bare(answer):
-    return {k: v for k, v in answer.items() if k not in ("revision", "complete_until")}
 
 
 def answers(made):
@@ -63,34 +39,6 @@ def answers(made):
     return {key: bare(answer) for key, answer in said.items()}
 
 
-def assert_counted(made, rows):
-    for link in LINKS:
-        mine = [row for row in rows if row["link_id"] == link]
-        for interval, bots in (("hour", "exclude"), ("day", "include"),
-                               ("month", "only")):
-            answer = ask_range(made, FROM, TO, link_id=link, interval=interval,
-                               bots=bots)
-            assert [{**item, "start": instant(item["start"])}
-                    for item in answer["data"]] == \
-                expected_data(mine, FROM, TO, interval, "UTC", bots)
-            assert answer["total"] == counted(mine, bots)
-            assert answer["unique_error"] == 0
-    for owner in OWNERS:
-        mine = of_owner(rows, owner)
-        answer = ask_range(made, FROM, TO, owner=owner, group_by="country",
-                           bots="include")
-        assert answer["total"] == counted(mine, "include")
-        assert {g["value"]: g["events"] for g in answer["groups"]} == {
-            value: counts["events"]
-            for value, counts in groups_of(mine, "country").items()}
-    for bots in ("exclude", "include"):
-        assert ask_range(made, FROM, TO, bots=bots)["total"] == counted(rows, bots)
-    for name in {*DIMENSIONS, *DAILY} - {"tag", "link"}:
-        groups = ask_range(made, FROM, TO, group_by=name, bots="include")["groups"]
-        assert {g["value"]: g["events"] for g in groups} == {
-            value: counts["events"] for value, counts in groups_of(rows, name).items()}
-
-
 def assert_days_counted(made, rows):
     """By /v1/visit-statistics, which says how good its uniques are."""
     for link in LINKS:
@@ -104,13 +52,6 @@ def assert_days_counted(made, rows):
             assert [day[n] for n in ("uv", "ip", "human_uv", "human_ip")] == [
                 everybody["visitors"], everybody["ips"], people["visitors"],
                 people["ips"]]
-
-
-def problem(made, path="/v1/clicks", **params):
-    answer = requests.get(made.url + path, params={
-        "from": rfc3339(FROM), "to": rfc3339(TO), **params}, timeout=60)
-    assert answer.status_code == 400, answer.text
-    return answer.json()["detail"]
 
 
 def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
@@ -504,57 +445,6 @@ def test_days_are_old_by_the_watermark_whatever_the_clock_says(keeper, migrated,
     assert made.stop() == 0
 
 
-# Into dropped_sources and `settled`, then the statement that deletes.
-STEPS = ("dropped_sources", "settled:dropped_day", "alter")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
-        keeper, world, clickhouse, proxy, fault):
-    proxy.delay = 0.5
-    rows = []
-    for step, table in enumerate(STEPS):
-        more = some_clicks(20 + step, 150, [(FROM, FROM + DAY)], links=LINKS)
-        world.insert(more)
-        rows += more
-        made = keeper(raw_days=0)
-        is_counted(made, rows)
-        wait_sealed(clickhouse, 1)
-        assert made.stop() == 0
-        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
-                      settle_timeout="4s", start=False)
-        proxy.at(1, fault, table)
-        made.start()
-        wait_gone(clickhouse, 1)
-        assert_counted(made, rows)
-        assert made.stop() == 0
-    assert proxy.faults() == {fault: len(STEPS)}
-
-
-@pytest.mark.long
-def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
-    rows = []
-    for step, (table, carried_out) in enumerate(itertools.product(STEPS, (False, True))):
-        more = some_clicks(40 + step, 100, [(FROM, FROM + DAY)], links=LINKS)
-        world.insert(more)
-        rows += more
-        made = keeper(raw_days=0)
-        is_counted(made, rows)
-        wait_sealed(clickhouse, 1)
-        assert made.stop() == 0
-        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
-                      start=False)
-        proxy.call_at(1, made.kill, table, carried_out)
-        made.start(ready=False)
-        eventually(lambda m=made: not m.process.running(),
-                   PATIENCE, what="the kill")
-        made = keeper(lease="1s")
-        wait_gone(clickhouse, 1)
-        assert_counted(made, rows)
-        assert made.stop() == 0
-
-
 # --- a day that fails ---------------------------------------------------------
 
 def rolled_days(clickhouse):
@@ -728,163 +618,3 @@ def test_a_day_that_is_dropped_while_it_is_settled_keeps_its_counts(
     made = keeper()
     is_counted(made, rows)
     assert_counted(made, rows)
-
-
-# --- months ------------------------------------------------------------------
-
-AUGUST, SEPTEMBER = instant("2026-08-30T00:00:00Z"), instant("2026-09-01T00:00:00Z")
-LAST = SEPTEMBER + 2 * DAY
-
-
-def settled_days():
-    """So many that counts are kept from September on."""
-    return int(time.time() - instant("2026-09-15T00:00:00Z")) // DAY
-
-
-def kept_from(clickhouse):
-    return int(clickhouse.value("SELECT toUInt32(max(unit)) FROM settled "
-                                "WHERE kind = 'kept_from'"))
-
-
-def earliest(clickhouse, table, column):
-    return int(clickhouse.value(
-        f"SELECT toUInt32(toDateTime(min({column}), 'UTC')) FROM {table}"))
-
-
-@pytest.mark.long
-def test_counts_of_months_that_are_dropped_are_refused_and_not_counted_again(
-        keeper, world, clickhouse):
-    rows = some_clicks(50, 400, [(AUGUST, LAST)], links=(0, *LINKS))
-    for n, append in enumerate((AUGUST + DAY, SEPTEMBER + DAY, LAST)):
-        world.clock_ms = append * 1000
-        world.insert(rows[n * 100:n * 100 + 100 if n < 2 else None],
-                     append_ms=append * 1000)
-    counted_hours = [SEPTEMBER - 40 * DAY, SEPTEMBER - 3 * DAY,
-                     SEPTEMBER - DAY, SEPTEMBER]
-    clickhouse.query("INSERT INTO redirector_counters (hour, boot) VALUES " +
-                     ",".join(f"({hour}, 1)" for hour in counted_hours))
-    made = keeper(raw_days=0)
-    wait_sealed(clickhouse, 4)
-    before = ask_range(made, SEPTEMBER, LAST, link_id=1, interval="day")
-    assert ask(made, "/v1/links/code1/summary")["counted_from"] is None
-    assert made.stop() == 0
-
-    made = keeper(settled_days=settled_days())
-    eventually(lambda: kept_from(clickhouse) == SEPTEMBER, PATIENCE,
-               what="August to be dropped")
-    for table, column in (("stats_hourly", "hour"), ("link_slots", "slot"),
-                          ("link_days", "toDateTime(day, 'UTC')"),
-                          ("sealed_slots", "slot"), ("settled", "unit"),
-                          ("dropped_sources", "toDateTime(day, 'UTC')")):
-        eventually(lambda t=table, c=column: earliest(clickhouse, t, c) == SEPTEMBER,
-                   PATIENCE, what=f"{table} to go")
-
-    def refused():
-        answer = requests.get(made.url + "/v1/clicks", params={
-            "from": rfc3339(AUGUST), "to": rfc3339(LAST)}, timeout=60)
-        return answer.status_code == 400 and \
-            "kept from 2026-09-01T00:00:00" in answer.json()["detail"]
-    eventually(refused)
-    for path, params in (("/v1/top", {}), ("/v1/clicks", {"link_id": 1})):
-        assert "kept from 2026-09-01" in problem(
-            made, path, **{**params, "from": rfc3339(AUGUST), "to": rfc3339(LAST)})
-    assert ask(made, "/v1/pipeline")["counts_from"] == rfc3339(SEPTEMBER)
-    assert bare(ask_range(made, SEPTEMBER, LAST, link_id=1, interval="day")) == \
-        bare(before)
-    kept = [row for row in rows if row["ts_ms"] >= SEPTEMBER * 1000]
-    life = ask(made, "/v1/links/code1/summary")
-    assert life["counted_from"] == rfc3339(SEPTEMBER)
-    assert life["events"] == sum(row["link_id"] == 1 for row in kept)
-    # Reports of August alone have gone; the newest of the partition has not.
-    eventually(lambda: [int(row["first"]) for row in clickhouse.rows(
-        "SELECT first FROM ingest_progress WHERE rows > 0 ORDER BY first")] ==
-        [100, 200], PATIENCE)
-    # What redirectors counted then, too, but for two days before the last month.
-    eventually(lambda: [int(row["h"]) for row in clickhouse.rows(
-        "SELECT toUInt32(hour) AS h FROM redirector_counters ORDER BY h")] ==
-        counted_hours[2:], PATIENCE)
-
-    # Late clicks of both months.
-    world.clock_ms = None
-    late = some_clicks(51, 60, [(SEPTEMBER - DAY, SEPTEMBER + DAY)], links=LINKS)
-    world.insert(late)
-    kept += [row for row in late if row["ts_ms"] >= SEPTEMBER * 1000]
-    eventually(lambda: ask_range(made, SEPTEMBER, LAST)["total"]["events"] == len(kept),
-               PATIENCE)
-    eventually(lambda: rows_left(clickhouse) == 0, PATIENCE)
-    assert earliest(clickhouse, "stats_hourly", "hour") == SEPTEMBER
-    eventually(lambda: ask(made, "/v1/links/code2/summary")["events"] ==
-               sum(row["link_id"] == 2 for row in kept), PATIENCE)
-
-
-@pytest.mark.long
-def test_a_month_is_not_dropped_while_rows_of_it_are_there(keeper, world, clickhouse):
-    rows = some_clicks(52, 200, [(AUGUST, LAST)], links=LINKS)
-    world.insert(rows)
-    made = keeper(raw_days=0)
-    wait_sealed(clickhouse, 4)
-    assert made.stop() == 0
-    world.insert(some_clicks(53, 1, [(AUGUST, AUGUST + DAY)], links=LINKS),
-                 progress=False)
-    made = keeper(settled_days=settled_days())
-    eventually(lambda: len(dropped_days(clickhouse)) == 3, PATIENCE)
-    eventually(lambda: int(clickhouse.value(
-        "SELECT uniqExact(toDate(ts)) FROM clicks")) == 1, PATIENCE)
-    assert kept_from(clickhouse) == 0
-    assert ask_range(made, AUGUST, LAST)["total"]["events"] == len(rows)
-
-
-MONTH_STEPS = "settled:kept_from", "alter"
-
-
-@pytest.fixture
-def old_month(keeper, world, clickhouse):
-    """Clicks of four days, whose rows are dropped; two of the days are of August."""
-    rows = some_clicks(54, 200, [(AUGUST, LAST)], links=LINKS)
-    world.insert(rows)
-    made = keeper()
-    wait_gone(clickhouse, 4)
-    assert made.stop() == 0
-    return rows
-
-
-def august_is_dropped(made, clickhouse, rows):
-    for table, column in (("stats_hourly", "hour"), ("link_days", "toDateTime(day, 'UTC')"),
-                          ("sealed_slots", "slot"), ("owner_slots", "slot"),
-                          ("dropped_sources", "toDateTime(day, 'UTC')"),
-                          ("settled", "unit")):
-        eventually(lambda t=table, c=column: earliest(clickhouse, t, c) >= SEPTEMBER,
-                   PATIENCE, what=f"{table} to go")
-    kept = [row for row in rows if row["ts_ms"] >= SEPTEMBER * 1000]
-    assert ask_range(made, SEPTEMBER, LAST)["total"]["events"] == len(kept)
-    for link in LINKS:
-        mine = [row for row in kept if row["link_id"] == link]
-        assert ask_range(made, SEPTEMBER, LAST, link_id=link)["total"] == counted(mine)
-        assert ask(made, f"/v1/links/code{link}/summary")["events"] == len(mine)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_any_step_of_dropping_a_month(keeper, old_month, clickhouse, proxy,
-                                                 fault):
-    proxy.delay = 0.5
-    made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
-                  settle_timeout="4s", settled_days=settled_days(), start=False)
-    for step in MONTH_STEPS[:1] + 4 * MONTH_STEPS[1:]:
-        proxy.at(1, fault, step)
-    made.start()
-    august_is_dropped(made, clickhouse, old_month)
-    assert proxy.faults() == {fault: 5}
-
-
-@pytest.mark.long
-def test_killed_at_any_moment_of_dropping_a_month(keeper, old_month, clickhouse, proxy):
-    for step, carried_out in itertools.product(MONTH_STEPS, (False, True)):
-        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
-                      settled_days=settled_days(), start=False)
-        proxy.call_at(1, made.kill, step, carried_out)
-        made.start(ready=False)
-        eventually(lambda m=made: not m.process.running(), PATIENCE, what="the kill")
-    two = [keeper(lease="1s", settled_days=settled_days()) for _ in range(2)]
-    for made in two:
-        august_is_dropped(made, clickhouse, old_month)

@@ -252,7 +252,7 @@ class ClickHouseProxy(Listener):
     def _judge(self, request):
         with self.lock:
             held = next((h for h in self.held if not h.here.is_set() and
-                         h.kind in (None, request.kind) and
+                         h.kind in (None, request.kind, request.says) and
                          h.words in request.query), None)
             fault = held.fault if held else None
             for rule in self.rules if not held else ():

@@ -4,8 +4,11 @@ fixtures."""
 import time
 
 import pytest
+import requests
 
-from support.clicks import instant
+from support.asking import ask_range, settled
+from support.clicks import (DAILY, DIMENSIONS, counted, expected_data, groups_of,
+                            instant, rfc3339)
 from support.program import eventually
 
 # Longer ago than RAW_DAYS, whenever this runs.
@@ -78,3 +81,66 @@ def wait_sealed(clickhouse, days=DAYS):
 def of_owner(rows, owner):
     """Those of no link are nobody's."""
     return [r for r in rows if r["owner"] == owner and r["link_id"]]
+
+
+def is_counted(made, rows):
+    """Waits until it is: hours, links, owners and days' values."""
+    def check():
+        return all(ask_range(made, FROM, TO, link_id=link, interval="month")
+                   ["total"]["events"] == sum(r["link_id"] == link for r in rows)
+                   for link in LINKS)
+
+    def check_owners():
+        return all(ask_range(made, FROM, TO, owner=owner, interval="month")
+                   ["total"]["events"] == len(of_owner(rows, owner))
+                   for owner in OWNERS)
+
+    def check_values():
+        return sum(g["events"] for g in ask_range(
+            made, FROM, TO, group_by="region")["groups"]) == len(rows)
+    settled(made, len(rows), FROM, TO)
+    eventually(check, PATIENCE, what="the links' clicks to be counted")
+    eventually(check_owners, PATIENCE, what="the owners' clicks to be counted")
+    eventually(check_values, PATIENCE, what="the days' values to be counted")
+
+
+def assert_counted(made, rows):
+    """From FROM to TO, to the digit."""
+    for link in LINKS:
+        mine = [row for row in rows if row["link_id"] == link]
+        for interval, bots in (("hour", "exclude"), ("day", "include"),
+                               ("month", "only")):
+            answer = ask_range(made, FROM, TO, link_id=link, interval=interval,
+                               bots=bots)
+            assert [{**item, "start": instant(item["start"])}
+                    for item in answer["data"]] == \
+                expected_data(mine, FROM, TO, interval, "UTC", bots)
+            assert answer["total"] == counted(mine, bots)
+            assert answer["unique_error"] == 0
+    for owner in OWNERS:
+        mine = of_owner(rows, owner)
+        answer = ask_range(made, FROM, TO, owner=owner, group_by="country",
+                           bots="include")
+        assert answer["total"] == counted(mine, "include")
+        assert {g["value"]: g["events"] for g in answer["groups"]} == {
+            value: counts["events"]
+            for value, counts in groups_of(mine, "country").items()}
+    for bots in ("exclude", "include"):
+        assert ask_range(made, FROM, TO, bots=bots)["total"] == counted(rows, bots)
+    for name in {*DIMENSIONS, *DAILY} - {"tag", "link"}:
+        groups = ask_range(made, FROM, TO, group_by=name, bots="include")["groups"]
+        assert {g["value"]: g["events"] for g in groups} == {
+            value: counts["events"] for value, counts in groups_of(rows, name).items()}
+
+
+def problem(made, path="/v1/clicks", **params):
+    """What the 400 says."""
+    answer = requests.get(made.url + path, params={
+        "from": rfc3339(FROM), "to": rfc3339(TO), **params}, timeout=60)
+    assert answer.status_code == 400, answer.text
+    return answer.json()["detail"]
+
+
+def bare(answer):
+    """Without what changes as time goes on."""
+    return {k: v for k, v in answer.items() if k not in ("revision", "complete_until")}

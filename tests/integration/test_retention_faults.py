@@ -1,0 +1,133 @@
+"""Days that are closed and dropped while ClickHouse fails, restarts and aggregators are
+killed, or are two: their counts are those of the rows that there were."""
+import itertools
+import queue
+import signal
+import threading
+
+import pytest
+
+from support.clicks import some_clicks
+from support.fault_proxy import FAULTS
+from support.keeping import (CLICKHOUSE, DAY, FROM, LINKS, PATIENCE, TO, assert_counted,
+                             is_counted, keeper, wait_gone, wait_sealed, world)  # noqa: F401
+from support.program import eventually
+
+# Into dropped_sources and `settled`, then the statement that deletes.
+STEPS = ("dropped_sources", "settled:dropped_day", "alter")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
+        keeper, world, clickhouse, proxy, fault):
+    proxy.delay = 0.5
+    rows = []
+    for step, table in enumerate(STEPS):
+        more = some_clicks(20 + step, 150, [(FROM, FROM + DAY)], links=LINKS)
+        world.insert(more)
+        rows += more
+        made = keeper(raw_days=0)
+        is_counted(made, rows)
+        wait_sealed(clickhouse, 1)
+        assert made.stop() == 0
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                      settle_timeout="4s", start=False)
+        proxy.at(1, fault, table)
+        made.start()
+        wait_gone(clickhouse, 1)
+        assert_counted(made, rows)
+        assert made.stop() == 0
+    assert proxy.faults() == {fault: len(STEPS)}
+
+
+@pytest.mark.long
+def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
+    rows = []
+    for step, (table, carried_out) in enumerate(itertools.product(STEPS, (False, True))):
+        more = some_clicks(40 + step, 100, [(FROM, FROM + DAY)], links=LINKS)
+        world.insert(more)
+        rows += more
+        made = keeper(raw_days=0)
+        is_counted(made, rows)
+        wait_sealed(clickhouse, 1)
+        assert made.stop() == 0
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                      start=False)
+        proxy.call_at(1, made.kill, table, carried_out)
+        made.start(ready=False)
+        eventually(lambda m=made: not m.process.running(),
+                   PATIENCE, what="the kill")
+        made = keeper(lease="1s")
+        wait_gone(clickhouse, 1)
+        assert_counted(made, rows)
+        assert made.stop() == 0
+
+
+# From rows to what is kept without them, as they come.
+CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
+           "owner_values", "settled:copying", "settled:owner_day", "day_values",
+           "settled:valuing", "settled:value_day", "stats_spans", "settled:spanning",
+           "settled:spanned_day")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("carried_out", (False, True))
+def test_a_server_restarted_at_any_step_from_rows_to_none(
+        keeper, world, clickhouse, clickhouse_server, proxy, carried_out):
+    # By this thread: a server ends with the thread that has started it.
+    waiting = queue.Queue()
+
+    def be_restarted():
+        done = threading.Event()
+        waiting.put(done)
+        done.wait()
+
+    def restart():
+        clickhouse_server.kill()
+        clickhouse_server.start()
+
+    rows = some_clicks(70, 300, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s", start=False)
+    for step in CLOSING + STEPS:
+        proxy.call_at(1, be_restarted, step, carried_out)
+    made.start()
+    for _ in CLOSING + STEPS:
+        done = waiting.get(timeout=5 * PATIENCE)
+        restart()
+        done.set()
+    wait_gone(clickhouse)
+    is_counted(made, rows)
+    assert_counted(made, rows)
+    restart()
+    is_counted(made, rows)
+    assert_counted(made, rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", CLOSING + STEPS)
+def test_a_step_of_one_that_stood_still_comes_when_another_has_done_it(
+        keeper, world, clickhouse, proxy, step):
+    """It had the lease when it asked; its packet is late."""
+    rows = some_clicks(71, 200, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    held = proxy.hold(step)
+    first = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s")
+    assert held.here.wait(PATIENCE)
+    first.process.signal(signal.SIGSTOP)
+    second = keeper(lease="1s")
+    wait_gone(clickhouse, 1)
+    is_counted(second, rows)
+    held.release()
+    assert held.met.wait(PATIENCE)
+    first.process.signal(signal.SIGCONT)
+    # Both go on, and more comes.
+    more = some_clicks(72, 50, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(more)
+    for made in first, second:
+        is_counted(made, rows + more)
+    wait_gone(clickhouse, 1)
+    for made in first, second:
+        assert_counted(made, rows + more)
