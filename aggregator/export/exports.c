@@ -193,24 +193,29 @@ static size_t rows_at_once(const struct export *e)
 static void on_read(void *arg);
 static void on_written(void *arg);
 
-static void start_reading(struct export *e)
+static void start_step(struct export *e, enum step *step,
+		       struct workers *workers,
+		       void (*work)(void *arg, unsigned index),
+		       void (*done)(void *arg))
 {
 	struct error err = {0};
 
-	e->max_rows = rows_at_once(e);
-	e->reading = BUSY;
-	if (workers_submit(e->all->readers, e->loop, read_rows, on_read, e,
-			   &err) == 0)
+	*step = BUSY;
+	if (workers_submit(workers, e->loop, work, done, e, &err) == 0)
 		return;
-	e->reading = IDLE;
+	*step = IDLE;
 	break_off(e, &err);
+}
+
+static void start_reading(struct export *e)
+{
+	e->max_rows = rows_at_once(e);
+	start_step(e, &e->reading, e->all->readers, read_rows, on_read);
 }
 
 /* Of the answer that was read.  The next one is read meanwhile. */
 static void start_writing(struct export *e)
 {
-	struct error err = {0};
-
 	if (e->read_status < 0) {
 		break_off(e, &e->read_err);
 		return;
@@ -220,12 +225,7 @@ static void start_writing(struct export *e)
 	e->reading = IDLE;
 	if (e->written.end == EXPORT_GOES_ON)
 		start_reading(e);
-	e->writing = BUSY;
-	if (workers_submit(e->all->writers, e->loop, write_lines, on_written, e,
-			   &err) == 0)
-		return;
-	e->writing = IDLE;
-	break_off(e, &err);
+	start_step(e, &e->writing, e->all->writers, write_lines, on_written);
 }
 
 /* False: that was the end of it. */
