@@ -2,6 +2,7 @@
 the API is the same.  ACCESS_LOG names another log, in the combined format."""
 import collections
 import datetime
+import itertools
 import json
 import os
 import pathlib
@@ -72,7 +73,9 @@ def row_of(text):
     return {"ts_ms": int(when.timestamp()) * 1000, "ip": ip, "code": code,
             "outcome": outcome_of(method, int(status)), "referrer": referrer,
             "agent": agent, "unique_identity": (ip, agent), "link_id": 0, "owner": "",
-            "referrer_host": urllib.parse.urlsplit(referrer).hostname or ""}
+            "utm_source": "".join(urllib.parse.parse_qs(
+                urllib.parse.urlsplit(uri).query).get("utm_source", [""])[:1]),
+            "language": ""}
 
 
 class Log:
@@ -101,7 +104,10 @@ class Log:
     def find_places(self):
         with maxminddb.open_database(CITY) as places:
             for row in self.rows:
-                row["country"] = (places.get(row["ip"]) or {}).get("country_code") or ""
+                place = places.get(row["ip"]) or {}
+                for name, member in (("country", "country_code"), ("city", "city"),
+                                     ("region", "state1")):
+                    row[name] = place.get(member) or ""
 
     def judge(self, config):
         """By `collector explain`, which asks nobody: what a browser or robot is, is the
@@ -117,10 +123,16 @@ class Log:
         assert len(told) == len(asked)
         for row in self.rows:
             said = told[row["ip"], row["agent"]]
-            row["verdict"] = "prefetch" if row["outcome"] == "head" and \
-                said["verdict"]["class"] == "human" else said["verdict"]["class"]
+            row["verdict"] = said["verdict"]["class"]
+            row["verdict_reason"] = said["verdict"]["reason"] or ""
+            if row["outcome"] == "head" and row["verdict"] == "human":
+                row["verdict"], row["verdict_reason"] = "prefetch", "HEAD request"
             row["device_class"] = said["device_class"]
             row["ua_family"] = said["user_agent"]["family"]
+            row["os_family"] = said["os"]["family"]
+            for name in "brand", "model":
+                row[f"device_{name}"] = said["device"][name] or ""
+            row["continent"] = said["geo"]["continent"] or ""
 
     def of(self, **fields):
         return [row for row in self.rows
@@ -149,19 +161,29 @@ def log(workdir, base_config, migrated):
     return made
 
 
-def groups(answer):
-    return {g.pop("value"): {k: v for k, v in g.items() if v is not None}
-            for g in answer["groups"]}
+# Those that a line tells, or `explain`; hours' and whole days'.
+NAMES = ("country", "region", "city", "continent", "device_class", "outcome", "verdict",
+         "verdict_reason", "ua_family", "os_family", "device_brand", "device_model",
+         "language", "utm_source", "owner")
 
 
-def expected_groups(rows, name, bots, known=True):
+def check_groups(made, log, name, bots, **params):
+    answer = ask_range(made, log.start, log.end, group_by=name, bots=bots, limit=1000,
+                       **params)
     found = collections.defaultdict(list)
-    for row in rows:
-        found[row[name]].append(row)
-    kept = ("clicks", "humans", "bots", "prefetches", "events") + (
-        ("visitors", "ips") if known else ())
-    return {value: {k: v for k, v in counted(mine, bots).items() if k in kept}
-            for value, mine in found.items()}
+    for row in log.of(**params):
+        if row["link_id"] or "owner" not in params:
+            found[row[name]].append(row)
+    said = {g.pop("value"): g for g in answer["groups"]}
+    assert set(said) == set(found), name
+    error = 3 * answer["unique_error"]
+    for value, rows in found.items():
+        so = counted(rows, bots)
+        for which, number in said[value].items():
+            if which in ("visitors", "ips"):
+                assert number is None or abs(number - so[which]) <= error * so[which]
+            else:
+                assert number == so[which], (name, value, which)
 
 
 def check_totals(made, log):
@@ -209,15 +231,10 @@ def test_every_number_of_an_imported_log_is_that_of_its_lines(
         "buckets_max": 10000}})
     settled(made, len(log.rows), log.start, log.end)
     check_totals(made, log)
-    for name in "country", "device_class", "outcome", "verdict", "ua_family":
-        for bots in "exclude", "include":
-            answer = ask_range(made, log.start, log.end, group_by=name, bots=bots,
-                               limit=1000)
-            said = {value: {k: g[k] for k in ("clicks", "events")}
-                    for value, g in groups(answer).items()}
-            so = expected_groups(log.rows, name, bots)
-            assert said == {value: {k: g[k] for k in ("clicks", "events")}
-                            for value, g in so.items()}
+    for name, bots in itertools.product(NAMES, ("exclude", "include")):
+        check_groups(made, log, name, bots)
+        for owner in OWNERS:
+            check_groups(made, log, name, bots, owner=owner)
     for name, value in (("country", "US"), ("device_class", "desktop"),
                         ("outcome", "not_found"), ("verdict", "bot")):
         # Whom a verdict names is counted, whoever that is.
