@@ -1,5 +1,6 @@
 """What each key sees, of everything that the aggregator's description names: in answers,
 lists, exports and the live stream."""
+import csv
 import json
 
 import pytest
@@ -91,12 +92,32 @@ def together(path, links_of):
     return ask
 
 
+def of_each_owner(path, links_of):
+    """All that is told of one owner or another, and of each only what is his."""
+    def ask(world, key):
+        found, refused = set(), set()
+        for owner in {owner for owner, _, _ in LINKS.values()}:
+            status, lines = world.get(f"{path}&owner={owner}", key)
+            if status != 200:
+                refused.add(status)
+                continue
+            told = links_of(lines)
+            assert told <= {link for link in LINKS if LINKS[link][0] == owner}
+            found |= told
+        return found if found or not refused else refused.pop()
+    return ask
+
+
 def listed(name, member="link_id"):
     return lambda lines: {int(item[member]) for item in json.loads(lines[0])[name]}
 
 
 def exported(lines):
     return {int(json.loads(line)["link_id"]) for line in lines[:-1]}
+
+
+def exported_csv(lines):
+    return {int(row["link_id"]) for row in csv.DictReader(lines)}
 
 
 def answered(path):
@@ -156,11 +177,16 @@ MATRIX = {
                     CLICKS + "&code=code{link}&group_by=owner"), seen),
         (together(CLICKS + "&group_by=link", listed("groups", "value")),
          seen_by_owner),
+        (of_each_owner(CLICKS + "&group_by=link", listed("groups", "value")),
+         seen_by_owner),
         (answered(CLICKS), answered_by_owner),
         (answered(CLICKS + "&format=csv"), answered_by_owner)],
-    "/v1/top": [(together(f"/v1/top?{RANGE}", listed("links")), seen_by_owner)],
+    "/v1/top": [
+        (together(f"/v1/top?{RANGE}", listed("links")), seen_by_owner),
+        (of_each_owner(f"/v1/top?{RANGE}", listed("links")), seen_by_owner)],
     "/v1/links": [
         (together("/v1/links", listed("links")), seen),
+        (of_each_owner("/v1/links?limit=9", listed("links")), seen),
         (together("/v1/links?sort=clicks", listed("links")), seen)],
     "/v1/links/{code}/summary": [(one_by_one("/v1/links/code{link}/summary"), seen)],
     "/v1/summary": [(one_by_one("/v1/summary?code=code{link}",
@@ -170,7 +196,9 @@ MATRIX = {
                     "/v1/visit-statistics?link_id={link}&format=csv"), seen)],
     "/v1/export/clicks": [
         (one_by_one(EXPORT + "&code=code{link}", EXPORT + "&link_id={link}"), seen),
-        (together(EXPORT, exported), seen)],
+        (together(EXPORT, exported), seen),
+        (of_each_owner(EXPORT, exported), seen),
+        (together(EXPORT + "&format=csv", exported_csv), seen)],
     "/v1/live": [
         (one_by_one("/v1/live?code=code{link}", "/v1/live?link_id={link}"), seen),
         (streamed, seen)],
