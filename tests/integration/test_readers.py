@@ -1,21 +1,28 @@
 """Who reads while days are settled, sealed, copied for owners, rolled up, dropped and
-settled again sees each of them once and whole."""
+settled again sees each of them once and whole, also while aggregators are killed and
+ClickHouse fails."""
 import collections
+import contextlib
+import queue
 import random
 import threading
 
 import pytest
 import requests
 
-from support.asking import settled
-from support.clicks import counted, expected_data, instant, rfc3339, some_clicks
-from support.keeping import (  # noqa: F401
-    DAY, FROM, LINKS, OWNERS, PATIENCE, TO, dropped_days, keeper, of_owner, wait_gone,
-    world)
+from support.clicks import (counted, expected_data, groups_of, instant, rfc3339,
+                            some_clicks)
+from support.fault_proxy import FAULTS, QUICK
+from support.keeping import (CLICKHOUSE, CLOSING, DAY, DROPPING, FROM,  # noqa: F401
+                             LINKS, OWNERS, PATIENCE, TO, dropped_days, is_counted,
+                             keeper, of_owner, wait_counted, wait_gone, world)
 from support.program import eventually
 
 READERS = 4
 ROUNDS = 6
+# All that a pass changes, as it comes.
+STEPS = ("stats_hourly", "settled:hour", "settled:pass", "link_slots", "link_days",
+         "settled:link_day", *CLOSING, *DROPPING)
 
 
 def clicks(seed, count, windows):
@@ -34,63 +41,89 @@ def groups(answer):
 
 
 def links_of(answer):
-    return {int(link["link_id"]): link["clicks"] for link in answer["links"]}
+    return {link["link_id"]: link["clicks"] for link in answer["links"]}
 
 
-def by_hour(rows):
+def by_interval(rows, interval, tz):
     return {item.pop("start"): item
-            for item in expected_data(rows, FROM, TO, "hour", "UTC")}
+            for item in expected_data(rows, FROM, TO, interval, tz)}
+
+
+def visits(answer):
+    return [[day[name] for name in ("effective", "ineffective", "uv", "ip", "human_uv",
+                                    "human_ip")] for day in answer["days"]]
+
+
+Asked = collections.namedtuple("Asked", "path params read expected settled_only")
 
 
 class Truth:
-    """What is said of these rows: {name: (path, parameters, what is read of an answer,
-    expected)}."""
+    """What is said of these rows, by the name of what is asked."""
 
     def __init__(self, rows):
         self.asked = {}
         for link in LINKS:
             mine = [row for row in rows if row["link_id"] == link]
             self.add(f"link {link}", "/v1/clicks", {"link_id": link}, numbers,
-                     by_hour(mine))
+                     by_interval(mine, "hour", "UTC"))
+            self.add(f"link {link} in Kathmandu", "/v1/clicks",
+                     {"link_id": link, "tz": "Asia/Kathmandu", "interval": "day"},
+                     numbers, by_interval(mine, "day", "Asia/Kathmandu"))
             self.add(f"life of {link}", "/v1/summary", {"link_id": link},
                      lambda answer: answer["events"], len(mine), ranged=False)
+            self.add(f"visits of {link}", "/v1/visit-statistics", {"link_id": link},
+                     visits, self.visits(mine), settled_only=True)
         for owner in OWNERS:
             mine = of_owner(rows, owner)
             self.add(f"owner {owner}", "/v1/clicks", {"owner": owner}, numbers,
-                     by_hour(mine))
+                     by_interval(mine, "hour", "UTC"))
             for name in ("country", "device_class"):
                 self.add(f"{name} of {owner}", "/v1/clicks",
                          {"owner": owner, "group_by": name, "interval": "day"},
                          groups, self.clicks(mine, name))
             self.add(f"top of {owner}", "/v1/top", {"owner": owner}, links_of,
                      self.clicks(mine, "link_id"))
-        self.add("all", "/v1/clicks", {}, numbers, by_hour(rows))
-        self.add("country of all", "/v1/clicks", {"group_by": "country"}, groups,
-                 self.clicks(rows, "country"))
+        self.add("hours", "/v1/clicks", {}, numbers, by_interval(rows, "hour", "UTC"),
+                 settled_only=True)
+        self.add("days in Berlin", "/v1/clicks",
+                 {"tz": "Europe/Berlin", "interval": "day"}, numbers,
+                 by_interval(rows, "day", "Europe/Berlin"), settled_only=True)
+        for name in ("country", "region"):
+            self.add(name, "/v1/clicks", {"group_by": name}, groups,
+                     self.clicks(rows, name), settled_only=True)
 
     @staticmethod
     def clicks(rows, name):
-        found = collections.defaultdict(list)
-        for row in rows:
-            found[row[name]].append(row)
-        counts = {value: counted(mine)["clicks"] for value, mine in found.items()}
-        return {value: n for value, n in counts.items() if n}
+        return {value: counts["clicks"] for value, counts in groups_of(rows, name).items()
+                if counts["clicks"]}
 
-    def add(self, name, path, params, read, expected, ranged=True):
+    @staticmethod
+    def visits(rows):
+        days = []
+        for low in range(FROM, TO, DAY):
+            mine = [row for row in rows if low <= row["ts_ms"] // 1000 < low + DAY]
+            clicks, people = counted(mine, "include"), counted(mine)
+            days.append([people["humans"], len(mine) - people["humans"],
+                         clicks["visitors"], clicks["ips"], people["visitors"],
+                         people["ips"]])
+        return days
+
+    def add(self, name, path, params, read, expected, ranged=True, settled_only=False):
         if ranged:
             params = {"from": rfc3339(FROM), "to": rfc3339(TO), **params}
-        self.asked[name] = path, params, read, expected
+        self.asked[name] = Asked(path, params, read, expected, settled_only)
 
 
 class Reader(threading.Thread):
     """Asks one thing after the other until it is told to end; what it was told that is
     not so is in `wrong`."""
 
-    def __init__(self, url, seed):
+    def __init__(self, urls, seed, may_fail):
+        """`may_fail`: whoever answers may be killed."""
         super().__init__(daemon=True)
-        self.url, self.chance = url, random.Random(seed)
+        self.urls, self.chance, self.may_fail = urls, random.Random(seed), may_fail
         self.truths = []  # the newest last; others were so
-        self.hours_settled = self.ending = False
+        self.all_settled = self.ending = False
         self.reads, self.refused, self.wrong = 0, collections.Counter(), []
         self.seen = set()  # hours over all links
 
@@ -99,33 +132,39 @@ class Reader(threading.Thread):
             while not self.ending and not self.wrong:
                 try:
                     self.read(session)
+                except requests.RequestException as e:
+                    if not self.may_fail:
+                        self.wrong.append(repr(e))
+                    self.refused["away"] += 1
                 except Exception as e:  # pylint: disable=broad-except
                     self.wrong.append(repr(e))
 
     def read(self, session):
         truths = list(self.truths)
         name = self.chance.choice(list(truths[-1].asked))
-        path, params, read, _ = truths[-1].asked[name]
-        settled_before = self.hours_settled
-        answer = session.get(self.url + path, params=params, timeout=60)
+        asked = truths[-1].asked[name]
+        settled_before = self.all_settled
+        answer = session.get(self.chance.choice(self.urls) + asked.path,
+                             params=asked.params, timeout=60)
         if answer.status_code != 200:
             self.refused[answer.status_code] += 1
             return
         self.reads += 1
         # It may have changed while the answer was on its way.
-        expected = [truth.asked[name][3] for truth in {*truths, *self.truths}]
-        said = read(answer.json())
-        if not settled_before and name.endswith("all"):
+        expected = [truth.asked[name].expected for truth in {*truths, *self.truths}]
+        said = asked.read(answer.json())
+        if asked.settled_only and not settled_before:
             self.check_hours(name, said, expected)
         elif said not in expected:
             self.wrong.append((name, said, expected))
 
     def check_hours(self, name, said, expected):
-        """Before all are settled each is there or not, and one that was stays."""
-        if name != "all":
+        """Before all are settled each is there or not, and, where one answers, one that
+        was stays."""
+        if name != "hours":
             return
         for start, counts in said.items():
-            if counts["events"] == 0 and start not in self.seen:
+            if counts["events"] == 0 and (len(self.urls) > 1 or start not in self.seen):
                 continue
             if counts not in [truth[start] for truth in expected]:
                 self.wrong.append((name, start, counts))
@@ -136,10 +175,11 @@ class Reader(threading.Thread):
 def readers():
     started = []
 
-    def start(made, rows):
+    def start(urls, rows, may_fail=False):
+        truth = Truth(rows)
         for seed in range(READERS):
-            reader = Reader(made.url, seed)
-            reader.truths.append(Truth(rows))
+            reader = Reader(urls, seed, may_fail)
+            reader.truths.append(truth)
             started.append(reader)
         for reader in started:
             reader.start()
@@ -151,18 +191,54 @@ def readers():
         reader.join()
 
 
-def go_on(readers, rows=None, settled_all=False):
+def go_on(readers, rows=None, all_settled=False):
     """From now on this may be told as well."""
+    truth = Truth(rows) if rows is not None else None
     for reader in readers:
-        if rows is not None:
-            reader.truths.append(Truth(rows))
-        reader.hours_settled |= settled_all
+        if truth:
+            reader.truths.append(truth)
+        reader.all_settled |= all_settled
 
 
 def is_so(readers):
     """From now on nothing else is."""
     for reader in readers:
         reader.truths = reader.truths[-1:]
+
+
+def assert_right(readers):
+    wrong = [what for reader in readers for what in reader.wrong]
+    assert not wrong, wrong[0]
+
+
+def reads_of(readers):
+    assert_right(readers)
+    return sum(reader.reads for reader in readers)
+
+
+def wait_reads(readers, more):
+    there = reads_of(readers)
+    eventually(lambda: reads_of(readers) >= there + more, PATIENCE,
+               what=f"{more} more reads")
+
+
+def end(readers):
+    """(reads, {why refused: number}) of all, if none was told what is not so."""
+    for reader in readers:
+        reader.ending = True
+    for reader in readers:
+        reader.join()
+    return (reads_of(readers),
+            sum((reader.refused for reader in readers), collections.Counter()))
+
+
+def late_clicks(rows, number):
+    """Of one hour, by a visitor whom its day has seen."""
+    start = FROM + DAY * (number % 3) + 7200
+    late = clicks(40 + number, 30, [(start, start + 3600)])
+    for row in late:
+        row["unique_identity"] = rows[0]["unique_identity"]
+    return late
 
 
 @pytest.mark.long
@@ -173,30 +249,116 @@ def test_no_reader_sees_a_day_twice_or_half(keeper, world, clickhouse, readers):
     made = keeper(reconcile_every="0s")
     # The first look at what is sealed: until then some answers are refused.
     eventually(lambda: requests.get(made.url + "/v1/pipeline", timeout=60).ok)
-    reading = readers(made, rows)
-    settled(made, len(rows), FROM, TO)
-    go_on(reading, settled_all=True)
+    reading = readers([made.url], rows)
+    wait_counted(made, rows)
+    go_on(reading, all_settled=True)
     wait_gone(clickhouse)
     for number in range(ROUNDS):
         before = dropped_days(clickhouse)
-        start = FROM + DAY * (number % 3) + 7200
-        late = clicks(40 + number, 30, [(start, start + 3600)])
-        for row in late:
-            row["unique_identity"] = rows[0]["unique_identity"]
+        late = late_clicks(rows, number)
         rows = rows + late
         go_on(reading, rows)
         world.insert(late)
-        settled(made, len(rows), FROM, TO)
+        wait_counted(made, rows)
         eventually(lambda b=before: dropped_days(clickhouse) != b, PATIENCE,
                    what="the day to be dropped again")
         wait_gone(clickhouse)
         is_so(reading)
-    for reader in reading:
-        reader.ending = True
-    for reader in reading:
-        reader.join()
-        assert not reader.wrong, reader.wrong[0]
-    reads = sum(reader.reads for reader in reading)
+    reads, refused = end(reading)
     assert reads > 300 * ROUNDS
-    refused = sum((reader.refused for reader in reading), collections.Counter())
     assert set(refused) <= {429, 503} and sum(refused.values()) < reads / 20, refused
+
+
+class Disturbance:
+    """What happens to the aggregators and their server, once at each step that comes
+    until calm() is told.  By the thread that asks for it: what is started ends with the
+    thread that has started it."""
+
+    def __init__(self, how, proxy, redis, server, made):
+        self.how, self.proxy, self.redis = how, proxy, redis
+        self.server, self.made = server, made
+        self.waiting = queue.Queue()
+
+    def begin(self, carried_out):
+        for number, step in enumerate(STEPS):
+            if self.how == "faults":
+                fault = list(FAULTS)[(number + 5 * carried_out) % len(FAULTS)]
+                self.proxy.at(1, fault, step)
+            else:
+                self.proxy.call_at(1, self.meet, step, carried_out)
+        self.proxy.at_random(0.03, QUICK, ("question",))
+
+    def meet(self):
+        done = threading.Event()
+        self.waiting.put(done)
+        done.wait(PATIENCE)
+
+    def until(self, check):
+        """Until check() is true, which may fail as the server does."""
+        def look():
+            self.act()
+            with contextlib.suppress(AssertionError, requests.RequestException):
+                return check()
+            return False
+        eventually(look, 10 * PATIENCE, what="a round")
+
+    def act(self):
+        with contextlib.suppress(queue.Empty):
+            done = self.waiting.get_nowait()
+            if self.how == "restarts":
+                self.server.kill()
+                self.server.start()
+            else:
+                self.kill_the_settler()
+            done.set()
+
+    def kill_the_settler(self):
+        """Whoever has the lease, if one has it."""
+        for key in self.redis.keys("settle:*"):
+            holder = self.redis.get(key) or "::"
+            for one in self.made:
+                if holder.split(":")[1] == str(one.process.pid):
+                    one.kill()
+                    one.start(ready=False)
+
+    def calm(self):
+        self.proxy.calm()
+        while not self.waiting.empty():
+            self.act()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("how", ("kills", "restarts", "faults"))
+def test_no_reader_of_two_that_are_disturbed_sees_a_day_twice_or_half(
+        keeper, world, clickhouse, clickhouse_server, redis, proxy, readers, how):
+    rows = clicks(31, 500, [(FROM, TO)])
+    world.insert(rows)
+    proxy.delay = 0.5
+    made = [keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                   settle_timeout="15s", reconcile_every="0s") for _ in range(2)]
+    disturbance = Disturbance(how, proxy, redis, clickhouse_server, made)
+    reading = readers([one.url for one in made], rows, may_fail=True)
+    for number in range(3):
+        disturbance.begin(carried_out=number % 2 == 1)
+        before = dropped_days(clickhouse)
+        if number:
+            late = late_clicks(rows, number)
+            rows = rows + late
+            go_on(reading, rows)
+            world.insert(late)
+        disturbance.until(lambda b=before: dropped_days(clickhouse) != b)
+        disturbance.until(lambda: all(is_counted(one, rows) for one in made))
+        disturbance.calm()
+        for one in made:
+            one.wait_ready()
+            wait_counted(one, rows)
+        wait_gone(clickhouse)
+        go_on(reading, all_settled=True)
+        is_so(reading)
+        wait_reads(reading, 200)
+    reads, refused = end(reading)
+    assert reads > 1000
+    assert set(refused) <= {429, 503, "away"}, refused
+    assert all(any(proxy.count(step, fault) for fault in ("call", *FAULTS))
+               for step in STEPS), proxy.faults()

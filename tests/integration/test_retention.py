@@ -12,7 +12,7 @@ from support.clicks import (DAILY, DIMENSIONS, counted, expected_link_counts, in
 from support.fault_proxy import ClickHouseProxy, response
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
                              RAW_DAYS, SOON, TO, assert_counted, bare, caught_up,
-                             dropped_days, is_counted, keeper, problem, rows_left,
+                             dropped_days, wait_counted, keeper, problem, rows_left,
                              wait_gone, wait_sealed, world)  # noqa: F401
 from support.program import eventually
 
@@ -60,7 +60,7 @@ def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
     world.insert(rows)
     made = keeper(raw_days=0)
     wait_sealed(clickhouse)
-    is_counted(made, rows)
+    wait_counted(made, rows)
     before = answers(made)
     lives = [bare(ask(made, f"/v1/links/code{link}/summary")) for link in LINKS]
     assert ask(made, "/v1/pipeline")["rows_from"] is None
@@ -269,7 +269,7 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
                        links=(0, *LINKS))
     world.insert(late)
     rows += late
-    is_counted(made, rows)
+    wait_counted(made, rows)
     wait_gone(clickhouse)
     assert_counted(made, rows)
     assert_days_counted(made, rows)
@@ -282,7 +282,7 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
     late = some_clicks(6, 40, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
     world.insert(late)
     rows += late
-    is_counted(made, rows)
+    wait_counted(made, rows)
     wait_gone(clickhouse)
     assert_counted(made, rows)
 
@@ -306,7 +306,7 @@ def test_late_clicks_of_another_partition_are_counted_by_any_profile(
         wait_gone(clickhouse, 1)
         late = some_clicks(61, 40, [(FROM, FROM + 7200)], links=LINKS)
         world.insert(late, partition=1)
-        is_counted(made, rows + late)
+        wait_counted(made, rows + late)
         wait_gone(clickhouse, 1)
         assert_counted(made, rows + late)
         assert made.stop() == 0
@@ -324,7 +324,7 @@ def test_rows_that_come_before_the_deletion_are_not_deleted(keeper, world, progr
 
     late = some_clicks(8, 50, [(FROM, TO)], links=LINKS)
     world.insert(late)
-    is_counted(made, rows + late)
+    wait_counted(made, rows + late)
     assert_counted(made, rows + late)
     assert made.stop() == 0
 
@@ -346,7 +346,7 @@ def test_rows_that_come_before_the_deletion_are_not_deleted(keeper, world, progr
     # Now they are reported.
     world.report(unreported, 0, max(row["ts_ms"] for row in unreported), 350)
     made = keeper()
-    is_counted(made, rows + late + unreported)
+    wait_counted(made, rows + late + unreported)
     wait_gone(clickhouse)
     assert_counted(made, rows + late + unreported)
 
@@ -520,7 +520,7 @@ def test_rows_that_cannot_be_deleted_keep_no_others(keeper, world, clickhouse,
         # What is superseded goes, too: settled again, each hour has one attempt.
         late = some_clicks(72, 40, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
         world.insert(late)
-        is_counted(made, rows + late)
+        wait_counted(made, rows + late)
         eventually(lambda: int(clickhouse.value(
             "SELECT max(n) FROM (SELECT uniqExact(attempt) AS n FROM stats_hourly "
             f"WHERE hour >= toDateTime({FROM + DAY}, 'UTC') AND (hour, attempt) NOT IN "
@@ -592,7 +592,7 @@ def test_a_day_that_is_dropped_again_while_it_is_settled_is_not_counted_twice(
     assert link_counts(clickhouse) == expected_link_counts(rows + late)
 
     made = keeper(**kept)
-    is_counted(made, rows + late)
+    wait_counted(made, rows + late)
     assert_counted(made, rows + late)
 
 
@@ -616,5 +616,5 @@ def test_a_day_that_is_dropped_while_it_is_settled_keeps_its_counts(
     assert status == 0 and "0 rows" not in output, output
 
     made = keeper()
-    is_counted(made, rows)
+    wait_counted(made, rows)
     assert_counted(made, rows)

@@ -9,13 +9,10 @@ import pytest
 
 from support.clicks import some_clicks
 from support.fault_proxy import FAULTS
-from support.keeping import (CLICKHOUSE, DAY, FROM, LINKS, PATIENCE, TO, assert_counted,
-                             is_counted, keeper, wait_gone, wait_sealed, world)  # noqa: F401
+from support.keeping import (CLICKHOUSE, CLOSING, DAY, DROPPING, FROM,  # noqa: F401
+                             LINKS, PATIENCE, TO, assert_counted, keeper, wait_counted,
+                             wait_gone, wait_sealed, world)
 from support.program import eventually
-
-# Into dropped_sources and `settled`, then the statement that deletes.
-STEPS = ("dropped_sources", "settled:dropped_day", "alter")
-
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
@@ -23,12 +20,12 @@ def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
         keeper, world, clickhouse, proxy, fault):
     proxy.delay = 0.5
     rows = []
-    for step, table in enumerate(STEPS):
+    for step, table in enumerate(DROPPING):
         more = some_clicks(20 + step, 150, [(FROM, FROM + DAY)], links=LINKS)
         world.insert(more)
         rows += more
         made = keeper(raw_days=0)
-        is_counted(made, rows)
+        wait_counted(made, rows)
         wait_sealed(clickhouse, 1)
         assert made.stop() == 0
         made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
@@ -38,18 +35,18 @@ def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
         wait_gone(clickhouse, 1)
         assert_counted(made, rows)
         assert made.stop() == 0
-    assert proxy.faults() == {fault: len(STEPS)}
+    assert proxy.faults() == {fault: len(DROPPING)}
 
 
 @pytest.mark.long
 def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
     rows = []
-    for step, (table, carried_out) in enumerate(itertools.product(STEPS, (False, True))):
+    for step, (table, carried_out) in enumerate(itertools.product(DROPPING, (False, True))):
         more = some_clicks(40 + step, 100, [(FROM, FROM + DAY)], links=LINKS)
         world.insert(more)
         rows += more
         made = keeper(raw_days=0)
-        is_counted(made, rows)
+        wait_counted(made, rows)
         wait_sealed(clickhouse, 1)
         assert made.stop() == 0
         made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
@@ -62,13 +59,6 @@ def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
         wait_gone(clickhouse, 1)
         assert_counted(made, rows)
         assert made.stop() == 0
-
-
-# From rows to what is kept without them, as they come.
-CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
-           "owner_values", "settled:copying", "settled:owner_day", "day_values",
-           "settled:valuing", "settled:value_day", "stats_spans", "settled:spanning",
-           "settled:spanned_day")
 
 
 @pytest.mark.long
@@ -91,23 +81,23 @@ def test_a_server_restarted_at_any_step_from_rows_to_none(
     rows = some_clicks(70, 300, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
     made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s", start=False)
-    for step in CLOSING + STEPS:
+    for step in CLOSING + DROPPING:
         proxy.call_at(1, be_restarted, step, carried_out)
     made.start()
-    for _ in CLOSING + STEPS:
+    for _ in CLOSING + DROPPING:
         done = waiting.get(timeout=5 * PATIENCE)
         restart()
         done.set()
     wait_gone(clickhouse)
-    is_counted(made, rows)
+    wait_counted(made, rows)
     assert_counted(made, rows)
     restart()
-    is_counted(made, rows)
+    wait_counted(made, rows)
     assert_counted(made, rows)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("step", CLOSING + STEPS)
+@pytest.mark.parametrize("step", CLOSING + DROPPING)
 def test_a_step_of_one_that_stood_still_comes_when_another_has_done_it(
         keeper, world, clickhouse, proxy, step):
     """It had the lease when it asked; its packet is late."""
@@ -119,7 +109,7 @@ def test_a_step_of_one_that_stood_still_comes_when_another_has_done_it(
     first.process.signal(signal.SIGSTOP)
     second = keeper(lease="1s")
     wait_gone(clickhouse, 1)
-    is_counted(second, rows)
+    wait_counted(second, rows)
     held.release()
     assert held.met.wait(PATIENCE)
     first.process.signal(signal.SIGCONT)
@@ -127,7 +117,7 @@ def test_a_step_of_one_that_stood_still_comes_when_another_has_done_it(
     more = some_clicks(72, 50, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(more)
     for made in first, second:
-        is_counted(made, rows + more)
+        wait_counted(made, rows + more)
     wait_gone(clickhouse, 1)
     for made in first, second:
         assert_counted(made, rows + more)

@@ -14,7 +14,8 @@ servers do at their worst.
                                                 sender has gone: a late packet
         proxy.say(f, "question")                f(answer) in place of each answer: bytes
         proxy.calm()                            no more faults
-        proxy.passed                            what came: at, kind, token, fault, query
+        proxy.passed                            what came: at, kind, says, token, fault,
+                                                query
 
 A request's kind is the table that it inserts into ("clicks", "ingest_progress",
 "links", ...), "alter", "question" for any other query, "ping" for /ping.  A rule may
@@ -58,7 +59,7 @@ QUICK = tuple(f for f in FAULTS if not f.startswith("hang_"))
 INSERT = re.compile(r"\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?:\w+\.)?`?(\w+)",
                     re.IGNORECASE)
 
-Passed = collections.namedtuple("Passed", "at kind token fault query params")
+Passed = collections.namedtuple("Passed", "at kind says token fault query params")
 Call = collections.namedtuple("Call", "function carried_out")
 Say = collections.namedtuple("Say", "function")
 
@@ -225,7 +226,7 @@ class ClickHouseProxy(Listener):
     def count(self, kind=None, fault=None):
         """How many passed, of a kind, with a fault (None: with any or none)."""
         with self.lock:
-            return sum(kind in (None, p.kind) and fault in (None, p.fault)
+            return sum(kind in (None, p.kind, p.says) and fault in (None, p.fault)
                        for p in self.passed)
 
     def faults(self):
@@ -260,7 +261,7 @@ class ClickHouseProxy(Listener):
             if held:
                 self.held.remove(held)
             self.passed.append(Passed(
-                time.time(), request.kind, request.token,
+                time.time(), request.kind, request.says, request.token,
                 type(fault).__name__.lower() if isinstance(fault, (Call, Say))
                 else fault, request.query, request.params))
         return held, fault

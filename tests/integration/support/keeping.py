@@ -6,7 +6,7 @@ import time
 import pytest
 import requests
 
-from support.asking import ask_range, settled
+from support.asking import ask_range
 from support.clicks import (DAILY, DIMENSIONS, counted, expected_data, groups_of,
                             instant, rfc3339)
 from support.program import eventually
@@ -19,6 +19,14 @@ LINKS = (1, 2, 3)
 OWNERS = ("ann", "bob")
 RAW_DAYS = 5
 PATIENCE = 120
+
+# What is written of a sealed day until its rows are dropped, in its order; then into
+# dropped_sources and `settled`, and the statement that deletes.
+CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
+           "owner_values", "settled:copying", "settled:owner_day", "day_values",
+           "settled:valuing", "settled:value_day", "stats_spans", "settled:spanning",
+           "settled:spanned_day")
+DROPPING = ("dropped_sources", "settled:dropped_day", "alter")
 
 # What deletes rows as soon as it may.
 CLICKS = {"late_window": "1m"}
@@ -84,24 +92,19 @@ def of_owner(rows, owner):
 
 
 def is_counted(made, rows):
-    """Waits until it is: hours, links, owners and days' values."""
-    def check():
-        return all(ask_range(made, FROM, TO, link_id=link, interval="month")
-                   ["total"]["events"] == sum(r["link_id"] == link for r in rows)
-                   for link in LINKS)
+    """Whether all of it is: hours, links, owners and days' values."""
+    def events(**params):
+        return ask_range(made, FROM, TO, interval="month", **params)["total"]["events"]
+    return events() == len(rows) and all(
+        events(link_id=link) == sum(r["link_id"] == link for r in rows)
+        for link in LINKS) and all(
+        events(owner=owner) == len(of_owner(rows, owner)) for owner in OWNERS) and \
+        sum(g["events"] for g in ask_range(made, FROM, TO, group_by="region")["groups"]) \
+        == len(rows)
 
-    def check_owners():
-        return all(ask_range(made, FROM, TO, owner=owner, interval="month")
-                   ["total"]["events"] == len(of_owner(rows, owner))
-                   for owner in OWNERS)
 
-    def check_values():
-        return sum(g["events"] for g in ask_range(
-            made, FROM, TO, group_by="region")["groups"]) == len(rows)
-    settled(made, len(rows), FROM, TO)
-    eventually(check, PATIENCE, what="the links' clicks to be counted")
-    eventually(check_owners, PATIENCE, what="the owners' clicks to be counted")
-    eventually(check_values, PATIENCE, what="the days' values to be counted")
+def wait_counted(made, rows):
+    eventually(lambda: is_counted(made, rows), PATIENCE, what="all to be counted")
 
 
 def assert_counted(made, rows):
