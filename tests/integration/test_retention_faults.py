@@ -14,20 +14,29 @@ from support.keeping import (CLICKHOUSE, CLOSING, DAY, DROPPING, FROM,  # noqa: 
                              wait_gone, wait_sealed, world)
 from support.program import eventually
 
-@pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
-        keeper, world, clickhouse, proxy, fault):
-    proxy.delay = 0.5
-    rows = []
-    for step, table in enumerate(DROPPING):
-        more = some_clicks(20 + step, 150, [(FROM, FROM + DAY)], links=LINKS)
+
+@pytest.fixture
+def sealed(keeper, world, clickhouse):
+    """sealed(rows, more): more come of a day, which is sealed then and not dropped;
+    nobody is at work."""
+    def seal(rows, more):
         world.insert(more)
         rows += more
         made = keeper(raw_days=0)
         wait_counted(made, rows)
         wait_sealed(clickhouse, 1)
         assert made.stop() == 0
+    return seal
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
+        keeper, sealed, clickhouse, proxy, fault):
+    proxy.delay = 0.5
+    rows = []
+    for step, table in enumerate(DROPPING):
+        sealed(rows, some_clicks(20 + step, 150, [(FROM, FROM + DAY)], links=LINKS))
         made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
                       settle_timeout="4s", start=False)
         proxy.at(1, fault, table)
@@ -39,16 +48,10 @@ def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
 
 
 @pytest.mark.long
-def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
+def test_killed_at_any_moment_of_dropping(keeper, sealed, clickhouse, proxy):
     rows = []
     for step, (table, carried_out) in enumerate(itertools.product(DROPPING, (False, True))):
-        more = some_clicks(40 + step, 100, [(FROM, FROM + DAY)], links=LINKS)
-        world.insert(more)
-        rows += more
-        made = keeper(raw_days=0)
-        wait_counted(made, rows)
-        wait_sealed(clickhouse, 1)
-        assert made.stop() == 0
+        sealed(rows, some_clicks(40 + step, 100, [(FROM, FROM + DAY)], links=LINKS))
         made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
                       start=False)
         proxy.call_at(1, made.kill, table, carried_out)
