@@ -274,9 +274,9 @@ class Disturbance:
     until calm() is told.  By the thread that asks for it: what is started ends with the
     thread that has started it."""
 
-    def __init__(self, how, proxy, redis, server, made):
+    def __init__(self, how, proxy, redis, server, made, readers):
         self.how, self.proxy, self.redis = how, proxy, redis
-        self.server, self.made = server, made
+        self.server, self.made, self.readers = server, made, readers
         self.waiting = queue.Queue()
 
     def begin(self, carried_out):
@@ -296,6 +296,7 @@ class Disturbance:
     def until(self, check):
         """Until check() is true, which may fail as the server does."""
         def look():
+            assert_right(self.readers)
             self.act()
             with contextlib.suppress(AssertionError, requests.RequestException):
                 return check()
@@ -337,8 +338,8 @@ def test_no_reader_of_two_that_are_disturbed_sees_a_day_twice_or_half(
     proxy.delay = 0.5
     made = [keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
                    settle_timeout="15s", reconcile_every="0s") for _ in range(2)]
-    disturbance = Disturbance(how, proxy, redis, clickhouse_server, made)
     reading = readers([one.url for one in made], rows, may_fail=True)
+    disturbance = Disturbance(how, proxy, redis, clickhouse_server, made, reading)
     for number in range(3):
         disturbance.begin(carried_out=number % 2 == 1)
         before = dropped_days(clickhouse)
