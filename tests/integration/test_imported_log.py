@@ -73,6 +73,7 @@ def row_of(text):
     return {"ts_ms": int(when.timestamp()) * 1000, "ip": ip, "code": code,
             "outcome": outcome_of(method, int(status)), "referrer": referrer,
             "agent": agent, "unique_identity": (ip, agent), "link_id": 0, "owner": "",
+            "referrer_host": urllib.parse.urlsplit(referrer).hostname or "",
             "utm_source": "".join(urllib.parse.parse_qs(
                 urllib.parse.urlsplit(uri).query).get("utm_source", [""])[:1]),
             "language": ""}
@@ -164,7 +165,7 @@ def log(workdir, base_config, migrated):
 # Those that a line tells, or `explain`; hours' and whole days'.
 NAMES = ("country", "region", "city", "continent", "device_class", "outcome", "verdict",
          "verdict_reason", "ua_family", "os_family", "device_brand", "device_model",
-         "language", "utm_source", "owner")
+         "language", "referrer_host", "utm_source", "owner")
 
 
 def check_groups(made, log, name, bots, **params):
