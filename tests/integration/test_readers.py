@@ -12,7 +12,7 @@ import requests
 
 from support.clicks import (counted, expected_data, groups_of, instant, rfc3339,
                             some_clicks)
-from support.fault_proxy import FAULTS, QUICK
+from support.fault_proxy import FAULTS, QUICK, Meetings
 from support.keeping import (CLICKHOUSE, CLOSING, DAY, DROPPING, FROM,  # noqa: F401
                              LINKS, OWNERS, PATIENCE, TO, dropped_days, is_counted,
                              keeper, of_owner, wait_counted, wait_gone, world)
@@ -277,7 +277,7 @@ class Disturbance:
     def __init__(self, how, proxy, redis, server, made, readers):
         self.how, self.proxy, self.redis = how, proxy, redis
         self.server, self.made, self.readers = server, made, readers
-        self.waiting = queue.Queue()
+        self.meetings = Meetings()
 
     def begin(self, carried_out):
         for number, step in enumerate(STEPS):
@@ -285,13 +285,8 @@ class Disturbance:
                 fault = list(FAULTS)[(number + 5 * carried_out) % len(FAULTS)]
                 self.proxy.at(1, fault, step)
             else:
-                self.proxy.call_at(1, self.meet, step, carried_out)
+                self.proxy.call_at(1, self.meetings.wait, step, carried_out)
         self.proxy.at_random(0.03, QUICK, ("question",))
-
-    def meet(self):
-        done = threading.Event()
-        self.waiting.put(done)
-        done.wait(PATIENCE)
 
     def until(self, check):
         """Until check() is true, which may fail as the server does."""
@@ -304,14 +299,16 @@ class Disturbance:
         eventually(look, 10 * PATIENCE, what="a round")
 
     def act(self):
+        """False: nobody waits."""
         with contextlib.suppress(queue.Empty):
-            done = self.waiting.get_nowait()
-            if self.how == "restarts":
-                self.server.kill()
-                self.server.start()
-            else:
-                self.kill_the_settler()
-            done.set()
+            self.meetings.act(self.restart if self.how == "restarts"
+                              else self.kill_the_settler)
+            return True
+        return False
+
+    def restart(self):
+        self.server.kill()
+        self.server.start()
 
     def kill_the_settler(self):
         """Whoever has the lease, if one has it."""
@@ -324,8 +321,8 @@ class Disturbance:
 
     def calm(self):
         self.proxy.calm()
-        while not self.waiting.empty():
-            self.act()
+        while self.act():
+            pass
 
 
 @pytest.mark.long

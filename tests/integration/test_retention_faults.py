@@ -1,14 +1,12 @@
 """Days that are closed and dropped while ClickHouse fails, restarts and aggregators are
 killed, or are two: their counts are those of the rows that there were."""
 import itertools
-import queue
 import signal
-import threading
 
 import pytest
 
 from support.clicks import some_clicks
-from support.fault_proxy import FAULTS
+from support.fault_proxy import FAULTS, Meetings
 from support.keeping import (CLICKHOUSE, CLOSING, DAY, DROPPING, FROM,  # noqa: F401
                              LINKS, PATIENCE, TO, assert_counted, keeper, wait_counted,
                              wait_gone, wait_sealed, world)
@@ -69,13 +67,7 @@ def test_killed_at_any_moment_of_dropping(keeper, sealed, clickhouse, proxy):
 @pytest.mark.parametrize("carried_out", (False, True))
 def test_a_server_restarted_at_any_step_from_rows_to_none(
         keeper, world, clickhouse, clickhouse_server, proxy, carried_out):
-    # By this thread: a server ends with the thread that has started it.
-    waiting = queue.Queue()
-
-    def be_restarted():
-        done = threading.Event()
-        waiting.put(done)
-        done.wait()
+    meetings = Meetings()
 
     def restart():
         clickhouse_server.kill()
@@ -85,12 +77,10 @@ def test_a_server_restarted_at_any_step_from_rows_to_none(
     world.insert(rows)
     made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s", start=False)
     for step in CLOSING + DROPPING:
-        proxy.call_at(1, be_restarted, step, carried_out)
+        proxy.call_at(1, meetings.wait, step, carried_out)
     made.start()
     for _ in CLOSING + DROPPING:
-        done = waiting.get(timeout=5 * PATIENCE)
-        restart()
-        done.set()
+        meetings.act(restart, 5 * PATIENCE)
     wait_gone(clickhouse)
     wait_counted(made, rows)
     assert_counted(made, rows)

@@ -24,6 +24,7 @@ happen to one.  All methods are for any thread.
 """
 import collections
 import http.client
+import queue
 import random
 import re
 import select
@@ -590,6 +591,24 @@ class Meeting:
     def wait(self):
         self.here.set()
         self.gone.wait(60)
+
+
+class Meetings:
+    """The same of many requests, in the order in which they come."""
+
+    def __init__(self):
+        self.waiting = queue.Queue()
+
+    def wait(self):
+        meeting = Meeting()
+        self.waiting.put(meeting)
+        meeting.wait()
+
+    def act(self, function, timeout=0):
+        """Calls it while the next one waits; queue.Empty: there was none."""
+        meeting = self.waiting.get(timeout > 0, timeout)
+        function()
+        meeting.gone.set()
 
 
 def each_step(proxy, kinds, act, insert, rows):
