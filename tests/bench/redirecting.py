@@ -76,7 +76,6 @@ class Redirecting:
         self.config = dict(made.config, redirector={
             "listen": f"127.0.0.1:{self.port}", "threads": 1,
             "admin": f"127.0.0.1:{servers.free_port()}",
-            "counters_every": "10m",  # else messages that are no visits
             **settings},
             http=http)
         kafka = Kafka(made.broker.port)
@@ -119,7 +118,8 @@ class Redirecting:
         return self.program.metric("shortloop_redirector_redis_lookups_total")
 
     def counts(self):
-        return (self.program.metric("shortloop_kafka_delivered_total"),
+        return (self.program.metric("shortloop_kafka_delivered_total",
+                                    topic=self.config["kafka"]["topic_clicks"]),
                 self.program.metric("shortloop_redirector_events_dropped_total"))
 
     def settled(self):
