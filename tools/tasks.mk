@@ -34,7 +34,7 @@ fault-programs: $(FAULTS)
 # Those that tests/run-long has ThreadSanitizer watch.
 THREADED := redirector allocator
 
-#: make test-long     what takes minutes: ten million codes under faults, fuzzing
+#: make test-long     two or three hours: ten million codes under faults, fuzzing
 test-long:
 	@tools/deps.sh engines long
 	@+$(BUILD) all fault-programs $(MODEL)
