@@ -57,24 +57,61 @@ bool address_parse(struct http_slice text, struct address *ret_address)
 	return parse_bare(copy, ret_address);
 }
 
-/*
- * Takes the last element off a list and shortens the list.  A separator inside
- * quotes cannot occur in a valid address, so quotes need no notice here: what
- * is split in the wrong place does not parse and ends the walk.
- */
-static struct http_slice take_last(struct http_slice *list, char separator)
+/* Does an odd number of backslashes stand before it? */
+static bool is_escaped(const char *start, const char *at)
 {
-	const char *at = memrchr(list->data, separator, list->len);
+	bool escaped = false;
+
+	while (at > start && at[-1] == '\\') {
+		escaped = !escaped;
+		at--;
+	}
+	return escaped;
+}
+
+/*
+ * What stands in quotes is text of a proxy's element, which may be the
+ * visitor's (`host` is), and separates nothing.  Read from the end, where the
+ * nearest proxy wrote: a quote that a visitor left open further to the left
+ * cannot hide what comes behind it.  NULL: there is none.
+ */
+static const char *last_unquoted(struct http_slice list, char separator)
+{
+	bool quoted = false;
+
+	for (size_t i = list.len; i-- > 0;) {
+		const char *at = list.data + i;
+
+		if (*at == '"' && !(quoted && is_escaped(list.data, at)))
+			quoted = !quoted;
+		else if (*at == separator && !quoted)
+			return at;
+	}
+	return NULL;
+}
+
+/* What the last element of a list stands behind; NULL: it is the only one. */
+static const char *last_comma(struct http_slice list,
+			      enum forwarded_style style)
+{
+	return style == FORWARDED_RFC7239 ? last_unquoted(list, ',')
+					  : memrchr(list.data, ',', list.len);
+}
+
+/* Takes off a list what stands behind `separator`, which is in it, or all. */
+static struct http_slice take_behind(struct http_slice *list,
+				     const char *separator)
+{
 	struct http_slice last = *list;
 
-	if (!at) {
+	if (!separator) {
 		list->len = 0;
 		list->data = NULL;
 		return http_slice_trim(last);
 	}
-	last.data = at + 1;
+	last.data = separator + 1;
 	last.len = (size_t)(list->data + list->len - last.data);
-	list->len = (size_t)(at - list->data);
+	list->len = (size_t)(separator - list->data);
 	return http_slice_trim(last);
 }
 
@@ -85,7 +122,7 @@ static struct http_slice forwarded_for(struct http_slice element)
 	struct http_slice pair, found = {0};
 
 	while (element.data) {
-		pair = take_last(&element, ';');
+		pair = take_behind(&element, last_unquoted(element, ';'));
 		if (pair.len < 4 || strncasecmp(pair.data, "for=", 4) != 0)
 			continue;
 		if (found.data)
@@ -128,7 +165,7 @@ struct address client_address(const struct network_list *proxies,
 		while (rest.data) {
 			if (!network_list_has(proxies, &at))
 				return at;
-			node = take_last(&rest, ',');
+			node = take_behind(&rest, last_comma(rest, style));
 			if (style == FORWARDED_RFC7239)
 				node = forwarded_for(node);
 			if (!address_parse(node, &next))

@@ -172,6 +172,34 @@ static void forwarded_is_read_by_its_for_parameter(void **state)
 	       "10.0.0.1");
 }
 
+/* A proxy's `host` is what the visitor sent. */
+static void what_is_quoted_separates_nothing(void **state)
+{
+	static const char *const elements[] = {
+		"for=192.0.2.1;host=\"x,for=6.6.6.6;a=\"",
+		"for=192.0.2.1;host=\"x,y\"",
+		"host=\";for=6.6.6.6;\";for=192.0.2.1",
+		"for=192.0.2.1;host=\"a\\\",for=6.6.6.6;b=\\\\\";proto=http",
+		"for=\"x, for=192.0.2.1", /* a visitor's quote, left open */
+		"host=\"x\\, for=192.0.2.1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); i++)
+		expect("10.0.0.1", FORWARDED_RFC7239, elements[i], NULL,
+		       "192.0.2.1");
+}
+
+static void a_quote_that_never_opens_ends_the_walk(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_RFC7239, "for=192.0.2.1;host=x\"", NULL,
+	       "10.0.0.1");
+	expect("10.0.0.1", FORWARDED_RFC7239, "x, for=192.0.2.1\"", NULL,
+	       "10.0.0.1");
+	expect("10.0.0.1", FORWARDED_RFC7239, "\"", NULL, "10.0.0.1");
+}
+
 static void x_real_ip_is_one_address(void **state)
 {
 	(void)state;
@@ -220,6 +248,8 @@ int main(void)
 		cmocka_unit_test(a_chain_of_proxies_alone_gives_its_far_end),
 		cmocka_unit_test(ipv6_and_mapped_proxies_are_trusted),
 		cmocka_unit_test(forwarded_is_read_by_its_for_parameter),
+		cmocka_unit_test(what_is_quoted_separates_nothing),
+		cmocka_unit_test(a_quote_that_never_opens_ends_the_walk),
 		cmocka_unit_test(x_real_ip_is_one_address),
 		cmocka_unit_test(x_real_ip_is_believed_of_proxies_alone),
 		cmocka_unit_test(of_two_x_real_ips_neither_is_believed),
