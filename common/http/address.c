@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #define HOST_MAX 256
-#define BACKLOG	 4096
 
 /* Splits "host:port", "[v6]:port" and ":port". */
 static int split(const char *address, char host[HOST_MAX],
@@ -52,7 +51,7 @@ static int bind_one(const struct addrinfo *info, bool share)
 	if (info->ai_family == AF_INET6)
 		set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	if (bind(fd, info->ai_addr, info->ai_addrlen) == 0 &&
-	    listen(fd, BACKLOG) == 0)
+	    listen(fd, SOCKET_BACKLOG) == 0)
 		return fd;
 	sys = errno;
 	close(fd);

@@ -7,6 +7,11 @@
 
 #include "common/error.h"
 
+enum {
+	/* How many may wait at a socket to be accepted. */
+	SOCKET_BACKLOG = 4096,
+};
+
 /* Do only programs of this host reach it?  Of a name: all that it stands for.
  * False where it is no address, or its name is not known. */
 bool http_address_is_loopback(const char *address);

@@ -20,6 +20,13 @@
 /* How long a refused client may take to read why. */
 #define LINGER_MS 2000
 
+/* The line ends that may stand before a request begin none: who sends one now
+ * and then is idle. */
+static bool is_between_requests(const struct connection *conn)
+{
+	return !conn->req || !conn->req->begun;
+}
+
 static enum connection_wait what_it_waits_for(const struct connection *conn)
 {
 	if (conn->phase == LINGERING)
@@ -32,7 +39,7 @@ static enum connection_wait what_it_waits_for(const struct connection *conn)
 		return stream_is_lost(conn->req)  ? WAIT_LINGER
 		       : stream_wants_input(conn) ? WAIT_BODY
 						  : WAIT_HANDLER;
-	if (!conn->req)
+	if (is_between_requests(conn))
 		return conn->spoken ? WAIT_IDLE : WAIT_FIRST;
 	return conn->req->headers_done ? WAIT_BODY : WAIT_HEADER;
 }
@@ -218,7 +225,8 @@ bool connection_make_room(struct http_listener *l)
 void connection_retire(struct connection *conn)
 {
 	/* One whose request has come but was not read yet is not idle. */
-	if (conn->phase == READING && !conn->req && !connection_has_input(conn))
+	if (conn->phase == READING && is_between_requests(conn) &&
+	    !connection_is_sending(conn) && !connection_has_input(conn))
 		destroy(conn);
 	else if (conn->phase == STREAMING)
 		stream_drain(conn);

@@ -177,12 +177,21 @@ static void on_acceptable(void *arg, uint32_t events)
 	}
 }
 
+/* Who comes meanwhile, as each is answered at once perhaps, is not waited for:
+ * under load that would have no end. */
+static void accept_those_waiting(struct acceptor *a)
+{
+	for (int i = 0; i < SOCKET_BACKLOG && a->fd >= 0; i++) {
+		if (!accept_one(a))
+			return;
+	}
+}
+
 void http_listener_accept_waiting(struct http_listener *l, int fd)
 {
 	struct acceptor a = {.listener = l, .fd = fd, .shared = true};
 
-	while (accept_one(&a))
-		;
+	accept_those_waiting(&a);
 }
 
 /* --- draining ------------------------------------------------------------- */
@@ -233,17 +242,11 @@ static void close_acceptors(struct http_listener *l)
 }
 
 /* Those that wait to be accepted would be reset by closing. */
-static void accept_last(struct acceptor *a)
-{
-	while (a->fd >= 0 && accept_one(a))
-		;
-}
-
 static void accept_last_of_all(struct http_listener *l)
 {
-	accept_last(&l->own);
+	accept_those_waiting(&l->own);
 	for (struct acceptor *a = l->shared; a; a = a->next)
-		accept_last(a);
+		accept_those_waiting(a);
 }
 
 static void wait_for_last(struct http_listener *l, int64_t timeout_ms,

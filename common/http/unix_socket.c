@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 4096
+#include "common/http/address.h"
 
 struct unix_socket {
 	struct sockaddr_un address;
@@ -109,7 +109,8 @@ static int bind_there(struct unix_socket *s, unsigned mode, struct error *err)
 		 sizeof(s->address)) < 0)
 		return error_set_errno(err, "cannot listen on %s", path);
 	s->linked = lstat(path, &s->file) == 0;
-	if (!s->linked || chmod(path, mode) < 0 || listen(s->fd, BACKLOG) < 0)
+	if (!s->linked || chmod(path, mode) < 0 ||
+	    listen(s->fd, SOCKET_BACKLOG) < 0)
 		return error_set_errno(err, "cannot listen on %s", path);
 	return 0;
 }

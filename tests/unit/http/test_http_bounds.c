@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "common/http/address.h"
 #include "common/http/idle.h"
 
 #define IMPATIENT(name)                                                        \
@@ -102,6 +103,22 @@ static void an_idle_connection_is_closed_silently(void **state)
 	assert_null(answer && *answer ? answer : NULL);
 	free(answer);
 	close(fd);
+}
+
+/* An empty line may stand before a request (RFC 9112, 2.2). */
+static void line_ends_alone_do_not_put_the_timeout_off(void **state)
+{
+	int fd = client_connect(*state);
+	int64_t start = clock_monotonic_ms();
+	char byte;
+
+	for (int i = 0; recv(fd, &byte, 1, MSG_DONTWAIT) < 0; i++) {
+		assert_true(clock_monotonic_ms() - start < PATIENCE_MS / 4);
+		send(fd, i % 2 ? "\n" : "\r", 1, MSG_NOSIGNAL);
+		usleep(50000);
+	}
+	close(fd);
+	assert_int_equal(refused(*state, "too_slow"), 0);
 }
 
 static void a_connection_without_request_is_closed(void **state)
@@ -308,6 +325,23 @@ static void the_one_that_is_idle_longest_makes_room(void **state)
 	close(kept);
 	close(third);
 	close(fourth);
+}
+
+static void one_that_has_sent_a_line_end_makes_room(void **state)
+{
+	struct world *w = *state;
+	int fds[3];
+
+	for (int i = 0; i < 2; i++) {
+		fds[i] = client_connect(w);
+		client_send(fds[i], GET("/a") "\r");
+		free(client_read(fds[i], "GET\n/a\n\n\n", 1));
+	}
+	fds[2] = client_connect(w);
+	ask(fds[2]);
+	assert_int_equal(made_room(w), 1);
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
 }
 
 static void one_that_goes_on_asking_stays(void **state)
@@ -579,6 +613,24 @@ static void a_drain_gives_up_after_its_timeout(void **state)
 	close(fd);
 }
 
+static void drain_with_one_waiting(void *arg)
+{
+	struct world *w = arg;
+
+	w->again = 3 * SOCKET_BACKLOG;
+	world_ask_again(w);
+	drain_on_loop(w);
+}
+
+static void a_drain_ends_while_others_come(void **state)
+{
+	struct world *w = *state;
+
+	world_post(w, drain_with_one_waiting);
+	assert_true(world_is_drained(w));
+	assert_in_range(atomic_load(&w->handled), 1, SOCKET_BACKLOG);
+}
+
 static void a_drained_listener_refuses_connections(void **state)
 {
 	struct world *w = *state;
@@ -654,6 +706,7 @@ int main(void)
 		IMPATIENT(a_slow_body_is_a_408),
 		FEW(each_request_has_the_whole_header_timeout, set_up_headers),
 		IMPATIENT(an_idle_connection_is_closed_silently),
+		IMPATIENT(line_ends_alone_do_not_put_the_timeout_off),
 		IMPATIENT(a_connection_without_request_is_closed),
 		IMPATIENT(a_handler_may_take_longer_than_any_timeout),
 		IMPATIENT(a_client_that_takes_nothing_is_dropped),
@@ -665,6 +718,7 @@ int main(void)
 		FEW(no_first_byte_is_waited_for_longer_than_for_headers,
 		    set_up_silence),
 		FEW(the_one_that_is_idle_longest_makes_room, set_up_two),
+		FEW(one_that_has_sent_a_line_end_makes_room, set_up_two),
 		FEW(one_that_goes_on_asking_stays, set_up_two),
 		FEW(none_within_a_request_makes_room, set_up_two),
 		FEW(one_that_has_just_asked_does_not_make_room, set_up_two),
@@ -676,6 +730,7 @@ int main(void)
 		CASE(a_drain_closes_idle_connections),
 		CASE(a_drain_lets_the_present_request_finish),
 		CASE(a_drain_gives_up_after_its_timeout),
+		CASE(a_drain_ends_while_others_come),
 		CASE(a_drained_listener_refuses_connections),
 	};
 

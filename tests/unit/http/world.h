@@ -8,6 +8,8 @@
  *	/watch	the same, and counts in `told_gone` that the client went
  *	/big	answers BIG bytes
  *	/peer	answers the peer's address, as text
+ *	/again	answers when another client has connected, and asked the same;
+ *so many times as `again` says
  */
 #ifndef TESTS_UNIT_HTTP_WORLD_H
 #define TESTS_UNIT_HTTP_WORLD_H
@@ -55,6 +57,7 @@ struct world {
 	atomic_bool client_gone; /* as the held request saw it at the end */
 	atomic_int told_gone;
 	atomic_bool drained;
+	int again; /* of the loop's thread */
 };
 
 static inline void world_echo(struct http_request *req)
@@ -80,6 +83,21 @@ static inline void world_tell_peer(struct http_request *req)
 		inet_ntop(peer.len == 4 ? AF_INET : AF_INET6, peer.bytes, text,
 			  sizeof(text));
 	http_reply_text(req, 200, text);
+}
+
+static inline void world_ask_again(struct world *w)
+{
+	static const char text[] = "GET /again HTTP/1.1\r\nHost: a\r\n"
+				   "Connection: close\r\n\r\n";
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(w->port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	w->again--;
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(send(fd, text, sizeof(text) - 1, 0), sizeof(text) - 1);
+	close(fd);
 }
 
 static inline void world_on_timer(void *arg)
@@ -113,6 +131,10 @@ static inline void world_handle(struct http_request *req, void *arg)
 		http_on_client_gone(req, world_on_gone, w);
 	} else if (http_slice_is(http_path(req), "/big")) {
 		http_reply(req, 200, NULL, w->big, BIG);
+	} else if (http_slice_is(http_path(req), "/again")) {
+		if (w->again > 0)
+			world_ask_again(w);
+		http_reply_text(req, 200, "again");
 	} else if (http_slice_is(http_path(req), "/peer")) {
 		world_tell_peer(req);
 	} else {
