@@ -26,6 +26,7 @@ struct server {
 struct servers {
 	struct redirector *redirector;
 	struct sockets *sockets;
+	struct http_config http; /* of visitors */
 	pthread_mutex_t lock;
 	pthread_cond_t told;
 	size_t done;  /* threads that have told that they did what was asked */
@@ -110,14 +111,13 @@ static void on_proxy_refused(const struct sockaddr_storage *peer,
 static int make_listener(struct server *s, struct error *err)
 {
 	struct redirector *r = s->context.redirector;
-	const struct redirector_config *config = r->config;
 	struct sockets *sockets = s->all->sockets;
 	const int *shared;
 	size_t count = sockets_shared(sockets, &shared);
 
 	s->serving.listener = http_listener_new_at(
 		s->context.loop, sockets_take_own(sockets, s->context.number),
-		&config->http, s->handler->on_request, s->state, r->registry,
+		&s->all->http, s->handler->on_request, s->state, r->registry,
 		"redirector", err);
 	if (!s->serving.listener)
 		return -1;
@@ -207,6 +207,17 @@ static struct server *server_new(struct servers *all,
 	return s;
 }
 
+/* Nobody reads the body of a visit, and it is kept before anybody asks whose it
+ * is: it may be as long as headers may. */
+static struct http_config config_of_visitors(const struct http_config *general)
+{
+	struct http_config config = *general;
+
+	if (config.max_body_bytes > config.max_header_bytes)
+		config.max_body_bytes = config.max_header_bytes;
+	return config;
+}
+
 struct servers *servers_new(struct redirector *r, struct sockets *sockets,
 			    const struct request_handler *handler,
 			    struct error *err)
@@ -220,6 +231,7 @@ struct servers *servers_new(struct redirector *r, struct sockets *sockets,
 	}
 	all->redirector = r;
 	all->sockets = sockets;
+	all->http = config_of_visitors(&r->config->http);
 	pthread_mutex_init(&all->lock, NULL);
 	errno = wake_init(&all->told);
 	if (errno) {

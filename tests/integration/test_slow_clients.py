@@ -159,6 +159,22 @@ def test_header_lines_by_the_thousand_are_refused(links, start):
         assert visit(f"{redirector.url}/{code}").status_code == 302
 
 
+def with_body(code, length):
+    return (f"GET /{code} HTTP/1.1\r\nHost: a\r\n"
+            f"Content-Length: {length}\r\n\r\n").encode()
+
+
+def test_a_body_that_nobody_reads_is_refused_before_it_comes(links, start):
+    """What is as long as headers may be is taken, and left alone."""
+    redirector = start(http={"max_body_bytes": "8MiB", "max_header_bytes": "16KiB"})
+    code = links.create()
+    with connections(redirector, 2) as (short, long):
+        short.sendall(with_body(code, 16 * KIB) + b"x" * 16 * KIB)
+        assert short.recv(4 * KIB).startswith(b"HTTP/1.1 302 ")
+        long.sendall(with_body(code, 16 * KIB + 1))
+        assert long.recv(4 * KIB).startswith(b"HTTP/1.1 413 ")
+
+
 # --- slowhttptest --------------------------------------------------------------------
 
 SECONDS = 20
