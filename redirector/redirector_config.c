@@ -30,7 +30,8 @@ static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 #define SETTING_STRUCT struct redirector_settings
 static const struct setting settings_table[] = {
 	SETTING_STRING(listen, "0.0.0.0:8080", AT_START,
-		       "Where visitors arrive, as host:port"),
+		       "Where visitors arrive, as host:port; :8080 is every "
+		       "address of IPv6 and IPv4"),
 	SETTING_PATH(listen_unix,
 		     OPTIONAL_LIKE("/run/shortloop/redirector.sock"), AT_START,
 		     "A Unix socket where visitors arrive as well, by way of a "

@@ -78,16 +78,41 @@ static int look_up(const char *address, struct addrinfo **ret,
 	return 0;
 }
 
+/* The first of that family (AF_UNSPEC: of any) that can be bound; or -1 with
+ * errno. */
+static int bind_first(const struct addrinfo *found, int family, bool share)
+{
+	int fd = -1;
+
+	errno = EAFNOSUPPORT;
+	for (; found && fd < 0; found = found->ai_next)
+		if (family == AF_UNSPEC || found->ai_family == family)
+			fd = bind_one(found, share);
+	return fd;
+}
+
+/* IPv6 takes IPv4, too, where this host has it at all. */
+static int bind_every(const struct addrinfo *found, bool share)
+{
+	int fd = bind_first(found, AF_INET6, share);
+
+	if (fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL))
+		fd = bind_first(found, AF_INET, share);
+	return fd;
+}
+
 int address_bind(const char *address, bool share, int *ret_fd,
 		 struct error *err)
 {
-	struct addrinfo *found = NULL, *it;
-	int fd = -1;
+	struct addrinfo *found = NULL;
+	int fd;
 
 	if (look_up(address, &found, err) < 0)
 		return -1;
-	for (it = found; it && fd < 0; it = it->ai_next)
-		fd = bind_one(it, share);
+	if (address[0] == ':')
+		fd = bind_every(found, share);
+	else
+		fd = bind_first(found, AF_UNSPEC, share);
 	if (fd < 0)
 		error_set_errno(err, "cannot listen on %s", address);
 	freeaddrinfo(found);

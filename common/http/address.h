@@ -20,10 +20,11 @@ bool http_address_is_loopback(const char *address);
 bool address_is(const char *address, const struct sockaddr_storage *bound);
 
 /*
- * A socket that listens there, with SO_REUSEPORT if `share`.  Sharing also
- * works between processes, so two programs started with one address would take
- * each other's requests: where each has an address of its own, it is not
- * shared, and ERROR_SYSTEM says that somebody listens there.
+ * A socket that listens there, at ":8080" at every address of IPv6 and IPv4,
+ * with SO_REUSEPORT if `share`.  Sharing also works between processes, so two
+ * programs started with one address would take each other's requests: where
+ * each has an address of its own, it is not shared, and ERROR_SYSTEM says that
+ * somebody listens there.
  */
 int address_bind(const char *address, bool share, int *ret_fd,
 		 struct error *err);

@@ -1,4 +1,6 @@
 /* Answers, clients that go before theirs, and ports. */
+#include <netdb.h>
+
 #include "common/http/address.h"
 #include "world.h"
 
@@ -242,6 +244,50 @@ static void a_port_in_use_is_found_where_it_is_not_shared(void **state)
 	assert_non_null(strstr(w->err.text, address));
 }
 
+static bool can_connect(const char *host, int port)
+{
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST,
+				       .ai_socktype = SOCK_STREAM};
+	struct addrinfo *at;
+	char text[8];
+	int fd, result;
+
+	snprintf(text, sizeof(text), "%d", port);
+	assert_int_equal(getaddrinfo(host, text, &hints, &at), 0);
+	fd = socket(at->ai_family, SOCK_STREAM, 0);
+	result = connect(fd, at->ai_addr, at->ai_addrlen);
+	close(fd);
+	freeaddrinfo(at);
+	return result == 0;
+}
+
+static bool has_ipv6(void)
+{
+	struct error err;
+	int fd;
+
+	if (address_bind("[::1]:0", false, &fd, &err) < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+static void no_host_stands_for_every_address(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in6 at = {0};
+	socklen_t len = sizeof(at);
+	int fd;
+
+	assert_int_equal(address_bind(":0", false, &fd, &w->err), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	/* Of IPv4 the port is at the same place. */
+	assert_true(can_connect("127.0.0.1", ntohs(at.sin6_port)));
+	if (has_ipv6())
+		assert_true(can_connect("::1", ntohs(at.sin6_port)));
+	close(fd);
+}
+
 static void an_address_without_port_is_a_config_error(void **state)
 {
 	struct world *w = *state;
@@ -363,6 +409,7 @@ int main(void)
 		CASE(bytes_behind_a_last_request_do_not_cost_its_answer),
 		CASE(two_listeners_share_a_port),
 		CASE(a_port_in_use_is_found_where_it_is_not_shared),
+		CASE(no_host_stands_for_every_address),
 		CASE(an_address_without_port_is_a_config_error),
 		cmocka_unit_test(loopback_is_what_only_this_host_reaches),
 	};
