@@ -115,6 +115,8 @@ void request_info_read(const struct http_request *req,
 			 http_name_is(h.name, forwarding->data))
 			keep_line(&forwarded, h.value);
 	}
+	if (!ret_click->host.data)
+		ret_click->host = http_host(req);
 	ret_click->query = http_query(req);
 	ret_click->client = client_address(rules->proxies, rules->style, &peer,
 					   forwarded.lines, forwarded.count);

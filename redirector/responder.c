@@ -343,8 +343,7 @@ bool responder_send_app_file(struct responder *r, struct http_request *req)
 
 	if (kind == APP_FILE_KINDS)
 		return false;
-	file = virtual_hosts_find(r->virtual_hosts,
-				  http_header_get(req, "Host"))
+	file = virtual_hosts_find(r->virtual_hosts, http_host(req))
 		       ->app_files[kind];
 	if (file)
 		send_app_file(r, req, file);
@@ -353,8 +352,7 @@ bool responder_send_app_file(struct responder *r, struct http_request *req)
 
 void responder_send_no_code(struct responder *r, struct http_request *req)
 {
-	struct http_slice host = http_header_get(req, "Host"),
-			  path = http_path(req);
+	struct http_slice host = http_host(req), path = http_path(req);
 	const char *fallback =
 		virtual_hosts_find(r->virtual_hosts, host)->fallback_url;
 

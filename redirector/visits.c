@@ -358,7 +358,7 @@ static void on_request(struct http_request *req, void *arg)
 		return;
 	}
 	if (virtual_hosts_refuse_some(hosts) &&
-	    virtual_hosts_refuse(hosts, http_header_get(req, "Host"))) {
+	    virtual_hosts_refuse(hosts, http_host(req))) {
 		responder_send_refused_host(v->responder, req);
 		return;
 	}

@@ -195,8 +195,8 @@ static int begin(struct http_request *req)
 	return 0;
 }
 
-/* The host of an absolute target, in place of the header's (RFC 9112, 3.2.2).
- */
+/* The host of an absolute target, in place of the header's (RFC 9112, 3.2.2),
+ * which HTTP/1.0 need not have. */
 static int take_authority(struct http_request *req, uint32_t at, uint32_t len)
 {
 	struct http_slice host = {request_base(req) + at, len};
@@ -205,6 +205,8 @@ static int take_authority(struct http_request *req, uint32_t at, uint32_t len)
 	if (len == 0 || host.data[0] == ':' || !check_host(host))
 		return request_refuse(req, 400,
 				      "no valid host in the request target");
+	req->authority = at;
+	req->authority_len = len;
 	for (; h < req->headers + req->header_count; h++) {
 		if (h->name_len == 4 &&
 		    strncasecmp(request_base(req) + h->name, "host", 4) == 0) {
@@ -448,6 +450,7 @@ void parse_next(struct http_request *req)
 	req->trailing = false;
 	req->trailer_from = req->trailer_len = 0;
 	req->url = req->url_len = req->header_len = req->header_count = 0;
+	req->authority_len = 0;
 	req->body = req->body_len = 0;
 	req->body_bytes = 0;
 	req->on_gone = NULL;

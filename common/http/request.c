@@ -52,6 +52,13 @@ struct http_slice http_header_get(const struct http_request *req,
 	return (struct http_slice){NULL, 0};
 }
 
+struct http_slice http_host(const struct http_request *req)
+{
+	if (req->authority_len)
+		return slice_at(req, req->authority, req->authority_len);
+	return http_header_get(req, "Host");
+}
+
 bool http_type_is(const struct http_request *req, const char *type)
 {
 	struct http_slice sent = http_header_get(req, "Content-Type");

@@ -28,8 +28,11 @@ bool http_method_is(const struct http_request *req, const char *method);
 struct http_slice http_path(const struct http_request *req);
 struct http_slice http_query(const struct http_request *req);
 struct http_slice http_body(const struct http_request *req);
+/* Whom the request is for: the target's host, if it names one, or the header
+ * Host; or {NULL, 0}. */
+struct http_slice http_host(const struct http_request *req);
 /* The first header of that name, or {NULL, 0}.  Host is that of the target, if
- * it names one. */
+ * it names one; http_host has it where there is no such header, too. */
 struct http_slice http_header_get(const struct http_request *req,
 				  const char *name);
 size_t http_header_count(const struct http_request *req);

@@ -85,7 +85,8 @@ struct http_request {
 	size_t trailer_len;  /* bytes of it so far */
 	uint64_t body_bytes; /* raw, chunk framing included */
 	uint32_t url, url_len;
-	size_t body, body_len; /* body: offset */
+	uint32_t authority, authority_len; /* of the target; length 0: none */
+	size_t body, body_len;		   /* body: offset */
 	size_t body_max;
 	uint32_t header_len; /* request line and headers, once done */
 	int refusal;	     /* status, 0: none */

@@ -148,6 +148,9 @@ def test_a_link_of_a_domain_answers_only_there(links, start):
     url = f"{redirector.url}/{code}"
     assert visit(url, headers={"Host": "S.Example:80"}).status_code == 302
     assert visit(url, headers={"Host": "t.example"}).status_code == 404
+    with connect(redirector) as s:  # HTTP/1.0 need not have a header for it
+        s.sendall(f"GET http://s.example/{code} HTTP/1.0\r\n\r\n".encode())
+        assert s.makefile("rb").readline().split()[1] == b"302"
 
 
 def test_an_edit_is_seen_when_the_cached_link_ends(links, start):

@@ -84,6 +84,42 @@ static void the_host_is_that_of_an_absolute_target(void **state)
 	free(answer);
 }
 
+static void reply_host(struct http_request *req, void *arg)
+{
+	struct http_slice host = http_host(req);
+
+	(void)arg;
+	http_reply(req, host.data ? 200 : 204, NULL, host.data, host.len);
+}
+
+static void whom_a_request_is_for_is_its_target_or_its_header(void **state)
+{
+	static const struct {
+		const char *request, *host;
+	} cases[] = {
+		{"GET http://b:80/ HTTP/1.1\r\n" CLOSE "\r\n", "b:80"},
+		{"GET / HTTP/1.1\r\n" CLOSE "\r\n", "a"},
+		{"GET http://b/ HTTP/1.0\r\n\r\n", "b"},
+		{"GET http://b/ HTTP/1.0\r\nHost: a\r\n\r\n", "b"},
+		{"GET / HTTP/1.0\r\n\r\n", ""},
+		/* That of the request before is gone. */
+		{"GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n"
+		 "GET / HTTP/1.1\r\n" CLOSE "\r\n",
+		 "a"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *answer = ask(state, reply_host, cases[i].request);
+		const char *last = answer;
+
+		for (const char *at = answer; at; at = strstr(at + 1, "HTTP/"))
+			last = at;
+		assert_string_equal(strstr(last, "\r\n\r\n") + 4,
+				    cases[i].host);
+		free(answer);
+	}
+}
+
 static void reply_one_header(struct http_request *req, void *arg)
 {
 	struct http_slice value = http_header_get(req, "x-Thing");
@@ -311,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(headers_come_in_order_without_blanks_around_values),
 		CASE(the_host_is_that_of_an_absolute_target),
+		CASE(whom_a_request_is_for_is_its_target_or_its_header),
 		CASE(a_header_is_found_whatever_its_case),
 		CASE(an_absent_header_is_null),
 		CASE(a_type_is_known_whatever_its_case_and_parameters),
