@@ -8,9 +8,10 @@
 #include "linkstore/scripts.h"
 
 struct noted_cursor {
-	_Atomic uint64_t next;	/* cursor + 1; 0: not known yet */
-	_Atomic uint64_t gap;	/* the widest noted */
-	_Atomic uint64_t moves; /* as in struct high_water */
+	_Atomic uint64_t next;	  /* cursor + 1; 0: not known yet */
+	_Atomic uint64_t read_at; /* boottime ms; 0: never */
+	_Atomic uint64_t gap;	  /* the widest noted */
+	_Atomic uint64_t moves;	  /* as in struct high_water */
 	_Atomic uint64_t generation;
 	_Atomic unsigned missing_keys;	    /* bit v: version v */
 	_Atomic unsigned missing_keys_used; /* the same, of codes made */

@@ -11,6 +11,10 @@
  * no more is known of them. */
 #define CURSOR_MARGIN 1000
 
+/* How long a cursor tells what was not issued: the gap is counted in what is
+ * granted in a minute. */
+#define CURSOR_FRESH CLOCK_MINUTE
+
 /* By how much the clock of who made a snowflake may be ahead of ours. */
 #define CLOCK_MARGIN CLOCK_MINUTE
 
@@ -24,9 +28,9 @@ static void set_code(struct link_target *target, const char *code, size_t len)
 
 /* Beyond the cursor by more than what a Redis that forgot may have granted, and
  * what may have been granted since the cursor was read. */
-static bool was_never_issued(const struct link_space *space, uint64_t block)
+static bool is_far_above(const struct link_space *space,
+			 const struct noted_cursor *noted, uint64_t block)
 {
-	struct noted_cursor *noted = &space->store->cursors[space->index];
 	uint64_t next = atomic_load_explicit(&noted->next,
 					     memory_order_relaxed),
 		 gap = atomic_load_explicit(&noted->gap, memory_order_relaxed);
@@ -35,8 +39,23 @@ static bool was_never_issued(const struct link_space *space, uint64_t block)
 		gap = space->safety_gap;
 	/* The gap is twice what a busy minute takes: once for a Redis that
 	 * forgot, once for what has been granted since the cursor was read. */
-	return block >= space->blocks ||
-	       (next && block >= next - 1 + 2 * gap + CURSOR_MARGIN);
+	return next && block >= next - 1 + 2 * gap + CURSOR_MARGIN;
+}
+
+/* Who is cut off from Redis does not see that allocators go on, so a cursor
+ * read long ago refuses nothing.  The time is loaded before the cursor, which
+ * is then of that reading or a later one.  The clock is read only for a block
+ * that is far above. */
+static bool was_never_issued(const struct link_space *space, uint64_t block)
+{
+	const struct noted_cursor *noted = &space->store->cursors[space->index];
+	int64_t read_at = (int64_t)atomic_load_explicit(&noted->read_at,
+							memory_order_acquire);
+
+	if (block >= space->blocks)
+		return true;
+	return read_at && is_far_above(space, noted, block) &&
+	       clock_boottime_ms() - read_at < CURSOR_FRESH;
 }
 
 static bool locate_sequence(const struct link_space *space, const char *code,
@@ -243,19 +262,24 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 
 /* --- what was issued ------------------------------------------------------ */
 
+/* Whoever acquires the value sees what its thread has noted before. */
 static void raise_to(_Atomic uint64_t *noted, uint64_t value)
 {
 	uint64_t old = atomic_load_explicit(noted, memory_order_relaxed);
 
 	while (value > old && !atomic_compare_exchange_weak_explicit(
-				      noted, &old, value, memory_order_relaxed,
+				      noted, &old, value, memory_order_release,
 				      memory_order_relaxed))
 		;
 }
 
-void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
+void linkstore_note_cursor(const struct link_space *space, uint64_t cursor,
+			   int64_t asked)
 {
-	raise_to(&space->store->cursors[space->index].next, cursor + 1);
+	struct noted_cursor *noted = &space->store->cursors[space->index];
+
+	raise_to(&noted->next, cursor + 1);
+	raise_to(&noted->read_at, (uint64_t)asked);
 }
 
 void linkstore_note_high_water(const struct link_space *space,
@@ -265,7 +289,7 @@ void linkstore_note_high_water(const struct link_space *space,
 
 	/* No block seen says nothing of where the cursor stands. */
 	if (high_water->cursor)
-		linkstore_note_cursor(space, high_water->cursor);
+		raise_to(&noted->next, high_water->cursor + 1);
 	raise_to(&noted->moves, high_water->moves);
 	raise_to(&noted->generation, high_water->generation);
 }

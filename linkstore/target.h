@@ -27,7 +27,8 @@ const struct link_space *linkstore_space_for(const struct linkstore *ls,
 /*
  * Decodes a code.  False: it cannot be a link of ours (404 without asking
  * Redis): no space for it, a wrong check character, a block far above the
- * highest cursor noted, a snowflake of the future.
+ * highest cursor noted, if one was read within the last minute, a snowflake of
+ * the future.
  */
 bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 		      struct link_target *ret_target);
@@ -78,13 +79,16 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 		    struct link_target *ret_target, struct error *err);
 
 /*
- * Tells the store that blocks below `cursor` may have been issued.  It never
- * goes back.  Until told once, every block is thought possible.  From any
- * thread.
+ * Tells the store that blocks below `cursor` may have been issued, as Redis
+ * answered to what it was asked at `asked` (clock_boottime_ms).  It never goes
+ * back.  Until told once, and a minute after it was told last, every block is
+ * thought possible.  From any thread.
  */
-void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
+void linkstore_note_cursor(const struct link_space *space, uint64_t cursor,
+			   int64_t asked);
 
-/* The same of cursor, moves and generation; what is lower is passed over. */
+/* The same of cursor, moves and generation, of no certain time; what is lower
+ * is passed over. */
 void linkstore_note_high_water(const struct link_space *space,
 			       const struct high_water *high_water);
 

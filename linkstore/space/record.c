@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "linkstore/call.h"
 #include "linkstore/target.h"
 
@@ -230,11 +231,17 @@ static int check_fields(const redisReply *hash, const struct link_space *space,
 	return 0;
 }
 
+struct check {
+	const struct link_space *space;
+	enum space_use use;
+	int64_t asked; /* clock_boottime_ms */
+};
+
 /* The answer of the script space_read, as space_check promises. */
-static int identity_check(const redisReply *reply,
-			  const struct link_space *space, enum space_use use,
+static int identity_check(const redisReply *reply, const struct check *check,
 			  struct error *err)
 {
+	const struct link_space *space = check->space;
 	const redisReply *hash;
 	const char *has;
 	int64_t cursor;
@@ -249,7 +256,8 @@ static int identity_check(const redisReply *reply,
 	if (space->strategy == LINK_HASH &&
 	    identity_note_hash_codes(space, find(hash, "hash_codes"), err))
 		return -1;
-	if (check_fields(hash, space, err) || check_keys(hash, space, use, err))
+	if (check_fields(hash, space, err) ||
+	    check_keys(hash, space, check->use, err))
 		return -1;
 	if (!link_space_has_blocks(space))
 		return 0;
@@ -260,7 +268,7 @@ static int identity_check(const redisReply *reply,
 	if (cursor < 0)
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s has lost its cursor", space->name);
-	linkstore_note_cursor(space, (uint64_t)cursor);
+	linkstore_note_cursor(space, (uint64_t)cursor, check->asked);
 	linkstore_note_high_water(
 		space,
 		&(struct high_water){
@@ -420,6 +428,7 @@ static void build_read(struct command *c, const struct link_space *space)
 int space_check(struct redis *redis, const struct link_space *space,
 		enum space_use use, struct error *err)
 {
+	const struct check check = {space, use, clock_boottime_ms()};
 	struct command c;
 	redisReply *reply;
 	int status;
@@ -427,7 +436,7 @@ int space_check(struct redis *redis, const struct link_space *space,
 	build_read(&c, space);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	status = identity_check(reply, space, use, err);
+	status = identity_check(reply, &check, err);
 	freeReplyObject(reply);
 	return status;
 }
@@ -435,7 +444,7 @@ int space_check(struct redis *redis, const struct link_space *space,
 /* --- the cursor ----------------------------------------------------------- */
 
 static int parse_cursor(const redisReply *reply, const struct link_space *space,
-			uint64_t *ret_cursor, struct error *err)
+			int64_t asked, uint64_t *ret_cursor, struct error *err)
 {
 	char *end;
 
@@ -448,7 +457,7 @@ static int parse_cursor(const redisReply *reply, const struct link_space *space,
 		return error_set(err, ERROR_PROTOCOL,
 				 "space %s: the cursor '%.40s' is no number",
 				 space->name, reply->str);
-	linkstore_note_cursor(space, *ret_cursor);
+	linkstore_note_cursor(space, *ret_cursor, asked);
 	return 0;
 }
 
@@ -461,6 +470,7 @@ static void build_cursor(struct command *c, const struct link_space *space)
 int space_read_cursor(struct redis *redis, const struct link_space *space,
 		      uint64_t *ret_cursor, struct error *err)
 {
+	int64_t asked = clock_boottime_ms();
 	struct command c;
 	redisReply *reply;
 	int status;
@@ -468,25 +478,18 @@ int space_read_cursor(struct redis *redis, const struct link_space *space,
 	build_cursor(&c, space);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	status = parse_cursor(reply, space, ret_cursor, err);
+	status = parse_cursor(reply, space, asked, ret_cursor, err);
 	freeReplyObject(reply);
 	return status;
 }
 
 /* --- on a loop ------------------------------------------------------------ */
 
-struct check {
-	const struct link_space *space;
-	enum space_use use;
-};
-
 static int parse_check(const redisReply *reply, const void *about,
 		       void *no_value, struct error *err)
 {
-	const struct check *check = about;
-
 	(void)no_value;
-	return identity_check(reply, check->space, check->use, err);
+	return identity_check(reply, about, err);
 }
 
 static const struct call_type check_call = {
@@ -499,7 +502,7 @@ int space_check_async(struct redis_async *redis, const struct link_space *space,
 		      enum space_use use, space_done_fn *fn, void *arg,
 		      struct error *err)
 {
-	const struct check check = {space, use};
+	const struct check check = {space, use, clock_boottime_ms()};
 	struct command c;
 
 	build_read(&c, space);

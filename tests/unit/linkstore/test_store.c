@@ -1,5 +1,6 @@
 /* What needs no Redis: configuration, codes to keys, markers and ranges. */
 #include "codespace/link_id.h"
+#include "common/clock.h"
 #include "linkstore/config_check.h"
 #include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
@@ -182,19 +183,44 @@ static void a_block_far_above_the_cursor_is_refused(void **state)
 	linkstore_code(f->space, 100, 0, &near);
 	linkstore_code(f->space, 14775, 0, &far);
 	assert_true(linkstore_locate(f->store, far.code, 5, &t));
-	linkstore_note_cursor(f->space, 50);
+	linkstore_note_cursor(f->space, 50, clock_boottime_ms());
 	assert_true(linkstore_locate(f->store, near.code, 5, &t));
 	assert_false(linkstore_locate(f->store, far.code, 5, &t));
+}
+
+/* Allocators that this program does not see may have gone on. */
+static void a_cursor_read_long_ago_refuses_no_block(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target far, t;
+	const struct link_id_parts parts = {
+		.space = 5, .generation = 1, .id = 14775000};
+	int64_t now = clock_boottime_ms();
+	uint64_t link_id;
+
+	linkstore_code(f->space, 14775, 0, &far);
+	must(f, link_id_pack(&parts, &link_id, &f->err));
+	linkstore_note_cursor(f->space, 50, now - CLOCK_MINUTE);
+	assert_true(linkstore_locate(f->store, far.code, 5, &t));
+	assert_true(linkstore_locate_id(f->store, link_id, far.version, &t));
+	/* One of an unknown time makes it no younger, nor does an older one. */
+	linkstore_note_high_water(f->space, &(struct high_water){.cursor = 60});
+	assert_true(linkstore_locate(f->store, far.code, 5, &t));
+	linkstore_note_cursor(f->space, 70, now);
+	linkstore_note_cursor(f->space, 40, now - CLOCK_MINUTE);
+	assert_false(linkstore_locate(f->store, far.code, 5, &t));
+	assert_false(linkstore_locate_id(f->store, link_id, far.version, &t));
 }
 
 static void a_noted_cursor_never_goes_back(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target far, t;
+	int64_t now = clock_boottime_ms();
 
 	linkstore_code(f->space, 14775, 0, &far);
-	linkstore_note_cursor(f->space, 14776);
-	linkstore_note_cursor(f->space, 0);
+	linkstore_note_cursor(f->space, 14776, now);
+	linkstore_note_cursor(f->space, 0, now);
 	assert_true(linkstore_locate(f->store, far.code, 5, &t));
 }
 
@@ -313,6 +339,7 @@ int main(void)
 		PURE(what_is_no_link_id_of_a_block_is_refused),
 		PURE(what_is_no_code_is_refused),
 		PURE(a_block_far_above_the_cursor_is_refused),
+		PURE(a_cursor_read_long_ago_refuses_no_block),
 		PURE(a_noted_cursor_never_goes_back),
 		PURE(ids_beyond_the_last_whole_block_are_refused),
 		PURE(a_marker_is_read_field_by_field),
