@@ -7,7 +7,7 @@
 
 struct bucket {
 	uint64_t link_id; /* 0: empty; no link has it */
-	int64_t until;
+	int64_t since;	  /* when it was renewed */
 };
 
 struct renew_throttle {
@@ -50,9 +50,10 @@ bool renew_throttle_admit(struct renew_throttle *throttle, uint64_t link_id,
 	bool admitted;
 
 	pthread_mutex_lock(&throttle->lock);
-	admitted = bucket->link_id != link_id || now >= bucket->until;
+	admitted =
+		bucket->link_id != link_id || now - bucket->since >= interval;
 	if (admitted)
-		*bucket = (struct bucket){link_id, now + interval};
+		*bucket = (struct bucket){link_id, now};
 	pthread_mutex_unlock(&throttle->lock);
 	return admitted;
 }

@@ -22,7 +22,9 @@ struct renew_throttle;
 struct renew_throttle *renew_throttle_new(struct error *err);
 void renew_throttle_free(struct renew_throttle *throttle); /* NULL accepted */
 
-/* True: the caller renews the link now, and nobody else for `interval` ms. */
+/* True: the caller renews the link now, and nobody else for `interval` ms.  The
+ * interval is the caller's, not that of the last renewal: a link whose life was
+ * shortened has another. */
 bool renew_throttle_admit(struct renew_throttle *throttle, uint64_t link_id,
 			  int64_t now, int64_t interval);
 

@@ -27,6 +27,21 @@ static void a_link_passes_once_per_interval(void **state)
 	renew_throttle_free(g);
 }
 
+/* Its owner has given it a shorter life, or one without an end. */
+static void the_interval_is_that_of_the_link_as_it_is_now(void **state)
+{
+	struct renew_throttle *g = throttle();
+
+	(void)state;
+	assert_true(renew_throttle_admit(g, 7, 5000, 21600000));
+	assert_false(renew_throttle_admit(g, 7, 454999, 450000));
+	assert_true(renew_throttle_admit(g, 7, 455000, 450000));
+	assert_false(renew_throttle_admit(g, 7, 905000, 21600000));
+	assert_false(renew_throttle_admit(g, 7, 905000, INT64_MAX));
+	assert_true(renew_throttle_admit(g, 7, 905000, 450000));
+	renew_throttle_free(g);
+}
+
 static void other_links_pass_meanwhile(void **state)
 {
 	struct renew_throttle *g = throttle();
@@ -67,6 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_passes_once_per_interval),
+		cmocka_unit_test(the_interval_is_that_of_the_link_as_it_is_now),
 		cmocka_unit_test(other_links_pass_meanwhile),
 		cmocka_unit_test(neighbours_do_not_crowd_each_other_out),
 		cmocka_unit_test(a_failed_renewal_may_be_tried_again),
