@@ -1,6 +1,7 @@
 /*
  * visits.h - counting the visits of a link that may have only so many
- * (Link.max_visits).  The count lives and ends with the link.
+ * (Link.max_visits).  The count lives and ends with the link, or with its
+ * tombstone.
  */
 #ifndef LINKSTORE_LINK_VISITS_H
 #define LINKSTORE_LINK_VISITS_H
@@ -17,8 +18,8 @@
  * Counts one visit of the link `link_id`.  `allowed`: it is among the first
  * `max`; a visit that is refused is not counted.  `used`: visits counted so
  * far, this one included.  Both count only when err is NULL.  ERROR_NOTFOUND:
- * the link is gone, or the code another's.  ERROR_REMOTE, retriable: unknown;
- * sent again, it may count twice.
+ * the link is gone or deleted, or the code another's.  ERROR_REMOTE, retriable:
+ * unknown; sent again, it may count twice.
  */
 typedef void link_counted_fn(void *arg, bool allowed, uint64_t used,
 			     const struct error *err);

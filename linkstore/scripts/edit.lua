@@ -43,7 +43,8 @@ if ARGV[5] == 'life' then
   if quarantine then trace_follow(KEYS[3], ARGV[1], KEYS[1], quarantine) end
 elseif ARGV[5] == 'tombstone' and (m or quarantine or not KEYS[3]) then
   replace(m and m.ends or now + time_value(ARGV[6]))
-  redis.call('DEL', KEYS[2])
+  -- Used up stays used up, for who has not heard of the deletion, too.
+  visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
   -- The tombstone is there for the quarantine itself.
   if quarantine then redis.call('DEL', KEYS[3]) end
 else

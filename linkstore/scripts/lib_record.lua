@@ -24,7 +24,20 @@ local function record_version(record)
   return (varint(record, at + 1))
 end
 
--- The count of a link's visits lives exactly as long as the link.
+-- Is it a tombstone?  Up to the state, field 8, a record has only numbers and
+-- texts.
+local function is_deleted(record)
+  local at, tag, value = 10, 0, 0
+  while at <= #record and tag < 0x40 do
+    tag, at = varint(record, at)
+    value, at = varint(record, at)
+    if tag % 8 == 2 then at = at + value end
+  end
+  return tag == 0x40 and value == 1
+end
+
+-- The count of a link's visits lives exactly as long as the link, or its
+-- tombstone.
 local function visits_follow(visits, left)
   if left == -1 then
     redis.call('PERSIST', visits)

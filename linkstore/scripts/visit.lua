@@ -1,8 +1,10 @@
 -- Counts a visit of a link that may have so many: only while this very link is
--- there.  What is refused is not counted.
+-- there and not deleted, of which who asks need not have heard yet.  What is
+-- refused is not counted.
 -- KEYS link visits    ARGV record-head max
--- Replies {1|0 allowed, used} or {-1, 0}: the link is gone or another's.
-if not is_link(redis.call('GETRANGE', KEYS[1], 0, 8), ARGV[1]) then
+-- Replies {1|0 allowed, used} or {-1, 0}: the link is gone, deleted or another's.
+local there = redis.call('GET', KEYS[1])
+if not is_link(there, ARGV[1]) or is_deleted(there) then
   return {-1, 0}
 end
 local used = tonumber(redis.call('GET', KEYS[2]) or 0)

@@ -16,6 +16,7 @@ from support.redis_proxy import RedisProxy
 from support.replication import follow, in_sync
 from support.server import RedisServer
 
+LINK_DELETED = 1  # schemas/link.proto
 FIRST, SECOND = "https://example.org/1", "https://example.org/2"
 # What is promised, s.  However late the test itself looks, on a machine that is busy:
 # who asks later than that after a change was made is not told what was before.
@@ -174,6 +175,14 @@ def test_more_visits_are_seen_at_once(links, edge):
     assert [answer(redirector, code) for _ in range(3)] == [FIRST, 410, 410]
     links.change(code, max_visits=2)
     eventually(lambda: answer(redirector, code) == FIRST)
+    assert answer(redirector, code) == 410
+
+
+def test_a_deleted_link_has_no_more_visits_before_that_is_heard(links, edge):
+    redirector = edge(threads=1)
+    code = links.create(FIRST, max_visits=2)
+    assert answer(redirector, code) == FIRST
+    links.edit(code, state=LINK_DELETED, url="")  # of which nobody hears
     assert answer(redirector, code) == 410
 
 

@@ -114,20 +114,79 @@ static void the_count_lives_as_long_as_the_link(void **state)
 	await_release(&read.link);
 }
 
-static void a_deleted_link_takes_its_count_along(void **state)
+static void delete_link(struct fixture *f, const struct link_target *t)
+{
+	struct link_answer read;
+	Shortloop__Link after;
+	int64_t expires;
+
+	must(f, await_lookup(f->await, t, &read, &f->err));
+	link_edit_tombstone(read.link, "me", 1, &after);
+	must(f, await_edit(f->await, t, read.link, &after, NULL, &expires,
+			   &f->err));
+	await_release(&read.link);
+}
+
+/* Also of somebody who has not heard that it is. */
+static void a_deleted_link_has_no_more_visits(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+	bool allowed;
+	uint64_t n;
+
+	f->config.quarantine = CLOCK_DAY;
+	visit(f, &t, ID, 3);
+	delete_link(f, &t);
+	must_fail(f,
+		  await_count_visit(f->await, &t, ID, 3, &allowed, &n, &f->err),
+		  ERROR_NOTFOUND);
+	assert_int_equal(used(f, &t, ID), 1);
+}
+
+/* Redirectors of a version before count without a look at the link's state: to
+ * them, too, a link that was used up stays so. */
+static void a_tombstone_keeps_the_count_as_long_as_it_lives(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+
+	f->config.quarantine = CLOCK_HOUR;
+	visit(f, &t, ID, 3);
+	delete_link(f, &t);
+	assert_int_equal(used(f, &t, ID), 1);
+	assert_in_range(count_left(f, t.code), CLOCK_HOUR - 50000, CLOCK_HOUR);
+	assert_in_range(pttl(f, &t), CLOCK_HOUR - 50000, CLOCK_HOUR);
+}
+
+static void a_link_that_was_never_visited_leaves_no_count(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+
+	delete_link(f, &t);
+	assert_int_equal(count_left(f, t.code), -2);
+}
+
+/* The state stands behind the URL in the record. */
+static void visits_of_long_urls_are_counted(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, ID);
 	struct link_answer read;
 	Shortloop__Link after;
+	char url[3000];
 	int64_t expires;
 
-	visit(f, &t, ID, 3);
+	memset(url, '@', sizeof(url) - 1); /* the tag of the state */
+	url[sizeof(url) - 1] = '\0';
 	must(f, await_lookup(f->await, &t, &read, &f->err));
-	link_edit_tombstone(read.link, "me", 1, &after);
+	after = *read.link;
+	link_edit_prepare(read.link, NULL, &after);
+	after.url = url;
 	must(f, await_edit(f->await, &t, read.link, &after, NULL, &expires,
 			   &f->err));
-	assert_int_equal(count_left(f, t.code), -2);
+	assert_int_equal(visit(f, &t, ID, 3), 1);
 	await_release(&read.link);
 }
 
@@ -155,7 +214,10 @@ int main(void)
 		TEST_ALL(the_first_so_many_visits_are_allowed),
 		TEST(links_in_blocks_are_counted_in_their_slot),
 		TEST_ALL(the_count_lives_as_long_as_the_link),
-		TEST_ALL(a_deleted_link_takes_its_count_along),
+		TEST_ALL(a_deleted_link_has_no_more_visits),
+		TEST_ALL(a_tombstone_keeps_the_count_as_long_as_it_lives),
+		TEST_ALL(a_link_that_was_never_visited_leaves_no_count),
+		TEST_ALL(visits_of_long_urls_are_counted),
 		TEST_ALL(another_owners_visits_are_not_counted),
 	};
 
