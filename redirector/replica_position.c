@@ -52,10 +52,12 @@ bool replica_position_of_replica(struct replica_position *p, const char *info)
 
 	if (p->reached || !read_position(info, "slave_repl_offset:", &at))
 		return false;
-	/* It may not have followed the master yet, or be another's. */
+	/* It may not have followed the master yet, or be another's; or
+	 * another master has taken over, which this one will not tell. */
 	if (strcmp(p->history, at.history) != 0) {
 		p->as_of = REPLICA_NEVER;
-		return false;
+		p->reached = true;
+		return true;
 	}
 	if (at.offset < p->offset)
 		return false;

@@ -23,7 +23,7 @@ struct replica_position {
 	char history[41]; /* "": not known */
 	long long offset; /* that the replica is to reach */
 	int64_t asked;	  /* when the master was asked for it */
-	bool reached;
+	bool reached;	  /* or will not: the master is asked next */
 	int64_t as_of; /* it has all that was written before, or REPLICA_NEVER
 			*/
 };
@@ -36,7 +36,8 @@ void replica_position_reset(struct replica_position *p);
 bool replica_position_of_master(struct replica_position *p, const char *info,
 				int64_t asked);
 
-/* What the replica says.  True: it has come as far. */
+/* What the replica says.  True: the master is to be asked next, since it has
+ * come as far, or will not; false: the replica again. */
 bool replica_position_of_replica(struct replica_position *p, const char *info);
 
 #endif

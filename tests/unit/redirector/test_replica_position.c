@@ -87,9 +87,24 @@ static void a_master_with_another_history_makes_it_unknown(void **state)
 	replica(p, ONE, 100);
 	assert_true(master(p, OTHER, 50, 6000));
 	assert_true(p->as_of == REPLICA_NEVER);
-	assert_false(replica(p, ONE, 100)); /* has not followed it yet */
+	assert_true(replica(p, ONE, 100)); /* has not followed it yet */
 	assert_true(p->as_of == REPLICA_NEVER);
+	assert_true(master(p, OTHER, 50, 7000));
 	assert_true(replica(p, OTHER, 50));
+	assert_int_equal(p->as_of, 7000);
+}
+
+static void one_that_follows_a_new_master_has_that_one_asked(void **state)
+{
+	struct replica_position *p = *state;
+
+	master(p, ONE, 100, 5000);
+	assert_false(replica(p, ONE, 90));
+	/* The master is gone, and will never be reached. */
+	assert_true(replica(p, OTHER, 95));
+	assert_true(p->reached);
+	assert_true(master(p, OTHER, 95, 6000));
+	assert_true(replica(p, OTHER, 95));
 	assert_int_equal(p->as_of, 6000);
 }
 
@@ -100,7 +115,7 @@ static void a_replica_of_another_is_found_out(void **state)
 	master(p, ONE, 100, 5000);
 	replica(p, ONE, 100);
 	master(p, ONE, 100, 6000);
-	assert_false(replica(p, OTHER, 1000));
+	assert_true(replica(p, OTHER, 1000));
 	assert_true(p->as_of == REPLICA_NEVER);
 }
 
@@ -129,6 +144,7 @@ int main(void)
 		TEST(one_that_is_as_far_has_all_from_before_the_question),
 		TEST(one_that_is_behind_has_what_it_had),
 		TEST(a_master_with_another_history_makes_it_unknown),
+		TEST(one_that_follows_a_new_master_has_that_one_asked),
 		TEST(a_replica_of_another_is_found_out),
 		TEST(what_says_nothing_of_it_changes_nothing),
 	};
