@@ -12,6 +12,9 @@
 #define AGAIN_MAX_MS 250
 
 #define BEHIND "the replica is behind the master, or the master is away"
+#define ABANDONED                                                              \
+	"the master has gone back to what it was before, and the replica has " \
+	"not resynchronised since"
 
 struct replica {
 	struct replica_options options;
@@ -41,6 +44,12 @@ int64_t replica_as_of(const struct replica *r)
 /* --- how far it is ---------------------------------------------------------
  */
 
+static const char *why_it_lags(const struct replica *r)
+{
+	return r->position.stream == REPLICA_STREAM_ABANDONED ? ABANDONED
+							      : BEHIND;
+}
+
 static void tell_lag(struct replica *r)
 {
 	int64_t now = loop_now_ms(r->options.loop);
@@ -49,7 +58,8 @@ static void tell_lag(struct replica *r)
 	if (*r->why || lags == r->told_lag)
 		return;
 	r->told_lag = lags;
-	r->options.on_state(r->options.arg, false, lags ? BEHIND : NULL);
+	r->options.on_state(r->options.arg, false,
+			    lags ? why_it_lags(r) : NULL);
 }
 
 static void on_timer(void *arg)

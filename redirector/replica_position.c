@@ -6,28 +6,117 @@
 
 #include "common/redis/targets.h"
 
+/* --- what INFO says --------------------------------------------------------
+ */
+
 struct position {
 	char history[41];
 	long long offset;
 };
 
+/* -1: it does not say. */
+static long long read_number(const char *info, const char *name)
+{
+	const char *text = redis_info_value(info, name);
+	long long number;
+	char *end;
+
+	if (!text)
+		return -1;
+	number = strtoll(text, &end, 10);
+	return end != text && number >= 0 ? number : -1;
+}
+
 static bool read_position(const char *info, const char *offset_name,
 			  struct position *ret)
 {
-	const char *history = redis_info_value(info, "master_replid:"),
-		   *offset = redis_info_value(info, offset_name);
-	char *end;
+	const char *history = redis_info_value(info, "master_replid:");
 
-	if (!history || !offset || strcspn(history, "\r\n") != 40)
+	if (!history || strcspn(history, "\r\n") != 40)
 		return false;
 	snprintf(ret->history, sizeof(ret->history), "%.40s", history);
-	ret->offset = strtoll(offset, &end, 10);
-	return end != offset && ret->offset >= 0;
+	ret->offset = read_number(info, offset_name);
+	return ret->offset >= 0;
 }
+
+static bool link_is_up(const char *info)
+{
+	const char *status = redis_info_value(info, "master_link_status:");
+
+	return status && !strncmp(status, "up", 2);
+}
+
+/* A replica keeps a backlog of the stream as well, which begins where it was
+ * last sent all data, until it is full and lets go of its beginning. */
+static long long read_backlog_start(const char *info)
+{
+	long long length = read_number(info, "repl_backlog_histlen:");
+
+	if (length < 0 || length >= read_number(info, "repl_backlog_size:"))
+		return -1;
+	return read_number(info, "repl_backlog_first_byte_offset:");
+}
+
+/* --- one stream ------------------------------------------------------------
+ */
+
+static void forget_replica(struct replica_position *p)
+{
+	p->as_of = REPLICA_NEVER;
+	p->stream = REPLICA_STREAM_UNPROVEN;
+	p->replica_offset = p->backlog_start = -1;
+}
+
+static void begin(struct replica_position *p)
+{
+	forget_replica(p);
+	p->furthest = -1;
+}
+
+/* Has it been sent all data since it last spoke?  A replica that goes on in the
+ * stream never falls back, and its backlog stays.  That the offset falls may be
+ * missed: it is soon past where it was. */
+static bool has_resynchronised(const struct replica_position *p,
+			       long long offset, long long backlog_start)
+{
+	if (p->replica_offset < 0)
+		return false;
+	return offset < p->replica_offset ||
+	       (backlog_start >= 0 && backlog_start != p->backlog_start);
+}
+
+static void note_replica(struct replica_position *p, long long offset,
+			 long long backlog_start)
+{
+	if (has_resynchronised(p, offset, backlog_start)) {
+		p->stream = REPLICA_STREAM_UNPROVEN;
+		p->furthest = offset;
+	}
+	if (p->stream != REPLICA_STREAM_ABANDONED && p->furthest < offset)
+		p->furthest = offset;
+	p->replica_offset = offset;
+	p->backlog_start = backlog_start;
+}
+
+static void note_master(struct replica_position *p, long long offset)
+{
+	if (offset < p->furthest) {
+		p->as_of = REPLICA_NEVER;
+		p->stream = REPLICA_STREAM_ABANDONED;
+	} else if (p->stream == REPLICA_STREAM_UNPROVEN &&
+		   p->replica_offset >= 0) {
+		p->stream = REPLICA_STREAM_SAME;
+	}
+	p->furthest = offset;
+}
+
+/* --- interface -------------------------------------------------------------
+ */
 
 void replica_position_reset(struct replica_position *p)
 {
-	*p = (struct replica_position){.reached = true, .as_of = REPLICA_NEVER};
+	*p = (struct replica_position){.reached = true};
+	begin(p);
 }
 
 bool replica_position_of_master(struct replica_position *p, const char *info,
@@ -38,7 +127,8 @@ bool replica_position_of_master(struct replica_position *p, const char *info,
 	if (!read_position(info, "master_repl_offset:", &at))
 		return false;
 	if (strcmp(p->history, at.history) != 0)
-		p->as_of = REPLICA_NEVER;
+		begin(p);
+	note_master(p, at.offset);
 	memcpy(p->history, at.history, sizeof(p->history));
 	p->offset = at.offset;
 	p->asked = asked;
@@ -55,13 +145,21 @@ bool replica_position_of_replica(struct replica_position *p, const char *info)
 	/* It may not have followed the master yet, or be another's; or
 	 * another master has taken over, which this one will not tell. */
 	if (strcmp(p->history, at.history) != 0) {
-		p->as_of = REPLICA_NEVER;
+		forget_replica(p);
 		p->reached = true;
 		return true;
 	}
-	if (at.offset < p->offset)
+	note_replica(p, at.offset, read_backlog_start(info));
+	if (p->stream == REPLICA_STREAM_ABANDONED) {
+		p->reached = true;
+		return true;
+	}
+	if (at.offset < p->offset || !link_is_up(info))
 		return false;
 	p->reached = true;
-	p->as_of = p->asked;
+	/* One that is past it is so either by what was written meanwhile, or by
+	 * what the master has no longer: its next answer tells. */
+	if (at.offset == p->offset || p->stream == REPLICA_STREAM_SAME)
+		p->as_of = p->asked;
 	return true;
 }

@@ -8,6 +8,13 @@
  * another is forgotten.  So nothing is written for it, and a replica that is
  * behind, whose link is down, or that is at another master is found out alike.
  *
+ * A master may go back within one history: a virtual machine that is put back
+ * to a snapshot.  Its replica is then ahead of it, with writes that the master
+ * no longer has.  So an offset counts only once the master is known to be past
+ * it, and a replica whose master was heard to go back counts for nothing until
+ * it has resynchronised: Redis itself lets it go on in the new stream, with
+ * its old data, if the master has overtaken it before it connects again.
+ *
  * Belongs to one thread.  Times are monotonic ms.
  */
 #ifndef REDIRECTOR_REPLICA_POSITION_H
@@ -19,13 +26,25 @@
 /* Later than nothing, and sums with it do not overflow. */
 #define REPLICA_NEVER (INT64_MIN / 2)
 
+/* Does the replica have nothing that the master has not? */
+enum replica_stream {
+	REPLICA_STREAM_UNPROVEN,
+	REPLICA_STREAM_SAME,	  /* the master was past where it was */
+	REPLICA_STREAM_ABANDONED, /* the master went back */
+};
+
 struct replica_position {
-	char history[41]; /* "": not known */
-	long long offset; /* that the replica is to reach */
-	int64_t asked;	  /* when the master was asked for it */
-	bool reached;	  /* or will not: the master is asked next */
-	int64_t as_of; /* it has all that was written before, or REPLICA_NEVER
-			*/
+	char history[41];   /* "": not known */
+	long long offset;   /* that the replica is to reach */
+	long long furthest; /* that either was heard to be at */
+	int64_t asked;	    /* when the master was asked for `offset` */
+	bool reached;	    /* or will not: the master is asked next */
+	int64_t as_of;	    /* it has all that was written before, or
+			     * REPLICA_NEVER */
+	enum replica_stream stream;
+	/* What the replica said last; -1: nothing. */
+	long long replica_offset;
+	long long backlog_start; /* also -1: its backlog is full */
 };
 
 /* Nothing is known: also when the replica may be another one. */

@@ -13,7 +13,8 @@ static const char *info(const char *history, const char *name, long long offset)
 	static char text[512];
 
 	snprintf(text, sizeof(text),
-		 "# Replication\r\nrole:x\r\nmaster_replid:%s\r\n"
+		 "# Replication\r\nrole:x\r\nmaster_link_status:up\r\n"
+		 "master_replid:%s\r\n"
 		 "master_replid2:%s\r\nsecond_repl_offset:7\r\n"
 		 "not_%s:999999\r\n%s:%lld\r\n",
 		 history, OTHER, name, name, offset);
@@ -32,6 +33,21 @@ static bool replica(struct replica_position *p, const char *history,
 {
 	return replica_position_of_replica(
 		p, info(history, "slave_repl_offset", offset));
+}
+
+/* A replica whose own backlog has 100 bytes of room. */
+static bool replica_with(struct replica_position *p, const char *link,
+			 long long offset, long long first, long long length)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "master_link_status:%s\r\nmaster_replid:" ONE "\r\n"
+		 "slave_repl_offset:%lld\r\nrepl_backlog_size:100\r\n"
+		 "repl_backlog_first_byte_offset:%lld\r\n"
+		 "repl_backlog_histlen:%lld\r\n",
+		 link, offset, first, length);
+	return replica_position_of_replica(p, text);
 }
 
 static int setup(void **state)
@@ -119,6 +135,130 @@ static void a_replica_of_another_is_found_out(void **state)
 	assert_true(p->as_of == REPLICA_NEVER);
 }
 
+static void one_whose_link_is_down_is_not_believed(void **state)
+{
+	struct replica_position *p = *state;
+
+	master(p, ONE, 100, 5000);
+	assert_false(replica_with(p, "down", 100, 1, 50));
+	assert_true(p->as_of == REPLICA_NEVER);
+	assert_true(replica_with(p, "up", 100, 1, 50));
+	assert_int_equal(p->as_of, 5000);
+}
+
+/* --- a master that goes back -----------------------------------------------
+ */
+
+static void one_that_is_ahead_counts_once_the_master_is_past_it(void **state)
+{
+	struct replica_position *p = *state;
+
+	master(p, ONE, 950, 5000);
+	assert_true(replica(p, ONE, 1000));
+	assert_true(p->as_of == REPLICA_NEVER);
+	master(p, ONE, 1000, 6000);
+	assert_true(replica(p, ONE, 1050));
+	assert_int_equal(p->as_of, 6000);
+}
+
+static void one_that_stays_ahead_never_counts(void **state)
+{
+	struct replica_position *p = *state;
+
+	for (int i = 0; i < 10; i++) {
+		master(p, ONE, 950 + i, 5000 + i);
+		assert_true(replica(p, ONE, 1000));
+		assert_true(p->as_of == REPLICA_NEVER);
+	}
+}
+
+/* Both were at 1000; the master went back to 900, and something was written. */
+static void go_back(struct replica_position *p)
+{
+	master(p, ONE, 1000, 5000);
+	assert_true(replica_with(p, "up", 1000, 991, 10));
+	assert_int_equal(p->as_of, 5000);
+	assert_true(master(p, ONE, 950, 6000));
+	assert_true(p->as_of == REPLICA_NEVER);
+}
+
+static void a_master_that_goes_back_makes_it_unknown(void **state)
+{
+	struct replica_position *p = *state;
+
+	go_back(p);
+	assert_true(replica_with(p, "up", 1000, 991, 10));
+	assert_true(p->as_of == REPLICA_NEVER);
+}
+
+static void also_once_the_master_is_past_where_it_was(void **state)
+{
+	struct replica_position *p = *state;
+
+	go_back(p);
+	assert_true(replica_with(p, "down", 1000, 991, 10));
+	/* Redis lets the replica go on, at 1001, with what it has. */
+	for (int i = 1; i < 40; i++) {
+		master(p, ONE, 1000 + 10 * i, 6000 + i);
+		/* Its backlog is full in the end, and moves on. */
+		replica_with(p, "up", 1000 + 10 * i,
+			     i < 10 ? 991 : 991 + 10 * i - 90,
+			     i < 10 ? 10 + 10 * i : 100);
+		assert_true(p->as_of == REPLICA_NEVER);
+	}
+}
+
+static void until_it_has_fallen_back_as_well(void **state)
+{
+	struct replica_position *p = *state;
+
+	go_back(p);
+	assert_true(replica(p, ONE, 1000));
+	master(p, ONE, 960, 7000);
+	replica(p, ONE, 970);
+	assert_true(p->as_of == REPLICA_NEVER);
+	master(p, ONE, 980, 8000);
+	assert_true(replica(p, ONE, 990));
+	assert_int_equal(p->as_of, 8000);
+}
+
+static void or_has_been_sent_all_anew_further_on(void **state)
+{
+	struct replica_position *p = *state;
+
+	go_back(p);
+	assert_true(replica_with(p, "down", 1000, 991, 10));
+	master(p, ONE, 2000, 7000);
+	/* It fell to 1500 meanwhile, and has come on. */
+	assert_true(replica_with(p, "up", 2000, 1501, 99));
+	assert_int_equal(p->as_of, 7000);
+}
+
+static void or_has_followed_another(void **state)
+{
+	struct replica_position *p = *state;
+
+	go_back(p);
+	assert_true(replica(p, OTHER, 1000));
+	master(p, ONE, 1100, 7000);
+	assert_true(replica(p, ONE, 1100));
+	assert_int_equal(p->as_of, 7000);
+}
+
+static void one_that_fell_back_first_need_not_do_so_again(void **state)
+{
+	struct replica_position *p = *state;
+
+	master(p, ONE, 1000, 5000);
+	replica(p, ONE, 1000);
+	master(p, ONE, 1010, 6000);
+	assert_false(replica(p, ONE, 930));
+	p->reached = true; /* it did not answer, then */
+	master(p, ONE, 940, 7000);
+	assert_true(replica(p, ONE, 945));
+	assert_int_equal(p->as_of, 7000);
+}
+
 static void what_says_nothing_of_it_changes_nothing(void **state)
 {
 	struct replica_position *p = *state;
@@ -146,6 +286,15 @@ int main(void)
 		TEST(a_master_with_another_history_makes_it_unknown),
 		TEST(one_that_follows_a_new_master_has_that_one_asked),
 		TEST(a_replica_of_another_is_found_out),
+		TEST(one_whose_link_is_down_is_not_believed),
+		TEST(one_that_is_ahead_counts_once_the_master_is_past_it),
+		TEST(one_that_stays_ahead_never_counts),
+		TEST(a_master_that_goes_back_makes_it_unknown),
+		TEST(also_once_the_master_is_past_where_it_was),
+		TEST(until_it_has_fallen_back_as_well),
+		TEST(or_has_been_sent_all_anew_further_on),
+		TEST(or_has_followed_another),
+		TEST(one_that_fell_back_first_need_not_do_so_again),
 		TEST(what_says_nothing_of_it_changes_nothing),
 	};
 
