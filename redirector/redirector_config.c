@@ -114,7 +114,8 @@ static const struct setting settings_table[] = {
 			 "100ms, and each twice the one before"),
 	SETTING_DURATION(replica_timeout, "100ms", 1, CLOCK_MINUTE, AT_START,
 			 "How long one of redis.replicas may take for an "
-			 "answer before the master is asked"),
+			 "answer before the master is asked; shorter than "
+			 "lookup_timeout"),
 	SETTING_DURATION(replica_lag_max, "2s", CLOCK_SECOND, CLOCK_HOUR,
 			 AT_START,
 			 "How far one of redis.replicas may be behind the "
@@ -328,6 +329,26 @@ static int validate_limits(const struct redirector_settings *settings,
 	return exempt ? 0 : -1;
 }
 
+/* A question may be with the replica first, and has one end for both. */
+static int validate_replicas(const struct redirector_config *c,
+			     struct error *err)
+{
+	char replica[DURATION_TEXT_MAX], lookup[DURATION_TEXT_MAX];
+	const struct redirector_settings *s = &c->redirector;
+
+	if (redis_replicas_check(&c->redis, err) < 0)
+		return -1;
+	if (!redis_has_replicas(&c->redis) ||
+	    s->replica_timeout < s->lookup_timeout)
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "redirector.replica_timeout (%s) must be shorter than "
+			 "redirector.lookup_timeout (%s): a replica that hangs "
+			 "would leave no time to ask the master",
+			 duration_format(s->replica_timeout, replica),
+			 duration_format(s->lookup_timeout, lookup));
+}
+
 static int validate_settings(const struct redirector_settings *settings,
 			     struct error *err)
 {
@@ -364,7 +385,7 @@ int redirector_config_validate(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 
-	if (redis_replicas_check(&c->redis, err) < 0 ||
+	if (validate_replicas(c, err) < 0 ||
 	    links_config_validate(&c->links, err) < 0 ||
 	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
 	    validate_limits(&c->redirector, err) < 0)
