@@ -26,7 +26,8 @@ int64_t clock_monotonic_ms(void);
 int64_t clock_monotonic_ns(void);
 
 /* For leases and holds: runs through suspend, so that a machine that slept
- * past the end of its hold knows it. */
+ * past the end of its hold knows it.  In a virtual machine that its host pauses
+ * it stands still as well. */
 int64_t clock_boottime_ms(void);
 
 /*

@@ -26,6 +26,7 @@ struct change {
 struct freshness {
 	_Atomic int64_t confirmed;
 	_Atomic uint64_t head; /* changes noted; raised under the lock */
+	_Atomic int64_t slept; /* as `head`: how long the machine has, in all */
 	pthread_mutex_t lock;  /* of what follows */
 	uint64_t resumed;      /* the number that the subscription began with */
 	uint64_t voided;       /* entries asked for before it are void */
@@ -41,7 +42,8 @@ struct freshness_reader {
 	struct loop *loop;
 	freshness_fn *fn;
 	void *arg;
-	bool woken; /* under the lock */
+	bool woken;	/* under the lock */
+	uint64_t turns; /* of the loop, when it looked at the clocks last */
 	/* Changed by its own thread, under the lock when others read it. */
 	uint64_t seen;
 	uint64_t resumed, voided;
@@ -56,12 +58,14 @@ struct freshness_reader {
 struct freshness *freshness_new(struct error *err)
 {
 	struct freshness *f = calloc(1, sizeof(*f));
+	int64_t boottime = clock_boottime_ms();
 
 	if (!f) {
 		error_set_nomem(err);
 		return NULL;
 	}
 	atomic_init(&f->confirmed, NEVER);
+	atomic_init(&f->slept, boottime - clock_monotonic_ms());
 	f->unnamed = clock_monotonic_ms();
 	pthread_mutex_init(&f->lock, NULL);
 	return f;
@@ -122,12 +126,18 @@ void freshness_resume(struct freshness *f, const char *run_id)
 	pthread_mutex_unlock(&f->lock);
 }
 
-void freshness_void(struct freshness *f)
+/* Under the lock. */
+static void void_all(struct freshness *f)
 {
-	pthread_mutex_lock(&f->lock);
 	f->voided = append(f, NULL, 0);
 	f->unnamed = clock_monotonic_ms();
 	atomic_store(&f->head, f->voided);
+}
+
+void freshness_void(struct freshness *f)
+{
+	pthread_mutex_lock(&f->lock);
+	void_all(f);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -146,6 +156,31 @@ void freshness_confirm(struct freshness *f, int64_t as_of)
 void freshness_suspend(struct freshness *f)
 {
 	atomic_store(&f->confirmed, NEVER);
+}
+
+/* --- sleep ---------------------------------------------------------------- */
+
+/* Short sleeps add up.  A thread that is held up between its looks at the two
+ * clocks finds less than it is, never more. */
+static bool has_slept(const struct freshness *f, int64_t slept)
+{
+	return slept - atomic_load(&f->slept) > FRESHNESS_SLEEP_MS;
+}
+
+void freshness_compare_clocks(struct freshness *f, int64_t boottime,
+			      int64_t monotonic)
+{
+	int64_t slept = boottime - monotonic;
+
+	if (!has_slept(f, slept))
+		return;
+	pthread_mutex_lock(&f->lock);
+	if (has_slept(f, slept)) { /* no other thread has been here */
+		void_all(f);
+		/* After `head`: who finds it said finds all void. */
+		atomic_store(&f->slept, slept);
+	}
+	pthread_mutex_unlock(&f->lock);
 }
 
 /* --- a thread's side ------------------------------------------------------ */
@@ -235,8 +270,22 @@ static void catch_up(struct freshness_reader *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
+/* Once a turn does: who asks after a sleep is heard in a turn that begins after
+ * it. */
+static void look_at_clocks(struct freshness_reader *r)
+{
+	int64_t boottime;
+
+	if (r->turns == loop_turns(r->loop))
+		return;
+	r->turns = loop_turns(r->loop);
+	boottime = clock_boottime_ms();
+	freshness_compare_clocks(r->shared, boottime, clock_monotonic_ms());
+}
+
 void freshness_sync(struct freshness_reader *r)
 {
+	look_at_clocks(r);
 	r->confirmed = atomic_load_explicit(&r->shared->confirmed,
 					    memory_order_acquire);
 	if (atomic_load_explicit(&r->shared->head, memory_order_acquire) !=

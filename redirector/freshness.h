@@ -10,7 +10,11 @@
  * Changes are numbered, and the last FRESHNESS_RING of them are kept.  Each
  * reader, one a thread, is called with those it has not seen, when it next
  * looks, or on its loop when it is behind; one that is too far behind takes all
- * entries for void.  Times are monotonic ms.
+ * entries for void.
+ *
+ * Times are monotonic ms, which stand still while the machine sleeps.  So after
+ * a sleep all entries are void: their ends, and when they were current, would
+ * be late by the length of the sleep.
  */
 #ifndef REDIRECTOR_FRESHNESS_H
 #define REDIRECTOR_FRESHNESS_H
@@ -25,6 +29,7 @@
 
 #define FRESHNESS_BOUND_MS 900
 #define FRESHNESS_RING	   4096
+#define FRESHNESS_SLEEP_MS 1000
 /* Of a redis_run_id, with its NUL. */
 #define FRESHNESS_RUN_ID_SIZE 64
 
@@ -48,6 +53,12 @@ void freshness_note(struct freshness *f, const char *code, size_t len);
 /* Any link may have changed. */
 void freshness_void(struct freshness *f);
 
+/* From any thread: what clock_boottime_ms and then, in this order,
+ * clock_monotonic_ms say.  When the first has gained FRESHNESS_SLEEP_MS on the
+ * second, the machine slept in between, and all entries are void. */
+void freshness_compare_clocks(struct freshness *f, int64_t boottime,
+			      int64_t monotonic);
+
 /* --- a thread's side --- */
 
 struct freshness_reader;
@@ -62,8 +73,9 @@ struct freshness_reader *freshness_reader_new(struct freshness *f,
 					      struct error *err);
 void freshness_reader_free(struct freshness_reader *r); /* NULL accepted */
 
-/* Learns what has changed; costs nothing when nothing has.  To be called before
- * the cache is looked into, and when Redis has answered. */
+/* Learns what has changed; costs nothing when nothing has, but for a look at
+ * the clocks once in a turn of the loop.  To be called before the cache is
+ * looked into, and when Redis has answered. */
 void freshness_sync(struct freshness_reader *r);
 
 /* Redis may be another one from now on: entries asked for before are not

@@ -41,6 +41,7 @@ struct loop {
 	int epoll_fd;
 	int wake_fd;
 	int64_t now;
+	uint64_t turns;
 	int64_t real; /* 0: not asked for in this turn; -1: outside of one */
 	atomic_bool stop;
 	struct loop_watch *wake;
@@ -225,6 +226,7 @@ static int turn(struct loop *loop, struct error *err)
 	if (n < 0 && errno != EINTR)
 		return error_set_errno(err, "epoll_wait");
 	loop->now = clock_monotonic_ms();
+	loop->turns++;
 	loop->real = 0;
 	for (i = 0; i < n; i++) {
 		watch = events[i].data.ptr;
@@ -262,6 +264,11 @@ void loop_stop(struct loop *loop)
 int64_t loop_now_ms(const struct loop *loop)
 {
 	return loop->now;
+}
+
+uint64_t loop_turns(const struct loop *loop)
+{
+	return loop->turns;
 }
 
 int64_t loop_real_ms(struct loop *loop)

@@ -61,6 +61,8 @@ int loop_post(struct loop *loop, void (*fn)(void *arg), void *arg,
 
 /* The monotonic clock in ms, read once per turn. */
 int64_t loop_now_ms(const struct loop *loop);
+/* How many turns have begun, for what is to be done once per turn. */
+uint64_t loop_turns(const struct loop *loop);
 /* The real-time clock in ms, read once per turn, when it is first asked for. */
 int64_t loop_real_ms(struct loop *loop);
 

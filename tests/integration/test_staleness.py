@@ -3,10 +3,12 @@ keep links for an hour; what was heard of is never told again."""
 import collections
 import concurrent.futures
 import signal
+import subprocess
 import time
 
 import pytest
 
+import servers
 from support.deaf import Deaf
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
@@ -488,6 +490,34 @@ def test_an_edge_that_is_cut_off_goes_on_for_cache_stale(
     assert (answer(patient, code), answer(patient, blocked)) == (FIRST, 503)
     eventually(lambda: answer(brief, code) == 503)
     assert (answer(patient, code), answer(patient, blocked)) == (FIRST, 503)
+
+
+@pytest.fixture(scope="session")
+def slept(tmp_path_factory):
+    """slept(flag): the environment of a program whose machine has slept for a day once
+    the file `flag` is there."""
+    library = tmp_path_factory.mktemp("slept") / "slept.so"
+    source = servers.ROOT / "tests/integration/support/slept.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    return lambda flag: {"LD_PRELOAD": str(library), "SLEPT": str(flag)}
+
+
+def test_what_was_cached_before_the_machine_slept_is_not_told(
+        own_redis, own_links, edge, slept, workdir):
+    """Its ends have passed meanwhile, and no clock of the cache has told so."""
+    flag = workdir / "slept"
+    redirector = edge(threads=1, env=slept(flag))
+    code, other = own_links.create(FIRST), own_links.create(FIRST)
+    know([redirector], code, FIRST)
+    know([redirector], other, FIRST)
+    before = lookups(redirector)
+    flag.touch()
+    assert answer(redirector, code) == FIRST
+    assert lookups(redirector) == before + 1
+    own_redis.kill()
+    eventually(lambda: redirector.ready()[0] == 503, what="Redis is away")
+    assert answer(redirector, code) == FIRST
+    assert answer(redirector, other) == 503
 
 
 @pytest.mark.long

@@ -4,10 +4,27 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "codespace/alias.h"
 #include "common/clock.h"
 #include "redirector/freshness.h"
+
+/* What the machine has slept in addition, as its clocks tell: in place of the
+ * libc's. */
+static _Atomic int64_t slept;
+
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int status = (int)syscall(SYS_clock_gettime, id, ts);
+
+	if (id == CLOCK_BOOTTIME)
+		ts->tv_sec += slept / CLOCK_SECOND;
+	return status;
+}
 
 #define BOUND FRESHNESS_BOUND_MS
 /* Runs of two servers. */
@@ -21,6 +38,7 @@ struct world {
 	struct freshness_reader *reader;
 	char heard[256];
 	size_t count;
+	struct freshness_mark asked; /* before it slept */
 };
 
 static void on_changed(void *arg, struct http_slice code)
@@ -266,6 +284,92 @@ static void who_is_too_far_behind_takes_all_for_void(void **state)
 	assert_false(is_void(w, ask(w, 1000)));
 }
 
+/* --- sleep ---------------------------------------------------------------- */
+
+/* So that what the machine has really slept does not matter. */
+#define LONG_AGO INT64_C(1000000000000)
+
+/* The clocks say that the machine has slept for so long since then. */
+static void sleep_for(struct world *w, int64_t ms)
+{
+	freshness_compare_clocks(w->shared, LONG_AGO + ms, 0);
+}
+
+static void after_a_sleep_all_is_void(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before, after;
+
+	sleep_for(w, 0);
+	freshness_resume(w->shared, HERE);
+	before = ask(w, 1000);
+	sleep_for(w, 2 * FRESHNESS_SLEEP_MS);
+	assert_true(is_void(w, before));
+	assert_true(changed(w, "code", before));
+	after = ask(w, 1000);
+	assert_false(is_void(w, after));
+	/* Once for each. */
+	sleep_for(w, 2 * FRESHNESS_SLEEP_MS);
+	assert_false(is_void(w, after));
+	sleep_for(w, 4 * FRESHNESS_SLEEP_MS);
+	assert_true(is_void(w, after));
+}
+
+static void short_sleeps_add_up(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before;
+
+	sleep_for(w, 0);
+	before = ask(w, 1000);
+	sleep_for(w, FRESHNESS_SLEEP_MS / 2);
+	assert_false(is_void(w, before));
+	sleep_for(w, FRESHNESS_SLEEP_MS);
+	assert_false(is_void(w, before));
+	sleep_for(w, FRESHNESS_SLEEP_MS + 1);
+	assert_true(is_void(w, before));
+}
+
+static void who_is_held_up_between_the_clocks_has_not_slept(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before;
+
+	sleep_for(w, 0);
+	before = ask(w, 1000);
+	sleep_for(w, -10 * FRESHNESS_SLEEP_MS);
+	sleep_for(w, 0);
+	assert_false(is_void(w, before));
+}
+
+static void wake_up(void *arg)
+{
+	struct world *w = arg;
+
+	assert_true(is_void(w, w->asked));
+	loop_stop(w->loop);
+}
+
+static void fall_asleep(void *arg)
+{
+	struct world *w = arg;
+	struct error err;
+
+	w->asked = ask(w, loop_now_ms(w->loop));
+	slept += CLOCK_HOUR;
+	assert_int_equal(loop_post(w->loop, wake_up, w, &err), 0);
+}
+
+static void
+a_thread_finds_all_void_in_the_first_turn_after_a_sleep(void **state)
+{
+	struct world *w = *state;
+	struct error err;
+
+	assert_int_equal(loop_post(w->loop, fall_asleep, w, &err), 0);
+	assert_int_equal(loop_run(w->loop, &err), 0);
+}
+
 /* --- elsewhere -------------------------------------------------------------
  */
 
@@ -458,6 +562,10 @@ int main(void)
 		TEST(a_code_of_any_length_is_told_apart),
 		TEST(when_all_may_have_changed_nothing_stands_in),
 		TEST(who_is_too_far_behind_takes_all_for_void),
+		TEST(after_a_sleep_all_is_void),
+		TEST(short_sleeps_add_up),
+		TEST(who_is_held_up_between_the_clocks_has_not_slept),
+		TEST(a_thread_finds_all_void_in_the_first_turn_after_a_sleep),
 		TEST(changes_are_heard_of_from_where_links_are_looked_up),
 		TEST(or_from_elsewhere_since_the_subscription_is_there),
 		TEST(elsewhere_any_link_may_have_changed),
