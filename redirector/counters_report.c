@@ -146,9 +146,13 @@ static int send_record(struct counters_report *r, struct counters_file *file,
 	return status;
 }
 
-/* Has the hour changed within the last one? */
+/* Has the hour changed within the last one?  A place without an hour has not,
+ * although the present hour may have been told from there: where nothing was
+ * counted in it, nothing is left of it. */
 static bool is_recent(struct counters_report *r, size_t i, int64_t now)
 {
+	if (!r->table.items[i].hour)
+		return false;
 	if (memcmp(&r->told.items[i], &r->table.items[i],
 		   sizeof(r->told.items[i])) != 0) {
 		r->told.items[i] = r->table.items[i];

@@ -1,9 +1,14 @@
 #include "tests/unit/unit.h"
 
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "redirector/counters_report.h"
 #include "schemas/counters.pb-c.h"
+
+/* --- a record ------------------------------------------------------------- */
 
 static const struct counters_origin origin = {"here:8080", "edge-1", 7, 1000};
 
@@ -76,12 +81,187 @@ static void a_report_is_due_right_after_each_whole_minute(void **state)
 	assert_int_equal(counters_report_wait(179999, 60000), 2);
 }
 
+/* --- against a broker of librdkafka's own --------------------------------- */
+
+enum {
+	EVERY_MS = 100,
+	PATIENCE_MS = 20000,
+};
+
+struct world {
+	char dir[64];
+	rd_kafka_t *host; /* of the broker */
+	rd_kafka_mock_cluster_t *kafka;
+	char *brokers[1];
+	struct kafka_config config;
+	struct redirector_settings settings;
+	struct redirector_metrics metrics;
+	struct metrics *registry;
+	struct hour_writer writers[2];
+	struct counters_report *report;
+	rd_kafka_t *reader;
+};
+
+static char topic[] = "counters", listen_on[] = "127.0.0.1:80";
+static char instance[] = "here";
+
+/* It says nothing by itself. */
+static rd_kafka_t *new_client(rd_kafka_type_t type, rd_kafka_conf_t *conf)
+{
+	char why[256];
+	rd_kafka_t *client;
+
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	client = rd_kafka_new(type, conf, why, sizeof(why));
+	if (!client)
+		fail_msg("%s", why);
+	return client;
+}
+
+static int make_world(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	snprintf(w->dir, sizeof(w->dir), "/tmp/shortloop-counters-XXXXXX");
+	assert_non_null(mkdtemp(w->dir));
+	w->host = new_client(RD_KAFKA_PRODUCER, rd_kafka_conf_new());
+	w->kafka = rd_kafka_mock_cluster_new(w->host, 1);
+	assert_non_null(w->kafka);
+	rd_kafka_mock_topic_create(w->kafka, topic, 1, 1);
+	w->brokers[0] = strdup(rd_kafka_mock_cluster_bootstraps(w->kafka));
+	w->config = (struct kafka_config){
+		.brokers = {w->brokers, 1},
+		.topic_counters = topic,
+		.queue_messages = 10000,
+		.queue_bytes = 1 << 24,
+	};
+	w->settings = (struct redirector_settings){
+		.listen = listen_on,
+		.instance = instance,
+		.spool_dir = w->dir,
+		.counters_every = EVERY_MS,
+	};
+	w->registry = metrics_new();
+	redirector_metrics_register(&w->metrics, w->registry);
+	*state = w;
+	return 0;
+}
+
+static void drop_report(struct world *w)
+{
+	counters_report_free(w->report);
+	w->report = NULL;
+	for (size_t i = 0; i < 2; i++)
+		hour_writer_destroy(&w->writers[i]);
+}
+
+static int drop_world(void **state)
+{
+	struct world *w = *state;
+
+	drop_report(w);
+	if (w->reader)
+		rd_kafka_destroy(w->reader);
+	rd_kafka_mock_cluster_destroy(w->kafka);
+	rd_kafka_destroy(w->host);
+	metrics_free(w->registry);
+	unit_remove_dir(w->dir);
+	free(w->brokers[0]);
+	free(w);
+	return 0;
+}
+
+static void start(struct world *w)
+{
+	const struct counters_report_options options = {
+		.kafka = &w->config,
+		.settings = &w->settings,
+		.edge = "edge-1",
+		.writers = w->writers,
+		.servers = 1,
+		.metrics = &w->metrics,
+		.registry = w->registry,
+	};
+	struct error err = {0};
+
+	w->report = counters_report_new(&options, &err);
+	if (!w->report || counters_report_start(w->report, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void open_reader(struct world *w)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	rd_kafka_topic_partition_list_t *all;
+
+	rd_kafka_conf_set(conf, "bootstrap.servers", w->brokers[0], NULL, 0);
+	rd_kafka_conf_set(conf, "group.id", "test", NULL, 0);
+	w->reader = new_client(RD_KAFKA_CONSUMER, conf);
+	all = kafka_one_partition(topic, 0, RD_KAFKA_OFFSET_BEGINNING);
+	rd_kafka_assign(w->reader, all);
+	rd_kafka_topic_partition_list_destroy(all);
+}
+
+/* The next one that Kafka has, the caller's; it comes. */
+static Shortloop__RedirectorCounters *next_record(struct world *w)
+{
+	int64_t until = clock_monotonic_ms() + PATIENCE_MS;
+	Shortloop__RedirectorCounters *m = NULL;
+	rd_kafka_message_t *message;
+
+	if (!w->reader)
+		open_reader(w);
+	while (!m && clock_monotonic_ms() < until) {
+		message = rd_kafka_consumer_poll(w->reader, 100);
+		if (message && !message->err)
+			m = shortloop__redirector_counters__unpack(
+				NULL, message->len, message->payload);
+		if (message)
+			rd_kafka_message_destroy(message);
+	}
+	assert_non_null(m);
+	return m;
+}
+
+/* Reads on until there is a record of that hour. */
+static void wait_for_hour(struct world *w, int64_t hour)
+{
+	Shortloop__RedirectorCounters *m;
+	uint64_t is = 0;
+
+	while (is != (uint64_t)hour * (uint64_t)HOUR_MS) {
+		m = next_record(w);
+		is = m->hour_ms;
+		shortloop__redirector_counters__free_unpacked(m, NULL);
+		assert_int_not_equal(is, 0);
+	}
+}
+
+static void an_hour_without_counts_is_told_while_it_is_present(void **state)
+{
+	struct world *w = *state;
+	int64_t hour = clock_real_ms() / HOUR_MS;
+
+	start(w);
+	/* The records of one report come in the order of the places: one that
+	 * has no hour would come before those of the third hour are over. */
+	for (int64_t i = 1; i <= 3; i++) {
+		hour_writer_flush(&w->writers[0], (hour + i) * HOUR_MS + 1);
+		wait_for_hour(w, hour + i);
+	}
+	counters_report_end(w->report, PATIENCE_MS);
+	wait_for_hour(w, clock_real_ms() / HOUR_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_says_whose_it_is_and_of_when),
 		cmocka_unit_test(each_counter_has_a_field_of_its_own),
 		cmocka_unit_test(a_report_is_due_right_after_each_whole_minute),
+		cmocka_unit_test_setup_teardown(
+			an_hour_without_counts_is_told_while_it_is_present,
+			make_world, drop_world),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
