@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "common/kafka/producer.h"
 #include "common/periodic.h"
 #include "redirector/disk_failure.h"
+#include "redirector/told_hours.h"
 #include "schemas/counters.pb-c.h"
 
 enum {
@@ -26,7 +27,7 @@ enum {
 struct left {
 	struct counters_file *file; /* NULL: this place is free */
 	int64_t ended_ms;	    /* it had ended by then */
-	atomic_size_t pending; /* records that Kafka has not acknowledged */
+	struct receipt receipt;
 	bool told;
 };
 
@@ -37,11 +38,12 @@ struct counters_report {
 	char instance[INSTANCE_MAX];
 	struct counters_file *file;
 	struct left left[COUNTERS_FILES_MAX];
+	pthread_mutex_t lock; /* of what follows */
+	struct error refusal; /* why Kafka did not store the last such record */
 
 	/* On the thread; after it, of who ends it. */
 	struct hour_table table;
-	int64_t changed[HOUR_TABLE_SIZE]; /* monotonic ms, as told last */
-	struct hour_table told;		  /* what was sent */
+	struct told_hours hours;
 	struct hour_table left_table;
 	int64_t told_until, told_at; /* real; monotonic */
 	struct buf record;
@@ -121,44 +123,71 @@ static int64_t collect(struct counters_report *r)
 	return least;
 }
 
-/* `opaque` is the producer's to give back. */
-static int send_record(struct counters_report *r, struct counters_file *file,
-		       struct counters_state state,
-		       const struct hour_counts *counts, void *opaque)
+/* On the producer's thread. */
+static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
-	const struct counters_origin *origin = counters_file_origin(file);
+	struct counters_report *r = arg;
+
+	if (err) {
+		pthread_mutex_lock(&r->lock);
+		r->refusal = *err;
+		pthread_mutex_unlock(&r->lock);
+	}
+	receipt_note(opaque, !err);
+}
+
+static struct error last_refusal(struct counters_report *r)
+{
+	struct error err;
+
+	pthread_mutex_lock(&r->lock);
+	err = r->refusal;
+	pthread_mutex_unlock(&r->lock);
+	return err;
+}
+
+static void put_record(struct counters_report *r, struct counters_file *file,
+		       struct counters_state state,
+		       const struct hour_counts *counts)
+{
+	state.sequence = counters_file_next_sequence(file);
+	buf_reset(&r->record);
+	counters_record_put(&r->record, counters_file_origin(file), &state,
+			    counts);
+}
+
+/* The receipt says what becomes of it, also where it cannot be sent. */
+static void send_record(struct counters_report *r, struct counters_file *file,
+			struct counters_state state,
+			const struct hour_counts *counts,
+			struct receipt *receipt)
+{
 	struct error err = {0};
 	char key[KEY_MAX]; /* all records of one start in one partition */
 	int status;
 
-	snprintf(key, sizeof(key), "%016" PRIx64, origin->boot);
-	state.sequence = counters_file_next_sequence(file);
-	buf_reset(&r->record);
-	counters_record_put(&r->record, origin, &state, counts);
+	snprintf(key, sizeof(key), "%016" PRIx64,
+		 counters_file_origin(file)->boot);
+	put_record(r, file, state, counts);
+	receipt_expect(receipt);
 	status = r->record.failed ? error_set_nomem(&err)
 				  : kafka_produce(r->producer, key, strlen(key),
 						  r->record.data, r->record.len,
-						  opaque, &err);
+						  receipt, &err);
 	if (status < 0)
-		log_warn(r->options.log,
-			 "counters of an hour dropped; told again later",
-			 log_err(&err));
-	return status;
+		on_delivery(r, receipt, &err);
 }
 
-/* Has the hour changed within the last one?  A place without an hour has not,
- * although the present hour may have been told from there: where nothing was
- * counted in it, nothing is left of it. */
-static bool is_recent(struct counters_report *r, size_t i, int64_t now)
+static void warn_of_failures(struct counters_report *r)
 {
-	if (!r->table.items[i].hour)
-		return false;
-	if (memcmp(&r->told.items[i], &r->table.items[i],
-		   sizeof(r->told.items[i])) != 0) {
-		r->told.items[i] = r->table.items[i];
-		r->changed[i] = now;
-	}
-	return r->changed[i] && now - r->changed[i] < HOUR_MS;
+	size_t hours = told_hours_count_failed(&r->hours);
+	struct error err;
+
+	if (!hours)
+		return;
+	err = last_refusal(r);
+	log_warn(r->options.log, "counters not stored; told again",
+		 log_int("hours", (int64_t)hours), log_err(&err));
 }
 
 static void tell(struct counters_report *r, int64_t until_ms, bool ended)
@@ -168,13 +197,16 @@ static void tell(struct counters_report *r, int64_t until_ms, bool ended)
 	int64_t now = clock_monotonic_ms();
 	const struct hour_counts present = {.hour = (until_ms - 1) / HOUR_MS};
 
+	warn_of_failures(r);
 	/* The present one is told of also when nothing was counted in it. */
 	hour_table_add(&r->table, &present);
 	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
 		const struct hour_counts *counts = &r->table.items[i];
 
-		if (is_recent(r, i, now) || counts->hour == present.hour)
-			(void)send_record(r, r->file, state, counts, NULL);
+		if (told_hours_take(&r->hours, i, counts, now) ||
+		    counts->hour == present.hour)
+			send_record(r, r->file, state, counts,
+				    &r->hours.receipts[i]);
 	}
 	r->told_until = until_ms;
 	r->told_at = now;
@@ -197,16 +229,6 @@ static bool is_due(const struct counters_report *r, int64_t until_ms)
 
 /* --- what another start left -----------------------------------------------
  */
-
-static void on_delivery(void *arg, void *opaque, const struct error *err)
-{
-	struct left *left = opaque;
-
-	(void)arg;
-	/* One that is given up stays pending, and the file where it is. */
-	if (left && !err)
-		atomic_fetch_sub(&left->pending, 1);
-}
 
 static bool has_counts(const struct hour_counts *counts)
 {
@@ -236,13 +258,9 @@ static void tell_left_file(struct counters_report *r, struct left *left)
 	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
 		const struct hour_counts *counts = &table->items[i];
 
-		if (!has_counts(counts) && counts->hour != last.hour)
-			continue;
-		atomic_fetch_add(&left->pending, 1);
-		if (send_record(r, left->file, state, counts, left) == 0)
-			continue;
-		atomic_fetch_sub(&left->pending, 1);
-		left->told = false;
+		if (has_counts(counts) || counts->hour == last.hour)
+			send_record(r, left->file, state, counts,
+				    &left->receipt);
 	}
 }
 
@@ -259,18 +277,39 @@ static void drop_left(struct counters_report *r, struct left *left)
 	left->file = NULL;
 }
 
-static void tell_left(struct counters_report *r)
+static void tell_left_again(struct counters_report *r, struct left *left)
 {
-	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++) {
-		struct left *left = &r->left[i];
+	struct error err = last_refusal(r);
 
-		if (!left->file)
-			continue;
-		if (!left->told)
-			tell_left_file(r, left);
-		else if (atomic_load(&left->pending) == 0)
-			drop_left(r, left);
-	}
+	log_warn(
+		r->options.log,
+		"counters of an earlier start not stored; told again",
+		log_str("instance", counters_file_origin(left->file)->instance),
+		log_err(&err));
+	receipt_take_failure(&left->receipt);
+	tell_left_file(r, left);
+}
+
+/* What Kafka has is dropped; what it did not store is told again with the next
+ * report. */
+static void look_after(struct counters_report *r, struct left *left,
+		       bool reports)
+{
+	if (!left->told)
+		tell_left_file(r, left);
+	else if (!receipt_is_complete(&left->receipt))
+		return;
+	else if (!receipt_has_failed(&left->receipt))
+		drop_left(r, left);
+	else if (reports)
+		tell_left_again(r, left);
+}
+
+static void tell_left(struct counters_report *r, bool reports)
+{
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
+		if (r->left[i].file)
+			look_after(r, &r->left[i], reports);
 }
 
 static bool has_left(const struct counters_report *r)
@@ -303,7 +342,6 @@ static void open_left(struct counters_report *r, const char *name)
 	if (left->file) {
 		left->ended_ms = clock_real_ms();
 		left->told = false;
-		atomic_store(&left->pending, 0);
 		return;
 	}
 	if (err.code == ERROR_BUSY || err.code == ERROR_NOTFOUND)
@@ -362,13 +400,14 @@ static int64_t step(struct periodic *self, void *arg)
 {
 	struct counters_report *r = arg;
 	int64_t until_ms = collect(r), now = clock_real_ms();
+	bool reports = until_ms && is_due(r, until_ms);
 
 	(void)self;
-	if (until_ms && is_due(r, until_ms)) {
+	if (reports) {
 		tell(r, until_ms, false);
 		find_left_again(r);
 	}
-	tell_left(r);
+	tell_left(r, reports);
 	return next_step(r, now);
 }
 
@@ -445,6 +484,7 @@ struct counters_report *
 counters_report_new(const struct counters_report_options *options,
 		    struct error *err)
 {
+	struct counters_report *r = calloc(1, sizeof(*r));
 	const struct kafka_producer_options producer = {
 		.client_id = "shortloop-redirector-counters",
 		.topic = options->kafka->topic_counters,
@@ -452,13 +492,14 @@ counters_report_new(const struct counters_report_options *options,
 		.linger = 5,
 		.delivery_timeout = 0, /* never: the brokers will be back */
 		.on_delivery = on_delivery,
+		.arg = r,
 	};
-	struct counters_report *r = calloc(1, sizeof(*r));
 
 	if (!r) {
 		error_set_nomem(err);
 		return NULL;
 	}
+	pthread_mutex_init(&r->lock, NULL);
 	r->options = *options;
 	if (make_file(r, err) < 0)
 		goto fail;
@@ -479,6 +520,22 @@ int counters_report_start(struct counters_report *r, struct error *err)
 	return r->thread ? periodic_start(r->thread, err) : -1;
 }
 
+/* Until Kafka has the last records. */
+static int await_last(struct counters_report *r, int64_t timeout_ms,
+		      struct error *err)
+{
+	size_t failed;
+
+	if (kafka_producer_flush(r->producer, timeout_ms, err) < 0)
+		return -1;
+	tell_left(r, false);
+	failed = told_hours_count_failed(&r->hours);
+	if (!failed)
+		return 0;
+	*err = last_refusal(r);
+	return error_wrap(err, "%zu hours not stored", failed);
+}
+
 void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 {
 	struct error err;
@@ -488,12 +545,9 @@ void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 	periodic_stop(r->thread);
 	collect(r);
 	tell(r, clock_real_ms(), true);
-	if (kafka_producer_flush(r->producer, timeout_ms, &err) == 0) {
-		tell_left(r);
+	if (await_last(r, timeout_ms, &err) == 0)
 		counters_file_remove(r->file);
-		return;
-	}
-	if (counters_file_is_kept(r->file))
+	else if (counters_file_is_kept(r->file))
 		log_warn(r->options.log, "counters left to the next start",
 			 log_err(&err));
 	else
@@ -513,5 +567,6 @@ void counters_report_free(struct counters_report *r)
 		counters_file_remove(r->file);
 	counters_file_free(r->file);
 	buf_free(&r->record);
+	pthread_mutex_destroy(&r->lock);
 	free(r);
 }

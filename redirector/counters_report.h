@@ -4,15 +4,16 @@
  * against (docs/design.md, Reconciliation).
  *
  * A record is the running total of one hour since this start.  Each time, one
- * is sent of the present hour and of every hour that has changed within the
- * last one: so records may be lost but the last, and may come twice.  A thread
- * of its own sends them; no other waits for it.
+ * is sent of the present hour, of every hour that has changed within the last
+ * one, and of every hour of which Kafka refused a record (told_hours.h): so
+ * records may be lost but the last, and may come twice.  A thread of its own
+ * sends them; no other waits for it.
  *
  * Where there is a folder for them, the totals lie in a file (counters_file.h)
- * until Kafka has the last record.  Those that an ended process left there are
- * told as its own, with its last word: nothing of it is unknown.  They are
- * looked for at the start and at each report, since one that hands over lives
- * beside its successor, and may be killed then.
+ * until Kafka has the last record of each hour.  Those that an ended process
+ * left there are told as its own, with its last word: nothing of it is unknown.
+ * They are looked for at the start and at each report, since one that hands
+ * over lives beside its successor, and may be killed then.
  */
 #ifndef REDIRECTOR_COUNTERS_REPORT_H
 #define REDIRECTOR_COUNTERS_REPORT_H
@@ -66,7 +67,8 @@ counters_report_new(const struct counters_report_options *options,
 int counters_report_start(struct counters_report *r, struct error *err);
 
 /* After all writers have ended: sends the last records, and gives Kafka
- * `timeout_ms` to store them. */
+ * `timeout_ms` to store them.  What it has not stored by then, or refused, is
+ * left to the next start, where there is a file, and said in the log. */
 void counters_report_end(struct counters_report *r, int64_t timeout_ms);
 void counters_report_free(struct counters_report *r); /* NULL accepted */
 

@@ -1,8 +1,10 @@
 #include "tests/unit/unit.h"
 
+#include <dirent.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 #include "redirector/counters_report.h"
@@ -86,6 +88,8 @@ static void a_report_is_due_right_after_each_whole_minute(void **state)
 enum {
 	EVERY_MS = 100,
 	PATIENCE_MS = 20000,
+	PAUSE_MS = 10,
+	API_PRODUCE = 0,
 };
 
 struct world {
@@ -139,7 +143,6 @@ static int make_world(void **state)
 		.listen = listen_on,
 		.instance = instance,
 		.spool_dir = w->dir,
-		.counters_every = EVERY_MS,
 	};
 	w->registry = metrics_new();
 	redirector_metrics_register(&w->metrics, w->registry);
@@ -171,7 +174,7 @@ static int drop_world(void **state)
 	return 0;
 }
 
-static void start(struct world *w)
+static void start(struct world *w, int64_t every)
 {
 	const struct counters_report_options options = {
 		.kafka = &w->config,
@@ -184,6 +187,7 @@ static void start(struct world *w)
 	};
 	struct error err = {0};
 
+	w->settings.counters_every = every;
 	w->report = counters_report_new(&options, &err);
 	if (!w->report || counters_report_start(w->report, &err) < 0)
 		fail_msg("%s", err.text);
@@ -242,7 +246,7 @@ static void an_hour_without_counts_is_told_while_it_is_present(void **state)
 	struct world *w = *state;
 	int64_t hour = clock_real_ms() / HOUR_MS;
 
-	start(w);
+	start(w, EVERY_MS);
 	/* The records of one report come in the order of the places: one that
 	 * has no hour would come before those of the third hour are over. */
 	for (int64_t i = 1; i <= 3; i++) {
@@ -253,6 +257,139 @@ static void an_hour_without_counts_is_told_while_it_is_present(void **state)
 	wait_for_hour(w, clock_real_ms() / HOUR_MS);
 }
 
+/* Kafka refuses records so, `count` times. */
+static void refuse(struct world *w, int code, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rd_kafka_mock_push_request_errors(w->kafka, API_PRODUCE, 1,
+						  (rd_kafka_resp_err_t)code);
+}
+
+static size_t count_files(const struct world *w)
+{
+	static const char prefix[] = "counters-";
+	DIR *dir = opendir(w->dir);
+	size_t count = 0;
+
+	for (struct dirent *e; (e = readdir(dir));)
+		count += strncmp(e->d_name, prefix, strlen(prefix)) == 0;
+	closedir(dir);
+	return count;
+}
+
+static void wait_for_files(const struct world *w, size_t count)
+{
+	int64_t until = clock_monotonic_ms() + PATIENCE_MS;
+
+	while (count_files(w) != count && clock_monotonic_ms() < until)
+		nanosleep(&(struct timespec){0, PAUSE_MS * 1000000L}, NULL);
+	assert_int_equal(count_files(w), count);
+}
+
+static void count_redirects(struct hour_writer *writer, int64_t at, int n)
+{
+	for (int i = 0; i < n; i++)
+		hour_writer_count(writer, at, HOUR_REDIRECTED);
+}
+
+/* Reads on until there is a record of a start that has ended with so many. */
+static void wait_for_last(struct world *w, uint64_t redirected)
+{
+	Shortloop__RedirectorCounters *m;
+	bool found = false;
+
+	while (!found) {
+		m = next_record(w);
+		found = m->ended && m->redirected == redirected;
+		shortloop__redirector_counters__free_unpacked(m, NULL);
+	}
+}
+
+/* Only its first report and its last one, with some counts in between. */
+static void start_calmly(struct world *w)
+{
+	start(w, CLOCK_DAY);
+	wait_for_hour(w, clock_real_ms() / HOUR_MS);
+}
+
+static void end(struct world *w)
+{
+	counters_report_end(w->report, PATIENCE_MS);
+	drop_report(w);
+}
+
+static void check_left_after(struct world *w, int code)
+{
+	start_calmly(w);
+	count_redirects(&w->writers[0], clock_real_ms(), 1234);
+	refuse(w, code, 1);
+	end(w);
+	assert_int_equal(count_files(w), 1);
+	start(w, EVERY_MS);
+	wait_for_last(w, 1234);
+	wait_for_files(w, 1);
+	end(w);
+	assert_int_equal(count_files(w), 0);
+}
+
+static void
+counters_that_kafka_refuses_last_are_told_by_the_next_start(void **state)
+{
+	static const int codes[] = {
+		RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+		RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,
+		RD_KAFKA_RESP_ERR_UNKNOWN,
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		check_left_after(*state, codes[i]);
+}
+
+static void
+counters_that_cannot_be_sent_last_are_told_by_the_next_start(void **state)
+{
+	struct world *w = *state;
+	int64_t now = clock_real_ms();
+
+	/* Room for the record of one hour. */
+	w->config.queue_messages = 1;
+	start_calmly(w);
+	count_redirects(&w->writers[0], now - HOUR_MS, 11);
+	count_redirects(&w->writers[0], now, 22);
+	end(w);
+	assert_int_equal(count_files(w), 1);
+}
+
+/* A start that was killed. */
+static void leave_file(struct world *w, int redirected)
+{
+	const struct counters_origin killed = {"there", "edge-1", 7, 1000};
+	struct hour_writer writer;
+	struct counters_file *f;
+	struct error err = {0};
+
+	f = counters_file_new(w->dir, &killed, 1, &err);
+	if (!f)
+		fail_msg("%s", err.text);
+	hour_writer_init(&writer, counters_file_totals(f, 0));
+	count_redirects(&writer, clock_real_ms(), redirected);
+	hour_writer_destroy(&writer);
+	counters_file_free(f);
+}
+
+static void refused_counters_of_another_start_are_told_again(void **state)
+{
+	struct world *w = *state;
+
+	leave_file(w, 77);
+	refuse(w, RD_KAFKA_RESP_ERR_UNKNOWN, 3);
+	start(w, EVERY_MS);
+	assert_int_equal(count_files(w), 2);
+	wait_for_files(w, 1);
+	wait_for_last(w, 77);
+	end(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +398,15 @@ int main(void)
 		cmocka_unit_test(a_report_is_due_right_after_each_whole_minute),
 		cmocka_unit_test_setup_teardown(
 			an_hour_without_counts_is_told_while_it_is_present,
+			make_world, drop_world),
+		cmocka_unit_test_setup_teardown(
+			counters_that_kafka_refuses_last_are_told_by_the_next_start,
+			make_world, drop_world),
+		cmocka_unit_test_setup_teardown(
+			counters_that_cannot_be_sent_last_are_told_by_the_next_start,
+			make_world, drop_world),
+		cmocka_unit_test_setup_teardown(
+			refused_counters_of_another_start_are_told_again,
 			make_world, drop_world),
 	};
 
