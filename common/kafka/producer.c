@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/kafka/not_stored.h"
 #include "common/kafka/watch.h"
 #include "common/unconst.h"
 
@@ -44,7 +45,7 @@ static void describe_failure(struct error *err, const rd_kafka_message_t *m)
 								 : ERROR_REMOTE,
 		  "kafka: %s", rd_kafka_err2str(m->err));
 	err->retriable =
-		rd_kafka_message_status(m) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+		kafka_certainly_not_stored(m->err, rd_kafka_message_status(m));
 }
 
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m,

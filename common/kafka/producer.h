@@ -24,9 +24,9 @@ struct kafka_producer;
 /*
  * Exactly one call per message taken, on the producer's own thread: `opaque` as
  * given, err NULL when the brokers have acknowledged.  On failure
- * err->retriable says that the message was certainly not stored, so that
- * sending it again makes no double; otherwise it may have been.  ERROR_INPUT:
- * too large for the topic, and will be so again.
+ * err->retriable says that the message was certainly not stored (not_stored.h),
+ * so that sending it again makes no double; otherwise it may have been.
+ * ERROR_INPUT: too large for the topic, and will be so again.
  */
 typedef void kafka_delivery_fn(void *arg, void *opaque,
 			       const struct error *err);

@@ -1,14 +1,18 @@
 /* What can be said of a producer without a broker: nobody listens on the port
- * that these tests name. */
+ * that these tests name.  One that answers is librdkafka's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
 
 #include "common/kafka/producer.h"
 
@@ -60,8 +64,9 @@ static void on_state(void *arg, bool up, const char *reason)
 	atomic_fetch_add(&seen->states_down, 1);
 }
 
-static struct kafka_producer *open_told(struct seen *seen,
-					kafka_failure_fn *failure)
+static struct kafka_producer *open_at(const struct kafka_config *config,
+				      struct seen *seen,
+				      kafka_failure_fn *failure)
 {
 	struct error err = {0};
 	struct kafka_producer_options options = {
@@ -76,7 +81,13 @@ static struct kafka_producer *open_told(struct seen *seen,
 		.arg = seen,
 	};
 
-	return kafka_producer_new(&nobody, &options, NULL, &err);
+	return kafka_producer_new(config, &options, NULL, &err);
+}
+
+static struct kafka_producer *open_told(struct seen *seen,
+					kafka_failure_fn *failure)
+{
+	return open_at(&nobody, seen, failure);
 }
 
 static struct kafka_producer *open_producer(struct seen *seen)
@@ -219,6 +230,72 @@ static void an_idle_producer_finds_out_that_nobody_is_there(void **state)
 	assert_non_null(strstr(seen.reason, "refused"));
 }
 
+/* --- what a broker answers ------------------------------------------------ */
+
+struct broker {
+	rd_kafka_t *host;
+	rd_kafka_mock_cluster_t *cluster;
+};
+
+static void start_broker(struct broker *b)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char why[256];
+
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	b->host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+	assert_non_null(b->host);
+	b->cluster = rd_kafka_mock_cluster_new(b->host, 1);
+	assert_non_null(b->cluster);
+	rd_kafka_mock_topic_create(b->cluster, "t", 1, 1);
+}
+
+static void stop_broker(struct broker *b)
+{
+	rd_kafka_mock_cluster_destroy(b->cluster);
+	rd_kafka_destroy(b->host);
+}
+
+/* Of a message that is answered so: is it certain that it was not stored? */
+static bool is_certain(struct broker *b, rd_kafka_resp_err_t code)
+{
+	enum {
+		API_PRODUCE = 0
+	};
+	char *at[] = {strdup(rd_kafka_mock_cluster_bootstraps(b->cluster))};
+	struct kafka_config config = nobody;
+	struct seen seen = {0};
+	struct error err = {0};
+	struct kafka_producer *p;
+
+	config.brokers = (struct setting_strings){at, 1};
+	p = open_at(&config, &seen, NULL);
+	assert_non_null(p);
+	rd_kafka_mock_push_request_errors(b->cluster, API_PRODUCE, 1, code);
+	assert_int_equal(produce(p, &err), 0);
+	assert_int_equal(kafka_producer_flush(p, 20000, &err), 0);
+	assert_int_equal(atomic_load(&seen.failures), 1);
+	kafka_producer_free(p);
+	free(at[0]);
+	return atomic_load(&seen.certain) == 1;
+}
+
+static void
+what_a_broker_may_have_stored_is_not_certainly_not_stored(void **state)
+{
+	struct broker b;
+
+	(void)state;
+	start_broker(&b);
+	assert_true(
+		is_certain(&b, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
+	assert_false(is_certain(&b, RD_KAFKA_RESP_ERR_UNKNOWN));
+	assert_false(is_certain(&b, RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION));
+	assert_false(
+		is_certain(&b, RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED));
+	stop_broker(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +311,8 @@ int main(void)
 		cmocka_unit_test(a_flush_that_cannot_end_says_how_many_remain),
 		cmocka_unit_test(
 			an_idle_producer_finds_out_that_nobody_is_there),
+		cmocka_unit_test(
+			what_a_broker_may_have_stored_is_not_certainly_not_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
