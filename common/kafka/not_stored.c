@@ -33,13 +33,21 @@ static bool is_refusal(rd_kafka_resp_err_t code)
 	return false;
 }
 
-/* Of these librdkafka knows whether the message was on its way, but for an
- * answer that it could not read to its end. */
+/* Of its own errors librdkafka knows whether the message was on its way, but
+ * for an answer that it could not read to its end, and for a message that waits
+ * to be tried again: of a try that a broker answered NOT_LEADER_FOR_PARTITION,
+ * after its append perhaps, nothing is left when it times out or is purged. */
 static bool is_known_locally(rd_kafka_resp_err_t code)
 {
-	return code > RD_KAFKA_RESP_ERR__BEGIN &&
-	       code < RD_KAFKA_RESP_ERR__END &&
-	       code != RD_KAFKA_RESP_ERR__UNDERFLOW;
+	switch (code) {
+	case RD_KAFKA_RESP_ERR__UNDERFLOW:
+	case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
+		return false;
+	default:
+		return code > RD_KAFKA_RESP_ERR__BEGIN &&
+		       code < RD_KAFKA_RESP_ERR__END;
+	}
 }
 
 bool kafka_certainly_not_stored(rd_kafka_resp_err_t code,
