@@ -47,11 +47,12 @@ struct event_spool {
 	bool thread_runs;
 	atomic_bool kafka_away, replay_stopped, open;
 
-	pthread_mutex_t lock; /* of what follows, up to `ending` */
-	pthread_cond_t work, room;
+	pthread_mutex_t lock; /* of what follows, up to `replaying` */
+	pthread_cond_t work, room, not_replaying;
 	struct buf queue;
 	uint64_t refused; /* no room in the queue; not told of yet */
 	bool woken, ending;
+	bool replaying; /* the thread uses the producer */
 
 	/* On the thread. */
 	struct buf taken;
@@ -174,11 +175,13 @@ void event_spool_kafka_changed(struct event_spool *s, bool up)
 
 void event_spool_stop_replay(struct event_spool *s)
 {
-	atomic_store(&s->replay_stopped, true);
 	pthread_mutex_lock(&s->lock);
+	atomic_store(&s->replay_stopped, true);
 	s->woken = true;
 	pthread_cond_signal(&s->work);
 	pthread_cond_broadcast(&s->room);
+	while (s->replaying)
+		pthread_cond_wait(&s->not_replaying, &s->lock);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -421,6 +424,7 @@ static int open_spool(struct event_spool *s, struct error *err)
 	};
 	struct replay_options options = {
 		.rate = settings->spool_replay_rate,
+		.stopped = &s->replay_stopped,
 		.metrics = s->options.metrics,
 		.hours = s->options.hours,
 	};
@@ -565,15 +569,37 @@ static bool may_replay(struct event_spool *s)
 	       !atomic_load(&s->replay_stopped);
 }
 
+/* Under the lock: whoever has stopped it finds either that it will not use the
+ * producer, or that it does, and waits. */
+static bool enter_replay(struct event_spool *s)
+{
+	bool may;
+
+	pthread_mutex_lock(&s->lock);
+	may = s->replaying = may_replay(s);
+	pthread_mutex_unlock(&s->lock);
+	return may;
+}
+
+static void leave_replay(struct event_spool *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->replaying = false;
+	pthread_cond_broadcast(&s->not_replaying);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void replay(struct event_spool *s)
 {
 	int64_t now = clock_monotonic_ms();
 
 	if (s->holding)
 		replay_retire(s->replay);
-	if (may_replay(s) && now >= s->replay_at &&
-	    replay_step(s->replay, s->producer, now, &s->failure) < 0)
+	if (now < s->replay_at || !enter_replay(s))
+		return;
+	if (replay_step(s->replay, s->producer, now, &s->failure) < 0)
 		s->replay_at = now + RETRY_MS;
+	leave_replay(s);
 }
 
 /* Waits for events, or for a while, and takes what there is.  False: it is to
@@ -682,6 +708,7 @@ static int init_conditions(struct event_spool *s, struct error *err)
 {
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->room, NULL);
+	pthread_cond_init(&s->not_replaying, NULL);
 	errno = wake_init(&s->work);
 	return errno ? error_set_errno(err, "spool") : 0;
 }
@@ -762,6 +789,7 @@ void event_spool_free(struct event_spool *s)
 	buf_free(&s->taken);
 	pthread_cond_destroy(&s->work);
 	pthread_cond_destroy(&s->room);
+	pthread_cond_destroy(&s->not_replaying);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }

@@ -83,7 +83,8 @@ void event_spool_put(struct event_spool *s, const struct spool_event *event);
 void event_spool_kafka_changed(struct event_spool *s, bool up);
 
 /* Sends nothing more, and waits no longer for room if the folder is another
- * process'. */
+ * process'.  When it returns, which may take as long as the disk does, the
+ * producer is not used any more.  May be called again. */
 void event_spool_stop_replay(struct event_spool *s);
 
 /* After the producer is gone: writes what is queued, and ends the thread. */

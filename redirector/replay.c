@@ -37,6 +37,7 @@ struct replay {
 	const struct redirector_metrics *metrics;
 	struct hour_writer *hours;
 	int64_t rate;
+	const atomic_bool *stopped;
 
 	/* On their way, in order: `count` of them from `first` on. */
 	struct entry entries[WINDOW];
@@ -63,6 +64,7 @@ struct replay *replay_new(const struct replay_options *options,
 	}
 	r->spool = options->spool;
 	r->rate = options->rate;
+	r->stopped = options->stopped;
 	r->metrics = options->metrics;
 	r->hours = options->hours;
 	for (size_t i = 0; i < WINDOW; i++)
@@ -278,6 +280,12 @@ static int add_entry(struct replay *r, struct entry *e, struct error *err)
 	return 0;
 }
 
+static bool may_add(const struct replay *r)
+{
+	return r->allowance >= 1000 && r->count < WINDOW &&
+	       r->bytes < WINDOW_BYTES;
+}
+
 int replay_step(struct replay *r, struct kafka_producer *producer,
 		int64_t now_ms, struct error *err)
 {
@@ -287,8 +295,7 @@ int replay_step(struct replay *r, struct kafka_producer *producer,
 		return 0;
 	if (!send_failed_again(r, producer))
 		return 0;
-	while (r->allowance >= 1000 && r->count < WINDOW &&
-	       r->bytes < WINDOW_BYTES) {
+	while (!atomic_load(r->stopped) && may_add(r)) {
 		struct entry *e = entry_at(r, r->count);
 		int got = add_entry(r, e, err);
 

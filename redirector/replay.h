@@ -9,6 +9,7 @@
 #ifndef REDIRECTOR_REPLAY_H
 #define REDIRECTOR_REPLAY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,8 @@ struct replay;
 struct replay_options {
 	struct spool *spool;
 	int64_t rate; /* events a second */
+	/* Somebody waits for replay_step, which reads no more then. */
+	const atomic_bool *stopped;
 	const struct redirector_metrics *metrics;
 	struct hour_writer *hours; /* what becomes of them is counted here */
 };

@@ -12,13 +12,15 @@
 #include "common/metrics/metrics.h"
 #include "common/spool/spool.h"
 #include "redirector/event_spool.h"
+#include "redirector/replay.h"
 
 #define HOUR INT64_C(490000)
 #define TIME (HOUR * HOUR_MS + 1)
 
-/* In place of libc's: a disk that is full, or does not keep what was written.
+/* In place of libc's: a disk that is full, does not keep what was written, or
+ * is slow for once: as long as `waited_for` is not set, and a while longer.
  */
-static atomic_bool disk_is_full, sync_fails;
+static atomic_bool disk_is_full, sync_fails, sync_is_slow, syncing, waited_for;
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
@@ -35,10 +37,35 @@ int fdatasync(int fd)
 		errno = EIO;
 		return -1;
 	}
+	if (atomic_exchange(&sync_is_slow, false)) {
+		syncing = true;
+		while (!waited_for)
+			usleep(1000);
+		usleep(200000);
+	}
 	return (int)syscall(SYS_fdatasync, fd);
 }
 
-/* Kafka is away throughout: there is none.  A spool in a folder of its own. */
+/* In place of the producer's: Kafka has it at once. */
+static atomic_size_t produced;
+
+int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
+		  const void *payload, size_t len, void *opaque,
+		  struct error *err)
+{
+	(void)p;
+	(void)key;
+	(void)key_len;
+	(void)payload;
+	(void)len;
+	(void)err;
+	atomic_fetch_add(&produced, 1);
+	replay_on_delivery(opaque, NULL);
+	return 0;
+}
+
+/* Kafka is away, unless a test says otherwise.  A spool in a folder of its own.
+ */
 struct world {
 	char parent[64], dir[80];
 	struct redirector_settings settings;
@@ -667,6 +694,34 @@ static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
 }
 
+/* --- replaying -------------------------------------------------------------
+ */
+
+/* Whoever stops it frees the producer next. */
+static void nothing_is_produced_once_replaying_was_stopped(void **state)
+{
+	struct world *w = *state;
+	size_t at_stop;
+
+	offer(w, 50, 100);
+	event_spool_kafka_changed(w->spool, true);
+	sync_is_slow = true;
+	start(w);
+	for (int i = 0; i < 20000 && !syncing; i++)
+		usleep(1000);
+	/* It is about to hand the first one over. */
+	assert_true(syncing);
+	assert_int_equal(produced, 0);
+	waited_for = true;
+	event_spool_stop_replay(w->spool);
+	at_stop = produced;
+	event_spool_stop_replay(w->spool);
+	event_spool_end(w->spool);
+	assert_int_equal(produced, at_stop);
+	assert_int_equal(metric_of(w, COUNTER_REPLAYED), at_stop);
+	assert_int_equal(metric_value(w->metrics.spool_events), 50 - at_stop);
+}
+
 /* Somebody has to edit a file. */
 static void a_folder_that_cannot_be_had_is_refused(void **state)
 {
@@ -705,6 +760,7 @@ int main(void)
 		TEST(nobody_waits_for_a_disk_that_is_full),
 		TEST(what_is_in_a_journal_is_lost_or_left_and_not_both),
 		TEST(a_folder_that_cannot_be_had_is_refused),
+		TEST(nothing_is_produced_once_replaying_was_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
