@@ -101,6 +101,15 @@ static void mark_done(struct journal_entry *entry)
 		journal_entry_done(entry);
 }
 
+static void give_up(struct event_sink *sink, void *opaque)
+{
+	metric_add(sink->options.metrics->counters[COUNTER_DROPPED_EXPIRED], 1);
+	hour_writer_count_now(sink->options.hours, time_of(opaque) / HOUR_MS,
+			      HOUR_UNDELIVERED);
+	mark_done(entry_of(opaque));
+}
+
+/* Of failures it hears without a spool alone. */
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct event_sink *sink = arg;
@@ -109,16 +118,12 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 		replay_on_delivery(opaque, err);
 		return;
 	}
+	if (err) {
+		give_up(sink, opaque);
+		return;
+	}
 	hour_writer_count_now(sink->options.hours, time_of(opaque) / HOUR_MS,
 			      HOUR_ACKNOWLEDGED);
-	mark_done(entry_of(opaque));
-}
-
-static void give_up(struct event_sink *sink, void *opaque)
-{
-	metric_add(sink->options.metrics->counters[COUNTER_DROPPED_EXPIRED], 1);
-	hour_writer_count_now(sink->options.hours, time_of(opaque) / HOUR_MS,
-			      HOUR_UNDELIVERED);
 	mark_done(entry_of(opaque));
 }
 
@@ -129,7 +134,7 @@ static void on_failure(void *arg, void *opaque, const void *event, size_t len,
 
 	if (is_replayed(opaque))
 		replay_on_delivery(opaque, err);
-	else if (sink->spool && err->code != ERROR_INPUT)
+	else if (err->code != ERROR_INPUT)
 		event_spool_put(sink->spool,
 				&(struct spool_event){
 					.time_ms = time_of(opaque),
@@ -245,7 +250,7 @@ static int make_producer(struct event_sink *sink, struct error *err)
 		.linger = s->linger,
 		.delivery_timeout = s->delivery_timeout,
 		.on_delivery = on_delivery,
-		.on_failure = on_failure,
+		.on_failure = sink->spool ? on_failure : NULL,
 		.on_state = on_kafka,
 		.arg = sink,
 	};

@@ -6,34 +6,62 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
+#include "common/backoff.h"
+#include "common/clock.h"
 #include "common/kafka/not_stored.h"
+#include "common/kafka/unsent.h"
 #include "common/kafka/watch.h"
 #include "common/unconst.h"
 
 enum {
 	POLL_MS = 100, /* how long the delivery thread sleeps at most */
-	FLUSH_STEP_MS = 2
+	FLUSH_STEP_MS = 2,
+	/* For answers of brokers to what was sent before the client failed. */
+	SETTLE_MS = 500,
+	/* Between a new client and the next one. */
+	RENEW_MIN_MS = 1000,
+	RENEW_MAX_MS = 60000,
+	REASON_MAX = 256,
 };
 
 struct producer_metrics {
-	struct metric *produced, *delivered, *failed, *refused;
+	struct metric *produced, *delivered, *failed, *refused, *renewed;
 	struct metric *queue;
 };
 
-struct kafka_producer {
+struct client {
 	rd_kafka_t *rk;
 	rd_kafka_topic_t *topic;
+};
+
+struct kafka_producer {
+	/* Replaced while nobody can be using it: not `open`, and `pending` has
+	 * only what is `unsent`. */
+	struct client client;
 	kafka_delivery_fn *on_delivery;
 	kafka_failure_fn *on_failure;
 	void *arg;
 	struct kafka_watch *watch;
 	struct producer_metrics metrics;
+	/* Messages not reported yet, and threads that are giving one. */
 	atomic_size_t pending;
+	atomic_bool open; /* messages are taken */
 	atomic_bool stopping;
 	pthread_t thread;
 	bool thread_runs;
+
+	/* For a new client. */
+	rd_kafka_conf_t *conf;
+	char *topic_name;
+
+	/* On the delivery thread. */
+	struct unsent unsent;
+	bool acknowledged;  /* this client has stored something */
+	unsigned fruitless; /* clients made since the last that had */
+	int64_t renew_at;   /* monotonic ms */
 };
 
 /* --- on the delivery thread -------------------------------------------- */
@@ -48,26 +76,75 @@ static void describe_failure(struct error *err, const rd_kafka_message_t *m)
 		kafka_certainly_not_stored(m->err, rd_kafka_message_status(m));
 }
 
+static void report_failure(struct kafka_producer *p, void *opaque,
+			   const void *payload, size_t len,
+			   const struct error *err)
+{
+	metric_add(p->metrics.failed, 1);
+	kafka_watch_look(p->watch);
+	if (p->on_failure)
+		p->on_failure(p->arg, opaque, payload, len, err);
+	else if (p->on_delivery)
+		p->on_delivery(p->arg, opaque, err);
+	atomic_fetch_sub(&p->pending, 1);
+}
+
+static void report_success(struct kafka_producer *p, void *opaque)
+{
+	p->acknowledged = true;
+	metric_add(p->metrics.delivered, 1);
+	kafka_watch_saw_life(p->watch);
+	if (p->on_delivery)
+		p->on_delivery(p->arg, opaque, NULL);
+	atomic_fetch_sub(&p->pending, 1);
+}
+
+static bool has_failed(rd_kafka_t *rk, char reason[REASON_MAX])
+{
+	return rd_kafka_fatal_error(rk, reason, REASON_MAX) !=
+	       RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* Of what waited librdkafka does not say whether it was tried before.  Who
+ * keeps what has failed sends it again, and says that it may have been stored;
+ * to others it would be lost. */
+static bool may_go_again(const struct kafka_producer *p,
+			 const rd_kafka_message_t *m)
+{
+	rd_kafka_msg_status_t status = rd_kafka_message_status(m);
+
+	if (p->on_failure)
+		return kafka_certainly_not_stored(m->err, status);
+	return status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
+}
+
+/* It was only waiting when its client failed.  Not where no client gets
+ * anything stored: whoever gave it has to hear of that. */
+static bool is_for_next_client(const struct kafka_producer *p, rd_kafka_t *rk,
+			       const rd_kafka_message_t *m)
+{
+	char ignored[REASON_MAX];
+
+	return p->acknowledged && !atomic_load(&p->stopping) &&
+	       m->err != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE &&
+	       m->err != RD_KAFKA_RESP_ERR__MSG_TIMED_OUT &&
+	       may_go_again(p, m) && has_failed(rk, ignored);
+}
+
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m,
 			void *opaque)
 {
 	struct kafka_producer *p = opaque;
 	struct error err = {0};
 
-	(void)rk;
-	if (m->err) {
-		describe_failure(&err, m);
-		metric_add(p->metrics.failed, 1);
-		kafka_watch_look(p->watch);
-	} else {
-		metric_add(p->metrics.delivered, 1);
-		kafka_watch_saw_life(p->watch);
+	if (!m->err) {
+		report_success(p, m->_private);
+		return;
 	}
-	if (m->err && p->on_failure)
-		p->on_failure(p->arg, m->_private, m->payload, m->len, &err);
-	else if (p->on_delivery)
-		p->on_delivery(p->arg, m->_private, m->err ? &err : NULL);
-	atomic_fetch_sub(&p->pending, 1);
+	if (is_for_next_client(p, rk, m) && unsent_keep(&p->unsent, m))
+		return;
+	describe_failure(&err, m);
+	report_failure(p, m->_private, m->payload, m->len, &err);
 }
 
 /* An error event alone decides nothing: a broker that closes an idle connection
@@ -82,14 +159,163 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 	kafka_watch_look(p->watch);
 }
 
+/* --- a client that has failed ------------------------------------------ *
+ *
+ * librdkafka gives an idempotent producer up for good when it cannot say any
+ * more what the brokers have: a leader that lost the end of its log is enough.
+ * All that it had is reported, or kept for the next client, before that takes
+ * its place.
+ */
+
+static bool is_settled(const struct kafka_producer *p)
+{
+	return atomic_load(&p->pending) <= p->unsent.count;
+}
+
+/* What brokers have stored is acknowledged in a moment. */
+static void await_answers(struct kafka_producer *p)
+{
+	int64_t until = clock_monotonic_ms() + SETTLE_MS;
+
+	while (!is_settled(p) && !atomic_load(&p->stopping) &&
+	       clock_monotonic_ms() < until)
+		rd_kafka_poll(p->client.rk, FLUSH_STEP_MS);
+}
+
+/* More than once: a thread may have been giving a message. */
+static void give_up_queued(struct kafka_producer *p)
+{
+	while (!is_settled(p)) {
+		rd_kafka_purge(p->client.rk, RD_KAFKA_PURGE_F_QUEUE |
+						     RD_KAFKA_PURGE_F_INFLIGHT);
+		rd_kafka_poll(p->client.rk, POLL_MS);
+	}
+}
+
+static void give_up_unsent(struct kafka_producer *p,
+			   const struct unsent_message *m,
+			   rd_kafka_resp_err_t code)
+{
+	struct error err;
+
+	error_set_retriable(&err, ERROR_REMOTE, "kafka: %s",
+			    rd_kafka_err2str(code));
+	report_failure(p, m->opaque, unsent_payload(m), m->len, &err);
+}
+
+static void send_unsent(struct kafka_producer *p)
+{
+	rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+
+	unsent_sort(&p->unsent);
+	for (size_t i = 0; i < p->unsent.count; i++) {
+		const struct unsent_message *m = p->unsent.items[i];
+
+		/* None after one that was not taken: they are in order. */
+		if (!code)
+			code = unsent_produce(m, p->client.rk, p->client.topic);
+		if (code)
+			give_up_unsent(p, m, code);
+	}
+	unsent_clear(&p->unsent);
+}
+
+static void give_up_all(struct kafka_producer *p)
+{
+	give_up_queued(p);
+	for (size_t i = 0; i < p->unsent.count; i++)
+		give_up_unsent(p, p->unsent.items[i],
+			       RD_KAFKA_RESP_ERR__PURGE_QUEUE);
+	unsent_clear(&p->unsent);
+}
+
+static void client_free(struct client *c)
+{
+	if (c->topic)
+		rd_kafka_topic_destroy(c->topic);
+	if (c->rk)
+		rd_kafka_destroy(c->rk);
+	*c = (struct client){0};
+}
+
+static int client_open(const struct kafka_producer *p, struct client *ret,
+		       struct error *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_dup(p->conf);
+	char text[256] = "";
+
+	*ret = (struct client){0};
+	ret->rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+	if (!ret->rk) {
+		rd_kafka_conf_destroy(conf);
+		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
+	}
+	ret->topic = rd_kafka_topic_new(ret->rk, p->topic_name, NULL);
+	if (ret->topic)
+		return 0;
+	error_set(err, ERROR_CONFIG, "kafka topic '%s': %s", p->topic_name,
+		  rd_kafka_err2str(rd_kafka_last_error()));
+	client_free(ret);
+	return -1;
+}
+
+/* At once after one that worked, and else later each time. */
+static void plan_renewal(struct kafka_producer *p)
+{
+	uint32_t chance;
+
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
+		chance = 0;
+	if (p->acknowledged)
+		p->fruitless = 0;
+	p->acknowledged = false;
+	p->renew_at =
+		clock_monotonic_ms() + backoff_delay(RENEW_MIN_MS, RENEW_MAX_MS,
+						     ++p->fruitless, chance);
+}
+
+static void replace_client(struct kafka_producer *p, const char *reason)
+{
+	struct client failed = p->client, next;
+	struct error err;
+
+	plan_renewal(p);
+	if (client_open(p, &next, &err) < 0) {
+		kafka_watch_note(p->watch, err.text);
+		return;
+	}
+	p->client = next;
+	send_unsent(p);
+	atomic_store(&p->open, true);
+	metric_add(p->metrics.renewed, 1);
+	kafka_watch_replace(p->watch, next.rk, next.topic, reason);
+	client_free(&failed);
+}
+
+static void renew_failed(struct kafka_producer *p)
+{
+	char reason[REASON_MAX];
+
+	if (!has_failed(p->client.rk, reason) ||
+	    clock_monotonic_ms() < p->renew_at)
+		return;
+	atomic_store(&p->open, false);
+	await_answers(p);
+	give_up_queued(p);
+	if (!atomic_load(&p->stopping))
+		replace_client(p, reason);
+}
+
 static void *deliver(void *arg)
 {
 	struct kafka_producer *p = arg;
 
 	while (!atomic_load(&p->stopping)) {
-		rd_kafka_poll(p->rk, POLL_MS);
+		rd_kafka_poll(p->client.rk, POLL_MS);
 		metric_set(p->metrics.queue, (int64_t)atomic_load(&p->pending));
+		renew_failed(p);
 	}
+	give_up_all(p);
 	return NULL;
 }
 
@@ -171,27 +397,18 @@ producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 	return conf;
 }
 
-static int open_handle(struct kafka_producer *p,
-		       const struct kafka_config *config,
-		       const struct kafka_producer_options *options,
-		       struct error *err)
+static int open_first(struct kafka_producer *p,
+		      const struct kafka_config *config,
+		      const struct kafka_producer_options *options,
+		      struct error *err)
 {
-	rd_kafka_conf_t *conf = producer_conf(p, config, options, err);
-	char text[256] = "";
-
-	if (!conf)
+	p->conf = producer_conf(p, config, options, err);
+	if (!p->conf)
 		return -1;
-	p->rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
-	if (!p->rk) {
-		rd_kafka_conf_destroy(conf);
-		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
-	}
-	p->topic = rd_kafka_topic_new(p->rk, options->topic, NULL);
-	if (!p->topic)
-		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
-				 options->topic,
-				 rd_kafka_err2str(rd_kafka_last_error()));
-	return 0;
+	p->topic_name = strdup(options->topic);
+	if (!p->topic_name)
+		return error_set_nomem(err);
+	return client_open(p, &p->client, err);
 }
 
 static void register_metrics(struct kafka_producer *p, struct metrics *m,
@@ -211,6 +428,9 @@ static void register_metrics(struct kafka_producer *p, struct metrics *m,
 				     "Messages given up");
 	pm->refused = metrics_counter(m, "shortloop_kafka_refused_total",
 				      labels, "Messages not taken");
+	pm->renewed =
+		metrics_counter(m, "shortloop_kafka_renewed_total", labels,
+				"Clients made anew after a fatal error");
 	pm->queue = metrics_gauge(m, "shortloop_kafka_queue_messages", labels,
 				  "Messages waiting for acknowledgement");
 	metric_set(metrics_gauge(m, "shortloop_kafka_queue_messages_max",
@@ -235,12 +455,14 @@ kafka_producer_new(const struct kafka_config *config,
 	register_metrics(
 		p, metrics, options->topic,
 		first_of(options->queue_messages, config->queue_messages));
-	if (open_handle(p, config, options, err) < 0)
+	if (open_first(p, config, options, err) < 0)
 		goto fail;
-	p->watch = kafka_watch_new(p->rk, p->topic, options->on_state,
-				   options->arg, metrics, err);
+	p->watch =
+		kafka_watch_new(p->client.rk, p->client.topic,
+				options->on_state, options->arg, metrics, err);
 	if (!p->watch)
 		goto fail;
+	atomic_store(&p->open, true);
 	errno = pthread_create(&p->thread, NULL, deliver, p);
 	if (errno != 0) {
 		error_set_errno(err, "kafka: cannot start a thread");
@@ -257,25 +479,17 @@ void kafka_producer_free(struct kafka_producer *p)
 {
 	if (!p)
 		return;
-	/* The watch uses the handle, and reports refer to the watch: so it
+	/* The watch uses the client, and reports refer to the watch: so it
 	 * stops first and goes last. */
 	kafka_watch_stop(p->watch);
-	if (p->rk) {
-		rd_kafka_purge(p->rk, RD_KAFKA_PURGE_F_QUEUE |
-					      RD_KAFKA_PURGE_F_INFLIGHT);
-		while (p->thread_runs && atomic_load(&p->pending) > 0)
-			nanosleep(
-				&(struct timespec){0, FLUSH_STEP_MS * 1000000},
-				NULL);
-	}
 	atomic_store(&p->stopping, true);
 	if (p->thread_runs)
 		pthread_join(p->thread, NULL);
-	if (p->topic)
-		rd_kafka_topic_destroy(p->topic);
-	if (p->rk)
-		rd_kafka_destroy(p->rk);
+	client_free(&p->client);
 	kafka_watch_free(p->watch);
+	if (p->conf)
+		rd_kafka_conf_destroy(p->conf);
+	free(p->topic_name);
 	free(p);
 }
 
@@ -291,22 +505,40 @@ static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
 	if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
 		return error_set(err, ERROR_INPUT,
 				 "kafka: the message is too large");
+	if (code == RD_KAFKA_RESP_ERR__FATAL)
+		return error_set_retriable(err, ERROR_REMOTE,
+					   "kafka: the client has failed, and "
+					   "is made anew");
 	return error_set(err, ERROR_REMOTE, "kafka: %s",
 			 rd_kafka_err2str(code));
+}
+
+/* Counted before: the report may come before rd_kafka_produce is back.  Who is
+ * counted, and finds it open, may use the client: it is replaced when it is not
+ * open, and nobody is counted any more.  That costs no lock. */
+static bool enter(struct kafka_producer *p)
+{
+	atomic_fetch_add(&p->pending, 1);
+	return atomic_load(&p->open);
+}
+
+/* Nothing was taken. */
+static int leave(struct kafka_producer *p, rd_kafka_resp_err_t code,
+		 struct error *err)
+{
+	atomic_fetch_sub(&p->pending, 1);
+	return refuse(p, code, err);
 }
 
 static int produce(struct kafka_producer *p, int flags, const void *key,
 		   size_t key_len, const void *payload, size_t len,
 		   void *opaque, struct error *err)
 {
-	/* Counted before: the report may come before rd_kafka_produce is back.
-	 */
-	atomic_fetch_add(&p->pending, 1);
-	if (rd_kafka_produce(p->topic, RD_KAFKA_PARTITION_UA, flags,
-			     unconst(payload), len, key, key_len, opaque) < 0) {
-		atomic_fetch_sub(&p->pending, 1);
-		return refuse(p, rd_kafka_last_error(), err);
-	}
+	if (!enter(p))
+		return leave(p, RD_KAFKA_RESP_ERR__FATAL, err);
+	if (rd_kafka_produce(p->client.topic, RD_KAFKA_PARTITION_UA, flags,
+			     unconst(payload), len, key, key_len, opaque) < 0)
+		return leave(p, rd_kafka_last_error(), err);
 	metric_add(p->metrics.produced, 1);
 	return 0;
 }
@@ -330,24 +562,19 @@ static int produce_headers(struct kafka_producer *p, const void *payload,
 			   size_t len, rd_kafka_headers_t *headers,
 			   void *opaque, struct error *err)
 {
-	union {
-		const void *in;
-		void *out;
-	} data = {payload};
 	rd_kafka_resp_err_t code;
 
-	atomic_fetch_add(&p->pending, 1);
-	code = rd_kafka_producev(p->rk, RD_KAFKA_V_RKT(p->topic),
+	if (!enter(p))
+		return leave(p, RD_KAFKA_RESP_ERR__FATAL, err);
+	code = rd_kafka_producev(p->client.rk, RD_KAFKA_V_RKT(p->client.topic),
 				 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-				 RD_KAFKA_V_VALUE(data.out, len),
+				 RD_KAFKA_V_VALUE(unconst(payload), len),
 				 RD_KAFKA_V_HEADERS(headers),
 				 RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
-	if (!code) {
-		metric_add(p->metrics.produced, 1);
-		return 0;
-	}
-	atomic_fetch_sub(&p->pending, 1);
-	return refuse(p, code, err);
+	if (code)
+		return leave(p, code, err);
+	metric_add(p->metrics.produced, 1);
+	return 0;
 }
 
 int kafka_produce_headers(struct kafka_producer *p, const void *payload,

@@ -6,8 +6,17 @@
  * nothing is sent.  The queue is bounded by kafka.queue_messages and
  * kafka.queue_bytes; messages with one key stay in one partition, in order.
  *
+ * librdkafka gives an idempotent producer up for good when it cannot tell any
+ * more what the brokers have ("fatal error"), as when a leader has lost the end
+ * of its log.  A new client takes its place then: what was on its way is
+ * reported as failed, and what had only waited is sent by the new one.  Nothing
+ * is taken meanwhile, which is half a second at most while brokers answer.  A
+ * client that fails before anything was acknowledged is replaced after a
+ * second, and later each time, up to a minute; what it had is reported.
+ *
  * Metrics, labelled with the topic: shortloop_kafka_produced_total,
  * _delivered_total, _failed_total, _refused_total (the queue was full),
+ * _renewed_total (clients that took the place of one that had failed),
  * _queue_messages, _queue_messages_max and _up.
  */
 #ifndef COMMON_KAFKA_PRODUCER_H
@@ -41,15 +50,19 @@ struct kafka_producer_options {
 	const char *topic;
 	const char *compression;  /* lz4 | zstd | none */
 	int64_t linger;		  /* ms */
-	int64_t delivery_timeout; /* ms; 0: never gives up */
+	int64_t delivery_timeout; /* ms; 0: never gives up; begins anew with a
+				     new client */
 	int64_t queue_bytes;	  /* 0: kafka.queue_bytes */
 	int64_t queue_messages;	  /* 0: kafka.queue_messages */
 	/* Messages of any size that the brokers take.  They are asked: one too
 	 * large for them is refused alone, never with others. */
 	bool any_size;
 	kafka_delivery_fn *on_delivery; /* may be NULL */
-	kafka_failure_fn *on_failure;	/* instead of it; may be NULL */
-	kafka_state_fn *on_state;	/* may be NULL */
+	/* Instead of it; may be NULL.  Who has it is given what waited when a
+	 * client failed, since nobody knows whether it was tried before; of
+	 * others the next client sends that. */
+	kafka_failure_fn *on_failure;
+	kafka_state_fn *on_state; /* may be NULL */
 	void *arg;
 };
 
@@ -62,7 +75,8 @@ kafka_producer_new(const struct kafka_config *config,
 
 /*
  * Copies the payload.  `key` may be NULL.  Never blocks: a full queue is
- * ERROR_FULL, retriable; a message that is too large is ERROR_INPUT.  After a
+ * ERROR_FULL, retriable; a message that is too large is ERROR_INPUT; a client
+ * that has failed is ERROR_REMOTE, retriable until there is a new one.  After a
  * failure on_delivery is not called for this message.
  */
 int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
@@ -70,7 +84,8 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  struct error *err);
 
 /* The same without a key and without a copy: the payload has to stay as it is
- * until on_delivery or on_failure is called for it. */
+ * until on_delivery or on_failure is called for it.  on_failure is given the
+ * same payload, or a copy. */
 int kafka_produce_in_place(struct kafka_producer *p, const void *payload,
 			   size_t len, void *opaque, struct error *err);
 

@@ -18,8 +18,10 @@ enum {
 };
 
 struct kafka_watch {
+	pthread_mutex_t asking; /* of what follows, up to `failure` */
 	rd_kafka_t *rk;
 	rd_kafka_topic_t *topic;
+	char failure[REASON_MAX]; /* of those before; not told yet */
 	kafka_state_fn *on_state;
 	void *arg;
 	struct metric *up_metric;
@@ -87,7 +89,16 @@ static void forget_note(struct kafka_watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void ask(struct kafka_watch *w)
+static void tell_replaced(struct kafka_watch *w)
+{
+	if (!w->failure[0])
+		return;
+	tell(w, false, w->failure);
+	w->failure[0] = '\0';
+	forget_note(w);
+}
+
+static void ask_brokers(struct kafka_watch *w)
 {
 	const struct rd_kafka_metadata *metadata = NULL;
 	rd_kafka_resp_err_t code;
@@ -109,6 +120,14 @@ static void ask(struct kafka_watch *w)
 	snprintf(reason, sizeof(reason), "topic %s: %s",
 		 rd_kafka_topic_name(w->topic), rd_kafka_err2str(code));
 	tell(w, code == RD_KAFKA_RESP_ERR_NO_ERROR, reason);
+}
+
+static void ask(struct kafka_watch *w)
+{
+	pthread_mutex_lock(&w->asking);
+	tell_replaced(w);
+	ask_brokers(w);
+	pthread_mutex_unlock(&w->asking);
 }
 
 static bool alive_lately(const struct kafka_watch *w)
@@ -154,6 +173,7 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 		w->up_metric =
 			metrics_gauge(metrics, "shortloop_kafka_up", labels,
 				      "1 when the topic can be written");
+	pthread_mutex_init(&w->asking, NULL);
 	pthread_mutex_init(&w->lock, NULL);
 	w->thread = periodic_new(watch, w, err);
 	if (w->thread && periodic_start(w->thread, err) == 0)
@@ -175,8 +195,20 @@ void kafka_watch_free(struct kafka_watch *w)
 	if (!w)
 		return;
 	periodic_free(w->thread);
+	pthread_mutex_destroy(&w->asking);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
+}
+
+void kafka_watch_replace(struct kafka_watch *w, rd_kafka_t *rk,
+			 rd_kafka_topic_t *topic, const char *reason)
+{
+	pthread_mutex_lock(&w->asking);
+	w->rk = rk;
+	w->topic = topic;
+	snprintf(w->failure, sizeof(w->failure), "%s", reason);
+	pthread_mutex_unlock(&w->asking);
+	kafka_watch_look(w);
 }
 
 void kafka_watch_saw_life(struct kafka_watch *w)

@@ -16,7 +16,8 @@
 
 struct kafka_watch;
 
-/* `rk` and `topic` must outlive kafka_watch_stop.  `metrics` may be NULL. */
+/* `rk` and `topic` must outlive kafka_watch_stop, or be replaced.  `metrics`
+ * may be NULL. */
 struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 				    kafka_state_fn *on_state, void *arg,
 				    struct metrics *metrics, struct error *err);
@@ -25,6 +26,11 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 void kafka_watch_stop(struct kafka_watch *w);
 /* After kafka_watch_stop.  NULL accepted. */
 void kafka_watch_free(struct kafka_watch *w);
+
+/* Asks with these from now on; waits for a question under way.  That the former
+ * ones have failed, and why, is told before anything else. */
+void kafka_watch_replace(struct kafka_watch *w, rd_kafka_t *rk,
+			 rd_kafka_topic_t *topic, const char *reason);
 
 /* From any thread; each accepts NULL. */
 

@@ -1,5 +1,6 @@
-/* What a disk makes of the journal; Kafka is away throughout: nobody listens on
- * the port that these tests name. */
+/* What a disk makes of the journal, and a failure of Kafka's client of events.
+ * Kafka is away, unless a test says otherwise: nobody listens on the port that
+ * these tests name. */
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -13,6 +14,9 @@
 #include "common/spool/spool.h"
 #include "redirector/event_journal.h"
 #include "redirector/event_sink.h"
+
+/* Wants librdkafka's own before it. */
+#include <librdkafka/rdkafka_mock.h>
 
 /* In place of libc's: a disk that has no room for a journal, or does not keep
  * what was written. */
@@ -39,6 +43,7 @@ static char *brokers[] = {broker};
 
 struct world {
 	char parent[64], dir[80];
+	char mock_address[64], *mock_brokers[1];
 	struct redirector_config config;
 	struct redirector_metrics metrics;
 	struct hour_totals totals;
@@ -233,6 +238,77 @@ static void what_others_left_ends_a_start_in_the_folder_of_another(void **state)
 	spool_free(former);
 }
 
+/* --- Kafka's client fails --------------------------------------------------
+ */
+
+static rd_kafka_mock_cluster_t *make_kafka(struct world *w)
+{
+	char text[256];
+	rd_kafka_t *host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(),
+					text, sizeof(text));
+	rd_kafka_mock_cluster_t *mock;
+
+	assert_non_null(host);
+	mock = rd_kafka_mock_cluster_new(host, 1);
+	assert_non_null(mock);
+	rd_kafka_mock_topic_create(mock, topic, 1, 1);
+	snprintf(w->mock_address, sizeof(w->mock_address), "%s",
+		 rd_kafka_mock_cluster_bootstraps(mock));
+	w->mock_brokers[0] = w->mock_address;
+	w->config.kafka.brokers = (struct setting_strings){w->mock_brokers, 1};
+	return mock;
+}
+
+static void drop_kafka(rd_kafka_mock_cluster_t *mock)
+{
+	rd_kafka_t *host = rd_kafka_mock_cluster_handle(mock);
+
+	rd_kafka_mock_cluster_destroy(mock);
+	rd_kafka_destroy(host);
+}
+
+static uint64_t counted(struct world *w, enum hour_counter which)
+{
+	struct hour_table table = {0};
+	uint64_t n = 0;
+
+	hour_totals_add_to(&w->totals, &table);
+	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++)
+		n += table.items[i].n[which];
+	return n;
+}
+
+static void await_acknowledged(struct world *w, uint64_t count)
+{
+	for (int i = 0; i < 60000 && counted(w, HOUR_ACKNOWLEDGED) < count; i++)
+		usleep(1000);
+	assert_int_equal(counted(w, HOUR_ACKNOWLEDGED), count);
+}
+
+static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
+{
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock = make_kafka(w);
+
+	make_sink(w, false);
+	start(w);
+	take(w);
+	await_acknowledged(w, 1);
+	/* Of a Produce. */
+	rd_kafka_mock_push_request_errors(
+		mock, 0, 1, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+	for (int i = 0; i < 50; i++) {
+		take(w);
+		usleep(1000);
+	}
+	await_acknowledged(w, 51);
+	/* What was on its way came by the spool. */
+	assert_true(metric_value(w->metrics.counters[COUNTER_REPLAYED]) > 0);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	event_sink_end(w->sink);
+	drop_kafka(mock);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -240,6 +316,7 @@ int main(void)
 		TEST(a_journal_that_has_no_room_is_made_later),
 		TEST(what_others_left_keeps_nobody_with_the_folder_from_starting),
 		TEST(what_others_left_ends_a_start_in_the_folder_of_another),
+		TEST(a_client_of_kafkas_that_fails_for_good_costs_no_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
