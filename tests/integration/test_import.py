@@ -1,4 +1,5 @@
 """`collector import`: access logs into a real ClickHouse, each line once."""
+import contextlib
 import datetime
 import gzip
 import hashlib
@@ -11,6 +12,7 @@ import re
 import select
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -287,6 +289,45 @@ def test_logs_with_the_same_first_line_are_told_apart(tables, importer, log):
     assert out == "" and "--identity" in run.err
     run(log([first, *some_lines(9, seed=3)], "b"))
     assert tables.value("SELECT count() FROM clicks") == 6 + 10
+
+
+def test_rotated_while_it_asks_which_log_that_is(tables, importer, log, proxy):
+    old, new = some_lines(55), some_lines(80, seed=500)
+    run, proxied = importer(), importer(url=proxy.url)
+    run(log(old[:50]))
+    path = log(old)
+    rotated = path.with_suffix(".log.1")
+
+    def rotate():
+        path.rename(rotated)
+        log(new)
+    proxy.call_at(1, rotate, "import_journal")
+    assert "5 became clicks" in proxied(path)
+    assert "0 became clicks" in run(rotated)
+    assert "80 became clicks" in run(path)
+    stored = tables.rows("SELECT topic, groupArray(offset) AS at FROM (SELECT "
+                         "* FROM clicks ORDER BY offset) GROUP BY topic")
+    assert sorted(row["at"] for row in stored) == sorted(
+        list(offsets(lines)) for lines in (old, new))
+
+
+def test_a_pipe_is_asked_for_its_name(tables, importer, workdir):
+    """It cannot be read twice, once for its head and once for its lines."""
+    lines = some_lines(5)
+    path = workdir / "pipe"
+    os.mkfifo(path)
+
+    def feed(pipe):
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write_text("".join(lines))
+    run = importer()
+    for args, status in ((), 65), (("--identity", "edge-1"), 0):
+        feeder = threading.Thread(target=feed, args=(path,), daemon=True)
+        feeder.start()
+        run(path, *args, expect=status)
+        assert status == 0 or "--identity" in run.err
+        feeder.join()
+    assert_once(tables, lines)
 
 
 def test_the_same_lines_under_two_names_are_two_logs(tables, importer, log):

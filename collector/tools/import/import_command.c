@@ -278,16 +278,18 @@ static int open_log(struct importer *im, const char *path, struct error *err)
 	import_stats_begin(&im->stats, path, im->options->rejects,
 			   app_log(im->app));
 	im->stats.dry_run = im->options->dry_run;
+	/* Opened once: until ClickHouse has answered, the path may have become
+	 * another log's. */
+	im->source = log_source_open(path, err);
+	if (!im->source)
+		return -1;
 	if (im->inserter)
-		status = inserter_open(im->inserter, path,
+		status = inserter_open(im->inserter, im->source, path,
 				       im->options->identity, &im->state, err);
 	if (status)
 		return status;
 	if (im->inserter)
 		im->rules.event_id = id_of(inserter_topic(im->inserter));
-	im->source = log_source_open(path, err);
-	if (!im->source)
-		return -1;
 	im->lines = line_reader_new(LINE_BYTES_MAX, log_source_read, im->source,
 				    err);
 	return im->lines ? 0 : -1;

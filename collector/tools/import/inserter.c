@@ -161,7 +161,8 @@ static int refuse_head(struct error *err)
 			 LOG_HEAD_BYTES / 1024);
 }
 
-int inserter_open(struct inserter *ins, const char *path, const char *identity,
+int inserter_open(struct inserter *ins, struct log_source *source,
+		  const char *path, const char *identity,
 		  struct journal_state *ret_state, struct error *err)
 {
 	struct retry retry = {0};
@@ -169,7 +170,7 @@ int inserter_open(struct inserter *ins, const char *path, const char *identity,
 	int status = -1;
 
 	ins->journal.topic[0] = '\0';
-	if (!identity && log_head_read(&head, path, err) < 0)
+	if (!identity && log_head_read(&head, source, err) < 0)
 		goto out;
 	if (!identity && !head.count) {
 		status = head.seen_all ? 1 : refuse_head(err);

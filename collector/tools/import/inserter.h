@@ -8,6 +8,7 @@
 #include "collector/collector_config.h"
 #include "collector/tools/import/import_batch.h"
 #include "collector/tools/import/journal.h"
+#include "collector/tools/import/log_source.h"
 #include "common/app/app.h"
 #include "common/error.h"
 
@@ -24,9 +25,11 @@ struct inserter *inserter_new(struct app *app,
 			      int64_t wait_ms, struct error *err);
 void inserter_free(struct inserter *ins); /* NULL accepted */
 
-/* Finds out which log it is (by `identity`, if one was given) and where its
+/* Finds out which log it is (by `identity`, if one was given, else by how the
+ * source begins, which is at its beginning afterwards, too) and where its
  * import goes on.  1: it has no whole line yet, so there is nothing to do. */
-int inserter_open(struct inserter *ins, const char *path, const char *identity,
+int inserter_open(struct inserter *ins, struct log_source *source,
+		  const char *path, const char *identity,
 		  struct journal_state *ret_state, struct error *err);
 
 /* "import:<name>" of the log that is open, or "". */

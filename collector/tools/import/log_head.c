@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/tools/import/log_source.h"
 #include "collector/tools/line_reader.h"
 
 void log_head_release(struct log_head *h)
@@ -85,22 +84,21 @@ static int read_lines(struct log_head *h, struct line_reader *lines,
 	return 0;
 }
 
-int log_head_read(struct log_head *h, const char *path, struct error *err)
+int log_head_read(struct log_head *h, struct log_source *source,
+		  struct error *err)
 {
-	struct log_source *source = log_source_open(path, err);
-	struct line_reader *lines = NULL;
+	struct line_reader *lines =
+		line_reader_new(LOG_HEAD_BYTES, log_source_read, source, err);
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	int status = -1;
 
-	if (source)
-		lines = line_reader_new(LOG_HEAD_BYTES, log_source_read, source,
-					err);
 	if (lines && !ctx)
 		error_set_nomem(err);
 	else if (lines)
 		status = read_lines(h, lines, ctx, err);
+	if (status == 0)
+		status = log_source_rewind(source, err);
 	line_reader_free(lines);
-	log_source_close(source);
 	EVP_MD_CTX_free(ctx);
 	return status;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/tools/import/log_source.h"
 #include "common/error.h"
 
 enum {
@@ -29,9 +30,11 @@ struct log_head {
 	char name[LOG_HEAD_NAME_MAX];
 };
 
-/* Reads the head of a file.  Start from zeros; a line without its newline does
- * not count. */
-int log_head_read(struct log_head *h, const char *path, struct error *err);
+/* Reads the head of a source from its beginning, and goes back there, so that
+ * the lines read next are those of this very log: a log may be rotated at any
+ * time.  Start from zeros; a line without its newline does not count. */
+int log_head_read(struct log_head *h, struct log_source *source,
+		  struct error *err);
 void log_head_release(struct log_head *h);
 
 /* `numbers` are those of another head. */

@@ -113,6 +113,18 @@ ssize_t log_source_read(void *arg, void *to, size_t len, struct error *err)
 	return n;
 }
 
+int log_source_rewind(struct log_source *s, struct error *err)
+{
+	/* Packed data that is broken further on is no obstacle. */
+	gzclearerr(s->file);
+	if (gzrewind(s->file) < 0)
+		return error_set(err, ERROR_INPUT,
+				 "cannot be read twice; name the log with "
+				 "--identity");
+	s->read = 0;
+	return 0;
+}
+
 uint64_t log_source_done(const struct log_source *s)
 {
 	z_off_t at = s->seekable ? gzoffset(s->file) : -1;

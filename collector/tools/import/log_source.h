@@ -21,6 +21,10 @@ void log_source_close(struct log_source *s); /* NULL accepted */
  * packed and broken is ERROR_INPUT, once what is whole was read. */
 ssize_t log_source_read(void *arg, void *to, size_t len, struct error *err);
 
+/* Back to the beginning of the same open file, whatever its name means by now.
+ * What cannot be read twice, as a pipe, is ERROR_INPUT. */
+int log_source_rewind(struct log_source *s, struct error *err);
+
 /* How far it was read, of how much, in bytes of the file as it lies there. */
 uint64_t log_source_done(const struct log_source *s);
 uint64_t log_source_size(const struct log_source *s); /* 0: not known */

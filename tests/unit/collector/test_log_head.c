@@ -1,18 +1,26 @@
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "collector/tools/import/log_head.h"
+#include "collector/tools/import/log_source.h"
+#include "collector/tools/line_reader.h"
 
 static struct log_head head_of(const char *text)
 {
 	struct log_head head = {0};
+	struct log_source *source;
 	struct error err = {0};
 	char path[64];
 
 	unit_write_file(text, path);
-	assert_int_equal(log_head_read(&head, path, &err), 0);
+	source = log_source_open(path, &err);
+	assert_non_null(source);
+	assert_int_equal(log_head_read(&head, source, &err), 0);
+	log_source_close(source);
 	unlink(path);
 	return head;
 }
@@ -97,6 +105,70 @@ static void a_first_line_without_end_makes_no_head(void **state)
 	free(text);
 }
 
+/* The next line there is, or NULL. */
+static const char *next_line(struct line_reader *r, char text[32])
+{
+	struct error err = {0};
+	struct line line;
+
+	while (!line_reader_next(r, &line))
+		if (line_reader_fill(r, &err) <= 0)
+			return NULL;
+	snprintf(text, 32, "%.*s", (int)line.len, line.text);
+	return text;
+}
+
+/* Reads the head of the file, removes it, and finds its lines none the less. */
+static void check_lines_after_head(const char *path)
+{
+	struct log_head head = {0};
+	struct error err = {0};
+	struct log_source *source = log_source_open(path, &err);
+	struct line_reader *lines;
+	char text[32];
+
+	assert_non_null(source);
+	assert_int_equal(log_head_read(&head, source, &err), 0);
+	assert_int_equal(head.count, 2);
+	unlink(path);
+	lines = line_reader_new(1024, log_source_read, source, &err);
+	assert_string_equal(next_line(lines, text), "first");
+	assert_string_equal(next_line(lines, text), "second");
+	assert_null(next_line(lines, text));
+	line_reader_free(lines);
+	log_source_close(source);
+	log_head_release(&head);
+}
+
+static void lines_come_from_the_file_that_the_head_was_of(void **state)
+{
+	char path[64];
+
+	(void)state;
+	check_lines_after_head(unit_write_file("first\nsecond\n", path));
+}
+
+static void it_goes_back_in_a_packed_file_that_is_broken(void **state)
+{
+	/* A member of gzip with a kind of block that there is not. */
+	static const char broken[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\xff\xff";
+	static char line[256 * 1024]; /* more than is read at once */
+	char path[64];
+	gzFile packed = gzopen(unit_write_file("", path), "wb");
+	FILE *more;
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	assert_int_equal(gzputs(packed, "first\nsecond\n"), 13);
+	assert_int_equal(gzwrite(packed, line, sizeof(line)), sizeof(line));
+	assert_int_equal(gzclose(packed), Z_OK);
+	more = fopen(path, "ab");
+	assert_non_null(more);
+	assert_int_equal(fwrite(broken, sizeof(broken), 1, more), 1);
+	fclose(more);
+	check_lines_after_head(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +177,8 @@ int main(void)
 		cmocka_unit_test(a_log_without_a_whole_line_is_none_yet),
 		cmocka_unit_test(what_comes_later_does_not_count),
 		cmocka_unit_test(a_first_line_without_end_makes_no_head),
+		cmocka_unit_test(lines_come_from_the_file_that_the_head_was_of),
+		cmocka_unit_test(it_goes_back_in_a_packed_file_that_is_broken),
 	};
 
 	return cmocka_run_group_tests_name("log_head", tests, NULL, NULL);
