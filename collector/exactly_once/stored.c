@@ -252,8 +252,7 @@ int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,
 	static const char sql[] =
 		"SELECT count() FROM ingest_progress WHERE " PARTITION_IS
 		"AND " IS_NEW " AND first = {from:UInt64} "
-		"AND last = {last:UInt64} "
-		"AND rows + dead_lettered + lost > 0";
+		"AND last = {last:UInt64}";
 	const struct question_range range = {first, last, since_ms};
 	uint64_t count = 0;
 

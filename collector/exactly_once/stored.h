@@ -67,7 +67,9 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 		  struct ranges *ret, struct error *err);
 
 /* Does ingest_progress report these offsets, in a row of their own whose
- * append_time is not before `since_ms`? */
+ * append_time is not before `since_ms`?  Such a row may count nothing: lines of
+ * an import can be neither clicks nor unreadable.  The row of an empty batch is
+ * none, since its last offset comes before its first. */
 int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,
 		       uint64_t first, uint64_t last, int64_t since_ms,
 		       bool *ret, struct error *err);

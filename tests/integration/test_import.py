@@ -407,6 +407,22 @@ def a_day_ahead(tables, where):
                  f"DAY AS at) FROM import_journal WHERE {where}")
 
 
+@pytest.mark.parametrize("fault", ["error_before", "error_after",
+                                   "drop_before", "drop_after"])
+def test_a_batch_without_clicks_is_reported_once(tables, importer, log, proxy,
+                                                 fault):
+    lines = [line(path="/elsewhere"), "\n", line(path="/elsewhere")]
+    proxy.at(1, fault, "ingest_progress")
+    out = importer(url=proxy.url)(log(lines), "--path-prefix", "/go",
+                                  "--wait", "10s")
+    assert "2 are not below the path prefix" in out and "1 are blank" in out
+    assert proxy.faults() == {fault: 1}
+    assert tables.rows("SELECT first, last, rows, dead_lettered, lost "
+                       "FROM ingest_progress") == [
+        {"first": 0, "last": len("".join(lines[:2])), "rows": 0,
+         "dead_lettered": 0, "lost": 0}]
+
+
 @pytest.mark.parametrize("ahead", [
     pytest.param(False, id="clock right"),
     pytest.param(True, id="begun when it was ahead")])
