@@ -16,6 +16,10 @@
 #define CLOCK_HOUR   (60 * CLOCK_MINUTE)
 #define CLOCK_DAY    (24 * CLOCK_HOUR)
 
+/* The year 2100.  A later time is a broken clock's or message's; hours of
+ * ClickHouse are seconds in 32 bits, which end in 2106. */
+#define CLOCK_REAL_MAX INT64_C(4102444800000)
+
 /* A duration that never ends. */
 #define DURATION_NEVER INT64_MAX
 

@@ -8,9 +8,6 @@
 #include "common/clock.h"
 #include "schemas/counters.pb-c.h"
 
-/* Later than the year 2100 is a broken clock or a broken message; DateTime ends
- * in 2106. */
-#define TIME_MAX_MS UINT64_C(4102444800000)
 /* Sums of many redirectors must not wrap round. */
 #define COUNT_MAX (UINT64_C(1) << 48)
 #define TEXT_MAX  320
@@ -45,13 +42,13 @@ static int check_times(const Shortloop__RedirectorCounters *m,
 	if (!m->boot || !m->sequence)
 		return error_set(err, ERROR_INPUT,
 				 "not counters: without boot or sequence");
-	if (!m->hour_ms || m->hour_ms > TIME_MAX_MS ||
+	if (!m->hour_ms || m->hour_ms > CLOCK_REAL_MAX ||
 	    m->hour_ms % (uint64_t)CLOCK_HOUR != 0)
 		return error_set(err, ERROR_INPUT,
 				 "not counters: hour %" PRIu64 " ms",
 				 m->hour_ms);
-	if (!m->started_ms || m->started_ms > TIME_MAX_MS || !m->until_ms ||
-	    m->until_ms > TIME_MAX_MS)
+	if (!m->started_ms || m->started_ms > CLOCK_REAL_MAX || !m->until_ms ||
+	    m->until_ms > CLOCK_REAL_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "not counters: from %" PRIu64
 				 " ms until %" PRIu64 " ms",

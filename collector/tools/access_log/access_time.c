@@ -8,8 +8,6 @@
 
 #include "common/clock.h"
 
-#define TIME_MAX_MS INT64_C(7258118400000) /* 2200 */
-
 enum {
 	TEXT_MAX = 63
 };
@@ -125,7 +123,7 @@ static bool read_number(const char *t, size_t len, int64_t *ret_ms)
 			return false;
 		fraction += (t[i] - '0') * scale;
 	}
-	if (whole > TIME_MAX_MS / CLOCK_SECOND)
+	if (whole > CLOCK_REAL_MAX / CLOCK_SECOND)
 		return false;
 	*ret_ms = whole * CLOCK_SECOND + fraction;
 	return true;
@@ -169,7 +167,7 @@ int access_time_read(const char *text, size_t len, const char *pattern,
 	else
 		ok = read_clf(text, len, &ms) || read_iso(text, len, &ms) ||
 		     read_number(text, len, &ms);
-	if (!ok || ms <= 0 || ms > TIME_MAX_MS)
+	if (!ok || ms <= 0 || ms > CLOCK_REAL_MAX)
 		return refuse(whole, whole_len, err);
 	*ret_ms = ms;
 	return 0;

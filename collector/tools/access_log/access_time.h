@@ -14,7 +14,7 @@
  *					the offset, a comma before fractions
  *	1431857103.123			seconds; 13 digits are ms, 16 are us
  * and, where `pattern` is not NULL, what strptime(3) makes of it (UTC unless
- * it has %z).  A time before 1970 or after 2200 is ERROR_INPUT.
+ * it has %z).  A time before 1970 or after CLOCK_REAL_MAX is ERROR_INPUT.
  */
 int access_time_read(const char *text, size_t len, const char *pattern,
 		     int64_t *ret_ms, struct error *err);

@@ -4,6 +4,7 @@
 
 #include "collector/tools/access_log/access_format.h"
 #include "collector/tools/access_log/access_time.h"
+#include "common/clock.h"
 
 #define MAY17 INT64_C(1431857103000) /* 2015-05-17 10:05:03 UTC */
 
@@ -264,6 +265,37 @@ static void what_is_no_time_is_refused(void **state)
 	}
 }
 
+static void check_time(const char *text, const char *pattern, int64_t want)
+{
+	struct error err = {0};
+	int64_t ms = -1;
+	int status = access_time_read(text, strlen(text), pattern, &ms, &err);
+
+	assert_int_equal(status, want < 0 ? -1 : 0);
+	assert_int_equal(err.code, want < 0 ? ERROR_INPUT : 0);
+	assert_int_equal(ms, want);
+}
+
+/* Hours are seconds in 32 bits: 2162 would be 2026. */
+static void no_time_is_later_than_hours_can_be(void **state)
+{
+	const int64_t max = CLOCK_REAL_MAX;
+
+	(void)state;
+	assert_true(max / CLOCK_SECOND <= UINT32_MAX);
+	check_time("01/Jan/2100:00:00:00 +0000", NULL, max);
+	check_time("4102444800", NULL, max);
+	check_time("4102444800000", NULL, max);
+	check_time("2100-01-01", "%Y-%m-%d", max);
+	check_time("01/Jan/2100:00:00:01 +0000", NULL, -1);
+	check_time("2100-01-01T00:00:00.001Z", NULL, -1);
+	check_time("4102444800.001", NULL, -1);
+	check_time("4102444800001", NULL, -1);
+	check_time("4102444800001000", NULL, -1);
+	check_time("2100-01-02", "%Y-%m-%d", -1);
+	check_time("27/Dec/2162:16:33:16 +0000", NULL, -1);
+}
+
 static void what_is_no_line_is_refused_with_its_column(void **state)
 {
 	static const struct {
@@ -378,6 +410,7 @@ int main(void)
 		TEST(json_keys_may_have_other_names),
 		TEST(times_are_read_as_they_are_written),
 		TEST(what_is_no_time_is_refused),
+		TEST(no_time_is_later_than_hours_can_be),
 		TEST(what_is_no_line_is_refused_with_its_column),
 		TEST(what_was_no_request_has_no_path),
 		TEST(a_whole_url_in_a_request_is_a_path),
