@@ -63,7 +63,7 @@ struct counters_intake {
 	struct buf rows;
 	size_t row_count;
 	size_t letters;
-	atomic_bool letter_failed;
+	atomic_uint letters_given_up;
 	int64_t since; /* monotonic ms, of the first of them */
 	unsigned tries;
 	int64_t retry_at; /* monotonic ms */
@@ -85,7 +85,6 @@ static void forget(struct counters_intake *in)
 {
 	buf_reset(&in->rows);
 	in->row_count = in->letters = 0;
-	atomic_store(&in->letter_failed, false);
 }
 
 static void commit(struct counters_intake *in, int32_t number)
@@ -202,7 +201,7 @@ static int put_letter(struct counters_intake *in,
 		      const struct error *reason, struct error *err)
 {
 	if (dead_letters_put(in->dead_letters, record, reason->text,
-			     &in->letter_failed, err) < 0)
+			     &in->letters_given_up, err) < 0)
 		return -1;
 	log_warn(in->log, "counters rejected: they go to the dead letters",
 		 log_str("topic", record->topic),

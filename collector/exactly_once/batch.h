@@ -37,6 +37,10 @@ struct batch {
 	uint64_t stored_before;
 	struct ranges in_hand; /* offsets of the others, whose rows are here */
 	uint64_t dead_lettered;
+	/* How many letters of its partition Kafka had given up when its first
+	 * one was put: if they are more by now, one of its own may be nowhere.
+	 */
+	unsigned letters_given_up;
 	uint64_t lost;	/* of a gap: offsets that Kafka holds no longer */
 	uint64_t first; /* offsets, while not empty */
 	uint64_t last;

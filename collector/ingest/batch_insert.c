@@ -124,9 +124,9 @@ static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
 	if (dead_letters_flush(d->setup->dead_letters, DEAD_LETTER_WAIT_MS,
 			       err) < 0)
 		return BATCH_INSERT_KAFKA_FAILED;
-	/* Only looked at: it may be the flag of a later batch, if the partition
-	 * went and came back meanwhile. */
-	if (!atomic_load(d->dead_letter_failed))
+	/* The letter may have been another batch's: then its events are read
+	 * again for nothing. */
+	if (atomic_load(d->letters_given_up) == b->letters_given_up)
 		return BATCH_INSERT_DONE;
 	error_set_retriable(err, ERROR_REMOTE,
 			    "dead letters: Kafka does not take them; is the "

@@ -36,7 +36,7 @@ struct batch_insert {
 	const struct batch_insert_setup *setup;
 	struct inserts *inserts;
 	struct partition *partition;
-	atomic_bool *dead_letter_failed;
+	const atomic_uint *letters_given_up; /* the partition's */
 	enum sink_table table;
 	struct progress_origin origin;
 	struct batch batch;

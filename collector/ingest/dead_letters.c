@@ -18,21 +18,21 @@ struct dead_letters {
 
 /* One on its way. */
 struct letter {
-	atomic_bool *failed;
+	atomic_uint *given_up;
 	int32_t partition;
 	int64_t offset;
 	char topic[];
 };
 
 static struct letter *letter_new(const struct kafka_record *record,
-				 atomic_bool *failed)
+				 atomic_uint *given_up)
 {
 	size_t len = strlen(record->topic) + 1;
 	struct letter *l = malloc(sizeof(*l) + len);
 
 	if (!l)
 		return NULL;
-	l->failed = failed;
+	l->given_up = given_up;
 	l->partition = record->partition;
 	l->offset = record->offset;
 	memcpy(l->topic, record->topic, len);
@@ -67,7 +67,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 	if (err && err->code == ERROR_INPUT)
 		lose(arg, l);
 	else if (err)
-		atomic_store(l->failed, true);
+		atomic_fetch_add(l->given_up, 1);
 	free(l);
 }
 
@@ -112,7 +112,8 @@ void dead_letters_free(struct dead_letters *d)
 }
 
 int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
-		     const char *reason, atomic_bool *failed, struct error *err)
+		     const char *reason, atomic_uint *given_up,
+		     struct error *err)
 {
 	char partition[16], offset[24], key[KEY_SIZE];
 	struct kafka_header headers[6] = {
@@ -122,7 +123,7 @@ int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 		{"reason", reason},
 	};
 	size_t count = 4;
-	struct letter *l = letter_new(record, failed);
+	struct letter *l = letter_new(record, given_up);
 	const char *replays = kafka_record_header(record, LETTER_REPLAYS);
 
 	if (!l)

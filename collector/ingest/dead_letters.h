@@ -32,11 +32,11 @@ struct dead_letters *dead_letters_new(const struct kafka_config *config,
 void dead_letters_free(struct dead_letters *d); /* NULL accepted */
 
 /*
- * Queues a copy; when that fails it may be tried again.  *failed, which must
- * outlive `d`, is set should Kafka give the copy up later.
+ * Queues a copy; when that fails it may be tried again.  *given_up, which must
+ * outlive `d`, is counted up on another thread should Kafka give the copy up.
  */
 int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
-		     const char *reason, atomic_bool *failed,
+		     const char *reason, atomic_uint *given_up,
 		     struct error *err);
 
 /* Waits until Kafka has acknowledged all of them or given up; before that,

@@ -169,7 +169,7 @@ static void describe(struct inserts *in, struct partition *p,
 	job->job.done = on_done;
 	job->inserts = in;
 	job->partition = p;
-	job->dead_letter_failed = &p->dead_letter_failed;
+	job->letters_given_up = &p->letters_given_up;
 	job->table = p->table;
 	job->origin = origin_of(in, p);
 	/* Hours are settled of clicks alone. */

@@ -24,8 +24,11 @@ static int put_dead_letter(struct intake *in, struct partition *p,
 			   const struct kafka_record *r, int64_t append_ms,
 			   const struct error *reason, struct error *err)
 {
+	/* Before it is put: it may be given up at any time after that. */
+	if (!p->filling.dead_lettered)
+		p->filling.letters_given_up = atomic_load(&p->letters_given_up);
 	if (dead_letters_put(in->dead_letters, r, reason->text,
-			     &p->dead_letter_failed, err) < 0)
+			     &p->letters_given_up, err) < 0)
 		return -1;
 	log_dead_letter(in, r, reason);
 	metric_add(in->metrics->dead_lettered, 1);

@@ -53,7 +53,6 @@ void partition_clear(struct partition *p)
 	p->repeat = (struct intent){0};
 	p->next_offset = p->reread_from = -1;
 	p->commit.due = false;
-	atomic_store(&p->dead_letter_failed, false);
 	ranges_release(&p->stored);
 	batch_reset(&p->filling);
 }

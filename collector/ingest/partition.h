@@ -84,9 +84,10 @@ struct partition {
 	int64_t reread_from;
 	int64_t log_end; /* asked while it is paused; 0: not (housekeeping.h) */
 	int64_t behind;	 /* events before the log's end; -1: not known */
-	/* Kafka gave up a dead letter of what is held.  Set on the producer's
-	 * thread, until all that is held is dropped and read again. */
-	atomic_bool dead_letter_failed;
+	/* Dead letters that Kafka gave up, counted on the producer's thread.
+	 * Never set back: an insert that is under way when all that is held is
+	 * dropped compares it, too (batch.letters_given_up). */
+	atomic_uint letters_given_up;
 
 	struct batch filling;
 	struct {
