@@ -1,23 +1,28 @@
 -- The lease on a node number: a hash of holder and until, kept after the lease
--- has ended, since nobody may make ids below `until` again.  With a lease of 0
--- the holder gives it up and says below what it made ids (never raised).
+-- has ended, since nobody may make ids below `until` again; and from where the
+-- holder makes them.  With a lease of 0 the holder gives it up and says below
+-- what it made ids: the end is where that is, but not below where it began.
 -- KEYS node    ARGV holder lease until
 -- Replies {1, from, until} or {0, holder, until}.
 local now = now_ms()
-local there = redis.call('HMGET', KEYS[1], 'holder', 'until')
+local there = redis.call('HMGET', KEYS[1], 'holder', 'until', 'from')
 local holder, ends = there[1] or '', tonumber(there[2] or 0)
 if holder ~= ARGV[1] and holder ~= '' and ends > now then
   return {0, holder, ends}
 end
 if ARGV[2] == '0' then
   if holder == ARGV[1] then
+    local from = tonumber(there[3] or 0)
     redis.call('HSET', KEYS[1], 'holder', '', 'until',
-      time_text(math.min(ends, tonumber(ARGV[3]))))
+      time_text(math.max(from, tonumber(ARGV[3]))))
   end
   return {1, 0, 0}
 end
--- Its holder goes on where it was; who comes new starts where all others ended.
-local from = holder == ARGV[1] and 0 or ends
+-- Who comes new starts where all others ended.  Its holder is told that again:
+-- the answer that said so may have been lost.
+local from = ends
+if holder == ARGV[1] then from = tonumber(there[3] or 0) end
 ends = math.max(ends, now + tonumber(ARGV[2]))
-redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', time_text(ends))
+redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', time_text(ends), 'from',
+  time_text(from))
 return {1, from, ends}

@@ -38,6 +38,13 @@ static struct heard keep(struct async_fixture *a, const char *holder,
 	return h;
 }
 
+static void release(struct async_fixture *a, const char *holder, int64_t until)
+{
+	assert_int_equal(node_lease_release_async(a->redis, a->f->store, NODE,
+						  holder, until, &a->err),
+			 0);
+}
+
 static void a_free_node_is_leased_from_now(void **state)
 {
 	struct heard h = keep(*state, "one", 10000);
@@ -83,12 +90,45 @@ static void who_gives_up_says_until_when_it_made_ids(void **state)
 	struct heard next;
 
 	keep(a, "one", 10000);
-	assert_int_equal(node_lease_release_async(a->redis, a->f->store, NODE,
-						  "one", end, &a->err),
-			 0);
+	release(a, "one", end);
 	next = keep(a, "two", 10000);
 	assert_int_equal(next.code, ERROR_NONE);
 	assert_int_equal(next.from, end);
+}
+
+/* The answer that said so may have been lost. */
+static void the_holder_is_told_again_where_it_begins(void **state)
+{
+	struct heard first = keep(*state, "one", 100), next;
+
+	sleep_ms(150);
+	keep(*state, "two", 10000);
+	next = keep(*state, "two", 10000);
+	assert_int_equal(next.code, ERROR_NONE);
+	assert_int_equal(next.from, first.until);
+}
+
+static void what_was_given_up_is_not_below_where_it_began(void **state)
+{
+	struct async_fixture *a = *state;
+	int64_t end = clock_real_ms() + 5000;
+
+	keep(a, "one", 10000);
+	release(a, "one", end);
+	keep(a, "two", 10000);
+	release(a, "two", 1); /* it made none */
+	assert_int_equal(keep(a, "three", 10000).from, end);
+}
+
+/* Ids were made for a lease that Redis has forgotten the last part of. */
+static void what_was_made_counts_where_redis_knows_less(void **state)
+{
+	struct async_fixture *a = *state;
+	int64_t end = clock_real_ms() + 5000;
+
+	keep(a, "one", 100);
+	release(a, "one", end);
+	assert_int_equal(keep(a, "two", 10000).from, end);
 }
 
 static void nobody_gives_up_anothers_lease(void **state)
@@ -96,9 +136,7 @@ static void nobody_gives_up_anothers_lease(void **state)
 	struct async_fixture *a = *state;
 
 	keep(a, "one", 10000);
-	assert_int_equal(node_lease_release_async(a->redis, a->f->store, NODE,
-						  "two", 1, &a->err),
-			 0);
+	release(a, "two", 1);
 	assert_int_equal(keep(a, "two", 10000).code, ERROR_BUSY);
 }
 
@@ -110,6 +148,9 @@ int main(void)
 		ASYNC(the_holder_keeps_it_and_its_end_only_rises),
 		ASYNC(the_next_holder_begins_where_the_last_lease_ended),
 		ASYNC(who_gives_up_says_until_when_it_made_ids),
+		ASYNC(the_holder_is_told_again_where_it_begins),
+		ASYNC(what_was_given_up_is_not_below_where_it_began),
+		ASYNC(what_was_made_counts_where_redis_knows_less),
 		ASYNC(nobody_gives_up_anothers_lease),
 	};
 
