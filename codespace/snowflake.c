@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #define MS_END (INT64_C(1) << SNOWFLAKE_MS_BITS)
+/* In `next`: no more ids.  Above all pairs of ms and sequence. */
+#define ENDED (UINT64_C(1) << 63)
 
 /* Times in here are ms since the epoch of snowflakes. */
 struct snowflake {
-	/* The first pair of ms and sequence not yet made.  Only ever rises. */
+	/* The first pair of ms and sequence not yet made, and ENDED.  Only ever
+	 * rises. */
 	_Atomic uint64_t next;
 	_Atomic int64_t until;
 	_Atomic int64_t clock; /* the latest that an id was made at */
@@ -131,6 +134,11 @@ int snowflake_next(struct snowflake *s, int64_t now_ms, uint64_t *ret_id,
 		return -1;
 	next = atomic_load_explicit(&s->next, memory_order_acquire);
 	do {
+		if (next & ENDED)
+			return error_set_retriable(
+				err, ERROR_BUSY,
+				"no ids are made any more: the node was given "
+				"up");
 		mine = (uint64_t)now << bits;
 		if (mine < next)
 			mine = next;
@@ -145,6 +153,19 @@ int snowflake_next(struct snowflake *s, int64_t now_ms, uint64_t *ret_id,
 		  (uint64_t)s->node << bits |
 		  (mine & ((UINT64_C(1) << bits) - 1));
 	return 0;
+}
+
+int64_t snowflake_end(struct snowflake *s)
+{
+	/* Whoever has read `next` before this takes no id from it any more. */
+	uint64_t next = atomic_fetch_or_explicit(&s->next, ENDED,
+						 memory_order_acq_rel) &
+			~ENDED;
+	uint64_t first = UINT64_C(1) << s->sequence_bits;
+
+	/* A ms that has been begun is over. */
+	return (int64_t)((next + first - 1) >> s->sequence_bits) +
+	       SNOWFLAKE_EPOCH;
 }
 
 int64_t snowflake_ms(uint64_t id, unsigned sequence_bits)

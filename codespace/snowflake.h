@@ -59,13 +59,22 @@ void snowflake_allow(struct snowflake *s, int64_t from_ms, int64_t until_ms);
  * back.  From any thread, without a lock.  Returns -1 with
  *
  *	ERROR_BUSY, retriable	the ids have run ahead by the whole lead, or
- *				nothing is allowed at this time: later
+ *				nothing is allowed at this time: later; or it
+ *				was ended
  *	ERROR_UNSAFE, retriable	the clock went back by more than the lead; says
  *				by how much: when it has caught up
  *	ERROR_SYSTEM		the clock is before 2020 or after 2089
  */
 int snowflake_next(struct snowflake *s, int64_t now_ms, uint64_t *ret_id,
 		   struct error *err);
+
+/*
+ * Ends it for good: no id is made after this call, on any thread, and
+ * snowflake_next returns ERROR_BUSY, retriable.  Returns the first ms (real)
+ * that no id was made of, nor of any later one: what a lease that is given up
+ * may be lowered to.  The clock cannot tell that: it may have gone back.
+ */
+int64_t snowflake_end(struct snowflake *s);
 
 /* When an id was made, in real ms, give or take the lead. */
 int64_t snowflake_ms(uint64_t id, unsigned sequence_bits);

@@ -126,15 +126,19 @@ void id_generator_redis_up(struct id_generator *g)
 
 void id_generator_stop(struct id_generator *g)
 {
+	int64_t codes, links;
 	struct error err;
 
 	if (!g->timer)
 		return;
 	loop_timer_free(g->timer);
 	g->timer = NULL;
-	/* No id that was made lies further ahead of the clock than the lead. */
+	/* First no thread makes an id any more; only then is known which was
+	 * the last. */
+	codes = snowflake_end(g->codes);
+	links = snowflake_end(g->links);
 	node_lease_release_async(g->redis, g->store, g->node, g->holder,
-				 clock_real_ms() + SNOWFLAKE_LEAD + 1, &err);
+				 codes > links ? codes : links, &err);
 }
 
 /* --- ids ------------------------------------------------------------------ */

@@ -36,7 +36,8 @@ int id_generator_start(struct id_generator *g, struct loop *loop,
 /* Redis is there, or there again: asks for the lease at once.  On the same
  * thread; before the start and after the stop it does nothing. */
 void id_generator_redis_up(struct id_generator *g);
-/* Gives the lease up; on the same thread, before its loop is freed. */
+/* Gives the lease up; on the same thread, before its loop is freed.  From then
+ * on no thread makes an id: a create that comes late is to be sent again. */
 void id_generator_stop(struct id_generator *g);
 
 /* Retriable errors: the lease is not held, or more was made than the clock has

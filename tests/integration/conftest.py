@@ -17,6 +17,7 @@ first time a test asks for them, and end with it: also when pytest is killed.
     program         program("redirector", config) starts it and waits for ready
     skew            skew(seconds): the environment of a program whose clock is
                     wrong
+    wall_clock      .env of programs whose clock .set(seconds) sets wrong
     confinement     support.unit.Confinement: programs under their systemd units
     workdir         a directory of this test
     free_port       a function that returns an unused port
@@ -26,6 +27,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -260,14 +262,32 @@ def proxy(clickhouse_server):
 
 
 @pytest.fixture(scope="session")
-def skew(tmp_path_factory):
-    """skew(seconds): the environment of a program whose wall clock is wrong."""
+def skew_library(tmp_path_factory):
     library = tmp_path_factory.mktemp("skew") / "skew.so"
     source = servers.ROOT / "tests/integration/support/skew.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
                    check=True)
-    return lambda seconds: {"LD_PRELOAD": str(library),
+    return library
+
+
+@pytest.fixture(scope="session")
+def skew(skew_library):
+    """skew(seconds): the environment of a program whose wall clock is wrong."""
+    return lambda seconds: {"LD_PRELOAD": str(skew_library),
                             "SKEW_SECONDS": str(seconds)}
+
+
+@pytest.fixture
+def wall_clock(skew_library, workdir):
+    """.env of programs whose wall clock is off, from .set(seconds) to the next."""
+    path = workdir / "skew"
+    path.write_bytes(struct.pack("l", 0))
+
+    def set(seconds):
+        with path.open("r+b") as file:
+            file.write(struct.pack("l", seconds))
+    return type("WallClock", (), {"set": staticmethod(set), "env": {
+        "LD_PRELOAD": str(skew_library), "SKEW_FILE": str(path)}})
 
 
 # --- our programs --------------------------------------------------------------------

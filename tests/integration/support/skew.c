@@ -1,7 +1,8 @@
 /*
  * skew.c - a process whose clock is wrong: LD_PRELOAD it, and the wall clock is
  * SKEW_SECONDS off.  Clocks that only count on (monotonic, boottime) are right,
- * as they are on such a host.
+ * as they are on such a host.  With SKEW_FILE, the seconds are a `long` in that
+ * file, so that a test may set the clock while the process runs.
  *
  * ClickHouse's engine brings a C library of its own, which asks the kernel's
  * vDSO: with SKEW_VDSO its functions are overwritten with a jump to these here.
@@ -9,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +21,29 @@
 #include <time.h>
 #include <unistd.h>
 
+static const volatile long *file_of_skew;
+
+__attribute__((constructor)) static void map_file(void)
+{
+	const char *path = getenv("SKEW_FILE");
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	void *map =
+		fd < 0 ? MAP_FAILED
+		       : mmap(NULL, sizeof(long), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (path && map == MAP_FAILED)
+		abort();
+	if (path)
+		file_of_skew = map;
+	close(fd);
+}
+
 static long skew(void)
 {
 	const char *text = getenv("SKEW_SECONDS");
 
+	if (file_of_skew)
+		return *file_of_skew;
 	return text ? atol(text) : 0;
 }
 

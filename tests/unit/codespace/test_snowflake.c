@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "codespace/snowflake.h"
@@ -163,6 +164,66 @@ static void a_lease_is_never_shortened(void **state)
 	snowflake_free(s);
 }
 
+/* --- the end -------------------------------------------------------------- */
+
+static void
+the_end_lies_behind_the_last_id_whatever_the_clock_says(void **state)
+{
+	struct snowflake *s = open_node(12, 1000);
+	uint64_t last;
+
+	(void)state;
+	snowflake_allow(s, START, FAR);
+	next(s, START + 5000);
+	last = next(s, START + 4500);
+	assert_refused(s, START, ERROR_UNSAFE);
+	assert_true(snowflake_end(s) == snowflake_ms(last, 12) + 1);
+	snowflake_free(s);
+}
+
+static void the_end_of_a_used_up_millisecond_is_the_next(void **state)
+{
+	struct snowflake *s = open_node(6, 1000);
+
+	(void)state;
+	snowflake_allow(s, START, FAR);
+	for (int i = 0; i < 64; i++)
+		next(s, START);
+	assert_true(snowflake_end(s) == START + 1);
+	snowflake_free(s);
+}
+
+static void nothing_is_made_after_the_end(void **state)
+{
+	struct snowflake *s = open_node(12, 1000);
+	int64_t end;
+
+	(void)state;
+	snowflake_allow(s, START, FAR);
+	next(s, START);
+	end = snowflake_end(s);
+	assert_refused(s, START, ERROR_BUSY);
+	snowflake_allow(s, START + 5000, FAR + 5000);
+	assert_refused(s, START + 5000, ERROR_BUSY);
+	assert_true(snowflake_end(s) == end);
+	snowflake_free(s);
+}
+
+static void who_made_nothing_ends_where_he_might_have_begun(void **state)
+{
+	struct snowflake *s = open_node(12, 1000);
+
+	(void)state;
+	assert_true(snowflake_end(s) == SNOWFLAKE_EPOCH);
+	snowflake_free(s);
+	s = open_node(12, 1000);
+	snowflake_allow(s, START, FAR);
+	assert_true(snowflake_end(s) == START);
+	snowflake_free(s);
+}
+
+/* --- the clock and the settings ------------------------------------------- */
+
 static void the_clock_must_be_of_this_age(void **state)
 {
 	struct snowflake *s = open_node(12, 1000);
@@ -248,6 +309,52 @@ static void threads_never_make_the_same_id(void **state)
 	snowflake_free(s);
 }
 
+struct ended {
+	struct snowflake *s;
+	_Atomic int made;
+	uint64_t last; /* of this thread */
+	pthread_t thread;
+};
+
+static void *make_until_the_end(void *arg)
+{
+	struct ended *e = arg;
+	struct error err;
+
+	while (snowflake_next(e->s, START, &e->last, &err) == 0)
+		e->made++;
+	return NULL;
+}
+
+static void no_thread_makes_an_id_behind_the_end(void **state)
+{
+	struct ended threads[THREADS];
+	struct snowflake *s;
+	int64_t end;
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		s = open_node(12, 1000);
+		snowflake_allow(s, START, FAR);
+		for (int t = 0; t < THREADS; t++) {
+			threads[t] = (struct ended){.s = s};
+			assert_int_equal(
+				pthread_create(&threads[t].thread, NULL,
+					       make_until_the_end, &threads[t]),
+				0);
+		}
+		while (threads[round % THREADS].made == 0)
+			sched_yield();
+		end = snowflake_end(s);
+		for (int t = 0; t < THREADS; t++)
+			pthread_join(threads[t].thread, NULL);
+		for (int t = 0; t < THREADS; t++)
+			assert_true(!threads[t].made ||
+				    snowflake_ms(threads[t].last, 12) < end);
+		snowflake_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,9 +368,16 @@ int main(void)
 		cmocka_unit_test(nothing_is_made_before_it_is_allowed),
 		cmocka_unit_test(a_lease_that_begins_later_raises_the_ids),
 		cmocka_unit_test(a_lease_is_never_shortened),
+		cmocka_unit_test(
+			the_end_lies_behind_the_last_id_whatever_the_clock_says),
+		cmocka_unit_test(the_end_of_a_used_up_millisecond_is_the_next),
+		cmocka_unit_test(nothing_is_made_after_the_end),
+		cmocka_unit_test(
+			who_made_nothing_ends_where_he_might_have_begun),
 		cmocka_unit_test(the_clock_must_be_of_this_age),
 		cmocka_unit_test(wrong_settings_are_refused),
 		cmocka_unit_test(threads_never_make_the_same_id),
+		cmocka_unit_test(no_thread_makes_an_id_behind_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
