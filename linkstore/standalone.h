@@ -20,7 +20,7 @@ void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
 			Shortloop__Link *link);
 
 enum standalone_outcome {
-	STANDALONE_CREATED, /* now, or by an earlier try of this very link_id */
+	STANDALONE_CREATED, /* now, or by an earlier try of this very link */
 	STANDALONE_TAKEN,   /* another link has this code, or its tombstone */
 	/* Another link had this alias, and ended less than a quarantine ago. */
 	STANDALONE_QUARANTINED,

@@ -1,7 +1,8 @@
 -- Stores a link that belongs to no block; alone in its slot, a live link is
--- never overwritten.  A link there with the same link_id (the first nine bytes
--- of the record) is my own earlier try; another is handed back, so that the
--- caller sees whether it is the same URL of the same owner.  Nor is a chosen code
+-- never overwritten.  This very record, or a later version of the link with its
+-- link_id (the first nine bytes of the record), is my own earlier try; another
+-- is handed back, so that the caller sees whether it is the same URL of the same
+-- owner.  Nor is a chosen code
 -- given out whose former link has left a trace: it ended less than a quarantine
 -- ago.
 -- KEYS link [trace]    ARGV record ttl|never deadline (0: none) [quarantine]
@@ -25,7 +26,10 @@ if not there then
   if trace then trace_follow(trace, head, KEYS[1], tonumber(ARGV[4])) end
   return {1, time_reply(now + time_value(ARGV[2]))}
 end
-if is_link(there, head) then
+-- A try again sends the same bytes.  A first version that is another has a
+-- link_id that was made twice.
+if there == ARGV[1] or (is_link(there, head) and
+    record_version(there) > record_version(ARGV[1])) then
   return {1, redis.call('PEXPIRETIME', KEYS[1])}
 end
 return {0, there, redis.call('PTTL', KEYS[1])}

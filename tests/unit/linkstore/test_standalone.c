@@ -76,6 +76,32 @@ static void the_very_same_link_again_is_a_success(void **state)
 	assert_in_range(again.expires, first.expires - 50, first.expires + 50);
 }
 
+/* Cannot be unless an id was made twice. */
+static void another_link_of_the_same_link_id_is_anothers(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = target(f, "sale-26");
+	Shortloop__Link link = link_number(f, 7), other = link_number(f, 7);
+	struct standalone_result result;
+
+	create(f, &t, &link);
+	other.owner = text_of("thief");
+	result = create(f, &t, &other);
+	assert_int_equal(result.outcome, STANDALONE_TAKEN);
+}
+
+static void a_link_that_was_changed_meanwhile_is_my_earlier_try(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = target(f, "sale-26");
+	Shortloop__Link first = link_number(f, 7), changed = link_number(f, 7);
+
+	changed.version = 2;
+	changed.owner = text_of("shoe shop");
+	create(f, &t, &changed);
+	assert_int_equal(create(f, &t, &first).outcome, STANDALONE_CREATED);
+}
+
 static void a_live_link_is_never_overwritten(void **state)
 {
 	struct fixture *f = *state;
@@ -329,6 +355,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_ALL(a_link_is_stored_alone_in_its_slot),
 		TEST_ALL(the_very_same_link_again_is_a_success),
+		TEST_ALL(another_link_of_the_same_link_id_is_anothers),
+		TEST_ALL(a_link_that_was_changed_meanwhile_is_my_earlier_try),
 		TEST_ALL(a_live_link_is_never_overwritten),
 		TEST_ALL(a_link_may_live_for_ever),
 		TEST_ALL(past_its_deadline_nothing_is_stored),
