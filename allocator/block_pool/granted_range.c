@@ -55,7 +55,7 @@ struct granted_range {
 	struct block_range range; /* shrinks from its end while handed back */
 	char holder[LINK_HOLDER_MAX];
 	int64_t hold_until; /* clock_boottime_ms */
-	size_t unanswered;  /* opens and the confirmation; later, closes */
+	size_t unanswered;  /* opens or the confirmation; later, closes */
 	size_t at;	    /* the block that codes come from */
 	uint32_t offset;    /* the next code in it */
 	struct {
@@ -151,11 +151,41 @@ static void on_confirmed(void *arg, const struct error *err)
 	answered(range, err);
 }
 
+static void await(struct granted_range *range)
+{
+	range->unanswered++;
+	range->all->unopened++;
+}
+
+/* The last open is being answered: each block has a marker, ours or that of who
+ * opened it before us. */
+static bool is_opened(const struct granted_range *range)
+{
+	if (range->state != RANGE_UNCONFIRMED || range->unanswered != 1)
+		return false;
+	for (size_t i = 0; i < range->count; i++) {
+		if (range->blocks[i].use == USE_UNOPENED ||
+		    range->blocks[i].use == USE_OPENING)
+			return false;
+	}
+	return true;
+}
+
+static int confirm(struct granted_range *range, struct error *err)
+{
+	if (grant_confirm_async(range->all->redis, range->all->space,
+				&range->range, on_confirmed, range, err) < 0)
+		return -1;
+	await(range);
+	return 0;
+}
+
 static void on_open(void *arg, int64_t end, const struct error *err)
 {
 	struct granted_block *block = arg;
 	struct granted_range *range = block->range;
 	size_t i = (size_t)(block - range->blocks);
+	struct error why = {0};
 
 	(void)end;
 	if (!err)
@@ -168,13 +198,9 @@ static void on_open(void *arg, int64_t end, const struct error *err)
 		set_use(range, i, USE_UNOPENED);
 	if (err && err->code == ERROR_NOT_OWNER)
 		metric_add(range->all->metrics->opens_refused, 1);
+	if (is_opened(range) && confirm(range, &why) < 0)
+		err = &why;
 	answered(range, err);
-}
-
-static void await(struct granted_range *range)
-{
-	range->unanswered++;
-	range->all->unopened++;
 }
 
 int granted_range_open(struct granted_range *range, struct error *err)
@@ -190,12 +216,6 @@ int granted_range_open(struct granted_range *range, struct error *err)
 		set_use(range, i, USE_OPENING);
 		await(range);
 	}
-	/* Redis carries it out after the opens, which are before it on the same
-	 * connection, or not at all. */
-	if (grant_confirm_async(redis, range->all->space, &range->range,
-				on_confirmed, range, err) < 0)
-		return -1;
-	await(range);
 	return 0;
 }
 

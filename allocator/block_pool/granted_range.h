@@ -53,7 +53,9 @@ struct granted_range *granted_range_add(struct granted_ranges *ranges,
 					const struct block_range *blocks,
 					int64_t hold_until, struct error *err);
 
-/* Asks Redis to open all blocks, and says that they are in use from then on. */
+/* Asks Redis to open all blocks.  When all have been opened, says that they are
+ * in use from then on: Redis may refuse a script, and carry out what comes
+ * behind it. */
 int granted_range_open(struct granted_range *range, struct error *err);
 
 /* Takes the range out of the list, hands untouched blocks back and frees it. */

@@ -61,7 +61,8 @@ typedef void grant_done_fn(void *arg, const struct error *err);
  * those of them that were opened.  Until then they are marked in Redis as not
  * opened, by which the reclaimer knows, when a holder has died before it opened
  * them, that they hold no link.  So no link may be stored in a block before
- * this was answered.
+ * this was answered, and it is sent only once the opens have been: Redis
+ * carries it out when the opens in front of it have failed.
  */
 int grant_confirm_async(struct redis_async *redis,
 			const struct link_space *space,
