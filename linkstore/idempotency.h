@@ -11,7 +11,9 @@
  *	it is not, before	the first request is still under way
  *	the deadline
  *	it is not, after it	nothing was stored and nothing will be: the plan
- *				may be replaced, by comparing it whole
+ *				may be replaced, by comparing it whole; unless
+ *				its link may have ended already, which nobody
+ *				can tell from one that was not stored
  *
  * So no moment at which an allocator can be killed leaves two links, or a
  * request that can never be answered.  Each record is a slot of its own.

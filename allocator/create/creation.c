@@ -363,6 +363,7 @@ static void begin_idempotency(struct creation *c)
 		.key = c->order.key,
 		.line = c->order.line,
 		.body = c->order.body,
+		.ttl = c->order.request->fields.ttl->ttl,
 	};
 	struct error err;
 

@@ -11,6 +11,7 @@
 struct idempotency {
 	struct redis_async *redis;
 	const struct linkstore *store;
+	int64_t ttl;
 	idempotency_fn *fn;
 	void *arg;
 	char key[IDEM_KEY_MAX];
@@ -80,6 +81,7 @@ struct idempotency *idempotency_new(const struct idempotency_request *request,
 		return NULL;
 	i->redis = redis;
 	i->store = store;
+	i->ttl = request->ttl;
 	i->fn = fn;
 	i->arg = arg;
 	set_names(i, request);
@@ -129,20 +131,39 @@ static void refuse_ended(struct idempotency *i)
 	       "which has ended since; to make another, send another key");
 }
 
+static void refuse_doubtful(struct idempotency *i)
+{
+	refuse(i, 410, false,
+	       "the first request with this Idempotency-Key may have created a "
+	       "link, which would have ended by now; to make another, send "
+	       "another key");
+}
+
 /* --- the record of an earlier request ------------------------------------- */
+
+/* Has a link that was stored right after its plan ended by now?  The earlier
+ * request was the same, and so was its TTL. */
+static bool may_have_ended(const struct idempotency *i)
+{
+	int64_t planned_at = i->found.deadline - IDEM_WINDOW;
+
+	return i->found_at - planned_at >= i->ttl;
+}
 
 /* Decides when the link that the record names is not there. */
 static void judge_absence(struct idempotency *i)
 {
 	if (i->found.done) {
 		refuse_ended(i);
-	} else if (i->found_at > i->found.deadline) {
-		strcpy(i->plan, i->found.text);
-		proceed(i);
-	} else {
+	} else if (i->found_at <= i->found.deadline) {
 		refuse(i, 409, true,
 		       "the first request with this Idempotency-Key is still "
 		       "under way");
+	} else if (may_have_ended(i)) {
+		refuse_doubtful(i);
+	} else {
+		strcpy(i->plan, i->found.text);
+		proceed(i);
 	}
 }
 

@@ -61,6 +61,7 @@ struct idempotency_request {
 	struct http_slice key;
 	uint64_t line; /* of a batch; 0: a single create */
 	struct http_slice body;
+	int64_t ttl; /* ms that its link lives at least, or DURATION_NEVER */
 };
 
 struct idempotency;

@@ -337,6 +337,26 @@ def test_a_replay_of_a_link_that_ended_does_not_make_it_again(api):
     problem(send(api, key, ttl="2s"), 410)
 
 
+def leave_plan(redis, deadline):
+    """Only the plan of the last request is left, as if the rest of it was lost."""
+    record, = redis.scan_iter("i:*")
+    words = redis.get(record).split()
+    for link in redis.scan_iter("l:*"):
+        redis.delete(link)
+    redis.set(record, " ".join(["p", str(deadline), *words[2:]]), ex=86400)
+
+
+@pytest.mark.parametrize("ttl, status", [("2s", 410), ("1h", 201)])
+def test_a_plan_of_which_the_link_may_have_ended_is_not_made_again(api, redis, ttl,
+                                                                   status):
+    key = uuid.uuid4().hex
+    assert send(api, key, ttl=ttl, space="flakes").status_code == 201
+    leave_plan(redis, int(time.time() * 1000) - 1)
+    again = send(api, key, ttl=ttl, space="flakes")
+    assert again.status_code == status, again.text
+    assert len(list(redis.scan_iter("l:*"))) == (status == 201)
+
+
 @pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "a b"])
 def test_a_key_that_is_none_is_a_400(api, key):
     assert "Idempotency-Key" in problem(send(api, key), 400)
