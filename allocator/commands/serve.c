@@ -2,6 +2,7 @@
  * `allocator serve`: the threads that serve the API, each with its own loop,
  * Redis connection and blocks.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "allocator/allocator.h"
@@ -16,9 +17,15 @@ enum {
 	COUNT_EVERY_MS = 2000, /* links created, to the day's ledger */
 	PAINTERS = 2,	       /* threads that draw QR codes */
 	PICTURES_MAX = 64,     /* that wait for one */
+	/* How long ids may still be made for creates that the other threads are
+	 * at when the first one has none left: a successor waits for them. */
+	LATE_MS = 1000,
 };
 
+struct server;
+
 struct worker {
+	struct server *server;
 	struct allocator *allocator;
 	struct serving_thread serving;
 	struct redis_async *redis;
@@ -26,14 +33,17 @@ struct worker {
 	struct block_pool *block_pool;
 	struct loop_timer *count_timer;
 	struct loop_timer *give_up_timer;
+	struct loop_timer *late_timer;
 	struct api_context api;
 	bool is_first; /* keeps what runs once: spaces, reserve, ids */
+	bool finished;
 	bool redis_up;
 };
 
 struct server {
 	struct allocator *allocator;
 	struct workers *painters;
+	atomic_size_t undrained; /* workers that still answer */
 	size_t worker_count;
 	struct worker *workers[];
 };
@@ -116,17 +126,45 @@ static void stop_first(struct allocator *a)
 	redis_reserve_stop(a->reserve);
 }
 
-static void on_drained(void *arg)
+static void finish(struct worker *w)
 {
-	struct worker *w = arg;
-
-	if (w->is_first)
-		stop_first(w->allocator);
 	loop_timer_stop(w->count_timer);
 	send_counts(w);
 	loop_timer_set(w->give_up_timer,
 		       w->allocator->config->allocator.drain_timeout);
 	block_pool_close(w->block_pool, on_pool_closed, w);
+}
+
+/* On the first thread: no other needs it any more, or it has waited enough. */
+static void finish_first(void *arg)
+{
+	struct worker *w = arg;
+
+	if (w->finished)
+		return;
+	w->finished = true;
+	loop_timer_stop(w->late_timer);
+	stop_first(w->allocator);
+	finish(w);
+}
+
+static void on_drained(void *arg)
+{
+	struct worker *w = arg, *first = w->server->workers[0];
+	bool is_last = atomic_fetch_sub(&w->server->undrained, 1) == 1;
+	struct error err;
+
+	if (!w->is_first) {
+		/* Should that fail, it has waited enough in a moment. */
+		if (is_last)
+			loop_post(first->serving.loop, finish_first, first,
+				  &err);
+		finish(w);
+	} else if (is_last) {
+		finish_first(w);
+	} else {
+		loop_timer_set(w->late_timer, LATE_MS);
+	}
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -164,7 +202,8 @@ static int open_timers(struct worker *w, struct error *err)
 	w->count_timer =
 		loop_timer_new(w->serving.loop, on_count_timer, w, err);
 	w->give_up_timer = loop_timer_new(w->serving.loop, on_give_up, w, err);
-	if (!w->count_timer || !w->give_up_timer)
+	w->late_timer = loop_timer_new(w->serving.loop, finish_first, w, err);
+	if (!w->count_timer || !w->give_up_timer || !w->late_timer)
 		return -1;
 	loop_timer_set(w->count_timer, COUNT_EVERY_MS);
 	return 0;
@@ -275,6 +314,7 @@ static struct worker *worker_new(struct server *server, bool is_first,
 		error_set_nomem(err);
 		return NULL;
 	}
+	w->server = server;
 	w->allocator = server->allocator;
 	w->serving = (struct serving_thread){
 		.loop = loop_new(err),
@@ -355,6 +395,7 @@ static int server_start(struct server *s, struct error *err)
  * threads. */
 static void server_stop(struct server *s)
 {
+	atomic_store(&s->undrained, s->worker_count);
 	for (size_t i = 0; i < s->worker_count; i++)
 		serving_thread_drain(&s->workers[i]->serving);
 	for (size_t i = 0; i < s->worker_count; i++)

@@ -305,9 +305,9 @@ def test_rotated_while_it_asks_which_log_that_is(tables, importer, log, proxy):
     assert "5 became clicks" in proxied(path)
     assert "0 became clicks" in run(rotated)
     assert "80 became clicks" in run(path)
-    stored = tables.rows("SELECT topic, groupArray(offset) AS at FROM (SELECT "
+    stored = tables.rows("SELECT topic, groupArray(offset) AS places FROM (SELECT "
                          "* FROM clicks ORDER BY offset) GROUP BY topic")
-    assert sorted(row["at"] for row in stored) == sorted(
+    assert sorted(row["places"] for row in stored) == sorted(
         list(offsets(lines)) for lines in (old, new))
 
 
