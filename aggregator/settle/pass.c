@@ -245,7 +245,10 @@ static int pass_hours(struct pass *p, struct progress *last,
 		p->back_to = since < p->back_to ? since : p->back_to;
 	}
 	p->everything = mono >= p->recheck_at;
-	p->quiet = p->quiet && !p->everything;
+	/* After what is promised was read: what was reported by then is among
+	 * what was looked through, if nothing has changed. */
+	p->quiet = table_watch_is_quiet(&p->watch, p->settling.ch) &&
+		   !p->everything;
 	if (!p->quiet &&
 	    progress_stale_hours(p->settling.ch, p->everything ? 0 : since,
 				 p->everything ? 0 : p->back_to, p->everything,
@@ -288,7 +291,6 @@ static int look(struct pass *p, struct pass_result *ret, struct error *first,
 {
 	struct progress last;
 
-	p->quiet = table_watch_is_quiet(&p->watch, p->settling.ch);
 	if (pass_hours(p, &last, ret, first, err) < 0)
 		return -1;
 	/* Of hours that fail there may be more in every pass. */

@@ -351,7 +351,9 @@ int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 		"(reported.d_blocks != done.n_blocks OR "
 		"reported.d_rows != done.n_rows) "
 		"AND (toInt64(reported.d) + 86400) * 1000 <= {closed:Int64} "
-		"AND done.n_at <= {since:Int64} AND ({held:UInt8} OR "
+		/* A time to come was told by a clock that was ahead. */
+		"AND (done.n_at <= {since:Int64} OR done.n_at > "
+		"toUnixTimestamp64Milli(now64(3, 'UTC'))) AND ({held:UInt8} OR "
 		"held.n_attempt <= done.n_attempt OR reported.d_blocks != "
 		"held.n_blocks OR reported.d_rows != held.n_rows) "
 		"ORDER BY reported.d FORMAT TabSeparated";
