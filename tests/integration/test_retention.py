@@ -231,6 +231,20 @@ def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
     assert instant(ask(made, "/v1/pipeline")["loss"]["to"]) < ahead
 
 
+def test_rows_of_dropped_days_are_deleted_where_clickhouses_clock_was_ahead(
+        keeper, world, clickhouse):
+    """All numbers are beyond that time since then."""
+    ahead = int(time.time()) + 365 * DAY
+    clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt, settled_at, settler) SELECT 'pass', "
+        f"toDateTime({ahead}), bitShiftLeft(toUInt64({ahead}) * 1000, 20), "
+        f"toDateTime64({ahead}, 3), 'ahead'")
+    world.insert(some_clicks(11, 200, [(FROM, FROM + DAY)], links=LINKS))
+    keeper(reconcile_every="0s")
+    eventually(lambda: len(dropped_days(clickhouse)) == 1, PATIENCE, what="a drop")
+    eventually(lambda: rows_left(clickhouse) == 0, PATIENCE, what="its rows to go")
+
+
 @pytest.mark.long
 def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickhouse):
     rows = some_clicks(2, 200, [(FROM, TO)], links=LINKS)
