@@ -88,6 +88,7 @@ static void another_link_of_the_same_link_id_is_anothers(void **state)
 	other.owner = text_of("thief");
 	result = create(f, &t, &other);
 	assert_int_equal(result.outcome, STANDALONE_TAKEN);
+	await_release(&result.existing);
 }
 
 static void a_link_that_was_changed_meanwhile_is_my_earlier_try(void **state)
