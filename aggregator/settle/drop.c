@@ -461,27 +461,24 @@ static int delete_day(void *arg, char **f, struct error *err)
 int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
 		     struct error *err)
 {
-	/* Partitions of clicks are days.  Numbers stay ahead of time where
-	 * ClickHouse's clock once was: then the time of the drop tells. */
+	/* Partitions of clicks are days. */
 	static const char sql[] =
 		"SELECT toUInt32(unit), max(attempt) AS newest FROM settled "
 		"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "
 		"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "
 		"database = currentDatabase() AND table = 'clicks' AND active "
-		"AND rows > 0) GROUP BY unit HAVING newest < {before:UInt64} "
-		"OR max(settled_at) <= "
-		"fromUnixTimestamp64Milli({kept:Int64}, 'UTC') "
-		"ORDER BY unit FORMAT TabSeparated";
+		"AND rows > 0) GROUP BY unit "
+		"HAVING " SQL_LONG_AGO(
+			"newest",
+			"max(settled_at)") " ORDER BY unit FORMAT TabSeparated";
 	struct deletion d = {.s = s};
-	char before[24], kept[24];
-	const struct clickhouse_param params[] = {
-		{"param_before", before}, {"param_kept", kept}, {NULL, NULL}};
-	int64_t before_ms = settling_now(s) - s->settings->keep_superseded;
+	struct settling_old old;
+	const struct clickhouse_param params[] = {{"param_before", old.before},
+						  {"param_kept", old.kept},
+						  {NULL, NULL}};
 	int status;
 
-	snprintf(before, sizeof(before), "%" PRIu64,
-		 settling_attempt_at(before_ms));
-	snprintf(kept, sizeof(kept), "%" PRId64, before_ms);
+	settling_set_old(s, &old);
 	status = settling_for_each(s->ch, sql, params, "nn", delete_day, &d,
 				   err);
 	buf_free(&d.sql);

@@ -174,20 +174,17 @@ int drop_months_delete(const struct settling *s, struct error *err)
 {
 	static const char sql[] =
 		"SELECT toUInt32(max(unit)), toYYYYMM(max(unit)) FROM settled "
-		"WHERE kind = 'kept_from' AND (attempt < {before:UInt64} "
-		"OR settled_at <= "
-		"fromUnixTimestamp64Milli({kept:Int64}, 'UTC')) "
-		"FORMAT TabSeparated";
-	char before[24], kept[24], month[24];
-	const struct clickhouse_param params[] = {
-		{"param_before", before}, {"param_kept", kept}, {NULL, NULL}};
-	int64_t before_ms = settling_now(s) - s->settings->keep_superseded;
+		"WHERE kind = 'kept_from' "
+		"AND " SQL_LONG_AGO("attempt",
+				    "settled_at") " FORMAT TabSeparated";
+	char month[24];
+	struct settling_old old;
+	const struct clickhouse_param params[] = {{"param_before", old.before},
+						  {"param_kept", old.kept},
+						  {NULL, NULL}};
 	uint64_t n[2] = {0};
 
-	/* As of days (drop.c). */
-	snprintf(before, sizeof(before), "%" PRIu64,
-		 settling_attempt_at(before_ms));
-	snprintf(kept, sizeof(kept), "%" PRId64, before_ms);
+	settling_set_old(s, &old);
 	if (clickhouse_numbers(s->ch, sql, params, n, 2, err) < 0)
 		return error_wrap(err, "kept_from");
 	if (!n[0])

@@ -56,6 +56,15 @@ uint64_t settling_attempt_of_day(const struct settling *s,
 	return attempt;
 }
 
+void settling_set_old(const struct settling *s, struct settling_old *ret)
+{
+	int64_t kept = settling_now(s) - s->settings->keep_superseded;
+
+	snprintf(ret->before, sizeof(ret->before), "%" PRIu64,
+		 settling_attempt_at(kept));
+	snprintf(ret->kept, sizeof(ret->kept), "%" PRId64, kept);
+}
+
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt)
 {
 	return (int64_t)(attempt >> CHANCE_BITS) + s->settings->keep_superseded;

@@ -104,6 +104,21 @@ uint64_t settling_attempt_next(int64_t now_ms, uint64_t after);
 /* The least number picked at that time or later. */
 uint64_t settling_attempt_at(int64_t now_ms);
 
+/*
+ * Was what has that number published longer than keep_superseded ago?  The
+ * number tells, unless all are ahead of time since ClickHouse's clock once was:
+ * then the time of the publication does.  With settling_set_old's parameters.
+ */
+#define SQL_LONG_AGO(attempt, settled_at)                                      \
+	"(" attempt " < {before:UInt64} OR " settled_at " <= "                 \
+	"fromUnixTimestamp64Milli({kept:Int64}, 'UTC'))"
+
+struct settling_old {
+	char before[24], kept[24];
+};
+
+void settling_set_old(const struct settling *s, struct settling_old *ret);
+
 /* When its rows may be deleted (ms since 1970), unless it is published. */
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 
