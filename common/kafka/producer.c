@@ -53,9 +53,7 @@ struct kafka_producer {
 	pthread_t thread;
 	bool thread_runs;
 
-	/* For a new client. */
-	rd_kafka_conf_t *conf;
-	char *topic_name;
+	rd_kafka_conf_t *conf; /* of the next client */
 
 	/* On the delivery thread. */
 	struct unsent unsent;
@@ -238,8 +236,8 @@ static void client_free(struct client *c)
 	*c = (struct client){0};
 }
 
-static int client_open(const struct kafka_producer *p, struct client *ret,
-		       struct error *err)
+static int client_open(const struct kafka_producer *p, const char *topic,
+		       struct client *ret, struct error *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_dup(p->conf);
 	char text[256] = "";
@@ -250,10 +248,10 @@ static int client_open(const struct kafka_producer *p, struct client *ret,
 		rd_kafka_conf_destroy(conf);
 		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
 	}
-	ret->topic = rd_kafka_topic_new(ret->rk, p->topic_name, NULL);
+	ret->topic = rd_kafka_topic_new(ret->rk, topic, NULL);
 	if (ret->topic)
 		return 0;
-	error_set(err, ERROR_CONFIG, "kafka topic '%s': %s", p->topic_name,
+	error_set(err, ERROR_CONFIG, "kafka topic '%s': %s", topic,
 		  rd_kafka_err2str(rd_kafka_last_error()));
 	client_free(ret);
 	return -1;
@@ -280,7 +278,8 @@ static void replace_client(struct kafka_producer *p, const char *reason)
 	struct error err;
 
 	plan_renewal(p);
-	if (client_open(p, &next, &err) < 0) {
+	if (client_open(p, rd_kafka_topic_name(failed.topic), &next, &err) <
+	    0) {
 		kafka_watch_note(p->watch, err.text);
 		return;
 	}
@@ -405,10 +404,7 @@ static int open_first(struct kafka_producer *p,
 	p->conf = producer_conf(p, config, options, err);
 	if (!p->conf)
 		return -1;
-	p->topic_name = strdup(options->topic);
-	if (!p->topic_name)
-		return error_set_nomem(err);
-	return client_open(p, &p->client, err);
+	return client_open(p, options->topic, &p->client, err);
 }
 
 static void register_metrics(struct kafka_producer *p, struct metrics *m,
@@ -489,7 +485,6 @@ void kafka_producer_free(struct kafka_producer *p)
 	kafka_watch_free(p->watch);
 	if (p->conf)
 		rd_kafka_conf_destroy(p->conf);
-	free(p->topic_name);
 	free(p);
 }
 

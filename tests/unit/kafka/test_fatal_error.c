@@ -186,8 +186,7 @@ static void fail_next(struct world *w)
 static rd_kafka_t *open_reader(struct world *w)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	rd_kafka_topic_partition_list_t *all =
-		rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_list_t *all = kafka_one_partition(topic, 0, 0);
 	char text[256];
 	rd_kafka_t *rk;
 
@@ -197,7 +196,6 @@ static rd_kafka_t *open_reader(struct world *w)
 	rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
 	assert_non_null(rk);
 	rd_kafka_poll_set_consumer(rk);
-	rd_kafka_topic_partition_list_add(all, topic, 0)->offset = 0;
 	assert_int_equal(rd_kafka_assign(rk, all), 0);
 	rd_kafka_topic_partition_list_destroy(all);
 	return rk;
