@@ -23,25 +23,47 @@ static struct dead_letters *some_letters(void)
 	return d;
 }
 
-static struct partition *some_partition(struct partitions *all,
-					struct metrics *metrics)
-{
-	struct error err = {0};
-	struct partition *p = partitions_add(all, "clicks", 0, metrics, &err);
+struct world {
+	struct batch_insert_setup setup;
+	struct metrics *metrics;
+	struct partitions all;
+	struct partition *partition;
+};
 
-	assert_non_null(p);
-	return p;
+static int make_world(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err = {0};
+
+	w->setup.dead_letters = some_letters();
+	w->metrics = metrics_new();
+	w->partition = partitions_add(&w->all, "clicks", 0, w->metrics, &err);
+	assert_non_null(w->partition);
+	*state = w;
+	return 0;
+}
+
+static int drop_world(void **state)
+{
+	struct world *w = *state;
+
+	partitions_release(&w->all);
+	metrics_free(w->metrics);
+	dead_letters_free(w->setup.dead_letters);
+	free(w);
+	return 0;
 }
 
 /* An insert of one dead letter, which was put when so many were given up. */
-static struct batch_insert *some_insert(const struct batch_insert_setup *setup,
-					struct partition *p, unsigned given_up)
+static struct batch_insert *some_insert(const struct world *w,
+					unsigned given_up)
 {
+	struct partition *p = w->partition;
 	struct batch batch = {.letters_given_up = given_up}, spare = {0};
 	struct batch_insert *d;
 
 	batch_note_dead(&batch, 7, 0);
-	d = batch_insert_new(setup, &batch, &spare);
+	d = batch_insert_new(&w->setup, &batch, &spare);
 	assert_non_null(d);
 	d->letters_given_up = &p->letters_given_up;
 	d->origin.topic = p->topic;
@@ -71,69 +93,48 @@ static enum batch_insert_result result_of(struct batch_insert *d)
 
 static void one_whose_letter_was_given_up_is_not_stored(void **state)
 {
-	struct batch_insert_setup setup = {.dead_letters = some_letters()};
-	struct metrics *metrics = metrics_new();
-	struct partitions all = {0};
-	struct partition *p = some_partition(&all, metrics);
-	struct batch_insert *d = some_insert(&setup, p, 0);
+	struct world *w = *state;
+	struct batch_insert *d = some_insert(w, 0);
 
-	(void)state;
-	atomic_fetch_add(&p->letters_given_up, 1);
+	atomic_fetch_add(&w->partition->letters_given_up, 1);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(result_of(d), BATCH_INSERT_DEAD_LETTERS_LOST);
 	batch_insert_free(d);
-	partitions_release(&all);
-	metrics_free(metrics);
-	dead_letters_free(setup.dead_letters);
 }
 
 /* The partition was given back while a worker has its batch. */
 static void nor_if_all_that_is_held_was_dropped_meanwhile(void **state)
 {
-	struct batch_insert_setup setup = {.dead_letters = some_letters()};
-	struct metrics *metrics = metrics_new();
-	struct partitions all = {0};
-	struct partition *p = some_partition(&all, metrics);
-	struct batch_insert *d = some_insert(&setup, p, 0);
+	struct world *w = *state;
+	struct batch_insert *d = some_insert(w, 0);
 
-	(void)state;
-	p->insert.job = d;
-	p->insert.step = INSERT_RUNNING;
-	atomic_fetch_add(&p->letters_given_up, 1);
-	partition_clear(p);
-	assert_null(p->insert.job);
+	w->partition->insert.job = d;
+	w->partition->insert.step = INSERT_RUNNING;
+	atomic_fetch_add(&w->partition->letters_given_up, 1);
+	partition_clear(w->partition);
+	assert_null(w->partition->insert.job);
 	assert_int_equal(result_of(d), BATCH_INSERT_DEAD_LETTERS_LOST);
 	batch_insert_free(d);
-	partitions_release(&all);
-	metrics_free(metrics);
-	dead_letters_free(setup.dead_letters);
 }
 
 /* Its own letters were taken: it gets as far as ClickHouse, which is away. */
 static void one_that_was_read_again_has_lost_no_letter_yet(void **state)
 {
-	struct batch_insert_setup setup = {.dead_letters = some_letters()};
-	struct metrics *metrics = metrics_new();
-	struct partitions all = {0};
-	struct partition *p = some_partition(&all, metrics);
-	struct batch_insert *d = some_insert(&setup, p, 3);
+	struct world *w = *state;
+	struct batch_insert *d = some_insert(w, 3);
 
-	(void)state;
-	atomic_fetch_add(&p->letters_given_up, 3);
+	atomic_fetch_add(&w->partition->letters_given_up, 3);
 	assert_int_equal(result_of(d), BATCH_INSERT_CLICKHOUSE_FAILED);
 	batch_insert_free(d);
-	partitions_release(&all);
-	metrics_free(metrics);
-	dead_letters_free(setup.dead_letters);
 }
 
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_whose_letter_was_given_up_is_not_stored),
-		cmocka_unit_test(nor_if_all_that_is_held_was_dropped_meanwhile),
-		cmocka_unit_test(
-			one_that_was_read_again_has_lost_no_letter_yet),
+		TEST(one_whose_letter_was_given_up_is_not_stored),
+		TEST(nor_if_all_that_is_held_was_dropped_meanwhile),
+		TEST(one_that_was_read_again_has_lost_no_letter_yet),
 	};
 
 	return cmocka_run_group_tests_name("batch_insert", tests, NULL, NULL);
