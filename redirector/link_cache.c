@@ -5,19 +5,19 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "redirector/record_ring.h"
 
-/* An entry with its strings takes 200-400 bytes: with a slot for every 256 the
- * table is seldom what is full first. */
+/* An entry with its strings takes 250-450 bytes: with a slot for every 256 the
+ * table is not what is full first. */
 #define BYTES_PER_SLOT 256
 #define SLOTS_MIN      64
-/* What malloc keeps beside an allocation. */
-#define MALLOC_OVERHEAD 16
 
+/* A record of the ring, oldest to newest as the hand of the clock goes. */
 struct entry {
 	struct cached_link link;
-	struct entry *newer, *older; /* the ring of the clock, as a list */
 	uint64_t hash;
-	size_t cost;
+	size_t cost; /* bytes in the ring */
+	bool known;  /* in the table; else it only waits to be dropped */
 	bool visited;
 	uint8_t code_len;
 	char data[]; /* code, domain, lines, event */
@@ -26,8 +26,7 @@ struct entry {
 struct link_cache {
 	struct entry **slots;
 	size_t mask; /* slots - 1: a power of two */
-	size_t max_bytes;
-	struct entry *newest, *oldest;
+	struct record_ring ring;
 	struct link_cache_stats stats;
 	struct hash_key hash_key; /* visitors choose the codes */
 };
@@ -39,13 +38,15 @@ struct link_cache *link_cache_new(size_t max_bytes, struct error *err)
 
 	if (!cache)
 		goto no_memory;
-	while (slots * 2 <= max_bytes / BYTES_PER_SLOT)
+	while (slots < max_bytes / BYTES_PER_SLOT)
 		slots *= 2;
 	cache->mask = slots - 1;
-	cache->max_bytes = max_bytes;
 	cache->stats.bytes = sizeof(*cache) + slots * sizeof(*cache->slots);
 	cache->slots = calloc(slots, sizeof(*cache->slots));
 	if (!cache->slots)
+		goto no_memory;
+	if (max_bytes > cache->stats.bytes &&
+	    record_ring_init(&cache->ring, max_bytes - cache->stats.bytes) < 0)
 		goto no_memory;
 	if (hash_key_make(&cache->hash_key, err) == 0)
 		return cache;
@@ -53,20 +54,16 @@ struct link_cache *link_cache_new(size_t max_bytes, struct error *err)
 	return NULL;
 no_memory:
 	link_cache_free(cache);
-	error_set_nomem(err);
+	error_set(err, ERROR_NOMEM, "no memory for a cache of %zu bytes",
+		  max_bytes);
 	return NULL;
 }
 
 void link_cache_free(struct link_cache *cache)
 {
-	struct entry *next;
-
 	if (!cache)
 		return;
-	for (struct entry *e = cache->newest; e; e = next) {
-		next = e->older;
-		free(e);
-	}
+	record_ring_free(&cache->ring);
 	free(cache->slots);
 	free(cache);
 }
@@ -86,27 +83,14 @@ static size_t find_slot(const struct link_cache *cache, uint64_t hash,
 	return i;
 }
 
-static void list_push(struct link_cache *cache, struct entry *e)
+/* Where the table has the entry. */
+static size_t slot_of(const struct link_cache *cache, const struct entry *e)
 {
-	e->newer = NULL;
-	e->older = cache->newest;
-	if (e->older)
-		e->older->newer = e;
-	else
-		cache->oldest = e;
-	cache->newest = e;
-}
+	size_t i = e->hash & cache->mask;
 
-static void list_take(struct link_cache *cache, struct entry *e)
-{
-	if (e->newer)
-		e->newer->older = e->older;
-	else
-		cache->newest = e->older;
-	if (e->older)
-		e->older->newer = e->newer;
-	else
-		cache->oldest = e->newer;
+	while (cache->slots[i] != e)
+		i = (i + 1) & cache->mask;
+	return i;
 }
 
 /* Moves later entries of the same run back over the hole, so that no search
@@ -128,40 +112,15 @@ static void empty_slot(struct link_cache *cache, size_t hole)
 	cache->slots[hole] = NULL;
 }
 
+/* Its bytes are free again when the hand comes by. */
 static void remove_at(struct link_cache *cache, size_t slot)
 {
 	struct entry *e = cache->slots[slot];
 
 	empty_slot(cache, slot);
-	list_take(cache, e);
+	e->known = false;
 	cache->stats.bytes -= e->cost;
 	cache->stats.entries--;
-	free(e);
-}
-
-static void evict_one(struct link_cache *cache)
-{
-	struct entry *e = cache->oldest;
-	size_t slot;
-
-	while (e->visited) {
-		e->visited = false;
-		list_take(cache, e);
-		list_push(cache, e);
-		e = cache->oldest;
-	}
-	slot = e->hash & cache->mask;
-	while (cache->slots[slot] != e)
-		slot = (slot + 1) & cache->mask;
-	remove_at(cache, slot);
-	cache->stats.evictions++;
-}
-
-static bool is_full(const struct link_cache *cache, size_t cost)
-{
-	/* Probing stays short while an eighth of the slots is free. */
-	return cache->stats.bytes + cost > cache->max_bytes ||
-	       cache->stats.entries >= cache->mask - cache->mask / 8;
 }
 
 struct cached_link *link_cache_get(struct link_cache *cache,
@@ -215,26 +174,68 @@ struct cached_link *cached_link_copy(const struct cached_link *link)
 	return copy;
 }
 
-static size_t cost_of(struct http_slice code, const struct cached_link *link)
+/* The texts lie behind the code, as copy_texts puts them. */
+static void find_texts(struct entry *e)
 {
-	return MALLOC_OVERHEAD + sizeof(struct entry) + code.len +
-	       text_size(link);
+	const char *at = e->data + e->code_len;
+
+	e->link.domain = at;
+	e->link.lines.data = at + strlen(at) + 1;
+	e->link.event.data = e->link.lines.data + e->link.lines.len;
 }
 
-static struct entry *entry_new(struct http_slice code,
-			       const struct cached_link *link, size_t cost)
+static void renew_oldest(struct link_cache *cache, struct entry *e)
 {
-	struct entry *e = malloc(cost - MALLOC_OVERHEAD);
-	char *at;
+	size_t slot = slot_of(cache, e);
 
-	if (!e)
-		return NULL;
-	*e = (struct entry){.link = *link, .cost = cost};
+	e->visited = false;
+	e = record_ring_renew_oldest(&cache->ring, e->cost);
+	find_texts(e);
+	cache->slots[slot] = e;
+}
+
+/* Moves the hand until an entry or what was left of one has made room. */
+static void drop_one(struct link_cache *cache)
+{
+	struct entry *e;
+
+	while ((e = record_ring_oldest(&cache->ring))->known && e->visited)
+		renew_oldest(cache, e);
+	if (e->known) {
+		remove_at(cache, slot_of(cache, e));
+		cache->stats.evictions++;
+	}
+	record_ring_drop_oldest(&cache->ring, e->cost);
+}
+
+static struct entry *place(struct link_cache *cache, size_t cost)
+{
+	struct entry *e;
+
+	/* Probing stays short while an eighth of the slots is free. */
+	while (cache->stats.entries >= cache->mask - cache->mask / 8)
+		drop_one(cache);
+	while (!(e = record_ring_place(&cache->ring, cost)))
+		drop_one(cache);
+	return e;
+}
+
+static void fill(struct entry *e, uint64_t hash, struct http_slice code,
+		 const struct cached_link *link)
+{
+	char *at = e->data;
+
+	e->link = *link;
+	e->hash = hash;
 	e->code_len = (uint8_t)code.len;
-	at = e->data;
 	append(&at, code.data, code.len);
 	copy_texts(&e->link, link, at);
-	return e;
+}
+
+static size_t cost_of(struct http_slice code, const struct cached_link *link)
+{
+	return record_ring_round(sizeof(struct entry) + code.len +
+				 text_size(link));
 }
 
 void link_cache_put(struct link_cache *cache, struct http_slice code,
@@ -242,23 +243,24 @@ void link_cache_put(struct link_cache *cache, struct http_slice code,
 {
 	uint64_t hash = hash_bytes(&cache->hash_key, code.data, code.len);
 	size_t slot = find_slot(cache, hash, code);
+	struct entry *e = cache->slots[slot];
 	size_t cost = cost_of(code, link);
-	struct entry *e;
 
-	if (cache->slots[slot])
+	if (e && e->cost == cost) {
+		/* Asked for again, for the most part as it was. */
+		fill(e, hash, code, link);
+		return;
+	}
+	if (e)
 		remove_at(cache, slot);
-	if (code.len > UINT8_MAX || cost > cache->max_bytes / 8)
+	if (code.len > UINT8_MAX || cost > cache->ring.size / 8)
 		return;
-	while (cache->stats.entries && is_full(cache, cost))
-		evict_one(cache);
-	if (is_full(cache, cost))
-		return;
-	e = entry_new(code, link, cost);
-	if (!e)
-		return;
-	e->hash = hash;
+	e = place(cache, cost);
+	fill(e, hash, code, link);
+	e->cost = cost;
+	e->known = true;
+	e->visited = false;
 	cache->slots[find_slot(cache, hash, code)] = e;
-	list_push(cache, e);
 	cache->stats.bytes += cost;
 	cache->stats.entries++;
 }

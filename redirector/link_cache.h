@@ -5,7 +5,9 @@
  * A table with open addressing (linear probing, deletion by shifting back), the
  * hash keyed, since visitors choose the codes.  Bounded in bytes: when full,
  * the second-chance algorithm (CLOCK: F. J. Corbato, 1968) lets go of what was
- * not visited since the hand last came by.
+ * not visited since the hand last came by.  Entries lie in a ring
+ * (record_ring.h), in the order of the clock, so that a cache that is full
+ * takes no other memory than it has: what was visited moves to the front.
  *
  * An entry has two ends.  Until `fresh_until` it is the answer, while it is
  * known to be current (freshness.h); else, and before `stale_until`, it may
@@ -65,7 +67,8 @@ link_target_code(const struct link_target *target)
 
 struct link_cache;
 
-/* `max_bytes` bounds table and entries together. */
+/* `max_bytes` bounds table and entries together.  All are taken at once, but
+ * the system gives the memory of entries when it is first written to. */
 struct link_cache *link_cache_new(size_t max_bytes, struct error *err);
 void link_cache_free(struct link_cache *cache); /* NULL accepted */
 
@@ -74,9 +77,9 @@ void link_cache_free(struct link_cache *cache); /* NULL accepted */
 struct cached_link *link_cache_get(struct link_cache *cache,
 				   struct http_slice code, int64_t now);
 
-/* Copies `link`, in place of what was known of the code.  What is too large for
- * the cache, or finds no memory, is not kept; the old entry is gone then too.
- */
+/* Copies `link`, which is none of the cache's own, in place of what was known
+ * of the code.  What takes more than an eighth of the cache is not kept; the
+ * old entry is gone then too. */
 void link_cache_put(struct link_cache *cache, struct http_slice code,
 		    const struct cached_link *link);
 
@@ -85,7 +88,7 @@ void link_cache_remove(struct link_cache *cache, struct http_slice code);
 
 struct link_cache_stats {
 	size_t entries;
-	size_t bytes;
+	size_t bytes;	    /* of the table, and of these entries */
 	uint64_t evictions; /* for want of room */
 };
 

@@ -168,6 +168,88 @@ static void what_is_visited_outlives_what_is_not(void **state)
 	link_cache_free(cache);
 }
 
+/* Of each ten codes one is visited over and over, and moved along again and
+ * again by entries of all sizes. */
+static void what_moves_stays_whole(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	char code[32], url[600];
+
+	(void)state;
+	memset(url, 'u', sizeof(url));
+	for (int i = 0; i < 200; i++) {
+		for (int hot = 0; hot < 20; hot++) {
+			const struct cached_link *link;
+
+			snprintf(code, sizeof(code), "hot%d", hot);
+			link = link_cache_get(cache, slice(code), 0);
+			assert_true(link || i == 0);
+			if (!link) {
+				put(cache, code, code, 100, 100);
+				continue;
+			}
+			is_text(link->lines, code);
+			is_text(link->event, "event");
+			assert_string_equal(link->domain, "s.example");
+		}
+		for (int cold = 0; cold < 20; cold++) {
+			snprintf(code, sizeof(code), "%d,%d", i, cold);
+			url[(i * 20 + cold) % 599] = '\0';
+			put(cache, code, url, 100, 100);
+			url[(i * 20 + cold) % 599] = 'u';
+		}
+	}
+	assert_true(link_cache_stats(cache).evictions > 3000);
+	link_cache_free(cache);
+}
+
+static void removed_entries_make_room_and_are_no_evictions(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	size_t empty = link_cache_stats(cache).bytes;
+	char code[16];
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(code, sizeof(code), "%d", i);
+		put(cache, code, "u", 100, 100);
+		link_cache_remove(cache, slice(code));
+		assert_int_equal(link_cache_stats(cache).bytes, empty);
+	}
+	assert_int_equal(link_cache_stats(cache).evictions, 0);
+	link_cache_free(cache);
+}
+
+static void an_entry_that_is_asked_for_again_takes_no_more_room(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+
+	(void)state;
+	put(cache, "other", "u", 100, 100);
+	for (int i = 0; i < 5000; i++)
+		put(cache, "abc", i % 2 ? "a" : "b", 100, 100);
+	assert_non_null(link_cache_get(cache, slice("other"), 0));
+	is_text(link_cache_get(cache, slice("abc"), 0)->lines, "a");
+	link_cache_free(cache);
+}
+
+/* Short codes and no texts: the table is what is full first. */
+static void a_full_table_lets_go_of_entries_too(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	struct cached_link link = {.domain = "", .fresh_until = 100};
+	char code[16];
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(code, sizeof(code), "%d", i);
+		link_cache_put(cache, slice(code), &link);
+		assert_non_null(link_cache_get(cache, slice(code), 0));
+	}
+	assert_true(link_cache_stats(cache).entries < 5000);
+	link_cache_free(cache);
+}
+
 static void what_is_too_large_is_not_kept(void **state)
 {
 	struct link_cache *cache = cache_of(CACHE_BYTES);
@@ -179,6 +261,12 @@ static void what_is_too_large_is_not_kept(void **state)
 	put(cache, "abc", url, 100, 100);
 	assert_null(link_cache_get(cache, slice("abc"), 0));
 	assert_int_equal(link_cache_stats(cache).entries, 0);
+	url[CACHE_BYTES / 7] = '\0';
+	put(cache, "abc", url, 100, 100);
+	assert_null(link_cache_get(cache, slice("abc"), 0));
+	url[CACHE_BYTES / 10] = '\0';
+	put(cache, "abc", url, 100, 100);
+	assert_non_null(link_cache_get(cache, slice("abc"), 0));
 	free(url);
 	link_cache_free(cache);
 }
@@ -228,6 +316,12 @@ int main(void)
 			an_entry_is_handed_out_until_it_cannot_stand_in),
 		cmocka_unit_test(it_never_grows_beyond_its_bytes),
 		cmocka_unit_test(what_is_visited_outlives_what_is_not),
+		cmocka_unit_test(what_moves_stays_whole),
+		cmocka_unit_test(
+			removed_entries_make_room_and_are_no_evictions),
+		cmocka_unit_test(
+			an_entry_that_is_asked_for_again_takes_no_more_room),
+		cmocka_unit_test(a_full_table_lets_go_of_entries_too),
 		cmocka_unit_test(what_is_too_large_is_not_kept),
 		cmocka_unit_test(a_cache_of_no_bytes_keeps_nothing),
 		cmocka_unit_test(it_agrees_with_a_plain_table),
