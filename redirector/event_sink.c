@@ -1,12 +1,16 @@
 #include "redirector/event_sink.h"
 
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/kafka/producer.h"
 #include "common/periodic.h"
+#include "redirector/backlog.h"
 #include "redirector/disk_failure.h"
 #include "redirector/event_journal.h"
 #include "redirector/event_spool.h"
@@ -17,6 +21,7 @@ enum {
 	 * tags and names are bounded, and numbers. */
 	LINK_PART_MAX = 8 << 10,
 	RETRY_MS = 1000, /* after the disk had no room for a journal */
+	BACKLOG_EVERY_MS = 1000,
 };
 
 struct event_sink {
@@ -28,6 +33,8 @@ struct event_sink {
 	_Atomic(struct event_journal *) journal;
 	struct health_check *journal_health;
 	struct periodic *journal_maker; /* NULL: it was made at once */
+	struct backlog backlog;
+	struct periodic *backlog_watcher;
 	/* What comes goes into the spool rather than into memory. */
 	atomic_bool kafka_away;
 };
@@ -260,6 +267,31 @@ static int make_producer(struct event_sink *sink, struct error *err)
 	return sink->producer ? 0 : -1;
 }
 
+/* malloc keeps what was freed below something that is in use: of 100,000 events
+ * that waited, tens of megabytes that nobody needs until the next outage.  On
+ * its thread. */
+static int64_t give_memory_back(struct periodic *self, void *arg)
+{
+	struct event_sink *sink = arg;
+
+	(void)self;
+	if (backlog_has_gone(&sink->backlog,
+			     kafka_producer_queued(sink->producer))) {
+#ifdef __GLIBC__
+		malloc_trim(0);
+#endif
+	}
+	return BACKLOG_EVERY_MS;
+}
+
+static int watch_backlog(struct event_sink *sink, struct error *err)
+{
+	sink->backlog_watcher = periodic_new(give_memory_back, sink, err);
+	return sink->backlog_watcher
+		       ? periodic_start(sink->backlog_watcher, err)
+		       : -1;
+}
+
 struct event_sink *event_sink_new(const struct event_sink_options *options,
 				  struct error *err)
 {
@@ -283,6 +315,8 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 /* What others left is taken before room is taken for more. */
 int event_sink_start(struct event_sink *sink, struct error *err)
 {
+	if (watch_backlog(sink, err) < 0)
+		return -1;
 	if (!sink->spool)
 		return 0;
 	event_spool_recover(sink->spool);
@@ -295,6 +329,8 @@ void event_sink_end(struct event_sink *sink)
 {
 	periodic_free(sink->journal_maker);
 	sink->journal_maker = NULL;
+	periodic_free(sink->backlog_watcher);
+	sink->backlog_watcher = NULL;
 	if (sink->spool)
 		event_spool_stop_replay(sink->spool);
 	/* Tells of what it gives up before it is gone. */

@@ -604,6 +604,11 @@ int kafka_producer_flush(struct kafka_producer *p, int64_t timeout_ms,
 				   "kafka: %zu messages not delivered", left);
 }
 
+size_t kafka_producer_queued(const struct kafka_producer *p)
+{
+	return atomic_load(&p->pending);
+}
+
 bool kafka_producer_is_up(const struct kafka_producer *p)
 {
 	return kafka_watch_is_up(p->watch);

@@ -104,6 +104,9 @@ int kafka_produce_headers(struct kafka_producer *p, const void *payload,
 int kafka_producer_flush(struct kafka_producer *p, int64_t timeout_ms,
 			 struct error *err);
 
+/* Messages that were taken, and not reported yet. */
+size_t kafka_producer_queued(const struct kafka_producer *p);
+
 /* The state as on_state tells it. */
 bool kafka_producer_is_up(const struct kafka_producer *p);
 
