@@ -91,11 +91,11 @@ static int set_params(struct day_copy *c, const struct progress *last,
 	const uint64_t numbers[] = {
 		(uint64_t)c->start,
 		(uint64_t)(c->start + CIVIL_DAY),
-		c->attempt,
+		c->picked.attempt,
 		staged,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
-		(uint64_t)settling_attempt_until(c->s, c->attempt),
+		(uint64_t)settling_picked_until(c->s, &c->picked),
 		c->dropped,
 		(uint64_t)c->s->settings->values_max,
 	};
@@ -236,7 +236,7 @@ static int publish_in_turn(const struct day_copy *c, struct error *err)
 	int status;
 
 	if (c->s->check_lease(c->s->arg, err) < 0 ||
-	    settling_check_age(c->s, c->attempt, err) < 0)
+	    settling_check_age(c->s, &c->picked, err) < 0)
 		return -1;
 	put_publish(&sql, c);
 	status = settling_run(c->s->ch, &sql, c->params.items, err);
@@ -289,7 +289,7 @@ static int copy(struct day_copy *c, const struct progress *last, bool *ret_done,
 		struct error *err)
 {
 	const struct settled_row marker = {
-		c->kind->marker_kind, {.start = c->start}, c->attempt};
+		c->kind->marker_kind, {.start = c->start}, c->picked.attempt};
 	struct counts n = {0};
 
 	if (set_params(c, last, 0, err) < 0 || count(c, &n, err) < 0)
@@ -335,8 +335,9 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		return 0;
 	c.start = pending.first;
 	c.dropped = pending.dropped;
-	c.attempt = settling_attempt_of_day(s, last);
-	status = copy(&c, last, ret_done, err);
+	status = settling_pick_day(s, last, &c.picked, err);
+	if (status == 0)
+		status = copy(&c, last, ret_done, err);
 	settling_params_release(&c.params);
 	return status < 0
 		       ? error_wrap(err, "%s day %" PRId64, kind->verb, c.start)

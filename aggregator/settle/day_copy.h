@@ -30,10 +30,10 @@
 struct day_copy {
 	const struct settling *s;
 	const struct day_copy_kind *kind;
-	int64_t start;	  /* seconds since 1970 */
-	uint64_t attempt; /* its number */
-	uint64_t dropped; /* number of the day's drop; 0: none */
-	uint64_t rows;	  /* about so many are copied */
+	int64_t start;	      /* seconds since 1970 */
+	struct picked picked; /* its attempt */
+	uint64_t dropped;     /* number of the day's drop; 0: none */
+	uint64_t rows;	      /* about so many are copied */
 	struct settling_params params;
 };
 

@@ -18,7 +18,7 @@ struct counts {
 struct work {
 	const struct settling *s;
 	const struct stale *what;
-	uint64_t attempt;
+	struct picked picked;
 	uint64_t all, of_links; /* rows of clicks */
 	uint64_t hours;		/* events published in its hours */
 	struct counts staged, before;
@@ -39,14 +39,14 @@ static int set_params(struct work *w, const struct progress *last,
 	const uint64_t numbers[] = {
 		(uint64_t)w->what->start,
 		(uint64_t)(w->what->start + CIVIL_DAY),
-		w->attempt,
+		w->picked.attempt,
 		w->what->blocks,
 		w->what->rows,
 		w->staged.slots,
 		w->staged.visits,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
-		(uint64_t)settling_attempt_until(w->s, w->attempt),
+		(uint64_t)settling_picked_until(w->s, &w->picked),
 		w->what->dropped,
 	};
 
@@ -199,7 +199,7 @@ static int publish_in_turn(struct work *w, const struct progress *last,
 
 	if (set_params(w, last, err) < 0 ||
 	    w->s->check_lease(w->s->arg, err) < 0 ||
-	    settling_check_age(w->s, w->attempt, err) < 0)
+	    settling_check_age(w->s, &w->picked, err) < 0)
 		return -1;
 	buf_puts(&sql, settle_sql_publish_day);
 	if (settling_run(w->s->ch, &sql, w->params.items, err) == 0)
@@ -229,7 +229,8 @@ static int publish(struct work *w, const struct progress *last,
 static int hold_back(struct work *w, const struct progress *last,
 		     struct error *err)
 {
-	const struct settled_row row = {SETTLED_HELD_DAY, *w->what, w->attempt};
+	const struct settled_row row = {SETTLED_HELD_DAY, *w->what,
+					w->picked.attempt};
 
 	if (w->s->check_lease(w->s->arg, err) < 0)
 		return -1;
@@ -301,12 +302,13 @@ int days_settle(const struct settling *s, const struct stale *day,
 	struct work w = {
 		.s = s,
 		.what = day,
-		.attempt = settling_attempt_of_day(s, last),
 	};
 	int status;
 
 	*ret = (struct settle_count){0};
-	status = set_params(&w, last, err);
+	status = settling_pick_day(s, last, &w.picked, err);
+	if (status == 0)
+		status = set_params(&w, last, err);
 	if (status == 0)
 		status = settle(&w, last, ret, err);
 	settling_params_release(&w.params);

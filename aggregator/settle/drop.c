@@ -55,7 +55,7 @@ static void age_params_fill(struct age_params *p, const struct settling *s,
 struct work {
 	const struct settling *s;
 	int64_t start;
-	uint64_t attempt;
+	struct picked picked;
 	uint64_t dropped;	  /* number of the drop before; 0: none */
 	uint64_t sealed;	  /* attempt that sealed the day */
 	uint64_t rows, published; /* rows and base, events of its hours */
@@ -95,11 +95,11 @@ static int set_params(struct work *w, const struct progress *last,
 	const uint64_t numbers[] = {
 		(uint64_t)w->start,
 		(uint64_t)(w->start + CIVIL_DAY),
-		w->attempt,
+		w->picked.attempt,
 		w->published,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
-		(uint64_t)settling_attempt_until(w->s, w->attempt),
+		(uint64_t)settling_picked_until(w->s, &w->picked),
 		w->dropped,
 		w->rescored,
 	};
@@ -304,7 +304,7 @@ static int publish_in_turn(struct work *w, bool *ret_written, struct error *err)
 	int status = -1;
 
 	if (w->s->check_lease(w->s->arg, err) < 0 ||
-	    settling_check_age(w->s, w->attempt, err) < 0)
+	    settling_check_age(w->s, &w->picked, err) < 0)
 		return -1;
 	buf_puts(&text, publish_sql);
 	if (settling_run(w->s->ch, &text, w->params.items, err) == 0)
@@ -361,8 +361,9 @@ int drop_next(const struct settling *s, int64_t after,
 	*ret_start = w.start;
 	if (w.start < 0)
 		return 0;
-	w.attempt = settling_attempt_of_day(s, last);
-	status = drop(&w, last, ret_dropped, removed, err);
+	status = settling_pick_day(s, last, &w.picked, err);
+	if (status == 0)
+		status = drop(&w, last, ret_dropped, removed, err);
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
 }

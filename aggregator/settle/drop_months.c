@@ -48,14 +48,17 @@ static int publish(const struct settling *s, const struct progress *last,
 		" = 0 AND " SQL_SETTLED_BEFORE " > 0";
 	static const char *const names[] = {"param_attempt", "param_read_until",
 					    "param_complete_until"};
-	const uint64_t numbers[] = {settling_attempt_of_day(s, last),
-				    (uint64_t)last->read_until,
+	struct picked picked = {0};
+	int status = settling_pick_day(s, last, &picked, err);
+	const uint64_t numbers[] = {picked.attempt, (uint64_t)last->read_until,
 				    (uint64_t)last->complete_until};
 	struct settling_params params = {0};
 	struct clickhouse_param *end = params.items;
 	struct buf text = {0};
-	int status = settling_params_fill(&params, s, names, numbers, 3, err);
 
+	if (status < 0)
+		return -1;
+	status = settling_params_fill(&params, s, names, numbers, 3, err);
 	while (end->name)
 		end++;
 	*end++ = (struct clickhouse_param){"param_keep", keep};

@@ -35,6 +35,7 @@ struct work {
 	const struct progress *last;
 	struct hour items[HOURS_MAX];
 	size_t count;
+	int64_t since;	  /* of their attempts, see struct picked */
 	uint64_t dropped; /* number of the drop of their day; 0: none */
 	struct settle_rows rows;
 	struct open_plan plan; /* of one hour that is settled by what arrived */
@@ -111,6 +112,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 		"param_start", "param_end",	   "param_attempt",
 		"param_most",  "param_read_until", "param_complete_until",
 		"param_until", "param_dropped",	   "param_base"};
+	const struct picked picked = {first->attempt, w->since};
 	const int64_t numbers[] = {
 		first->what.start,
 		first[count - 1].what.start + HOUR,
@@ -118,7 +120,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 		w->s->settings->values_max,
 		w->last->read_until,
 		w->last->complete_until,
-		settling_attempt_until(w->s, first->attempt),
+		settling_picked_until(w->s, &picked),
 		(int64_t)w->dropped,
 		(int64_t)w->plan.base,
 	};
@@ -285,20 +287,25 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
 	return 0;
 }
 
-/* Leaves out the last ones when time is up, or the first would grow too old, or
- * one statement fails; but not those of the first statement. */
+/* Each statement's attempt is above the one before.  Leaves out the last hours
+ * when time is up, or the first would grow too old, or one statement fails; but
+ * not those of the first statement. */
 static int compute(struct work *w, int64_t until, struct error *err)
 {
 	int64_t old =
 		clock_monotonic_ms() + w->s->settings->keep_superseded / 4;
-	uint64_t attempt = w->last->attempt;
+	struct picked picked;
 	size_t done = 0, n;
 
+	if (settling_pick(w->s, w->last, &picked, err) < 0)
+		return -1;
+	w->since = picked.since;
 	if (until > old)
 		until = old;
 	do {
 		n = chunk_of(&w->items[done], w->count - done);
-		if (compute_chunk(w, &w->items[done], n, &attempt, err) == 0) {
+		if (compute_chunk(w, &w->items[done], n, &picked.attempt,
+				  err) == 0) {
 			done += n;
 			continue;
 		}
@@ -468,6 +475,14 @@ static int record_held(struct work *w, size_t first, struct error *err)
 	return count ? settling_insert(w->s, rows, count, w->last, err) : 0;
 }
 
+/* The first of them is the oldest. */
+static int check_age(const struct work *w, struct error *err)
+{
+	const struct picked first = {w->items[0].attempt, w->since};
+
+	return settling_check_age(w->s, &first, err);
+}
+
 static int settle(struct work *w, int64_t until, struct settle_count *ret,
 		  struct error *err)
 {
@@ -477,8 +492,7 @@ static int settle(struct work *w, int64_t until, struct settle_count *ret,
 	    count_rows(w, take_least, err) < 0 || compute(w, until, err) < 0 ||
 	    compare(w, err) < 0)
 		return -1;
-	if (w->s->check_lease(w->s->arg, err) < 0 ||
-	    settling_check_age(w->s, w->items[0].attempt, err) < 0)
+	if (w->s->check_lease(w->s->arg, err) < 0 || check_age(w, err) < 0)
 		return -1;
 	kept = sort_held(w);
 	if (publish(w, kept, err) < 0 || record_held(w, kept, err) < 0)

@@ -52,8 +52,12 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 
 struct progress progress_of_fields(char *const fields[4])
 {
-	return (struct progress){tsv_i64(fields[0]), tsv_i64(fields[1]),
-				 tsv_u64(fields[2]), tsv_u64(fields[3])};
+	return (struct progress){
+		.read_until = tsv_i64(fields[0]),
+		.complete_until = tsv_i64(fields[1]),
+		.attempt = tsv_u64(fields[2]),
+		.mended = tsv_u64(fields[3]),
+	};
 }
 
 struct marked {
@@ -80,11 +84,13 @@ int progress_read_marks(struct clickhouse *ch, struct progress *ret,
 		", sum(cityHash64(kind, unit, attempt)) FROM settled "
 		"FORMAT TabSeparated";
 	struct marked marked = {.marks = 0};
+	int64_t asked_at = clock_monotonic_ms();
 
 	if (clickhouse_row(ch, sql, NULL, "nnnnn", take_marks, &marked, err) <
 	    0)
 		return error_wrap(err, "settled");
 	*ret = marked.progress;
+	ret->asked_at = asked_at;
 	*ret_marks = marked.marks;
 	return 0;
 }

@@ -54,6 +54,7 @@ struct progress {
 	int64_t complete_until; /* ms; 0: not known */
 	uint64_t attempt;	/* greatest number used */
 	uint64_t mended;	/* number of the last mend; 0: none */
+	int64_t asked_at;	/* our monotonic ms, before it was read */
 };
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err);

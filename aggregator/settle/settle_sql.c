@@ -330,7 +330,7 @@ void settle_sql_old_days(struct buf *sql)
 	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "                \
 	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "            \
 	"now64(3, 'UTC'), {settler:String} "
-/* An attempt that is older may be deleted while it is published. */
+/* Later it may be deleted while it is published (settling_picked_until). */
 #define SQL_IN_TIME                                                            \
 	"now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC') "
 #define SQL_INTO_SETTLED                                                       \

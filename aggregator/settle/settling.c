@@ -45,15 +45,35 @@ void settling_end_turn(const struct settling *s)
 		pthread_mutex_unlock(s->turn);
 }
 
-uint64_t settling_attempt_of_day(const struct settling *s,
-				 const struct progress *last)
+/* A pass may have read it before a statement that took long. */
+static int64_t fresh_ms(const struct settling *s)
 {
-	uint64_t attempt;
+	return s->settings->keep_superseded / 4;
+}
+
+int settling_pick(const struct settling *s, const struct progress *last,
+		  struct picked *ret, struct error *err)
+{
+	struct progress now = *last;
+
+	if (clock_monotonic_ms() - last->asked_at >= fresh_ms(s) &&
+	    progress_read_last(s->ch, &now, err) < 0)
+		return -1;
+	*ret = (struct picked){
+		settling_attempt_next(settling_now(s), now.attempt),
+		now.asked_at};
+	return 0;
+}
+
+int settling_pick_day(const struct settling *s, const struct progress *last,
+		      struct picked *ret, struct error *err)
+{
+	int status;
 
 	settling_take_turn(s);
-	attempt = settling_attempt_next(settling_now(s), last->attempt);
+	status = settling_pick(s, last, ret, err);
 	settling_end_turn(s);
-	return attempt;
+	return status;
 }
 
 void settling_set_old(const struct settling *s, struct settling_old *ret)
@@ -70,10 +90,26 @@ int64_t settling_attempt_until(const struct settling *s, uint64_t attempt)
 	return (int64_t)(attempt >> CHANCE_BITS) + s->settings->keep_superseded;
 }
 
-int settling_check_age(const struct settling *s, uint64_t attempt,
+/* Of a number that is not ahead, its own time is the shorter one. */
+int64_t settling_longest(const struct settling *s)
+{
+	return s->settings->keep_superseded + fresh_ms(s);
+}
+
+int64_t settling_picked_until(const struct settling *s,
+			      const struct picked *picked)
+{
+	int64_t of_number = settling_attempt_until(s, picked->attempt);
+	int64_t of_time = s->clock.server_ms + picked->since -
+			  s->clock.monotonic_ms + settling_longest(s);
+
+	return of_number < of_time ? of_number : of_time;
+}
+
+int settling_check_age(const struct settling *s, const struct picked *picked,
 		       struct error *err)
 {
-	if (settling_now(s) < settling_attempt_until(s, attempt))
+	if (settling_now(s) < settling_picked_until(s, picked))
 		return 0;
 	return error_set_retriable(err, ERROR_LATE,
 				   "it took longer than aggregator."

@@ -119,11 +119,37 @@ struct settling_old {
 
 void settling_set_old(const struct settling *s, struct settling_old *ret);
 
-/* When its rows may be deleted (ms since 1970), unless it is published. */
+/* The number's time (ms since 1970) and keep_superseded. */
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 
-/* ERROR_LATE when that has come. */
-int settling_check_age(const struct settling *s, uint64_t attempt,
+/*
+ * A number that was picked.  Its rows may be deleted, unless it is published,
+ * once its time is long ago.  That may be ahead, since ClickHouse's clock once
+ * was: so the time since it was picked counts as well, or rather since `since`,
+ * when all that were in use were less.
+ */
+struct picked {
+	uint64_t attempt;
+	int64_t since; /* our monotonic ms */
+};
+
+/* In turn.  What `last` says is asked for anew if it was read long ago. */
+int settling_pick(const struct settling *s, const struct progress *last,
+		  struct picked *ret, struct error *err);
+
+/* The same, taking the turn for it. */
+int settling_pick_day(const struct settling *s, const struct progress *last,
+		      struct picked *ret, struct error *err);
+
+/* Nothing is published longer (ms) after its `since`. */
+int64_t settling_longest(const struct settling *s);
+
+/* When it must be published (ms since 1970, ClickHouse's). */
+int64_t settling_picked_until(const struct settling *s,
+			      const struct picked *picked);
+
+/* ERROR_LATE when that has come, or so much time has passed. */
+int settling_check_age(const struct settling *s, const struct picked *picked,
 		       struct error *err);
 
 /* ERROR_CONFLICT, retriable: the day was dropped after it was listed as to be
@@ -140,10 +166,6 @@ int settling_set_dropped(struct error *err);
  */
 void settling_take_turn(const struct settling *s);
 void settling_end_turn(const struct settling *s);
-
-/* settling_attempt_next, in turn. */
-uint64_t settling_attempt_of_day(const struct settling *s,
-				 const struct progress *last);
 
 /* --- `settled` -------------------------------------------------------------
  */

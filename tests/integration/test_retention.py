@@ -12,8 +12,8 @@ from support.clicks import (DAILY, DIMENSIONS, counted, expected_link_counts, in
 from support.fault_proxy import ClickHouseProxy, response
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
                              RAW_DAYS, SOON, TO, assert_counted, bare, caught_up,
-                             dropped_days, wait_counted, keeper, problem, rows_left,
-                             wait_gone, wait_sealed, world)  # noqa: F401
+                             dropped_days, wait_counted, keeper, problem, put_ahead,
+                             rows_left, wait_gone, wait_sealed, world)  # noqa: F401
 from support.program import eventually
 
 
@@ -233,12 +233,7 @@ def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
 
 def test_rows_of_dropped_days_are_deleted_where_clickhouses_clock_was_ahead(
         keeper, world, clickhouse):
-    """All numbers are beyond that time since then."""
-    ahead = int(time.time()) + 365 * DAY
-    clickhouse.query(
-        "INSERT INTO settled (kind, unit, attempt, settled_at, settler) SELECT 'pass', "
-        f"toDateTime({ahead}), bitShiftLeft(toUInt64({ahead}) * 1000, 20), "
-        f"toDateTime64({ahead}, 3), 'ahead'")
+    put_ahead(clickhouse)
     world.insert(some_clicks(11, 200, [(FROM, FROM + DAY)], links=LINKS))
     keeper(reconcile_every="0s")
     eventually(lambda: len(dropped_days(clickhouse)) == 1, PATIENCE, what="a drop")

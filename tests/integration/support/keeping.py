@@ -40,6 +40,16 @@ def caught_up(world, partition=0):
     world.report([], partition, int(time.time() * 1000))
 
 
+def put_ahead(clickhouse):
+    """What was written while ClickHouse's clock was a year ahead: all numbers are beyond
+    that time since then."""
+    ahead = int(time.time()) + 365 * DAY
+    clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt, settled_at, settler) SELECT 'pass', "
+        f"toDateTime({ahead}), bitShiftLeft(toUInt64({ahead}) * 1000, 20), "
+        f"toDateTime64({ahead}, 3), 'ahead'")
+
+
 @pytest.fixture
 def world(migrated):
     for link in LINKS:
