@@ -388,7 +388,7 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 }
 
 int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
-		   int64_t before_ms, struct error *err)
+		   uint64_t before, struct error *err)
 {
 	struct cleaning c = {ch, kind};
 	struct buf sql = {0};
@@ -402,8 +402,8 @@ int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
 		   "AND (unit, attempt) NOT IN (SELECT unit, max(attempt) "
 		   "FROM settled WHERE kind = '%s' GROUP BY unit) "
 		   "FORMAT TabSeparated",
-		   kind->marker, settling_attempt_at(before_ms), kind->newest,
-		   kind->are_read, kind->base);
+		   kind->marker, before, kind->newest, kind->are_read,
+		   kind->base);
 	status = buf_cstr(&sql) ? settling_for_each(ch, sql.data, NULL, "nnn",
 						    delete_attempt, &c, err)
 				: error_set_nomem(err);

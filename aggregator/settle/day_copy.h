@@ -95,9 +95,9 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
  * ERROR_STOPPED, retriable, when it is to end. */
 int day_copy_run(const struct day_copy *c, struct buf *sql, struct error *err);
 
-/* Deletes rows whose attempt was begun before `before_ms` and is neither read
- * nor in a base. */
+/* Deletes rows whose attempt is less than `before` and neither read nor in a
+ * base. */
 int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
-		   int64_t before_ms, struct error *err);
+		   uint64_t before, struct error *err);
 
 #endif

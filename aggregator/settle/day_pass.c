@@ -36,6 +36,7 @@ struct day_pass {
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at, clean_at;
+	struct overtaken overtaken;
 	int64_t complete_until; /* ms, as it was last read; 0: not known */
 };
 
@@ -161,11 +162,11 @@ static int pass_days(struct day_pass *p, const struct progress *last,
  */
 
 /* What has gone on without one that failed: see settling_note. */
-static int clean(const struct settling *s, const struct progress *last,
+static int clean(struct day_pass *p, const struct progress *last,
 		 struct day_pass_result *ret, struct error *first,
 		 struct error *err)
 {
-	int64_t before = settling_now(s) - s->settings->keep_superseded;
+	const struct settling *s = &p->settling;
 
 	if (settling_note(s->ch, days_drop_left_over(s->ch, err), first, err) <
 		    0 ||
@@ -176,7 +177,7 @@ static int clean(const struct settling *s, const struct progress *last,
 	    settling_note(s->ch, drop_months_delete(s, err), first, err) < 0 ||
 	    settling_note(s->ch, drop_months_thin(s, err), first, err) < 0)
 		return -1;
-	return settling_note(s->ch, superseded_delete(s->ch, before, err),
+	return settling_note(s->ch, superseded_delete(s, &p->overtaken, err),
 			     first, err);
 }
 
@@ -225,7 +226,7 @@ static int run(struct day_pass *p, bool days, bool quiet, bool cleans,
 		return -1;
 	if (cleans) {
 		p->clean_at = clock_monotonic_ms() + s->settings->clean_every;
-		if (clean(s, &last, ret, &first, err) < 0)
+		if (clean(p, &last, ret, &first, err) < 0)
 			return -1;
 	}
 	ret->ended = true;

@@ -487,7 +487,7 @@ int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
 	return status < 0 ? error_wrap(err, "delete rows of dropped days") : 0;
 }
 
-int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
+int drop_clean(struct clickhouse *ch, uint64_t before, struct error *err)
 {
 	char condition[192];
 
@@ -495,7 +495,7 @@ int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
 		 "attempt < %" PRIu64 " AND (toDateTime(day, 'UTC'), attempt) "
 		 "NOT IN (SELECT unit, max(attempt) FROM settled WHERE "
 		 "kind = 'dropped_day' GROUP BY unit)",
-		 settling_attempt_at(before_ms));
+		 before);
 	return settling_delete(ch, "dropped_sources", condition, err);
 }
 

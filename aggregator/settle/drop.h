@@ -46,9 +46,9 @@ int drop_next(const struct settling *s, int64_t after,
 int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
 		     struct error *err);
 
-/* Deletes what drops before `before_ms` have left in dropped_sources that does
- * not count. */
-int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err);
+/* Deletes what drops of less than `before` (their attempt) have left in
+ * dropped_sources that does not count. */
+int drop_clean(struct clickhouse *ch, uint64_t before, struct error *err);
 
 /* A day that has rows in `clicks` and is old enough: ready to be dropped, if it
  * is sealed and settled. */

@@ -124,9 +124,9 @@ int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 
 /*
  * A number that was picked.  Its rows may be deleted, unless it is published,
- * once its time is long ago.  That may be ahead, since ClickHouse's clock once
- * was: so the time since it was picked counts as well, or rather since `since`,
- * when all that were in use were less.
+ * once its time is long ago; or, as that may be ahead, once a greater one than
+ * it is long in use (superseded.h).  It is greater than all that were in use at
+ * `since`, so that can be told by a clock that only counts on.
  */
 struct picked {
 	uint64_t attempt;

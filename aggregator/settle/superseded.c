@@ -21,7 +21,8 @@ static const struct clickhouse_param mutation[] = {
 
 struct cleaning {
 	struct clickhouse *ch;
-	uint64_t before; /* attempt */
+	uint64_t before;       /* attempt */
+	uint64_t begun_before; /* the same, by its time alone */
 	const char *table;
 };
 
@@ -197,7 +198,8 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 
 /* Days that aggregators of before rolled up.  Once clean_settled has deleted
  * what publishes them, and their readers know, their table is emptied; unless
- * one of these runs beside and has begun another. */
+ * one of these runs beside and has begun another, which nobody knows to end but
+ * by its number's time. */
 static int empty_former_rollups(const struct cleaning *c, struct error *err)
 {
 	struct buf sql = {0};
@@ -209,14 +211,15 @@ static int empty_former_rollups(const struct cleaning *c, struct error *err)
 		   "AND max(attempt) < %" PRIu64 " FROM settled "
 		   "WHERE kind IN ('rolled_day', 'rolling') "
 		   "FORMAT TabSeparated",
-		   c->before);
+		   c->begun_before);
 	status = buf_cstr(&sql) ? clickhouse_numbers(c->ch, sql.data, NULL,
 						     &found, 1, err)
 				: error_set_nomem(err);
 	buf_reset(&sql);
 	if (status == 0 && found)
 		status = settling_delete(c->ch, "stats_rollups", "1", err);
-	buf_printf(&sql, "kind = 'rolling' AND attempt < %" PRIu64, c->before);
+	buf_printf(&sql, "kind = 'rolling' AND attempt < %" PRIu64,
+		   c->begun_before);
 	if (status == 0 && found)
 		status = buf_cstr(&sql) ? settling_delete(c->ch, "settled",
 							  sql.data, err)
@@ -225,38 +228,86 @@ static int empty_former_rollups(const struct cleaning *c, struct error *err)
 	return status;
 }
 
+void overtaken_see(struct overtaken *o, uint64_t newest, int64_t monotonic_ms,
+		   int64_t longest_ms)
+{
+	if (newest < o->newest)
+		*o = (struct overtaken){0};
+	if (o->seen_at && monotonic_ms - o->seen_at >= longest_ms) {
+		o->before = o->newest;
+		o->seen_at = 0;
+	}
+	if (!o->seen_at) {
+		o->newest = newest;
+		o->seen_at = monotonic_ms;
+	}
+}
+
+/*
+ * The greatest number of a pass: that row goes only once there is a greater
+ * one, so that nobody who asks later for the greatest of all is told a lesser.
+ * It may take a statement's time until what is published is there: the server
+ * looks at the time as it begins.
+ */
+static int see(const struct settling *s, struct overtaken *o, struct error *err)
+{
+	static const char sql[] = "SELECT max(attempt) FROM settled "
+				  "WHERE kind = 'pass' FORMAT TabSeparated";
+	uint64_t newest = 0;
+
+	if (clickhouse_numbers(s->ch, sql, NULL, &newest, 1, err) < 0)
+		return -1;
+	overtaken_see(o, newest, clock_monotonic_ms(),
+		      settling_longest(s) + s->settings->settle_timeout);
+	return 0;
+}
+
 /* Rows of stats_hourly and partitions of link_slots and link_days first, then
  * those of `settled`, so that what is deleted by half is found again. */
-int superseded_delete(struct clickhouse *ch, int64_t before_ms,
-		      struct error *err)
+static int clean(struct cleaning *c, struct error *err)
 {
 	static const struct day_copy_kind *const copies[] = {
 		&owner_days, &value_days, &rolled_days, &sealed_days};
-	struct cleaning c = {.ch = ch,
-			     .before = settling_attempt_at(before_ms)};
+	struct clickhouse *ch = c->ch;
 	struct error first = {0};
-	int status = settling_note(ch, clean_hours(&c, err), &first, err);
+	int status = settling_note(ch, clean_hours(c, err), &first, err);
 
 	if (status == 0)
-		status = settling_note(ch, clean_links(&c, "link_slots", err),
+		status = settling_note(ch, clean_links(c, "link_slots", err),
 				       &first, err);
 	if (status == 0)
-		status = settling_note(ch, clean_links(&c, "link_days", err),
+		status = settling_note(ch, clean_links(c, "link_days", err),
 				       &first, err);
 	for (size_t i = 0; status == 0 && i < sizeof(copies) / sizeof(*copies);
 	     i++)
 		status = settling_note(
-			ch, day_copy_clean(ch, copies[i], before_ms, err),
+			ch, day_copy_clean(ch, copies[i], c->before, err),
 			&first, err);
 	if (status == 0)
-		status = settling_note(ch, empty_former_rollups(&c, err),
-				       &first, err);
+		status = settling_note(ch, empty_former_rollups(c, err), &first,
+				       err);
 	if (status == 0)
-		status = settling_note(ch, drop_clean(ch, before_ms, err),
+		status = settling_note(ch, drop_clean(ch, c->before, err),
 				       &first, err);
 	if (status == 0)
 		status = settling_noted(&first, err);
 	if (status == 0)
-		status = clean_settled(&c, err);
+		status = clean_settled(c, err);
+	return status;
+}
+
+int superseded_delete(const struct settling *s, struct overtaken *o,
+		      struct error *err)
+{
+	int64_t before_ms = settling_now(s) - s->settings->keep_superseded;
+	struct cleaning c = {.ch = s->ch,
+			     .begun_before = settling_attempt_at(before_ms)};
+	int status = see(s, o, err);
+
+	if (status == 0) {
+		c.before =
+			o->before > c.begun_before ? o->before : c.begun_before;
+		status = clean(&c, err);
+	}
 	return status < 0 ? error_wrap(err, "delete what is superseded") : 0;
 }

@@ -6,12 +6,31 @@
 
 #include <stdint.h>
 
+#include "aggregator/settle/settling.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
-/* Deletes attempts that were begun before `before_ms` (by ClickHouse's clock)
- * and are not the newest published one, nor in the base of a dropped day. */
-int superseded_delete(struct clickhouse *ch, int64_t before_ms,
+/*
+ * Attempts that are published or given up, where their numbers are ahead of
+ * time since ClickHouse's clock once was.  Whoever picks a number knows all
+ * there were, and publishes within `longest` of that or never: so a number that
+ * is less than one which was seen longer ago is in nobody's hands.  No server's
+ * clock is asked, nor when something was published, which was written by one.
+ * Zeroed: nothing was seen.
+ */
+struct overtaken {
+	uint64_t before; /* those that are less; 0: none is known */
+	uint64_t newest; /* number that is in use since, or longer */
+	int64_t seen_at; /* our monotonic ms; 0: nothing was seen */
+};
+
+/* `newest` never gets less by itself: then all is forgotten. */
+void overtaken_see(struct overtaken *o, uint64_t newest, int64_t monotonic_ms,
+		   int64_t longest_ms);
+
+/* Deletes attempts that were begun keep_superseded ago, or were overtaken, and
+ * are not the newest published one, nor in the base of a dropped day. */
+int superseded_delete(const struct settling *s, struct overtaken *o,
 		      struct error *err);
 
 /*

@@ -1,12 +1,57 @@
-"""Numbers of attempts that are ahead of time, since ClickHouse's clock was."""
+"""Numbers of attempts that are ahead of time, since ClickHouse's clock was: what is
+superseded goes all the same, and nothing is published that it may have gone with."""
 from support.clicks import expected_link_counts, link_counts, some_clicks
-from support.keeping import (DAY, FROM, LINKS, PATIENCE, keeper, put_ahead,
+from support.keeping import (DAY, FROM, LINKS, PATIENCE, assert_counted,
+                             dropped_days, keeper, put_ahead, wait_counted,
                              world)  # noqa: F401
 from support.program import eventually
 
-# An attempt is over after five quarters of keep_superseded.
+# Attempts go once they are seen to be over for five quarters of keep_superseded, and
+# settle_timeout.
 SOON_OVER = {"keep_superseded": "5s", "settle_timeout": "4s", "reconcile_every": "0s"}
 QUICK = {"query_timeout": "3s"}
+
+TABLES = {"stats_hourly": "hour", "link_slots": "toDate(slot)", "link_days": "day",
+          "sealed_slots": "toDate(slot)", "owner_slots": "toDate(slot)",
+          "owner_values": "(day, dimension)", "day_values": "day",
+          "stats_spans": "dimension", "dropped_sources": "day"}
+
+
+def attempts(clickhouse):
+    return {table: {row["attempt"] for row in clickhouse.rows(
+        f"SELECT DISTINCT attempt FROM {table}")} for table in TABLES}
+
+
+def superseded(clickhouse):
+    """Of a day that was dropped: the tables, and kinds of `settled`, that have more
+    attempts than one of something."""
+    more = {table for table, unit in TABLES.items() if clickhouse.rows(
+        f"SELECT {unit} AS u FROM {table} GROUP BY u HAVING uniqExact(attempt) > 1")}
+    return more | {row["kind"] for row in clickhouse.rows(
+        "SELECT DISTINCT kind FROM (SELECT kind, unit FROM settled WHERE kind != 'pass' "
+        "GROUP BY kind, unit HAVING uniqExact(attempt) > 1)")}
+
+
+def test_superseded_attempts_go_where_clickhouses_clock_was_ahead(keeper, world,
+                                                                  clickhouse):
+    put_ahead(clickhouse)
+    rows = some_clicks(1, 200, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper(clickhouse=QUICK, **SOON_OVER)
+    eventually(lambda: dropped_days(clickhouse), PATIENCE, what="a drop")
+    first, before = dropped_days(clickhouse), attempts(clickhouse)
+    late = some_clicks(2, 50, [(FROM, FROM + 7200)], links=LINKS)
+    world.insert(late)
+    eventually(lambda: dropped_days(clickhouse)[FROM] > first[FROM], PATIENCE,
+               what="another")
+
+    eventually(lambda: superseded(clickhouse) == set(), PATIENCE,
+               what="superseded rows to go")
+
+    after = attempts(clickhouse)
+    assert not [table for table in TABLES if not after[table] - before[table]]
+    wait_counted(made, rows + late)
+    assert_counted(made, rows + late)
 
 
 class Late:

@@ -1,6 +1,7 @@
 #include "tests/unit/unit.h"
 
 #include "aggregator/settle/settling.h"
+#include "aggregator/settle/superseded.h"
 #include "common/clock.h"
 
 /* Its clock is right now; numbers may be ahead of it. */
@@ -122,6 +123,39 @@ static void what_was_read_long_ago_is_asked_for_anew(void **state)
 	assert_int_equal(pick(&last, &picked), -1);
 }
 
+static void numbers_below_one_that_is_long_in_use_are_overtaken(void **state)
+{
+	struct overtaken o = {0};
+
+	(void)state;
+	overtaken_see(&o, 100, 1000, LONGEST);
+	assert_int_equal(o.before, 0);
+	/* What is seen later does not count as seen before. */
+	overtaken_see(&o, 200, 1000 + LONGEST - 1, LONGEST);
+	assert_int_equal(o.before, 0);
+	overtaken_see(&o, 300, 1000 + LONGEST, LONGEST);
+	assert_int_equal(o.before, 100);
+	overtaken_see(&o, 400, 1000 + 2 * LONGEST - 1, LONGEST);
+	assert_int_equal(o.before, 100);
+	overtaken_see(&o, 400, 1000 + 2 * LONGEST, LONGEST);
+	assert_int_equal(o.before, 300);
+}
+
+static void none_is_overtaken_once_the_greatest_is_gone(void **state)
+{
+	struct overtaken o = {0};
+
+	(void)state;
+	overtaken_see(&o, 100, 1000, LONGEST);
+	overtaken_see(&o, 200, 1000 + LONGEST, LONGEST);
+	assert_int_equal(o.before, 100);
+	/* `settled` came from a backup: numbers are picked above 50 again. */
+	overtaken_see(&o, 50, 1000 + 3 * LONGEST, LONGEST);
+	assert_int_equal(o.before, 0);
+	overtaken_see(&o, 60, 1000 + 4 * LONGEST, LONGEST);
+	assert_int_equal(o.before, 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +165,9 @@ int main(void)
 		cmocka_unit_test(one_that_is_not_is_late_by_its_own_time),
 		cmocka_unit_test(the_server_is_told_the_earlier_of_both_times),
 		cmocka_unit_test(what_was_read_long_ago_is_asked_for_anew),
+		cmocka_unit_test(
+			numbers_below_one_that_is_long_in_use_are_overtaken),
+		cmocka_unit_test(none_is_overtaken_once_the_greatest_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
