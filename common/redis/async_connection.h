@@ -14,8 +14,6 @@
 #include "common/redis/redis_async.h"
 #include "common/redis/targets.h"
 
-#define ROLE_CHECK_MS 5000
-
 enum connection_state {
 	CONNECTION_DOWN, /* ending, or waiting to connect again */
 	CONNECTION_STARTING,

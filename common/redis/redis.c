@@ -9,6 +9,7 @@
 #include <sys/time.h>
 
 #include "common/buf.h"
+#include "common/clock.h"
 #include "common/redis/script_loading.h"
 #include "common/redis/targets.h"
 #include "common/redis/wire.h"
@@ -22,6 +23,7 @@ struct redis {
 	const char *where;	     /* the address it is, or was, at */
 	struct redis_address master; /* as a sentinel said */
 	char run_id[REDIS_RUN_ID_SIZE];
+	int64_t role_asked; /* monotonic ms */
 	bool useless; /* it has become a replica, or dropped the scripts */
 	bool asked_apart, apart;
 	struct buf out;
@@ -224,6 +226,7 @@ static int check_role(struct redis *r, struct error *err)
 
 	if (!reply)
 		return -1;
+	r->role_asked = clock_monotonic_ms();
 	status = redis_check_role(reply, err);
 	freeReplyObject(reply);
 	return status ? error_wrap(err, "redis %s", r->where) : 0;
@@ -315,16 +318,32 @@ static int ask_sentinel(struct redis *r, const struct redis_address *a,
 	return status;
 }
 
+/* The same of a server that was the master.  Only what it says itself counts:
+ * whoever is busy, or loading, refuses the next command too. */
+static int check_role_again(struct redis *r, struct error *err)
+{
+	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
+	int status = 0;
+
+	if (!reply)
+		return -1;
+	r->role_asked = clock_monotonic_ms();
+	if (reply->type != REDIS_REPLY_ERROR)
+		status = redis_check_role(reply, err);
+	freeReplyObject(reply);
+	if (status == 0)
+		return 0;
+	error_wrap(err, "redis %s", r->where);
+	drop_connection(r);
+	return -1;
+}
+
 /* The first that is, or leads to, the master.  What the last one said is told.
  */
-static int connect_now(struct redis *r, struct error *err)
+static int find_master(struct redis *r, struct error *err)
 {
 	const struct redis_address *a;
 
-	if (r->useless && r->owed == 0)
-		drop_connection(r);
-	if (r->context)
-		return 0;
 	for (size_t i = 0; i < r->targets.count; i++) {
 		a = &r->targets.all[i];
 		if (r->targets.sentinels) {
@@ -336,6 +355,17 @@ static int connect_now(struct redis *r, struct error *err)
 			return 0;
 	}
 	return -1;
+}
+
+static int connect_now(struct redis *r, struct error *err)
+{
+	if (r->useless && r->owed == 0)
+		drop_connection(r);
+	if (!r->context)
+		return find_master(r, err);
+	if (r->owed || clock_monotonic_ms() - r->role_asked < ROLE_CHECK_MS)
+		return 0;
+	return check_role_again(r, err);
 }
 
 /* --- commands ------------------------------------------------------------- */
@@ -436,14 +466,24 @@ const char *redis_run_id(const struct redis *r)
 	return r->run_id;
 }
 
-/* --- a connection that listens --------------------------------------------
- */
-
 static int not_connected(const struct redis *r, struct error *err)
 {
 	return error_set_retriable(err, ERROR_REMOTE, "redis %s: not connected",
 				   r->where);
 }
+
+int redis_confirm_master(struct redis *r, struct error *err)
+{
+	if (!r->context || r->useless || r->owed)
+		return not_connected(r, err);
+	if (check_role(r, err) == 0)
+		return 0;
+	drop_connection(r);
+	return -1;
+}
+
+/* --- a connection that listens --------------------------------------------
+ */
 
 int redis_send(struct redis *r, int argc, const char **argv, struct error *err)
 {

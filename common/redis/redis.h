@@ -6,8 +6,11 @@
  * repeated by itself, since the caller knows whether it may be.
  *
  * Of several addresses the master's is used; sentinels are asked for it.  A
- * server that is a replica, or becomes one, is left for the one that is master
- * now.
+ * server is asked for its role when the connection is made, and before a
+ * command when ROLE_CHECK_MS have passed since and no reply is owed: the
+ * command fails if it has become a replica, and the next one goes to the one
+ * that is master now.  So commands of which none failed went to one server. (Of
+ * a Redis Cluster with several masters it knows one node.)
  */
 #ifndef COMMON_REDIS_REDIS_H
 #define COMMON_REDIS_REDIS_H
@@ -91,6 +94,15 @@ typedef void redis_value_fn(void *arg, size_t i,
  */
 int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
 		      struct error *err);
+
+/*
+ * Asks the server, by which the last command was answered, whether it is the
+ * master still: reads are not refused by a replica, and one that has lost its
+ * link looks as if nothing ever moved.  For a verdict, after its last read.
+ * Connects to no other.  No reply may be owed.  Without the permission for
+ * INFO, and behind a proxy that does not tell, it is taken for one.
+ */
+int redis_confirm_master(struct redis *r, struct error *err);
 
 /* Which start of which server it is connected to; "": that is not known.  Until
  * the next call. */

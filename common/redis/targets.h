@@ -20,6 +20,9 @@
 #define REDIS_ASK_VERSION "INFO", "server"
 #define REDIS_ASK_ROLE	  "INFO", "replication"
 
+/* The role is asked for anew when so much time has passed. */
+#define ROLE_CHECK_MS 5000
+
 struct redis_targets {
 	struct redis_address *all;
 	size_t count;	/* at least 1 */

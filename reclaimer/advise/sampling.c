@@ -217,7 +217,7 @@ int sampling_run(struct sampling *s, struct error *err)
 	s->exhausted = s->figures.blocks < s->wanted;
 	if (d->ns)
 		s->markers_per_second = (double)s->drawn * 1e9 / (double)d->ns;
-	status = 0;
+	status = redis_confirm_master(s->redis, err);
 out:
 	free(d->shuffled);
 	free(d->ends);

@@ -266,6 +266,9 @@ int space_run(const struct space_run *run, struct tally *tally,
 	status = prepare(&r, ret_interrupted, err);
 	if (status == 0 && !*ret_interrupted)
 		status = scan(&r, ret_interrupted, err);
+	/* A replica goes on answering, and has nothing that is due any more. */
+	if (status == 0)
+		status = redis_confirm_master(run->redis, err);
 	/* A dry run reports all it finds before it says what a run would do. */
 	if (status == 0 && run->dry_run)
 		status = check_lost(&r, tally->lost, err);

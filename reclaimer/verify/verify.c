@@ -202,7 +202,6 @@ static void set_survey(json_t *o, const struct survey *s)
 	json_object_set_new(o, "findings", findings);
 	set_count(o, "findings_total", s->findings.total);
 	set_count(o, "findings_left", findings_left(&s->findings));
-	json_object_set_new(o, "at_rest", json_boolean(s->proven));
 }
 
 static json_t *result_json(const struct verify_result *v)
@@ -210,8 +209,12 @@ static json_t *result_json(const struct verify_result *v)
 	json_t *o = json_pack("{s:s, s:f}", "space", v->space, "seconds",
 			      round(v->seconds * 1000) / 1000);
 
-	if (v->survey)
+	if (v->survey) {
 		set_survey(o, v->survey);
+		json_object_set_new(
+			o, "at_rest",
+			json_boolean(v->survey->proven && !v->failed));
+	}
 	if (v->deep)
 		set_count(o, "links", v->links);
 	if (v->repaired) {
@@ -405,7 +408,10 @@ static int verify_accounting(struct verify *v, struct survey *s,
 		if (check_links(s, &result->links, err) < 0)
 			return -1;
 	}
-	return v->session.options.repair ? repair(v, s, result, err) : 0;
+	if (v->session.options.repair && repair(v, s, result, err) < 0)
+		return -1;
+	/* In a replica that is cut off nothing moves: that is no rest. */
+	return redis_confirm_master(s->redis, err);
 }
 
 static int verify_space(struct verify *v, struct survey *s,

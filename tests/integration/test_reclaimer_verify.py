@@ -6,6 +6,7 @@ import time
 import pytest
 import redis as redis_client
 
+import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
@@ -275,6 +276,31 @@ def test_a_space_in_use_is_not_accused(space, reclaimer, allocator,
 def test_rate_is_kept(space, reclaimer):
     space.ended(0, 2999)
     assert verify(reclaimer, "--rate", "2000")["seconds"] > 1
+
+
+@pytest.mark.parametrize("args", [["verify"], ["run", "--dry-run"]])
+def test_no_verdict_is_of_a_master_that_has_become_a_replica(
+        make_space, own_redis, begin, reclaimer, args):
+    """In one without a link to its master nothing moves, and all is answered."""
+    client = own_redis.client()
+    space = make_space(client)
+    space.ended(0, 2999)
+    client.config_resetstat()
+    process = begin(*args, "--rate", "1000", "--json")
+
+    def reads():
+        stats = client.info("commandstats")
+        return sum(stats.get(f"cmdstat_{c}", {}).get("calls", 0)
+                   for c in ("get", "mget"))
+
+    eventually(lambda: reads() > 20, what="the reading of markers")
+    client.replicaof("127.0.0.1", servers.free_port())
+    done = Done(process)
+    assert done.status == 75, done
+    assert "it is a replica" in done.space["error"]
+    assert not done.space.get("at_rest")
+    client.replicaof("NO", "ONE")
+    assert reclaimer(*args).status == 0
 
 
 # --- deep ----------------------------------------------------------------------------

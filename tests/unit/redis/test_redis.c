@@ -200,6 +200,75 @@ static void a_restarted_server_is_connected_to_again(void **state)
 	redis_server_await(s);
 }
 
+/* Says REPLICAOF to the server by a connection that asks for no role. */
+static void follow(struct redis_server *s, const char *host, const char *port)
+{
+	redisContext *c = redisConnectUnix(s->address + strlen("unix:"));
+	redisReply *reply;
+
+	assert_non_null(c);
+	reply = redisCommand(c, "REPLICAOF %s %s", host, port);
+	assert_non_null(reply);
+	assert_string_equal(reply->str, "OK");
+	freeReplyObject(reply);
+	redisFree(c);
+}
+
+static int read_one(struct redis *r, struct error *err)
+{
+	const char *get[] = {"GET", "k"};
+	redisReply *reply;
+
+	if (redis_command(r, 2, get, NULL, &reply, err))
+		return -1;
+	freeReplyObject(reply);
+	return 0;
+}
+
+static void a_master_that_has_become_a_replica_is_not_confirmed(void **state)
+{
+	struct redis_server *s = *state;
+	struct error err = {0};
+	struct redis *r = redis_new(&s->config, NULL, &err);
+
+	assert_int_equal(redis_confirm_master(r, &err), -1);
+	assert_int_equal(read_one(r, &err), 0);
+	assert_int_equal(redis_confirm_master(r, &err), 0);
+	follow(s, "127.0.0.1", "1");
+	assert_int_equal(read_one(r, &err), 0);
+	assert_int_equal(redis_confirm_master(r, &err), -1);
+	assert_true(err.retriable);
+	assert_non_null(strstr(err.text, "it is a replica"));
+	/* It was left: what comes next looks for the master. */
+	assert_int_equal(read_one(r, &err), -1);
+	follow(s, "NO", "ONE");
+	assert_int_equal(read_one(r, &err), 0);
+	redis_free(r);
+}
+
+/* No read is ever refused by a replica. */
+static void
+reads_do_not_go_on_at_a_master_that_has_become_a_replica(void **state)
+{
+	struct redis_server *s = *state;
+	struct error err = {0};
+	struct redis *r = redis_new(&s->config, NULL, &err);
+	int status = read_one(r, &err);
+
+	assert_int_equal(status, 0);
+	follow(s, "127.0.0.1", "1");
+	for (int i = 0; i < 6000 && status == 0; i++) {
+		usleep(10000);
+		status = read_one(r, &err);
+	}
+	follow(s, "NO", "ONE");
+	assert_int_equal(status, -1);
+	assert_true(err.retriable);
+	assert_non_null(strstr(err.text, "it is a replica"));
+	assert_int_equal(read_one(r, &err), 0);
+	redis_free(r);
+}
+
 static void an_address_says_what_it_should_look_like(void **state)
 {
 	static const char *const bad[] = {
@@ -229,6 +298,10 @@ int main(void)
 		cmocka_unit_test(a_reply_that_is_not_owed_is_refused),
 		cmocka_unit_test(a_server_that_hangs_is_given_up_in_time),
 		cmocka_unit_test(a_restarted_server_is_connected_to_again),
+		cmocka_unit_test(
+			a_master_that_has_become_a_replica_is_not_confirmed),
+		cmocka_unit_test(
+			reads_do_not_go_on_at_a_master_that_has_become_a_replica),
 		cmocka_unit_test(an_address_says_what_it_should_look_like),
 	};
 
