@@ -61,8 +61,10 @@ int findings_add(struct findings *f, const struct finding *finding,
 	if (is_known(f, finding))
 		return 0;
 	f->total++;
-	if (f->count == FINDINGS_MAX)
+	if (f->count == FINDINGS_MAX) {
+		f->repaired_unkept += finding->repaired;
 		return 0;
+	}
 	if (f->count == f->room) {
 		size_t room = f->room ? 2 * f->room : 16;
 		struct finding *list = realloc(f->list, room * sizeof(*list));
@@ -78,7 +80,7 @@ int findings_add(struct findings *f, const struct finding *finding,
 
 uint64_t findings_left(const struct findings *f)
 {
-	uint64_t left = f->total;
+	uint64_t left = f->total - f->repaired_unkept;
 
 	for (size_t i = 0; i < f->count; i++)
 		left -= f->list[i].repaired;

@@ -31,6 +31,7 @@ struct findings {
 	struct finding *list;
 	size_t count, room;
 	uint64_t total; /* also those not kept */
+	uint64_t repaired_unkept;
 };
 
 void findings_free(struct findings *f);
