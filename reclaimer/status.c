@@ -293,6 +293,24 @@ static bool is_state(const struct error *err)
 	return err->code == ERROR_UNSAFE || err->code == ERROR_NOTFOUND;
 }
 
+/* What a run asks of the configuration, beyond what it takes to read. */
+static int ask_refusal(struct redis *redis, const struct link_space *space,
+		       struct space_status *s, struct error *err)
+{
+	struct error why;
+
+	if (s->refused ||
+	    space_check(redis, space, SPACE_TO_RECLAIM, &why) == 0)
+		return 0;
+	if (why.code != ERROR_CONFIG && !is_state(&why)) {
+		*err = why;
+		return -1;
+	}
+	s->refused = true;
+	s->reason = why;
+	return 0;
+}
+
 static int ask_space(const struct session *session,
 		     const struct link_space *space, struct space_status *s,
 		     struct error *err)
@@ -317,6 +335,8 @@ static int ask_space(const struct session *session,
 		return is_state(err) ? 0 : -1;
 	}
 	s->there = true;
+	if (ask_refusal(redis, space, s, err) < 0)
+		return -1;
 	return space_read_out(redis, space, OUT_RANGES_MAX, s->out,
 			      &s->out_count, &s->out_total, err);
 }

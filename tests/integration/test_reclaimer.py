@@ -455,6 +455,18 @@ def test_status_tells_why_a_run_would_be_refused(redis, reclaimer):
     assert "s7 has no record" in status.space["refused"]
 
 
+def test_status_tells_of_a_key_that_a_run_would_miss(space, reclaimer):
+    """What it has can be told without."""
+    space.ended(0, 9)
+    space.redis.hset(space.key("space"), mapping={"key:1": "0" * 16,
+                                                  "used:1": now()})
+    assert reclaimer("run").status == 78
+    done = reclaimer("status")
+    assert done.status == 0, done
+    assert "key version 1, which is not configured" in done.space["refused"]
+    assert done.space["issued"] == 10
+
+
 def test_the_summary_is_readable(space, begin):
     space.ended(0, 9)
     done = Done(begin("run", "--dry-run"))
