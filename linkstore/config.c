@@ -72,8 +72,8 @@ static const struct setting space_settings[] = {
 #define SETTING_STRUCT struct links_config
 static const struct setting settings[] = {
 	SETTING_STRINGS(ttl_classes, "10d, 30d, 100d, 365d, never", AT_START,
-			"The lives that links may have, as durations.  A block "
-			"is of one class."),
+			"The lives that links may have: durations of 1s to "
+			"36500d, or never.  A block is of one class."),
 	SETTING_DURATION(hold_max, "6h", CLOCK_SECOND, 30 * CLOCK_DAY, AT_START,
 			 "How long a granted block may be used to make codes."),
 	SETTING_DURATION(

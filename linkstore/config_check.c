@@ -81,6 +81,10 @@ bool links_config_has_space(const struct links_config *config, const char *name)
 	return false;
 }
 
+/* A century: the end of a link stays a number that markers, Lua and the scores
+ * of Redis' sets all hold exactly. */
+#define CLASS_TTL_MAX (36500 * CLOCK_DAY)
+
 /* --- classes -------------------------------------------------------------- */
 
 static int check_class(const struct links_config *config, size_t i,
@@ -90,10 +94,11 @@ static int check_class(const struct links_config *config, size_t i,
 	int64_t ttl;
 
 	if (strlen(name) >= LINK_CLASS_MAX || duration_parse(name, &ttl, err) ||
-	    ttl < CLOCK_SECOND)
+	    ttl < CLOCK_SECOND ||
+	    (ttl > CLASS_TTL_MAX && ttl != DURATION_NEVER))
 		return error_set(err, ERROR_CONFIG,
 				 "links.ttl_classes: '%.40s': expected a "
-				 "duration of at least 1s, or never",
+				 "duration of 1s to 36500d, or never",
 				 name);
 	for (size_t j = 0; j < i; j++)
 		if (!strcmp(config->ttl_classes.items[j], name))

@@ -52,6 +52,24 @@ static void a_space_of_every_strategy_is_valid(void **state)
 	must(f, links_config_validate(&f->config, &f->err));
 }
 
+static void a_class_lives_from_a_second_to_a_century_or_for_ever(void **state)
+{
+	static const char *const good[] = {"1s", "36500d", "never"};
+	static const char *const bad[] = {"999ms", "36501d", "20000000000d",
+					  "1.5d", "x"};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		f->classes[1] = text_of(bad[i]);
+		must_be_refused(f, "1s to 36500d, or never");
+	}
+	f->config.ttl_classes.count = 1;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		f->classes[0] = text_of(good[i]);
+		must(f, links_config_validate(&f->config, &f->err));
+	}
+}
+
 static void every_strategy_has_its_lengths(void **state)
 {
 	static const struct {
@@ -298,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PURE_ALL(a_space_of_every_strategy_is_valid),
+		PURE_ALL(a_class_lives_from_a_second_to_a_century_or_for_ever),
 		PURE_ALL(every_strategy_has_its_lengths),
 		PURE_ALL(one_length_is_one_spaces_whatever_the_strategy),
 		PURE_ALL(there_is_one_space_of_aliases),
