@@ -33,7 +33,9 @@ struct repair {
 	struct clickhouse *archive; /* which answered archive_links_probe */
 	struct repair_note note;
 	uint64_t freed; /* lost blocks, back in the pool; its own */
-	uint64_t kept;	/* lost blocks of which there are links; its own */
+	/* Lost blocks of which there are links, which have a marker again, or
+	 * which are out of generations; its own. */
+	uint64_t kept;
 };
 
 /* Marks the findings it repaired, and adds one, repaired, for each range of

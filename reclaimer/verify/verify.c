@@ -24,7 +24,7 @@ struct verify_result {
 	const struct survey *survey; /* NULL: it was not walked */
 	bool deep;
 	uint64_t links; /* checked, when deep */
-	bool repaired;	/* a repair was asked for, and went through */
+	bool repairs;	/* a repair was begun; it may have failed */
 	uint64_t freed, kept;
 	double seconds;
 	bool failed; /* ended early */
@@ -108,7 +108,7 @@ static void print_end(const struct verify_result *v)
 	if (v->failed)
 		printf("Stopped: %s\n", v->error.text);
 	else if (!left)
-		printf(v->repaired && s->findings.total
+		printf(v->repairs && s->findings.total
 			       ? "All of it was put right; the table is from "
 				 "before.\n"
 			       : "Each of %" PRIu64 " blocks is in exactly one "
@@ -122,10 +122,9 @@ static void print_end(const struct verify_result *v)
 	if (left && !s->proven)
 		puts("The space was in use throughout; each was seen in "
 		     "several looks.");
-	if (v->repaired)
-		printf("Lost blocks: %" PRIu64 " pooled, %" PRIu64
-		       " kept, since there are links of them.\n",
-		       v->freed, v->kept);
+	if (v->repairs)
+		printf("Lost blocks%s: %" PRIu64 " pooled, %" PRIu64 " kept.\n",
+		       v->failed ? " until then" : "", v->freed, v->kept);
 	else if (s->census.states[STATE_LOST] + s->census.states[STATE_GAP])
 		puts("Lost and gap blocks can be pooled again: --repair, once "
 		     "a run has set them aside.");
@@ -217,7 +216,7 @@ static json_t *result_json(const struct verify_result *v)
 	}
 	if (v->deep)
 		set_count(o, "links", v->links);
-	if (v->repaired) {
+	if (v->repairs) {
 		set_count(o, "lost_pooled", v->freed);
 		set_count(o, "lost_kept", v->kept);
 	}
@@ -381,10 +380,10 @@ static int repair(struct verify *v, struct survey *s,
 	int status;
 
 	operator_name(who);
+	result->repairs = true;
 	status = repair_run(&r, err);
 	result->freed = r.freed;
 	result->kept = r.kept;
-	result->repaired = status == 0;
 	return status;
 }
 

@@ -569,6 +569,22 @@ def test_a_space_in_use_is_repaired(space, reclaimer, allocator, tables):
     assert verify(reclaimer, "--deep")["findings"] == []
 
 
+def test_a_repair_that_stops_tells_what_it_pooled(space, begin, tables):
+    """Here for its lock, which another has by then."""
+    # Neighbours of two generations are two ranges.
+    space.redis.zadd(space.key("issued"), {f"{b}-{b}:{1 + b % 2}": 0
+                                           for b in range(800)})
+    space.redis.set(space.key("cursor"), 800)
+    process = begin("verify", "--repair", "--json")
+    eventually(lambda: space.ranges("pool"), what="a first range")
+    space.redis.set(space.key("lock"), "another's")
+    done = Done(process)
+    assert done.status == 75, done
+    assert "error" in done.space and done.space["at_rest"] is False
+    assert 0 < done.space["lost_pooled"] < 800
+    assert done.space["lost_pooled"] == len(space.blocks("pool"))
+
+
 @pytest.mark.parametrize("after", [
     0.2, *(pytest.param(s, marks=pytest.mark.long) for s in (0.05, 0.5))])
 def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,
