@@ -367,6 +367,21 @@ static int repair_range(struct repair *r, const struct block_range *lost,
 	return status;
 }
 
+/* Ranges that the list had no room for; told before the others, of which there
+ * are more than findings are kept. */
+static int report_left_out(struct repair *r, struct error *err)
+{
+	struct finding f = {.trouble = TROUBLE_LOST};
+
+	if (!r->survey->lost.left_out)
+		return 0;
+	snprintf(f.detail, sizeof(f.detail),
+		 "%" PRIu64 " blocks more than are repaired at a time",
+		 r->survey->lost.left_out);
+	set_repair(&f, false, "run it again");
+	return findings_add(&r->survey->findings, &f, err);
+}
+
 static int repair_lost(struct repair *r, struct error *err)
 {
 	struct range_list *lost = &r->survey->lost;
@@ -434,5 +449,7 @@ int repair_run(struct repair *r, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		if (repair_finding(r, &findings->list[i], err) < 0)
 			return -1;
+	if (report_left_out(r, err) < 0)
+		return -1;
 	return repair_lost(r, err);
 }

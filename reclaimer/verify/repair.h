@@ -39,7 +39,8 @@ struct repair {
 };
 
 /* Marks the findings it repaired, and adds one, repaired, for each range of
- * lost blocks it freed.  What was repaired until an error stays so. */
+ * lost blocks it freed, and one for those that the survey had no room for. What
+ * was repaired until an error stays so. */
 int repair_run(struct repair *r, struct error *err);
 
 #endif

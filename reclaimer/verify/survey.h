@@ -73,8 +73,9 @@ struct survey {
 	struct space_movement at_start;
 	struct census census;
 	struct findings findings;
-	struct range_list lost; /* score 0 and no marker, by generation */
-	bool proven;		/* all findings fell into times of rest */
+	/* Score 0 and no marker, by generation; of very many ranges not all. */
+	struct range_list lost;
+	bool proven; /* all findings fell into times of rest */
 
 	/* Its own. */
 	struct space_gaps *gaps;
