@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "common/output.h"
+#include "linkstore/config_check.h"
 #include "reclaimer/options.h"
 #include "reclaimer/past_runs.h"
 #include "reclaimer/reclaimer_config.h"
@@ -12,6 +13,13 @@
 #define DAYS	      7 /* unless --days says so */
 #define RUNS_MAX_TEXT 100
 #define RUNS_MAX_JSON 10000
+
+/* What is asked for, and why less may be found than there was. */
+struct history {
+	struct run_query query;
+	bool recording; /* runs leave rows at present */
+	bool unknown;	/* --space names none of the configuration */
+};
 
 /* --- for people ----------------------------------------------------------- */
 
@@ -63,11 +71,23 @@ static int print_days(const struct run_rows *rows, struct error *err)
 	return output_table(t, err);
 }
 
-static int print_text(const struct run_rows *rows, uint64_t days,
+static void print_notes(const struct history *h)
+{
+	if (!h->recording)
+		puts("Runs are not recorded at present: reclaimer.record is "
+		     "off.");
+	if (h->unknown)
+		printf("Space %s is not in the configuration.\n",
+		       h->query.space);
+}
+
+static int print_text(const struct history *h, const struct run_rows *rows,
 		      struct error *err)
 {
+	print_notes(h);
 	if (!rows->day_count) {
-		printf("No run in the last %" PRIu64 " days.\n", days);
+		printf("No run is recorded in the last %" PRIu64 " days.\n",
+		       h->query.days);
 		return 0;
 	}
 	if (print_runs(rows, err) < 0)
@@ -114,7 +134,8 @@ static json_t *day_json(const struct day_row *d)
 	return o;
 }
 
-static int print_json(const struct run_rows *rows, struct error *err)
+static int print_json(const struct history *h, const struct run_rows *rows,
+		      struct error *err)
 {
 	json_t *runs = json_array(), *days = json_array();
 
@@ -122,27 +143,34 @@ static int print_json(const struct run_rows *rows, struct error *err)
 		json_array_append_new(runs, run_json(&rows->runs[i]));
 	for (size_t i = 0; i < rows->day_count; i++)
 		json_array_append_new(days, day_json(&rows->days[i]));
-	return output_json(json_pack("{s:I, s:o, s:o}", "total",
-				     (json_int_t)rows->run_total, "runs", runs,
-				     "days", days),
+	return output_json(json_pack("{s:I, s:b, s:b, s:o, s:o}", "total",
+				     (json_int_t)rows->run_total, "recording",
+				     (int)h->recording, "configured",
+				     (int)!h->unknown, "runs", runs, "days",
+				     days),
 			   err);
 }
 
 static int print_history(const struct reclaimer_config *config,
 			 const struct options *options, struct error *err)
 {
-	const struct run_query query = {
-		.space = options->space,
-		.days = options->days ? options->days : DAYS,
-		.runs_max = options->json ? RUNS_MAX_JSON : RUNS_MAX_TEXT,
+	const struct history h = {
+		.query = {.space = options->space,
+			  .days = options->days ? options->days : DAYS,
+			  .runs_max = options->json ? RUNS_MAX_JSON
+						    : RUNS_MAX_TEXT},
+		.recording = config->reclaimer.record,
+		.unknown =
+			options->space &&
+			!links_config_has_space(&config->links, options->space),
 	};
 	struct run_rows rows = {0};
 	struct clickhouse *ch = clickhouse_new(&config->clickhouse, err);
-	int status = ch ? past_runs_by_day(ch, &query, &rows, err) : -1;
+	int status = ch ? past_runs_by_day(ch, &h.query, &rows, err) : -1;
 
 	if (status == 0)
-		status = options->json ? print_json(&rows, err)
-				       : print_text(&rows, query.days, err);
+		status = options->json ? print_json(&h, &rows, err)
+				       : print_text(&h, &rows, err);
 	past_runs_free(&rows);
 	clickhouse_free(ch);
 	return status;

@@ -45,7 +45,27 @@ def test_history_of_one_space(space, tables, reclaimer):
 
 def test_history_without_runs_says_so(space, tables, begin):
     done = Done(begin("history"))
-    assert done.status == 0 and "No run in the last 7 days" in done.out
+    assert done.status == 0 and "No run is recorded in the last 7 days" in done.out
+
+
+def test_history_says_that_runs_are_not_recorded(space, tables, begin, reclaimer):
+    space.ended(0, 9)
+    reclaimer("run", record=False)
+    assert "reclaimer.record is off" in Done(begin("history", record=False)).out
+    assert reclaimer("history", record=False).json["recording"] is False
+    assert reclaimer("history").json["recording"] is True
+
+
+def test_history_of_a_space_that_is_not_configured_says_so(space, tables, begin,
+                                                           reclaimer):
+    """It may have been once."""
+    old_run(tables, 1, 7, space="s9")
+    done = Done(begin("history", "--space", "s9"))
+    assert done.status == 0, done
+    assert "Space s9 is not in the configuration." in done.out
+    found = reclaimer("history", "--space", "s9").json
+    assert (found["configured"], found["total"]) == (False, 1)
+    assert reclaimer("history", "--space", "s7").json["configured"] is True
 
 
 def test_history_without_clickhouse_is_75(space, reclaimer):
