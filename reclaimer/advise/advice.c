@@ -140,13 +140,38 @@ static int64_t shortest_ttl(const struct linkstore *store)
 	return shortest;
 }
 
+/* `short_enough`: its wait is within the bound. */
+static void tell_interval(struct advice *a, bool short_enough,
+			  int64_t quarantine, int64_t ttl)
+{
+	int64_t interval = intervals[a->best_interval];
+	char text[DURATION_TEXT_MAX], wait[DURATION_TEXT_MAX];
+
+	duration_format(interval, text);
+	duration_format(interval / 2, wait);
+	if (short_enough)
+		snprintf(a->interval_reason, sizeof(a->interval_reason),
+			 "every %s: a code waits %s more on average, which is "
+			 "little beside a quarantine of %.0f s%s; running more "
+			 "often reads no fewer markers",
+			 text, wait, (double)quarantine / 1000,
+			 ttl == DURATION_NEVER ? "" : " or the shortest TTL");
+	else
+		snprintf(a->interval_reason, sizeof(a->interval_reason),
+			 "every %s, the shortest interval looked at: a code "
+			 "waits %s more on average, which is not little beside "
+			 "a quarantine of %.0f s%s",
+			 text, wait, (double)quarantine / 1000,
+			 ttl == DURATION_NEVER ? "" : " or the shortest TTL");
+}
+
 static void choose_interval(const struct sampling *s, struct advice *a)
 {
 	const struct linkstore *store = s->space->store;
 	int64_t quarantine = linkstore_config(store)->quarantine;
 	int64_t ttl = shortest_ttl(store);
 	double bound = (double)quarantine / 10;
-	char text[DURATION_TEXT_MAX], wait[DURATION_TEXT_MAX];
+	bool short_enough = false;
 
 	if (ttl != DURATION_NEVER && ADVICE_DELAY * (double)ttl > bound)
 		bound = ADVICE_DELAY * (double)ttl;
@@ -161,17 +186,12 @@ static void choose_interval(const struct sampling *s, struct advice *a)
 			.runs_per_day =
 				(double)CLOCK_DAY / (double)intervals[i],
 		};
-		if (half <= bound)
-			a->best_interval = i;
+		if (half > bound)
+			continue;
+		a->best_interval = i;
+		short_enough = true;
 	}
-	snprintf(a->interval_reason, sizeof(a->interval_reason),
-		 "every %s: a code waits %s more on average, which is little "
-		 "beside a quarantine of %.0f s%s; running more often reads "
-		 "no fewer markers",
-		 duration_format(intervals[a->best_interval], text),
-		 duration_format(intervals[a->best_interval] / 2, wait),
-		 (double)quarantine / 1000,
-		 ttl == DURATION_NEVER ? "" : " and the shortest TTL");
+	tell_interval(a, short_enough, quarantine, ttl);
 }
 
 void advice_make(const struct sampling *s, const struct space_ledger *ledger,

@@ -11,7 +11,8 @@
  * of quarantine.  A scan costs the same for each block however often it is run,
  * and next to nothing besides, so that only the wait counts: the longest
  * interval whose half is at most a tenth of quarantine or ADVICE_DELAY of the
- * shortest TTL, whichever is more.
+ * shortest TTL, whichever is more; the shortest where none is so short, and
+ * that is said.
  */
 #ifndef RECLAIMER_ADVISE_ADVICE_H
 #define RECLAIMER_ADVISE_ADVICE_H

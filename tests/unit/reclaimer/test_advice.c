@@ -172,6 +172,29 @@ static void the_interval_is_small_beside_quarantine_or_ttl(void **state)
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_DAY);
 }
 
+/* Half a minute is long beside two seconds. */
+static void
+an_interval_that_is_long_beside_both_is_not_called_little(void **state)
+{
+	struct world *w = *state;
+	const struct advice *a;
+
+	w->config.quarantine =
+		5 * CLOCK_MINUTE; /* exactly ten times the wait */
+	blocks(w, 50, 40, alone);
+	linkstore_free(w->store);
+	w->classes[0] = text_of("3s");
+	w->store = linkstore_new(&w->config, &(struct error){0});
+	w->sampling.space = linkstore_space(w->store, 0);
+	a = advice(w);
+	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_MINUTE);
+	assert_non_null(strstr(a->interval_reason, "which is little beside"));
+	w->config.quarantine = 2 * CLOCK_SECOND;
+	a = advice(w);
+	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_MINUTE);
+	assert_non_null(strstr(a->interval_reason, "which is not little"));
+}
+
 static void idle_codes_follow_from_what_is_freed(void **state)
 {
 	struct world *w = *state;
@@ -197,6 +220,7 @@ int main(void)
 		TEST(a_few_blocks_make_no_advice),
 		TEST(a_gain_within_the_error_is_none),
 		TEST(the_interval_is_small_beside_quarantine_or_ttl),
+		TEST(an_interval_that_is_long_beside_both_is_not_called_little),
 		TEST(idle_codes_follow_from_what_is_freed),
 	};
 
