@@ -157,3 +157,8 @@ int error_exit_status(const struct error *err)
 	}
 	return EX_SOFTWARE;
 }
+
+bool error_needs_a_person(const struct error *err)
+{
+	return err->code != ERROR_NONE && error_exit_status(err) != EX_TEMPFAIL;
+}

@@ -78,4 +78,7 @@ int error_wrap(struct error *err, const char *fmt, ...)
  */
 int error_exit_status(const struct error *err);
 
+/* Is a later try of no use until somebody has looked?  All but 75. */
+bool error_needs_a_person(const struct error *err);
+
 #endif

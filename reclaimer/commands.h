@@ -12,8 +12,9 @@
 /*
  * All spaces in turn, a summary, a row in ClickHouse's reclaim_runs.  A space
  * that fails does not keep the next one from being reclaimed, unless Redis is
- * away; the first failure is returned.  The summary is written in any case.
- * SIGTERM ends it between two chunks, with success.
+ * away; the worst failure is returned: the first that needs a person, else the
+ * first.  The summary is written in any case.  SIGTERM ends it between two
+ * chunks, with success.
  */
 app_run_fn reclaimer_run;
 
@@ -24,9 +25,10 @@ app_run_fn reclaimer_status;
 /*
  * Is each block in exactly one state, and each link within its block's life?
  * 0: all is well; 1: findings remain.  Changes nothing without --repair.  A
- * space that cannot be scanned does not keep the next from it; the first
- * failure is returned: ERROR_UNSAFE, ERROR_BUSY (with --repair: a run is at
- * it), ERROR_REMOTE (Redis or, with --repair, ClickHouse is away).
+ * space that cannot be scanned does not keep the next from it; the worst that
+ * came of them is returned: a failure that needs a person (ERROR_UNSAFE), then
+ * findings, then one that passes: ERROR_BUSY (with --repair: a run is at it),
+ * ERROR_REMOTE (Redis or, with --repair, ClickHouse is away).
  */
 app_run_fn reclaimer_verify;
 

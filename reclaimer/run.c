@@ -145,6 +145,7 @@ struct run_command {
 	struct progress progress;
 	struct run_result *results;
 	size_t count;
+	const struct run_result *worst; /* of those that failed; NULL: none */
 	bool interrupted;
 };
 
@@ -290,27 +291,35 @@ static bool is_of_this_space(const struct error *err)
 	       err->code == ERROR_CONFIG || err->code == ERROR_NOTFOUND;
 }
 
-/* Keeps the first failure, which decides the exit status and is logged at the
- * end; logs the others. */
-static int note_failure(struct run_command *run, const struct run_result *o,
-			int status, struct error *err)
+/* Is this failure the one to end with?  Whoever starts runs tries again after
+ * one that passes by itself, and must not after one that needs a person. */
+static bool is_worse(const struct run_result *o, const struct run_result *than)
 {
-	if (!o->failed)
-		return status;
+	return !than || (error_needs_a_person(&o->error) &&
+			 !error_needs_a_person(&than->error));
+}
+
+/* Keeps the worst failure, which decides the exit status and is logged at the
+ * end; logs the others. */
+static void note_failure(struct run_command *run, const struct run_result *o)
+{
+	const struct run_result *lesser = o;
+
 	if (o->error.code == ERROR_REMOTE)
 		health_down(run->redis_health, o->error.text);
-	if (status == 0)
-		*err = o->error;
-	else
+	if (is_worse(o, run->worst)) {
+		lesser = run->worst;
+		run->worst = o;
+	}
+	if (lesser)
 		log_error(app_log(run->app), "failed",
-			  log_str("space", o->space), log_err(&o->error));
-	return -1;
+			  log_str("space", lesser->space),
+			  log_err(&lesser->error));
 }
 
 static int run_spaces(struct run_command *run, struct error *err)
 {
 	size_t spaces = linkstore_space_count(run->store);
-	int status = 0;
 
 	for (size_t i = 0; i < spaces && !run->interrupted; i++) {
 		const struct link_space *space = linkstore_space(run->store, i);
@@ -326,11 +335,16 @@ static int run_spaces(struct run_command *run, struct error *err)
 		run_space(run, space, o);
 		run->count++;
 		run->interrupted = o->interrupted;
-		status = note_failure(run, o, status, err);
-		if (o->failed && !is_of_this_space(&o->error))
+		if (!o->failed)
+			continue;
+		note_failure(run, o);
+		if (!is_of_this_space(&o->error))
 			break;
 	}
-	return status;
+	if (!run->worst)
+		return 0;
+	*err = run->worst->error;
+	return -1;
 }
 
 static int print_summary(const struct run_command *run, struct error *err)

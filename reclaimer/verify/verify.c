@@ -460,26 +460,48 @@ survey_new(struct verify *v, const struct link_space *space, struct error *err)
 	return s;
 }
 
-/* Keeps the first failure; 1 when there are findings. */
+/* The worst of what has come of the spaces. */
+struct outcome {
+	bool findings;
+	bool failed;
+	struct error error; /* when failed */
+};
+
+static void note_failure(struct outcome *o, const struct error *err)
+{
+	if (o->failed &&
+	    (error_needs_a_person(&o->error) || !error_needs_a_person(err)))
+		return;
+	o->failed = true;
+	o->error = *err;
+}
+
+/* A failure that passes by itself is less than findings, which do not. */
+static int settle_outcome(const struct outcome *o, struct error *err)
+{
+	if (o->findings && !(o->failed && error_needs_a_person(&o->error)))
+		return 1;
+	if (!o->failed)
+		return 0;
+	*err = o->error;
+	return -1;
+}
+
 static int verify_spaces(struct verify *v, struct survey **surveys,
 			 struct verify_result *results, struct error *err)
 {
-	int status = 0;
+	struct outcome outcome = {0};
 
 	for (size_t i = 0; i < v->session.space_count; i++) {
 		surveys[i] = survey_new(v, v->session.spaces[i], err);
 		if (!surveys[i])
 			return -1;
-		if (verify_space(v, surveys[i], &results[i]) < 0) {
-			if (status >= 0)
-				*err = results[i].error;
-			status = -1;
-		} else if (findings_left(&surveys[i]->findings) &&
-			   status == 0) {
-			status = 1;
-		}
+		if (verify_space(v, surveys[i], &results[i]) < 0)
+			note_failure(&outcome, &results[i].error);
+		else if (findings_left(&surveys[i]->findings))
+			outcome.findings = true;
 	}
-	return status;
+	return settle_outcome(&outcome, err);
 }
 
 static int verify_and_print(struct verify *v, struct error *err)

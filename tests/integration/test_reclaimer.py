@@ -314,6 +314,20 @@ def test_a_failing_space_does_not_keep_the_next_from_its_run(
     assert [s["freed"] for s in done.json["spaces"]] == [0, 5]
 
 
+def test_the_failure_that_needs_a_person_decides_the_status(
+        space, reclaimer, links_config):
+    """Another run is at s7, which passes; s6 was never created, which does not."""
+    links_config["spaces"].append({**links_config["spaces"][0], "name": "s6",
+                                   "number": 2, "length": 6})
+    space.ended(0, 4)
+    space.redis.set(space.key("lock"), "a run's")
+    done = reclaimer("run", links=links_config)
+    assert done.status == 70, done
+    assert "no record" in done.err and "space=s7" in done.err
+    assert all("error" in s for s in done.json["spaces"])
+    assert len(done.json["spaces"]) == 2
+
+
 # --- several runs, and runs that end early ---------------------------------------------
 
 def test_two_runs_at_once_exclude_each_other(space, begin, reclaimer):

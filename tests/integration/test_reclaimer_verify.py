@@ -385,6 +385,26 @@ def test_a_run_in_progress_keeps_a_repair_out(space, reclaimer, tables):
     assert reclaimer("verify").status == 0
 
 
+def test_of_several_spaces_the_worst_decides_the_status(
+        space, redis, program, reclaimer, links_config, tables):
+    """A run at s7 passes by itself; what is wrong in s6 does not."""
+    links_config["spaces"].append({**links_config["spaces"][0], "name": "s6",
+                                   "number": 2, "length": 6})
+    made = program("allocator", {"links": links_config}, start=False,
+                   args=["create-space", "--space", "s6", "--no-archive"])
+    assert made.run()[0] == 0, made.log()
+    other = Space(redis, "s6")
+    space.redis.set(space.key("lock"), "a run's")
+    assert reclaimer("verify", "--repair").status == 75
+    other.redis.zadd(other.key("issued"), {"nonsense": 1})
+    done = reclaimer("verify", "--repair")
+    assert done.status == 1, done
+    first, second = done.json["spaces"]
+    assert "error" in first and second["findings_left"] == 1
+    other.redis.delete(other.key("cursor"))
+    assert reclaimer("verify", "--repair").status == 70
+
+
 def test_a_lost_block_without_any_link_is_pooled(space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.delete(space.marker_key(3))

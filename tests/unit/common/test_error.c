@@ -99,6 +99,9 @@ static void every_code_has_its_exit_status(void **state)
 				    .retriable = cases[i].retriable};
 
 		assert_int_equal(error_exit_status(&err), cases[i].status);
+		assert_int_equal(error_needs_a_person(&err),
+				 cases[i].status != EX_OK &&
+					 cases[i].status != EX_TEMPFAIL);
 	}
 }
 
