@@ -11,12 +11,14 @@
 #include <stddef.h>
 
 enum {
-	/* Fewer are some batches on their way. */
-	BACKLOG_MIN = 4096,
-	/* It is gone when so small a part of it waits, */
-	BACKLOG_PART = 4,
-	/* each time of so many, so that no valley between batches is its end.
+	/* As many that wait at once are a backlog, */
+	BACKLOG_MIN = 8192,
+	/* and as few are some batches on their way, */
+	BACKLOG_LEFT = 4096,
+	/* or so small a part of what it was, where much is on its way always.
 	 */
+	BACKLOG_PART = 4,
+	/* So many times in a row: no valley between batches is its end. */
 	BACKLOG_LOW = 5,
 };
 

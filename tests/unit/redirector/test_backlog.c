@@ -24,7 +24,8 @@ static void a_backlog_is_gone_once(void **state)
 	assert_int_equal(ask(&b, 600, BACKLOG_LOW), 1);
 	assert_int_equal(ask(&b, 600, 60), 0);
 	assert_int_equal(ask(&b, BACKLOG_MIN, 1), 0);
-	assert_int_equal(ask(&b, 0, 60), 1);
+	assert_int_equal(ask(&b, BACKLOG_LEFT + 1, 60), 0);
+	assert_int_equal(ask(&b, BACKLOG_LEFT, 60), 1);
 }
 
 static void what_is_on_its_way_is_no_backlog(void **state)
