@@ -1,7 +1,9 @@
 -- Repairs the accounting, under the reclaimer's lock, all or nothing: replaces
 -- members of the sets i(ssued), p(ool) and o(ut) by parts that do not overlap
 -- and cover the same blocks, all of them.  Without members the parts are blocks
--- below the cursor that were in no set: they become issued.
+-- below the cursor that were in no set: they become issued, and are noted among
+-- those of which nobody knows to whom they were granted, and for how long
+-- (set_aside, lib_space.lua).
 -- KEYS lock cursor issued pool out why hand space
 -- ARGV lock-value lock-ttl who verb reason count, then that many pairs of set
 --      and member, then of each part set, first, last, generation and score
@@ -78,6 +80,14 @@ for i = parts_at, #ARGV, 5 do
       redis.call('HSET', KEYS[6], member, n[3])
     end
   end
+end
+if count == 0 then
+  local aside = {redis.call('HGET', KEYS[8], 'set_aside') or ''}
+  for i = parts_at, #ARGV, 5 do
+    aside[#aside + 1] = range_text(tonumber(ARGV[i + 1]),
+      tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])) .. ' '
+  end
+  redis.call('HSET', KEYS[8], 'set_aside', table.concat(aside))
 end
 redis.call('HINCRBY', KEYS[8], 'moves', 1) -- see movement.lua
 note_hand(KEYS[7], now, ARGV[4], b[1][1], b[#b][2], blocks, ARGV[3], ARGV[5])

@@ -22,24 +22,34 @@ const char *block_state_name(enum accounted_state state)
 }
 
 /* Granted less than hold_max ago, as far as the time it is due tells: that is
- * hold_max and a class' TTL after the grant. */
-static bool may_be_fresh(const struct classify_terms *terms, int64_t score)
+ * hold_max and a class' TTL after the grant, or hold_max alone for ever. */
+static bool may_be_fresh(const struct classify_terms *terms, int64_t score,
+			 bool or_for_ever)
 {
 	const struct linkstore *store = terms->space->store;
 	int64_t hold = linkstore_config(store)->hold_max;
 
 	if (score == DURATION_NEVER)
-		return true;
+		return false;
 	for (size_t i = 0; i < linkstore_class_count(store); i++) {
 		int64_t ttl = linkstore_class(store, i)->ttl, granted;
 
-		if (ttl == DURATION_NEVER)
+		if (ttl == DURATION_NEVER && !or_for_ever)
 			continue;
-		granted = score - ttl - hold;
+		granted = score - hold - (ttl == DURATION_NEVER ? 0 : ttl);
 		if (granted <= terms->now && terms->now < granted + hold)
 			return true;
 	}
 	return false;
+}
+
+/* Neither of its own generation nor open: as before its holder opens it. */
+static bool is_former(const struct found_member *claim,
+		      const struct marker_look *look)
+{
+	return look->state == MARKER_ABSENT ||
+	       (!look->marker.open &&
+		look->marker.generation < claim->range.generation);
 }
 
 static struct classification classify_pooled(const struct classify_terms *terms,
@@ -58,53 +68,58 @@ static struct classification classify_pooled(const struct classify_terms *terms,
 	return c;
 }
 
-static struct classification
-classify_unmarked(const struct classify_terms *terms,
-		  const struct found_member *claim, bool in_gap)
+/*
+ * Without a marker, or with that of a generation before.  Of a time that is
+ * still to come the mark of the grant tells: without it, a block was opened,
+ * and its marker is lost.  Allocators of an older version set no marks, so of
+ * what may have been granted for a time just now nothing is said.
+ */
+static struct classification classify_former(const struct classify_terms *terms,
+					     const struct found_member *claim,
+					     const struct marker_look *look,
+					     bool unopened)
 {
-	struct classification c = {STATE_LOST, TROUBLE_NONE};
+	struct classification c = {STATE_LATER, TROUBLE_NONE};
 
-	if (in_gap)
-		c.state = STATE_GAP;
-	else if (!claim->score)
-		c.state = STATE_LOST;
-	else if (claim->score <= terms->now)
-		c.state = STATE_DUE;
-	else if (may_be_fresh(terms, claim->score))
+	if (claim->score <= terms->now) {
+		c.state = claim->score ? STATE_DUE : STATE_LOST;
+	} else if (may_be_fresh(terms, claim->score, unopened)) {
 		c.state = STATE_HELD;
+	} else if (look->state == MARKER_ABSENT && !unopened) {
+		c.state = STATE_LOST;
+		c.trouble = TROUBLE_UNMARKED;
+	} else if (claim->score == DURATION_NEVER) {
+		c.trouble = TROUBLE_UNOPENED;
+	}
 	return c;
 }
 
-/* Open for less than hold_max, or granted again and not opened yet. */
 static bool is_held(const struct classify_terms *terms,
-		    const struct found_member *claim,
 		    const struct link_marker *m)
 {
 	int64_t hold = linkstore_config(terms->space->store)->hold_max;
 
-	if (m->open)
-		return terms->now < m->opened + hold;
-	return m->generation < claim->range.generation &&
-	       may_be_fresh(terms, claim->score);
+	return m->open && terms->now < m->opened + hold;
 }
 
 static struct classification classify_issued(const struct classify_terms *terms,
 					     const struct found_member *claim,
 					     const struct marker_look *look,
-					     bool in_gap)
+					     struct block_notes notes)
 {
 	const struct link_marker *m = &look->marker;
 	struct classification c = {STATE_LATER, TROUBLE_NONE};
 
-	if (look->state == MARKER_ABSENT ||
-	    (in_gap && !m->open && m->generation < claim->range.generation))
-		return classify_unmarked(terms, claim, in_gap);
-	if (!claim->score) {
+	if (is_former(claim, look) && notes.in_gap) {
+		c.state = STATE_GAP;
+	} else if (is_former(claim, look)) {
+		c = classify_former(terms, claim, look, notes.unopened);
+	} else if (!claim->score) {
 		c.state = STATE_LOST;
 		c.trouble = TROUBLE_LOST_MARKED;
 	} else if (claim->score <= terms->now) {
 		c.state = STATE_DUE;
-	} else if (is_held(terms, claim, m)) {
+	} else if (is_held(terms, m)) {
 		c.state = STATE_HELD;
 	} else if (!marker_ended(m, terms->now)) {
 		c.state = STATE_LIVE;
@@ -117,7 +132,7 @@ static struct classification classify_issued(const struct classify_terms *terms,
 struct classification block_state_classify(const struct classify_terms *terms,
 					   const struct found_member *claim,
 					   const struct marker_look *look,
-					   bool in_gap)
+					   struct block_notes notes)
 {
 	struct classification c = {STATE_OUT, TROUBLE_NONE};
 
@@ -132,8 +147,16 @@ struct classification block_state_classify(const struct classify_terms *terms,
 	if (claim->set == SET_POOL)
 		return classify_pooled(terms, claim, look);
 	if (claim->set == SET_ISSUED)
-		return classify_issued(terms, claim, look, in_gap);
+		return classify_issued(terms, claim, look, notes);
 	return c;
+}
+
+bool block_state_needs_mark(const struct classify_terms *terms,
+			    const struct found_member *claim,
+			    const struct marker_look *look)
+{
+	return claim->set == SET_ISSUED && claim->score > terms->now &&
+	       look->state != MARKER_DAMAGED && is_former(claim, look);
 }
 
 bool block_state_is_retired(const struct marker_look *look)

@@ -39,6 +39,8 @@ enum trouble {
 	TROUBLE_DAMAGED,       /* the marker is none */
 	TROUBLE_LOST_MARKED,   /* set aside as lost, but it has a marker */
 	TROUBLE_STUCK,	       /* ended, but never to be scanned */
+	TROUBLE_UNMARKED,      /* opened, and without marker since */
+	TROUBLE_UNOPENED,      /* not opened, and never to be scanned */
 	TROUBLE_RETIRED,       /* not as many are retired as is written down */
 	TROUBLE_EVICTS,	       /* Redis has dropped keys, or may */
 	TROUBLE_LOST,	       /* lost, reported only when it is repaired */
@@ -59,11 +61,21 @@ struct classification {
 	enum trouble trouble;
 };
 
-/* `in_gap`: one of those that became issued when Redis forgot. */
+/* What the space says of a block beside its member. */
+struct block_notes {
+	bool in_gap;   /* one of those that became issued when Redis forgot */
+	bool unopened; /* marked as not opened since it was granted */
+};
+
 struct classification block_state_classify(const struct classify_terms *terms,
 					   const struct found_member *claim,
 					   const struct marker_look *look,
-					   bool in_gap);
+					   struct block_notes notes);
+
+/* Does it depend on the mark, which is kept apart? */
+bool block_state_needs_mark(const struct classify_terms *terms,
+			    const struct found_member *claim,
+			    const struct marker_look *look);
 
 /* A block in no set may be out of generations: its marker then is closed under
  * the last one, or the one before that. */

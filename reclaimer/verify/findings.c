@@ -19,6 +19,10 @@ static const struct {
 	[TROUBLE_LOST_MARKED] = {"lost-marked",
 				 "set aside as lost, but it has a marker"},
 	[TROUBLE_STUCK] = {"stuck", "ended, but never to be looked at"},
+	[TROUBLE_UNMARKED] = {"unmarked", "opened, but its marker is gone"},
+	[TROUBLE_UNOPENED] = {"unopened",
+			      "granted for ever, not opened, and never to be "
+			      "looked at"},
 	[TROUBLE_RETIRED] = {"retired", "the number of retired blocks differs"},
 	[TROUBLE_EVICTS] = {"blind", "Redis has dropped keys, or may"},
 	[TROUBLE_LOST] = {"lost", "lost its marker"},

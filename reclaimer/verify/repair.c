@@ -150,18 +150,17 @@ static void put(struct found_member *parts, size_t *count,
 	parts[(*count)++].range.last = last;
 }
 
-/* The range within its member becomes issued and due; the rest stays. */
-static int make_due(struct repair *r, struct finding *f,
-		    struct member_list *claims, struct error *err)
+/* The range within its member becomes issued, with this score; the rest stays.
+ */
+static int issue_part(struct repair *r, const struct finding *f,
+		      struct member_list *claims, int64_t score,
+		      struct error *err)
 {
 	struct found_member parts[3], due;
 	size_t count = 0;
 	const struct block_range *m;
-	struct space_movement now;
 
-	if (claims_of(r, f->first, f->last, claims, err) < 0 ||
-	    space_read_movement(r->survey->redis, r->survey->space, &now, err) <
-		    0)
+	if (claims_of(r, f->first, f->last, claims, err) < 0)
 		return -1;
 	if (claims->count != 1 || claims->members[0].range.first > f->first ||
 	    claims->members[0].range.last < f->last)
@@ -169,16 +168,38 @@ static int make_due(struct repair *r, struct finding *f,
 	m = &claims->members[0].range;
 	due = claims->members[0];
 	due.set = SET_ISSUED;
-	due.score = now.now;
+	due.score = score;
 	if (m->first < f->first)
 		put(parts, &count, &claims->members[0], m->first, f->first - 1);
 	put(parts, &count, &due, f->first, f->last);
 	if (m->last > f->last)
 		put(parts, &count, &claims->members[0], f->last + 1, m->last);
-	if (replace_members(r, claims, parts, count, err) < 0)
+	return replace_members(r, claims, parts, count, err);
+}
+
+static int make_due(struct repair *r, struct finding *f,
+		    struct member_list *claims, struct error *err)
+{
+	struct space_movement now;
+
+	if (space_read_movement(r->survey->redis, r->survey->space, &now, err) <
+		    0 ||
+	    issue_part(r, f, claims, now.now, err) < 0)
 		return -1;
 	set_repair(f, true, "issued and due: the next run judges it");
 	return 0;
+}
+
+/* Among the lost ones, which are asked after in the archive: to a run the
+ * marker of the generation before would say that nobody ever opened it. */
+static int set_aside(struct repair *r, struct finding *f,
+		     struct member_list *claims, struct error *err)
+{
+	if (issue_part(r, f, claims, 0, err) < 0)
+		return -1;
+	set_repair(f, true, "set aside as lost");
+	return range_list_add(&r->survey->lost, f->first, f->last,
+			      claims->members[0].range.generation, err);
 }
 
 /* --- lost ----------------------------------------------------------------- */
@@ -411,7 +432,10 @@ static int repair_one(struct repair *r, struct finding *f,
 	case TROUBLE_POOL_UNMARKED:
 	case TROUBLE_LOST_MARKED:
 	case TROUBLE_STUCK:
+	case TROUBLE_UNMARKED:
 		return make_due(r, f, claims, err);
+	case TROUBLE_UNOPENED:
+		return set_aside(r, f, claims, err);
 	default:
 		set_repair(f, false, "left to you");
 		return 0;

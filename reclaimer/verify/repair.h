@@ -8,7 +8,10 @@
  *	pooled, but	goes back to issued, due now: the next run decides by
  *	  open, unmarked  its marker
  *	lost, but	the same
- *	  marked; stuck
+ *	  marked; stuck;
+ *	  unmarked
+ *	unopened	set aside as lost, since a run would believe the marker
+ *			of the generation before; and then
  *	lost, gap	pooled under the next generation, once the archive knows
  *			of no link of that generation or a later one and Redis
  *			has none; closed before, so that a late open fails

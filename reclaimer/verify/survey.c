@@ -10,6 +10,7 @@
 #include "common/safe_text.h"
 #include "linkstore/space/member_list.h"
 #include "linkstore/space/record.h"
+#include "linkstore/space/unopened.h"
 
 static void count_block(struct survey *s, uint64_t block,
 			enum accounted_state state)
@@ -58,11 +59,16 @@ static int read_markers(struct survey *s, size_t count, struct error *err)
 			    err);
 }
 
+static size_t batch_size(uint64_t first, uint64_t last)
+{
+	return last - first < SURVEY_BATCH ? (size_t)(last - first + 1)
+					   : SURVEY_BATCH;
+}
+
 int survey_read_markers(struct survey *s, uint64_t first, uint64_t last,
 			size_t *ret_count, struct error *err)
 {
-	size_t n = last - first < SURVEY_BATCH ? (size_t)(last - first + 1)
-					       : SURVEY_BATCH;
+	size_t n = batch_size(first, last);
 
 	for (size_t i = 0; i < n; i++)
 		s->batch.items[i].block = first + i;
@@ -70,13 +76,84 @@ int survey_read_markers(struct survey *s, uint64_t first, uint64_t last,
 	return read_markers(s, n, err);
 }
 
+/* --- marks ---------------------------------------------------------------- */
+
+/* Which of these items of the batch are marked as not opened? */
+static int read_marks(struct survey *s, const size_t *items, size_t count,
+		      struct error *err)
+{
+	struct survey_batch *b = &s->batch;
+	uint64_t blocks[SURVEY_BATCH];
+	uint32_t generations[SURVEY_BATCH];
+	bool unopened[SURVEY_BATCH];
+
+	if (!count)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		blocks[i] = b->items[items[i]].block;
+		generations[i] = b->items[items[i]].claim.range.generation;
+	}
+	if (reclaim_unopened(s->redis, s->space, blocks, generations, count,
+			     unopened, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		b->unopened[items[i]] = unopened[i];
+	return 0;
+}
+
+/* Of the first `count` items, those of which it matters: few. */
+static int read_marks_needed(struct survey *s, size_t count, struct error *err)
+{
+	struct survey_batch *b = &s->batch;
+	size_t items[SURVEY_BATCH], needed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		b->unopened[i] = false;
+		if (block_state_needs_mark(&s->terms, &b->items[i].claim,
+					   &b->markers[i]))
+			items[needed++] = i;
+	}
+	return read_marks(s, items, needed, err);
+}
+
+/* The marks of neighbours in one claim, and only then their markers: who is
+ * opened in between has a mark still, or a marker already. */
+static int read_claimed(struct survey *s, const struct found_member *claim,
+			uint64_t first, uint64_t last, size_t *ret_count,
+			struct error *err)
+{
+	size_t items[SURVEY_BATCH], n = batch_size(first, last);
+
+	for (size_t i = 0; i < n; i++) {
+		items[i] = i;
+		s->batch.items[i] = (struct survey_item){first + i, *claim};
+	}
+	if (read_marks(s, items, n, err) < 0)
+		return -1;
+	return survey_read_markers(s, first, last, ret_count, err);
+}
+
+/* --- classifying ---------------------------------------------------------- */
+
+/* Of a block whose marker and mark are number i of the batch. */
+static struct classification classify(const struct survey *s, size_t i,
+				      uint64_t block,
+				      const struct found_member *claim)
+{
+	const struct block_notes notes = {
+		.in_gap =
+			space_gaps_has(s->gaps, block, claim->range.generation),
+		.unopened = s->batch.unopened[i],
+	};
+
+	return block_state_classify(&s->terms, claim, &s->batch.markers[i],
+				    notes);
+}
+
 static int classify_item(struct survey *s, size_t i, struct error *err)
 {
 	const struct survey_item *item = &s->batch.items[i];
-	struct classification c = block_state_classify(
-		&s->terms, &item->claim, &s->batch.markers[i],
-		space_gaps_has(s->gaps, item->block,
-			       item->claim.range.generation));
+	struct classification c = classify(s, i, item->block, &item->claim);
 
 	if (c.trouble)
 		return range_list_add(&s->window.suspects, item->block,
@@ -96,7 +173,8 @@ static int flush(struct survey *s, struct error *err)
 	s->batch.count = 0;
 	if (!count)
 		return 0;
-	if (read_markers(s, count, err) < 0)
+	if (read_markers(s, count, err) < 0 ||
+	    read_marks_needed(s, count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (classify_item(s, i, err) < 0)
@@ -254,7 +332,7 @@ static void claim_text(const struct found_member *m, char *to, size_t size)
 		 range_format(&m->range, member));
 }
 
-/* Blocks of one claim: what do their markers say? */
+/* Blocks of one claim: what do their marks and markers say? */
 static int classify_claimed(struct recheck *r, const struct found_member *claim,
 			    uint64_t first, uint64_t last, struct error *err)
 {
@@ -264,13 +342,10 @@ static int classify_claimed(struct recheck *r, const struct found_member *claim,
 
 	claim_text(claim, detail, sizeof(detail));
 	for (uint64_t at = first; at <= last; at += n) {
-		if (survey_read_markers(s, at, last, &n, err) < 0)
+		if (read_claimed(s, claim, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++) {
-			struct classification c = block_state_classify(
-				&s->terms, claim, &s->batch.markers[i],
-				space_gaps_has(s->gaps, at + i,
-					       claim->range.generation));
+			struct classification c = classify(s, i, at + i, claim);
 
 			if (!c.trouble)
 				count_block(s, at + i, c.state);

@@ -47,7 +47,8 @@ struct survey_item {
 struct survey_batch {
 	struct survey_item items[SURVEY_BATCH];
 	struct marker_look markers[SURVEY_BATCH];
-	size_t count; /* items waiting */
+	bool unopened[SURVEY_BATCH]; /* by the marks of their grants */
+	size_t count;		     /* items waiting */
 };
 
 /* The blocks that are being walked. */

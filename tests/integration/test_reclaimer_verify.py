@@ -197,6 +197,39 @@ def test_a_block_that_would_never_be_looked_at_is_named(space, reclaimer):
     assert findings(verify(reclaimer)) == [("stuck", 1, 1)]
 
 
+def test_blocks_that_lost_their_markers_long_before_their_time_are_named(
+        space, reclaimer):
+    """No run would say so for weeks."""
+    space.issue(0, 99, score=now() + 20 * 86400 * 1000)
+    space.redis.zadd(space.key("unopened"), {"50:1": 50})
+    found = verify(reclaimer)
+    assert findings(found) == [("unmarked", 0, 49), ("unmarked", 51, 99)]
+    assert (found["states"]["lost"], found["states"]["due later"]) == (0, 1)
+
+
+def test_a_block_for_ever_without_its_marker_is_named(allocator, space,
+                                                      reclaimer):
+    """No run has looked at it yet, or one has, and put it off for ever."""
+    code = allocator.create("never")["code"]
+    eventually(lambda: not space.redis.exists(space.key("unopened")))
+    allocator.program.kill()
+    space.redis.delete(*space.redis.scan_iter("m:*"), allocator.key(code))
+    assert findings(verify(reclaimer)) == [("unmarked", 0, 1)]
+    space.redis.zadd(space.key("issued"), {"0-1:1": float("inf")})
+    assert findings(verify(reclaimer)) == [("unmarked", 0, 1)]
+
+
+def test_what_was_granted_for_ever_and_not_opened_is_named(space, reclaimer):
+    """Of allocators of a version before, which were killed: never due."""
+    space.issue(0, 1, score=float("inf"))
+    space.issue(2, 3, score=float("inf"), generation=2)
+    space.redis.zadd(space.key("unopened"),
+                     {"0:1": 0, "1:1": 1, "2:2": 2, "3:2": 3})
+    opened(space, [2, 3], 1, 1, state="c")
+    assert findings(verify(reclaimer)) == [("unopened", 0, 1),
+                                           ("unopened", 2, 3)]
+
+
 def test_more_retired_than_written_down_is_told(space, reclaimer):
     of_all_states(space)
     space.redis.hset(space.key("space"), "retired", 2)
@@ -493,7 +526,8 @@ def test_missing_blocks_become_issued_until_after_the_longest_ttl(
     before = now()
     repair(reclaimer)
     assert space.ranges("issued")["10-19:4"] >= before + MONTH + 2000
-    assert verify(reclaimer)["findings"] == []
+    found = verify(reclaimer)
+    assert (found["findings"], found["states"]["gap"]) == ([], 9)
 
 
 def test_of_two_states_the_stricter_stays(space, reclaimer, tables):
@@ -529,6 +563,37 @@ def test_a_stuck_block_is_freed_by_the_next_run(space, reclaimer, tables):
     repair(reclaimer)
     assert reclaimer("run").space["freed"] == 1
     assert space.blocks("pool") == [2]
+
+
+def test_unmarked_blocks_are_judged_by_the_next_run(space, reclaimer, tables):
+    space.issue(0, 3, score=now() + LATER)
+    opened(space, [0, 3], now() - 60000, now() + LATER)
+    repair(reclaimer)
+    assert verify(reclaimer)["findings"] == []
+    assert reclaimer("run", max_lost=1).status == 70
+    assert reclaimer("run", max_lost=2).space["lost"] == 2
+    assert repair(reclaimer)["lost_pooled"] == 2
+    assert space.blocks("pool") == [1, 2]
+
+
+def test_what_was_granted_for_ever_and_not_opened_is_pooled_unless_it_had_links(
+        space, reclaimer, tables):
+    """The marker of the generation before is no proof: Redis may have forgotten
+    the opening, and links."""
+    space.issue(0, 3, score=float("inf"), generation=2)
+    space.issue(4, 5, score=float("inf"))
+    opened(space, range(4), 1, 1, state="c")
+    space.redis.zadd(space.key("unopened"),
+                     {"0:2": 0, "4:1": 4, "5:1": 5})
+    link_id = 1 << 57 | 2 << 42 | 2 * 20 + 7
+    tables.query("INSERT INTO links (code, link_id, version, space) "
+                 f"VALUES ('x', {link_id}, 1, 's7')")
+    found = repair(reclaimer)
+    assert (found["lost_pooled"], found["lost_kept"]) == (5, 1)
+    assert space.blocks("issued") == [2]
+    assert space.marker(0)[:2] == ["2", "c"]
+    assert verify(reclaimer)["findings"] == []
+    assert reclaimer("run").space["scanned"] == 0
 
 
 def test_what_cannot_be_repaired_remains(space, reclaimer, tables):

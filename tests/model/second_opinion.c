@@ -22,6 +22,8 @@ static bool is_accounted_for(const struct lives *l, enum trouble trouble)
 		return true;
 	case TROUBLE_POOL_OPEN:
 	case TROUBLE_POOL_UNMARKED:
+	case TROUBLE_UNMARKED: /* opened, and a node of blocks forgot that */
+	case TROUBLE_UNOPENED:
 		return l->closes_forgotten;
 	default:
 		return false;

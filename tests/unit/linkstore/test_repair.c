@@ -3,6 +3,7 @@
 
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/space/repair.h"
+#include "linkstore/space/space_gaps.h"
 
 static const struct repair_note note = {"ann@here", "a test"};
 
@@ -112,6 +113,7 @@ static void blocks_of_no_set_become_issued_below_the_cursor_only(void **state)
 	struct reclaim_lock lock = take_lock(f);
 	const struct found_member below = {SET_ISSUED, {0, 3, 1}, 999},
 				  above = {SET_ISSUED, {4, 4, 1}, 999};
+	struct space_gaps *gaps;
 
 	grant(f, f->day, 4);
 	redis_server_number(&f->server, "DEL issued:{s5}");
@@ -122,6 +124,11 @@ static void blocks_of_no_set_become_issued_below_the_cursor_only(void **state)
 		  space_repair(f->server.redis, &lock, &note, NULL, 0, &above,
 			       1, &f->err),
 		  ERROR_INPUT);
+	/* To whom they were granted is forgotten. */
+	must(f, space_gaps_read(f->server.redis, f->space, &gaps, &f->err));
+	assert_true(space_gaps_has(gaps, 3, 1));
+	assert_false(space_gaps_has(gaps, 4, 1));
+	space_gaps_free(gaps);
 }
 
 static void nothing_is_mended_without_the_lock_or_the_member(void **state)

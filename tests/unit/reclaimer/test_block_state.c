@@ -77,18 +77,28 @@ static struct marker_look marked(uint32_t generation, bool open, int64_t opened,
 
 static const struct marker_look absent = {.state = MARKER_ABSENT};
 
-static void expect(struct world *w, enum space_set set, int64_t score,
-		   struct marker_look look, enum accounted_state want,
-		   enum trouble trouble)
+static const struct block_notes none, in_gap = {.in_gap = true},
+				      unopened = {.unopened = true};
+
+static void expect_noted(struct world *w, enum space_set set, int64_t score,
+			 struct marker_look look, struct block_notes notes,
+			 enum accounted_state want, enum trouble trouble)
 {
 	struct found_member claim = {set, {0, 9, 2}, score};
 	struct classification j =
-		block_state_classify(&w->terms, &claim, &look, false);
+		block_state_classify(&w->terms, &claim, &look, notes);
 
 	if (j.state != want || j.trouble != trouble)
 		fail_msg("%s (%s) rather than %s (%s)",
 			 block_state_name(j.state), finding_name(j.trouble),
 			 block_state_name(want), finding_name(trouble));
+}
+
+static void expect(struct world *w, enum space_set set, int64_t score,
+		   struct marker_look look, enum accounted_state want,
+		   enum trouble trouble)
+{
+	expect_noted(w, set, score, look, none, want, trouble);
 }
 
 static void pooled_blocks_are_closed_below_their_generation(void **state)
@@ -129,7 +139,59 @@ static void a_block_granted_again_is_held_before_it_is_opened(void **state)
 	expect(w, SET_ISSUED, granted_now - HOLD, marked(1, false, 1, 1),
 	       STATE_LATER, 0);
 	expect(w, SET_ISSUED, granted_now, absent, STATE_HELD, 0);
-	expect(w, SET_ISSUED, granted_now - HOLD, absent, STATE_LOST, 0);
+	expect_noted(w, SET_ISSUED, NOW + HOLD, marked(1, false, 1, 1),
+		     unopened, STATE_HELD, 0);
+	expect_noted(w, SET_ISSUED, NOW + HOLD, absent, unopened, STATE_HELD,
+		     0);
+}
+
+/* No run would say so before their time. */
+static void a_block_to_be_looked_at_later_has_a_mark_or_a_marker(void **state)
+{
+	struct world *w = *state;
+	int64_t later = NOW + 10 * CLOCK_DAY;
+
+	expect(w, SET_ISSUED, later, absent, STATE_LOST, TROUBLE_UNMARKED);
+	expect_noted(w, SET_ISSUED, later, absent, unopened, STATE_LATER, 0);
+	expect(w, SET_ISSUED, NOW, absent, STATE_DUE, 0);
+	/* Granted for ever, or long ago for ten days. */
+	expect(w, SET_ISSUED, NOW + HOLD, absent, STATE_LOST, TROUBLE_UNMARKED);
+}
+
+static void a_block_granted_for_ever_has_a_marker_of_its_own(void **state)
+{
+	struct world *w = *state;
+
+	expect(w, SET_ISSUED, DURATION_NEVER, absent, STATE_LOST,
+	       TROUBLE_UNMARKED);
+	expect_noted(w, SET_ISSUED, DURATION_NEVER, absent, unopened,
+		     STATE_LATER, TROUBLE_UNOPENED);
+	expect(w, SET_ISSUED, DURATION_NEVER, marked(1, false, 1, 1),
+	       STATE_LATER, TROUBLE_UNOPENED);
+	expect_noted(w, SET_ISSUED, DURATION_NEVER, marked(1, false, 1, 1),
+		     unopened, STATE_LATER, TROUBLE_UNOPENED);
+	expect_noted(w, SET_ISSUED, DURATION_NEVER, absent, in_gap, STATE_GAP,
+		     0);
+}
+
+static void only_of_those_the_mark_is_asked_after(void **state)
+{
+	struct world *w = *state;
+	struct found_member issued = {SET_ISSUED, {0, 9, 2}, NOW + 1},
+			    due = {SET_ISSUED, {0, 9, 2}, NOW},
+			    pooled = {SET_POOL, {0, 9, 2}, NOW + 1};
+	struct marker_look former = marked(1, false, 1, 1),
+			   own = marked(2, false, 1, 1),
+			   open = marked(1, true, 1, 1),
+			   damaged = {.state = MARKER_DAMAGED};
+
+	assert_true(block_state_needs_mark(&w->terms, &issued, &absent));
+	assert_true(block_state_needs_mark(&w->terms, &issued, &former));
+	assert_false(block_state_needs_mark(&w->terms, &issued, &own));
+	assert_false(block_state_needs_mark(&w->terms, &issued, &open));
+	assert_false(block_state_needs_mark(&w->terms, &issued, &damaged));
+	assert_false(block_state_needs_mark(&w->terms, &due, &absent));
+	assert_false(block_state_needs_mark(&w->terms, &pooled, &absent));
 }
 
 static void lost_blocks_have_no_marker(void **state)
@@ -140,8 +202,10 @@ static void lost_blocks_have_no_marker(void **state)
 	expect(w, SET_ISSUED, 0, absent, STATE_LOST, 0);
 	expect(w, SET_ISSUED, 0, marked(2, true, 1, NOW + 1), STATE_LOST,
 	       TROUBLE_LOST_MARKED);
+	/* Granted for ever; who opened it may have been forgotten. */
+	expect(w, SET_ISSUED, 0, marked(1, false, 1, 1), STATE_LOST, 0);
 	assert_int_equal(
-		block_state_classify(&w->terms, &gap, &absent, true).state,
+		block_state_classify(&w->terms, &gap, &absent, in_gap).state,
 		STATE_GAP);
 }
 
@@ -167,7 +231,7 @@ static void blocks_put_aside_are_lost_but_for_a_marker_of_theirs(void **state)
 		struct marker_look look =
 			marked(cases[i].generation, false, 1, 1);
 		struct classification c =
-			block_state_classify(&w->terms, &aside, &look, true);
+			block_state_classify(&w->terms, &aside, &look, in_gap);
 
 		assert_int_equal(c.state, cases[i].state);
 		assert_int_equal(c.trouble, cases[i].trouble);
@@ -216,6 +280,9 @@ int main(void)
 		TEST(pooled_blocks_are_closed_below_their_generation),
 		TEST(issued_blocks_are_held_then_live_then_due),
 		TEST(a_block_granted_again_is_held_before_it_is_opened),
+		TEST(a_block_to_be_looked_at_later_has_a_mark_or_a_marker),
+		TEST(a_block_granted_for_ever_has_a_marker_of_its_own),
+		TEST(only_of_those_the_mark_is_asked_after),
 		TEST(lost_blocks_have_no_marker),
 		TEST(blocks_put_aside_are_lost_but_for_a_marker_of_theirs),
 		TEST(an_ended_block_must_come_due),
