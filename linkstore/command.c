@@ -195,6 +195,7 @@ void command_remember_keys(struct command *c, const struct link_space *space)
 	command_space_key(c, "issued:", space);
 	command_space_key(c, "pool:", space);
 	command_space_key(c, "unopened:", space);
+	command_space_key(c, "endless:", space);
 }
 
 void command_remember_args(struct command *c, const struct link_space *space,

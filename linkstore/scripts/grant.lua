@@ -2,23 +2,30 @@
 -- quarantine first, then the cursor, never past the capacity.  What is granted
 -- enters `issued` in this same step.
 -- Each block is marked as not opened, until its holder says that it has opened
--- it, and only then uses it.
--- KEYS space cursor issued pool unopened
+-- it, and only then uses it.  What is granted for ever is due after the hold: the
+-- run that finds it open puts it off for ever.
+-- KEYS space cursor issued pool unopened endless
 -- ARGV cursor moves generation capacity gap hold longest day-prefix
 --      blocks due_after|never version
 -- Replies {1, moves, highest generation, then first, last and generation of
 -- each range} or {0, why}.
 local k, c = space_keys(1), told(1)
 local now, reply = now_ms(), {1, 0, 0}
-local want, due = tonumber(ARGV[9]), now + time_value(ARGV[10])
+local want, endless = tonumber(ARGV[9]), ARGV[10] == 'never'
+local due = now + (endless and c.hold or tonumber(ARGV[10]))
 local version = ARGV[11]
 local granted, highest = 0, 0
 
+-- The marker of a reused block is there before it is opened, and there again if
+-- Redis forgets that it was: so of what is granted for ever it proves nothing.
 local function issue(first, last, generation)
   redis.call('ZADD', k.issued, due, range_text(first, last, generation))
   for block = first, last do
-    redis.call('ZADD', k.unopened, block,
-      string.format('%.0f:%d', block, generation))
+    local mark = string.format('%.0f:%d', block, generation)
+    redis.call('ZADD', k.unopened, block, mark)
+    if endless and generation > 1 then
+      redis.call('ZADD', k.endless, block, mark)
+    end
   end
   reply[#reply + 1] = first
   reply[#reply + 1] = last

@@ -2,12 +2,13 @@
 -- go to the pool; only while the exact member that was granted is still issued.
 -- They wait there for a hold: were one granted again at once, and Redis forgot
 -- both, it would come back under the very same generation.
--- KEYS issued pool space unopened    ARGV member first last day-prefix hold
+-- KEYS issued pool space unopened endless
+-- ARGV member first last day-prefix hold
 -- Replies how often blocks have moved, or 0: the member is not issued.
 local now = now_ms()
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score then return 0 end
-need_sorted_sets(KEYS[2], KEYS[4])
+need_sorted_sets(KEYS[2], KEYS[4], KEYS[5])
 need_counters(KEYS[3], 'moves', 'retired')
 need_counters(day_key(ARGV[4], now), 'handed_back')
 local first, last, generation = range_read(ARGV[1])
@@ -23,6 +24,7 @@ if to < last then
   redis.call('ZADD', KEYS[1], score, range_text(to + 1, last, generation))
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[4], from, to)
+redis.call('ZREMRANGEBYSCORE', KEYS[5], from, to)
 if generation >= GENERATION_MAX then
   redis.call('HINCRBY', KEYS[3], 'retired', to - from + 1)
 else

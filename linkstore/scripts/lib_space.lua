@@ -26,7 +26,7 @@ end
 
 local function space_keys(at)
   return {space = KEYS[at], cursor = KEYS[at + 1], issued = KEYS[at + 2],
-    pool = KEYS[at + 3], unopened = KEYS[at + 4]}
+    pool = KEYS[at + 3], unopened = KEYS[at + 4], endless = KEYS[at + 5]}
 end
 
 -- What the caller has seen, and by which settings it goes.
@@ -72,7 +72,7 @@ local function read_record(k, c, now)
   if owed and (upto == '+inf' or tonumber(upto)) then
     r.owed, r.upto = tonumber(owed), upto
   end
-  need_sorted_sets(k.issued, k.pool, k.unopened)
+  need_sorted_sets(k.issued, k.pool, k.unopened, k.endless)
   return r
 end
 

@@ -1,6 +1,6 @@
 -- Promise 10.  What an allocator has seen, as soon as it meets a Redis again:
 -- before others are granted what a Redis that forgot would grant twice.
--- KEYS space cursor issued pool unopened
+-- KEYS space cursor issued pool unopened endless
 -- ARGV cursor moves generation capacity gap hold longest day-prefix
 -- Replies {1, cursor, moves, highest generation} or {0, why}.
 local k = space_keys(1)

@@ -3,7 +3,7 @@
 -- P first last generation (to the pool, after quarantine), K first last
 -- generation score (stays issued), L first last generation (stays issued, lost:
 -- score 0 is no time, the due scan passes it over).
--- KEYS lock space cursor issued pool unopened
+-- KEYS lock space cursor issued pool unopened endless
 -- ARGV lock-value lock-ttl
 --      cursor moves generation capacity gap hold longest day-prefix
 --      quarantine members, then that many members, then the parts
@@ -36,6 +36,7 @@ for i = 13, 12 + count do
   end
 end
 local issued, pool, freed, pooled, retired, s = {}, {}, {}, 0, 0, 1
+local judged = {} -- not looked at again under this generation
 local free_at = string.format('%.0f', now + tonumber(ARGV[11]))
 local function add(list, score, member)
   list[#list + 1] = score
@@ -67,6 +68,7 @@ for i = 13 + count, #ARGV do
     pooled = pooled + last - first + 1
   end
   if kind == 'P' then freed[#freed + 1] = {first, last} end
+  if kind == 'P' or score == 'never' then judged[#judged + 1] = {first, last} end
 end
 if stretches[s] then error('the parts do not cover the members') end
 
@@ -83,6 +85,9 @@ call_each('ZADD', k.issued, issued)
 call_each('ZADD', k.pool, pool)
 for _, blocks in ipairs(freed) do
   redis.call('ZREMRANGEBYSCORE', k.unopened, blocks[1], blocks[2])
+end
+for _, blocks in ipairs(judged) do
+  redis.call('ZREMRANGEBYSCORE', k.endless, blocks[1], blocks[2])
 end
 if retired > 0 then redis.call('HINCRBY', k.space, 'retired', retired) end
 if pooled + retired > 0 then

@@ -218,6 +218,7 @@ static void build_hand_back(struct command *c, const struct link_space *space,
 	command_space_key(c, "pool:", space);
 	command_space_key(c, "space:", space);
 	command_space_key(c, "unopened:", space);
+	command_space_key(c, "endless:", space);
 	command_text(c, range_format(whole, member));
 	command_number(c, part->first);
 	command_number(c, part->last);

@@ -13,19 +13,35 @@
 /* How many are asked after in one command. */
 #define ASK_MAX 500
 
-static int ask(struct redis *redis, const struct link_space *space,
-	       const uint64_t *blocks, const uint32_t *generations,
-	       size_t count, bool *ret_unopened, struct error *err)
+/* Begins the question; the marks follow. */
+typedef void begin_fn(struct command *c, const struct link_space *space);
+
+static void begin_unopened(struct command *c, const struct link_space *space)
 {
 	const struct high_water high_water = linkstore_noted_high_water(space);
+
+	command_script(c, space, SCRIPT_UNOPENED);
+	command_space_key(c, "space:", space);
+	command_space_key(c, "unopened:", space);
+	command_number(c, high_water.moves);
+	command_number(c, high_water.generation);
+}
+
+static void begin_endless(struct command *c, const struct link_space *space)
+{
+	command_plain(c, "ZMSCORE");
+	command_space_key(c, "endless:", space);
+}
+
+static int ask(struct redis *redis, const struct link_space *space,
+	       begin_fn *begin, const uint64_t *blocks,
+	       const uint32_t *generations, size_t count, bool *ret_marked,
+	       struct error *err)
+{
 	struct command c;
 	redisReply *reply;
 
-	command_script(&c, space, SCRIPT_UNOPENED);
-	command_space_key(&c, "space:", space);
-	command_space_key(&c, "unopened:", space);
-	command_number(&c, high_water.moves);
-	command_number(&c, high_water.generation);
+	begin(&c, space);
 	for (size_t i = 0; i < count; i++)
 		command_format(&c, "%" PRIu64 ":%" PRIu32, blocks[i],
 			       generations[i]);
@@ -33,12 +49,12 @@ static int ask(struct redis *redis, const struct link_space *space,
 		return -1;
 	if (!reply_is_array(reply, 0)) {
 		freeReplyObject(reply);
-		return reply_malformed("unopened", err);
+		return reply_malformed("marks of grants", err);
 	}
 	/* An empty answer believes none. */
 	for (size_t i = 0; i < count; i++)
-		ret_unopened[i] = i < reply->elements &&
-				  reply->element[i]->type != REDIS_REPLY_NIL;
+		ret_marked[i] = i < reply->elements &&
+				reply->element[i]->type != REDIS_REPLY_NIL;
 	freeReplyObject(reply);
 	return 0;
 }
@@ -51,9 +67,29 @@ int reclaim_unopened(struct redis *redis, const struct link_space *space,
 
 	for (size_t i = 0; i < count; i += some) {
 		some = count - i < ASK_MAX ? count - i : ASK_MAX;
-		if (ask(redis, space, blocks + i, generations + i, some,
-			ret_unopened + i, err))
+		if (ask(redis, space, begin_unopened, blocks + i,
+			generations + i, some, ret_unopened + i, err))
 			return -1;
+	}
+	return 0;
+}
+
+int reclaim_unproven(struct redis *redis, const struct link_space *space,
+		     const uint64_t *blocks, const uint32_t *generations,
+		     size_t count, bool *ret_unproven, struct error *err)
+{
+	bool unopened[ASK_MAX] = {false};
+	size_t some;
+
+	for (size_t i = 0; i < count; i += some) {
+		some = count - i < ASK_MAX ? count - i : ASK_MAX;
+		if (ask(redis, space, begin_endless, blocks + i,
+			generations + i, some, ret_unproven + i, err) ||
+		    ask(redis, space, begin_unopened, blocks + i,
+			generations + i, some, unopened, err))
+			return -1;
+		for (size_t j = 0; j < some; j++)
+			ret_unproven[i + j] &= !unopened[j];
 	}
 	return 0;
 }

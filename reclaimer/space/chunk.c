@@ -12,7 +12,7 @@ struct chosen {
 	size_t *at; /* among the chunk's blocks */
 	uint32_t *generations;
 	struct block_scan *closed; /* what closing them found */
-	bool *unopened;
+	bool *marked;		   /* what the marks of their grants answer */
 };
 
 struct chunk {
@@ -44,13 +44,12 @@ struct chunk *chunk_new(size_t room, struct error *err)
 	c->chosen.at = calloc(room, sizeof(*c->chosen.at));
 	c->chosen.closed = calloc(room, sizeof(*c->chosen.closed));
 	c->chosen.generations = calloc(room, sizeof(*c->chosen.generations));
-	c->chosen.unopened = calloc(room, sizeof(*c->chosen.unopened));
+	c->chosen.marked = calloc(room, sizeof(*c->chosen.marked));
 	c->members = calloc(room, sizeof(*c->members));
 	c->parts = calloc(settle_plan_room(room, room), sizeof(*c->parts));
 	if (c->ranges && c->offsets && c->blocks && c->scans &&
 	    c->chosen.blocks && c->chosen.at && c->chosen.closed &&
-	    c->chosen.generations && c->chosen.unopened && c->members &&
-	    c->parts)
+	    c->chosen.generations && c->chosen.marked && c->members && c->parts)
 		return c;
 fail:
 	chunk_free(c);
@@ -70,7 +69,7 @@ void chunk_free(struct chunk *c)
 	free(c->chosen.at);
 	free(c->chosen.closed);
 	free(c->chosen.generations);
-	free(c->chosen.unopened);
+	free(c->chosen.marked);
 	free(c->members);
 	free(c->parts);
 	free(c);
@@ -93,8 +92,15 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	return 0;
 }
 
-/* Chooses the blocks in this state; returns how many. */
-static size_t choose(struct chunk *c, enum block_state state)
+/* Of a generation before the one that the block is issued under. */
+static bool is_former(const struct block_scan *scan, uint32_t generation)
+{
+	return scan->state == BLOCK_ENDED && scan->generation < generation;
+}
+
+/* Chooses the blocks in this state, or of them those with a marker of a former
+ * generation; returns how many. */
+static size_t choose(struct chunk *c, enum block_state state, bool former)
 {
 	size_t count = 0;
 
@@ -103,7 +109,9 @@ static size_t choose(struct chunk *c, enum block_state state)
 		size_t end = c->offsets[i] + scanned_blocks(r);
 
 		for (size_t at = c->offsets[i]; at < end; at++) {
-			if (c->scans[at].state != state)
+			if (c->scans[at].state != state ||
+			    (former &&
+			     !is_former(&c->scans[at], r->member.generation)))
 				continue;
 			c->chosen.at[count] = at;
 			c->chosen.blocks[count] = c->blocks[at];
@@ -117,15 +125,32 @@ static size_t choose(struct chunk *c, enum block_state state)
 static int find_unopened(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {
-	size_t count = choose(c, BLOCK_LOST);
+	size_t count = choose(c, BLOCK_LOST, false);
 
 	if (reclaim_unopened(redis, space, c->chosen.blocks,
-			     c->chosen.generations, count, c->chosen.unopened,
+			     c->chosen.generations, count, c->chosen.marked,
 			     err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (c->chosen.unopened[i])
+		if (c->chosen.marked[i])
 			c->scans[c->chosen.at[i]].state = BLOCK_UNOPENED;
+	return 0;
+}
+
+/* A reused block that was granted for ever, and of which nothing proves that it
+ * was not opened: Redis may have forgotten that, and links that never end. */
+static int find_unproven(struct chunk *c, struct redis *redis,
+			 const struct link_space *space, struct error *err)
+{
+	size_t count = choose(c, BLOCK_ENDED, true);
+
+	if (reclaim_unproven(redis, space, c->chosen.blocks,
+			     c->chosen.generations, count, c->chosen.marked,
+			     err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (c->chosen.marked[i])
+			c->scans[c->chosen.at[i]].state = BLOCK_LOST;
 	return 0;
 }
 
@@ -142,11 +167,27 @@ static void find_forgotten(struct chunk *c, const struct space_gaps *gaps)
 		size_t end = c->offsets[i] + scanned_blocks(&c->ranges[i]);
 
 		for (size_t at = c->offsets[i]; at < end; at++)
-			if (c->scans[at].state == BLOCK_ENDED &&
-			    c->scans[at].generation < generation &&
+			if (is_former(&c->scans[at], generation) &&
 			    space_gaps_has(gaps, c->blocks[at], generation))
 				c->scans[at].state = BLOCK_LOST;
 	}
+}
+
+/* Marks are read after markers, and go when a block has been opened: what has
+ * lost its mark in between has a marker by now. */
+static int look_again(struct chunk *c, struct redis *redis,
+		      const struct link_space *space, int64_t now,
+		      struct error *err)
+{
+	size_t count = choose(c, BLOCK_LOST, false);
+
+	if (count && block_scan_read(redis, space, c->chosen.blocks, count, now,
+				     c->chosen.closed, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (c->chosen.closed[i].generation >= c->chosen.generations[i])
+			c->scans[c->chosen.at[i]] = c->chosen.closed[i];
+	return 0;
 }
 
 int chunk_scan(struct chunk *c, struct redis *redis,
@@ -158,7 +199,9 @@ int chunk_scan(struct chunk *c, struct redis *redis,
 	    find_unopened(c, redis, space, err) < 0)
 		return -1;
 	find_forgotten(c, gaps);
-	return 0;
+	if (find_unproven(c, redis, space, err) < 0)
+		return -1;
+	return look_again(c, redis, space, now, err);
 }
 
 /* --- closing -------------------------------------------------------------- */
@@ -202,7 +245,7 @@ static int close_unopened(struct chunk *c, struct redis *redis,
 			  const struct link_space *space, int64_t now,
 			  struct error *err)
 {
-	size_t count = choose(c, BLOCK_UNOPENED);
+	size_t count = choose(c, BLOCK_UNOPENED, false);
 
 	if (reclaim_close_unopened(redis, space, c->chosen.blocks,
 				   c->chosen.generations, count, now,

@@ -20,7 +20,7 @@ def large_grants(links_config):
 
 @pytest.fixture
 def killed(space, redis_server, program, workdir, links_config, kafka):
-    """killed(words): an allocator that is killed with -9 as it sends a command
+    """killed(words, ttl): an allocator that is killed with -9 as it sends a command
     with these words, which does not reach Redis."""
     keys = admin_keys(workdir)
 
@@ -30,7 +30,7 @@ def killed(space, redis_server, program, workdir, links_config, kafka):
         (scripts / f"{name}.lua").read_text()
         for name in ("lib_time", "lib_marker", "open")))
 
-    def run(words):
+    def run(words, ttl="3s"):
         with RedisProxy(redis_server.port) as proxy:
             held = proxy.hold(words)
             allocator = program("allocator", {
@@ -42,7 +42,7 @@ def killed(space, redis_server, program, workdir, links_config, kafka):
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
                 asked = pool.submit(
                     requests.post, allocator.url + "/v1/links",
-                    json={"url": "https://example.org/", "ttl": "3s"},
+                    json={"url": "https://example.org/", "ttl": ttl},
                     headers={"Authorization": f"Bearer {API_KEY}"}, timeout=60)
                 assert held.here.wait(60), "no such command was sent"
                 allocator.kill()
@@ -50,6 +50,25 @@ def killed(space, redis_server, program, workdir, links_config, kafka):
                 held.release()
                 assert asked.exception()
     return run
+
+
+@pytest.fixture
+def brief_hold(links_config):
+    links_config.update(hold_max="2s")
+
+
+def pool_all(space):
+    """The blocks of the next grant have had owners before."""
+    space.redis.zadd(space.key("pool"), {f"0-{GRANTED - 1}:2": 1})
+    space.redis.set(space.key("cursor"), GRANTED)
+    space.mark(range(GRANTED), state="c")
+
+
+def wait_until_due(space):
+    """Nobody does anything but wait."""
+    eventually(lambda: all(score < now() for score in
+                           space.ranges("issued").values()),
+               what="a time to look at them")
 
 
 def make_due(space):
@@ -72,6 +91,80 @@ def test_a_grant_cut_short_is_reclaimed_and_not_taken_for_a_loss(
         ("1", "c")}
     assert reclaimer("verify").status == 0
     assert not space.redis.exists(space.key("unopened"))
+
+
+@pytest.mark.parametrize("reused", [False, True])
+@pytest.mark.parametrize("ttl", ["3s", "never"])
+def test_it_comes_due_by_itself_whatever_it_was_granted_for(
+        brief_hold, killed, space, reclaimer, ttl, reused):
+    if reused:
+        pool_all(space)
+    killed(b"m:{s7:0}", ttl)
+    assert space.blocks("issued") == list(range(GRANTED))
+    wait_until_due(space)
+    done = reclaimer("run", max_lost=0)
+    assert (done.status, done.space["freed"]) == (0, GRANTED), done
+    assert list(space.ranges("pool")) == [
+        f"0-{GRANTED - 1}:{3 if reused else 2}"]
+    assert not space.redis.exists(space.key("unopened"), space.key("endless"))
+    assert reclaimer("verify").status == 0
+
+
+def test_what_was_opened_for_ever_is_looked_at_once(
+        brief_hold, killed, space, reclaimer):
+    killed(b"m:{s7:40}", "never")
+    wait_until_due(space)
+    done = reclaimer("run", max_lost=0)
+    assert (done.status, done.space["live"], done.space["freed"]) == (
+        0, 40, GRANTED - 40), done
+    assert space.ranges("issued") == {"0-39:1": float("inf")}
+    assert reclaimer("run").space["scanned"] == 0
+    assert reclaimer("verify", "--deep").status == 0
+
+
+@pytest.mark.parametrize("reused", [False, True])
+def test_links_for_ever_that_redis_forgot_keep_their_codes(
+        brief_hold, allocator, space, reclaimer, reused):
+    """All that the blocks' node of a cluster was told of late is gone.  The marker
+    of a former owner is there again, and proves nothing."""
+    if reused:
+        pool_all(space)
+    code = allocator.create("never")["code"]
+    eventually(lambda: not space.redis.exists(space.key("unopened")))
+    allocator.program.kill()
+    space.redis.delete(*space.redis.scan_iter("m:*"), allocator.key(code))
+    if reused:
+        space.mark(range(GRANTED), state="c")
+    wait_until_due(space)
+    done = reclaimer("run", max_lost=0)
+    assert (done.status, done.space["freed"], done.space["lost"]) == (
+        70, 0, GRANTED), done
+    done = reclaimer("run", max_lost=GRANTED)
+    assert (done.status, done.space["lost"]) == (0, GRANTED), done
+    assert not space.ranges("pool")
+    assert reclaimer("verify").status == 0
+
+
+@pytest.mark.parametrize("reused", [False, True])
+def test_a_block_that_is_opened_as_the_run_looks_is_no_loss(
+        space, begin, redis_server, reused):
+    space.issue(0, 0, generation=2)
+    if reused:
+        space.mark([0], state="c")
+        space.redis.zadd(space.key("endless"), {"0:2": 0})
+    space.redis.zadd(space.key("unopened"), {"0:2": 0})
+    with RedisProxy(redis_server.port) as proxy:
+        held = proxy.hold(b"unopened:{s7}")
+        run = begin("run", "--json", max_lost=0, sections={
+            "redis": {"address": proxy.address}})
+        assert held.here.wait(60)
+        space.mark([0], end="never", generation=2)
+        space.redis.delete(space.key("unopened"))
+        held.release()
+        done = Done(run)
+    assert (done.status, done.space["live"], done.space["lost"]) == (
+        0, 1, 0), done
+    assert space.ranges("issued") == {"0-0:2": float("inf")}
 
 
 def test_of_a_grant_half_opened_each_block_is_judged_by_itself(

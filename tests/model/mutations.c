@@ -35,6 +35,12 @@ const struct mutation mutations[] = {
 	 .from = "redis.call('ZADD', k.issued, due, range_text(first, last, "
 		 "generation))\n  for block",
 	 .to = "for block"},
+	{.name = "grant-for-ever-without-a-mark",
+	 .from = "if endless and generation > 1 then",
+	 .to = "if false then",
+	 .covered = "a block for ever, reused, forgotten to have been opened, "
+		    "and then in use again: noticed once in some sixty "
+		    "histories"},
 	{.name = "grant-leaves-the-pool-as-it-was",
 	 .from = "redis.call('ZREM', k.pool, member)",
 	 .to = ""},

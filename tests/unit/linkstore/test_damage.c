@@ -8,7 +8,8 @@
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/store.h"
 
-#define SPACE  "space:{s5} cursor:{s5} issued:{s5} pool:{s5} unopened:{s5}"
+#define SPACE  "space:{s5} cursor:{s5} issued:{s5} pool:{s5} " MARKS
+#define MARKS  "unopened:{s5} endless:{s5}"
 #define KNOWS  "14776 7 100 1000 day:{s5}:"
 #define LINK   "l:{s5:0}:aaaa v:{s5:0}:1 m:{s5:0}"
 #define BY_OUT "issued:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}"
@@ -25,6 +26,7 @@ static const struct script_call {
 	 "0 1 number 5 5 key:1 abc"},
 	{SCRIPT_SPACE_READ, "space:{s5} cursor:{s5}", ""},
 	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 1000 0"},
+	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 never 0"},
 	/* Of one who has seen more. */
 	{SCRIPT_GRANT, SPACE, "900 900 9 " KNOWS " 4 1000 0"},
 	{SCRIPT_RAISE_CURSOR, SPACE, "0 0 0 " KNOWS},
@@ -32,7 +34,7 @@ static const struct script_call {
 	{SCRIPT_KEY_READ, "space:{s5} hand:{s5}", "0"},
 	{SCRIPT_KEY_RETIRE, "lock:{s5} space:{s5} hand:{s5}",
 	 "mine 0 PRINT 5 5~hold"},
-	{SCRIPT_HAND_BACK, "issued:{s5} pool:{s5} space:{s5} unopened:{s5}",
+	{SCRIPT_HAND_BACK, "issued:{s5} pool:{s5} space:{s5} " MARKS,
 	 "1-5:1 2 3 day:{s5}: 100"},
 	{SCRIPT_LOCK_TAKE, "lock:{s5}", "other 1000"},
 	{SCRIPT_LOCK, "lock:{s5}", "mine 1000"},
@@ -188,6 +190,7 @@ static struct made make_world(struct fixture *f)
 	put(f, "m:{s5:9}", "1 c 1d 5 6 somebody");
 	say(f, "ZADD pool:{s5} 1 20-20:2 2 21-29:3");
 	say(f, "ZADD out:{s5} 1 30-31:1");
+	say(f, "ZADD endless:{s5} 2 2:2");
 	put(f, "x", "i 5 ann why");
 	say(f, "HSET why:{s5} 30-31:1 i");
 	say(f, "LPUSH hand:{s5} 5");

@@ -39,12 +39,35 @@ static void blocks_are_granted_in_order_and_issued_at_once(void **state)
 	assert_true(due >= HOLD + CLOCK_DAY && due < HOLD + CLOCK_DAY + 5000);
 }
 
-static void blocks_that_never_end_are_never_due(void **state)
+/* The run that finds them open puts them off for ever. */
+static void blocks_that_never_end_are_looked_at_after_the_hold(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = clock_real_ms();
+	double due;
+
+	grant(f, f->never, 1);
+	due = score(f, "issued:{s5}", "0-0:1") - (double)now;
+	assert_true(due >= HOLD && due < HOLD + 5000);
+}
+
+static void only_reused_blocks_that_never_end_have_a_lasting_mark(void **state)
 {
 	struct fixture *f = *state;
 
-	grant(f, f->never, 1);
-	assert_true(score(f, "issued:{s5}", "0-0:1") > 1e300);
+	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-104:3");
+	grant(f, f->day, 2);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
+			 0);
+	grant(f, f->never, 5);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
+			 3);
+	assert_int_equal(score(f, "endless:{s5}", "102:3"), 102);
+	/* Who opens them takes only the other one off. */
+	must(f, await_confirm(f->await, f->space,
+			      &(struct block_range){102, 104, 3}, &f->err));
+	assert_int_equal(score(f, "endless:{s5}", "104:3"), 104);
+	assert_true(score(f, "unopened:{s5}", "104:3") < 0);
 }
 
 static void two_grants_have_two_holders(void **state)
@@ -183,6 +206,20 @@ static void unused_blocks_go_back_to_the_pool_and_wait_there(void **state)
 	assert_range(&g.ranges[0], 2, 2, 2);
 }
 
+static void what_goes_back_keeps_no_mark(void **state)
+{
+	struct fixture *f = *state;
+
+	redis_server_number(&f->server, "ZADD pool:{s5} 1000 0-4:1");
+	redis_server_number(&f->server, "ZADD endless:{s5} 2 2:1 3 3:1 4 4:1");
+	grant(f, f->never, 5);
+	must(f, hand_back(f, 2, 3));
+	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
+			 3);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
+			 1);
+}
+
 static void blocks_no_longer_issued_are_not_taken_back(void **state)
 {
 	struct fixture *f = *state;
@@ -304,7 +341,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(blocks_are_granted_in_order_and_issued_at_once),
-		TEST(blocks_that_never_end_are_never_due),
+		TEST(blocks_that_never_end_are_looked_at_after_the_hold),
+		TEST(only_reused_blocks_that_never_end_have_a_lasting_mark),
 		TEST(two_grants_have_two_holders),
 		TEST(a_grant_stops_at_the_capacity),
 		TEST(a_cursor_below_what_was_seen_is_lifted_above_it),
@@ -313,6 +351,7 @@ int main(void)
 		TEST(a_pool_range_is_split_and_the_rest_keeps_waiting_time),
 		TEST(a_block_that_the_pool_has_twice_is_in_a_grant_once),
 		TEST(unused_blocks_go_back_to_the_pool_and_wait_there),
+		TEST(what_goes_back_keeps_no_mark),
 		TEST(blocks_no_longer_issued_are_not_taken_back),
 		TEST(after_a_restart_the_cursor_jumps_by_the_gap),
 		TEST(one_restart_makes_one_gap),

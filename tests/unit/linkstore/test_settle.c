@@ -54,6 +54,28 @@ static void a_settled_range_is_split_into_its_parts(void **state)
 	assert_int_equal(ledger.pooled + ledger.quarantined, 4);
 }
 
+/* Until it is known what became of it. */
+static void a_block_granted_for_ever_is_marked_until_it_is_judged(void **state)
+{
+	struct fixture *f = *state;
+	struct block_range member = {0, 9, 2};
+	struct settle_part parts[] = {
+		{SETTLE_POOL, {0, 3, 3}, 0},
+		{SETTLE_KEEP, {4, 5, 2}, DURATION_NEVER},
+		{SETTLE_KEEP, {6, 7, 2}, 7777777777777},
+		{SETTLE_LOST, {8, 9, 2}, 0},
+	};
+	struct reclaim_lock lock = take_lock(f);
+
+	redis_server_number(&f->server, "ZADD pool:{s5} 1000 0-9:2");
+	grant(f, f->never, 10);
+	must(f, settle(f, &lock, &member, 1, parts, 4));
+	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
+			 4);
+	assert_int_equal(
+		redis_server_number(&f->server, "ZCOUNT endless:{s5} 6 9"), 4);
+}
+
 static void members_apart_are_settled_together(void **state)
 {
 	struct fixture *f = *state;
@@ -282,6 +304,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_settled_range_is_split_into_its_parts),
+		TEST(a_block_granted_for_ever_is_marked_until_it_is_judged),
 		TEST(members_apart_are_settled_together),
 		TEST(a_range_is_settled_once),
 		TEST(nothing_is_settled_when_one_member_is_gone),

@@ -157,6 +157,36 @@ what_was_put_aside_is_lost_unless_it_has_its_own_marker(void **state)
 	close_scene(&s);
 }
 
+/* Redis may have forgotten that one of these was opened, and links of it that
+ * were answered: the marker of the generation before says nothing then. */
+static void
+a_reused_block_granted_for_ever_is_freed_only_by_its_mark(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	redis_server_number(&f->server, "ZADD issued:{s5} 1000 5001-5003:2");
+	redis_server_number(&f->server, "ZADD issued:{s5} 1000 5005-5005:2");
+	for (int block = 5001; block <= 5005; block++)
+		put_marker(f, block, "1 c never 1000 2000 holder");
+	put_marker(f, 5003, "2 o never 1000 never holder");
+	redis_server_number(&f->server, "ZADD endless:{s5} 5001 5001:2 5002 "
+					"5002:2 5003 5003:2");
+	redis_server_number(&f->server, "ZADD unopened:{s5} 5001 5001:2");
+	s = open_scene(f);
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, BLOCKS + 2);
+	assert_int_equal(s.tally.lost, 1);
+	assert_int_equal(s.tally.live, 1);
+	assert_int_equal(redis_server_number(&f->server,
+					     "ZSCORE issued:{s5} 5002-5002:2"),
+			 0);
+	assert_int_equal(
+		redis_server_number(&f->server, "ZCOUNT issued:{s5} inf inf"),
+		1);
+	close_scene(&s);
+}
+
 /* It has not run, so that the chunk can be settled again. */
 static void all_is_settled_after_redis_dropped_the_script(void **state)
 {
@@ -229,6 +259,7 @@ int main(void)
 		TEST(more_members_than_a_script_takes_are_all_settled),
 		TEST(only_members_that_vanished_are_skipped),
 		TEST(what_was_put_aside_is_lost_unless_it_has_its_own_marker),
+		TEST(a_reused_block_granted_for_ever_is_freed_only_by_its_mark),
 		TEST(all_is_settled_after_redis_dropped_the_script),
 		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
 		TEST(a_connection_lost_on_the_way_is_told_as_such),
