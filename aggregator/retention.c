@@ -17,39 +17,56 @@
  */
 
 struct listing {
+	const struct settling *s;
+	const struct progress *last;
 	uint64_t ready, waiting; /* days */
 	uint64_t rows, bytes;	 /* of those that are ready or dropped */
 };
+
+static void add(struct listing *l, const struct old_day *day, bool waits)
+{
+	l->waiting += waits;
+	l->ready += !waits && !day->dropped;
+	l->rows += waits ? 0 : day->rows;
+	l->bytes += waits ? 0 : day->bytes;
+}
+
+/* One that is sealed and not dropped. */
+static int list_sealed(struct listing *l, const struct old_day *day,
+		       struct error *err)
+{
+	char why[DROP_WHY_MAX];
+	struct drop_outcome o;
+
+	if (drop_look(l->s, day->start, l->last, &o, err) < 0)
+		return -1;
+	drop_why(&o, why, sizeof(why));
+	if (o.why != DROP_GOES)
+		printf("waits: %s\n", why);
+	else
+		printf("to be dropped%s\n",
+		       day->reconciled ? "" : ", once it was reconciled");
+	add(l, day, o.why != DROP_GOES);
+	return 0;
+}
 
 static int list_day(void *arg, const struct old_day *day, struct error *err)
 {
 	struct listing *l = arg;
 	char name[CIVIL_NAME_MAX], at[RFC3339_TEXT_MAX];
 
-	(void)err;
 	printf("%s  %14" PRIu64 " rows  %9.1f MiB  ",
 	       civil_day_name(day->start, name), day->rows,
 	       (double)day->bytes / (1 << 20));
+	if (!day->dropped && day->sealed)
+		return list_sealed(l, day, err);
 	if (day->dropped)
 		printf("dropped; its rows are deleted after %s\n",
 		       rfc3339_format(day->deleted_at, at));
-	else if (!day->sealed)
+	else
 		printf("waits: it is not sealed, or not copied, see "
 		       "'aggregator doctor'\n");
-	else if (!day->settled)
-		printf("waits: its rows are not what was settled, see "
-		       "'aggregator doctor'\n");
-	else if (!day->reconciled)
-		printf("to be dropped, once it was reconciled\n");
-	else
-		printf("to be dropped\n");
-	if (!day->dropped && !(day->sealed && day->settled)) {
-		l->waiting++;
-		return 0;
-	}
-	l->ready += !day->dropped;
-	l->rows += day->rows;
-	l->bytes += day->bytes;
+	add(l, day, !day->dropped);
 	return 0;
 }
 
@@ -70,8 +87,8 @@ static void tell_watermark(const struct settling *s,
 
 static int list(const struct settling *s, struct error *err)
 {
-	struct listing l = {0};
 	struct progress last;
+	struct listing l = {.s = s, .last = &last};
 
 	if (progress_read_last(s->ch, &last, err) < 0 ||
 	    drop_for_each_old(s, &last, list_day, &l, err) < 0)
@@ -90,55 +107,70 @@ struct dropping {
 	struct error first;
 };
 
-static const char *outcome(int status, bool dropped, const struct error *err)
+static void print_outcome(int status, const struct drop_outcome *o,
+			  const struct error *err)
 {
-	if (status < 0)
-		return err->text;
-	return dropped ? "dropped"
-		       : "waits: its rows are not what was settled, see "
-			 "'aggregator doctor'";
+	char name[CIVIL_NAME_MAX], why[DROP_WHY_MAX];
+
+	drop_why(o, why, sizeof(why));
+	printf("%s  %s%s\n", civil_day_name(o->start, name),
+	       status == 0 && !o->dropped ? "waits: " : "",
+	       status < 0   ? err->text
+	       : o->dropped ? "dropped"
+			    : why);
+	fflush(stdout);
 }
 
 static int drop_days(const struct settling *s, struct dropping *ret,
 		     struct error *err)
 {
+	struct drop_outcome o = {.start = -1};
 	struct progress last;
-	int64_t after = -1, day = -1;
-	char name[CIVIL_NAME_MAX];
-	bool dropped;
-	int status;
 
-	for (;; after = day) {
+	for (int64_t after = -1;; after = o.start) {
+		int status;
+
 		if (s->is_stopping(s->arg))
 			return error_set(err, ERROR_STOPPED, "stopped");
 		if (progress_read_last(s->ch, &last, err) < 0)
 			return -1;
-		status = drop_next(s, after, &last, &day, &dropped,
-				   &ret->removed, err);
-		if (status < 0 && day == after)
+		status = drop_next(s, after, &last, &o, &ret->removed, err);
+		if (status < 0 && o.start == after)
 			return -1;
-		if (day < 0)
+		if (o.start < 0)
 			return 0;
-		printf("%s  %s\n", civil_day_name(day, name),
-		       outcome(status, dropped, err));
-		fflush(stdout);
-		ret->days += dropped;
-		ret->waiting += !dropped;
+		print_outcome(status, &o, err);
+		ret->days += o.dropped;
+		ret->waiting += !o.dropped;
 		if (status < 0 && !ret->first.code)
 			ret->first = *err;
 	}
+}
+
+static void print_kept(const struct drop_deleted *deleted)
+{
+	char name[CIVIL_NAME_MAX];
+
+	if (deleted->kept_days)
+		printf("%" PRIu64 " days that were dropped keep their rows, as "
+		       "their counts are not whole any more: of %s %s has "
+		       "%" PRIu64 " of %" PRIu64 " events\n",
+		       deleted->kept_days,
+		       civil_day_name(deleted->kept_day, name),
+		       deleted->lack.table, deleted->lack.have,
+		       deleted->lack.want);
 }
 
 static int drop_all(const struct settling *s, struct error *err)
 {
 	struct dropping d = {0};
 	struct progress last;
-	uint64_t rows = 0;
+	struct drop_deleted deleted = {0};
 	int64_t from = 0;
 	char name[CIVIL_NAME_MAX];
 
 	if (drop_days(s, &d, err) < 0 ||
-	    settling_note(s->ch, drop_delete_rows(s, &rows, err), &d.first,
+	    settling_note(s->ch, drop_delete_rows(s, &deleted, err), &d.first,
 			  err) < 0 ||
 	    progress_read_last(s->ch, &last, err) < 0 ||
 	    settling_note(s->ch, drop_months(s, &last, &from, err), &d.first,
@@ -152,7 +184,8 @@ static int drop_all(const struct settling *s, struct error *err)
 		       civil_day_name(from, name));
 	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
 	       " rows\n",
-	       d.days, d.waiting, rows);
+	       d.days, d.waiting, deleted.rows);
+	print_kept(&deleted);
 	if (d.removed.rows)
 		printf("%" PRIu64 " rows were events sent twice, and are "
 		       "clicks no more: their days wait until their hours "

@@ -37,6 +37,9 @@ struct day_pass {
 	 * cleaning. */
 	int64_t recheck_at, clean_at;
 	struct overtaken overtaken;
+	/* The same of the next drop of days from the first on: one of which a
+	 * table lacks some is not counted with each pass. */
+	int64_t drop_at;
 	int64_t complete_until; /* ms, as it was last read; 0: not known */
 };
 
@@ -95,6 +98,25 @@ static int settle_next(struct day_pass *p, int64_t after,
 	return status;
 }
 
+static int drop_one(struct day_pass *p, int64_t after,
+		    const struct progress *last, struct day_pass_result *ret,
+		    int64_t *ret_start, bool *ret_done, struct error *err)
+{
+	const struct settling *s = &p->settling;
+	int status;
+
+	if (after < 0 && clock_monotonic_ms() < p->drop_at) {
+		*ret_start = -1;
+		return 0;
+	}
+	status = drop_next(s, after, last, &ret->drop, &ret->removed, err);
+	if (ret->drop.why == DROP_LACKS)
+		p->drop_at = clock_monotonic_ms() + s->settings->recheck_every;
+	*ret_start = ret->drop.start;
+	*ret_done = ret->drop.dropped;
+	return status;
+}
+
 /* Does a step with one day after `after`; see day_copy_next. */
 static int take_step(struct day_pass *p, enum day_step step, int64_t after,
 		     const struct progress *last, struct day_pass_result *ret,
@@ -111,8 +133,8 @@ static int take_step(struct day_pass *p, enum day_step step, int64_t after,
 				     ret_start, ret_done, err);
 	return step == DAY_SETTLED
 		       ? settle_next(p, after, last, ret_start, ret_done, err)
-		       : drop_next(&p->settling, after, last, ret_start,
-				   ret_done, &ret->removed, err);
+		       : drop_one(p, after, last, ret, ret_start, ret_done,
+				  err);
 }
 
 /* What keeps a day from being worked on is no reason to leave others: those
@@ -154,7 +176,6 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 		*counts[i] = done;
 		ret->more = status == 0 && (done || p->stale_days);
 	}
-	ret->dropped_day = p->after[DAY_DROPPED];
 	return 0;
 }
 
@@ -170,8 +191,8 @@ static int clean(struct day_pass *p, const struct progress *last,
 
 	if (settling_note(s->ch, days_drop_left_over(s->ch, err), first, err) <
 		    0 ||
-	    settling_note(s->ch, drop_delete_rows(s, &ret->rows_deleted, err),
-			  first, err) < 0 ||
+	    settling_note(s->ch, drop_delete_rows(s, &ret->deleted, err), first,
+			  err) < 0 ||
 	    settling_note(s->ch, drop_months(s, last, &ret->kept_from, err),
 			  first, err) < 0 ||
 	    settling_note(s->ch, drop_months_delete(s, err), first, err) < 0 ||

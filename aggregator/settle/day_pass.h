@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aggregator/settle/drop.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
@@ -23,14 +24,14 @@ struct day_pass *day_pass_new(const struct settling *settling,
 void day_pass_free(struct day_pass *pass); /* NULL accepted */
 
 struct day_pass_result {
-	size_t days;		/* settled */
-	size_t sealed;		/* days */
-	size_t owner_days;	/* settled */
-	size_t value_days;	/* settled */
-	size_t rolled_up;	/* days */
-	size_t dropped;		/* days */
-	int64_t dropped_day;	/* the last of them, seconds since 1970 */
-	uint64_t rows_deleted;	/* of days that were dropped */
+	size_t days;		     /* settled */
+	size_t sealed;		     /* days */
+	size_t owner_days;	     /* settled */
+	size_t value_days;	     /* settled */
+	size_t rolled_up;	     /* days */
+	size_t dropped;		     /* days */
+	struct drop_outcome drop;    /* of the last that was to be */
+	struct drop_deleted deleted; /* of days that were dropped */
 	int64_t kept_from;	/* months before were dropped; 0: none was */
 	bool more;		/* more is to be done: go on at once */
 	bool ended;		/* nothing is left out */

@@ -72,6 +72,36 @@ static void report_repeats(const struct day_settler *d,
 			 log_int("hours", (int64_t)removed->hours));
 }
 
+/* What a server has lost of what is settled. */
+static void warn(struct day_settler *d, const char *what, int64_t day,
+		 const struct drop_lack *lack)
+{
+	char name[CIVIL_NAME_MAX];
+
+	log_warn(d->env.log, what, log_str("day", civil_day_name(day, name)),
+		 log_str("table", lack->table),
+		 log_str("dimension", lack->dimension),
+		 log_int("events", (int64_t)lack->have),
+		 log_int("of", (int64_t)lack->want));
+}
+
+static void report_lacks(struct day_settler *d, const struct day_pass_result *r)
+{
+	if (r->drop.why == DROP_LACKS)
+		warn(d,
+		     r->drop.again
+			     ? "a day that is to be dropped is not whole; "
+			       "it is settled again from its rows"
+			     : "a day that is to be dropped is not whole, "
+			       "and keeps its rows",
+		     r->drop.start, &r->drop.lack);
+	if (r->deleted.kept_days)
+		warn(d,
+		     "a day that was dropped is not whole any more, and keeps "
+		     "its rows",
+		     r->deleted.kept_day, &r->deleted.lack);
+}
+
 static void report_dropped(struct day_settler *d,
 			   const struct day_pass_result *r)
 {
@@ -79,19 +109,20 @@ static void report_dropped(struct day_settler *d,
 
 	metric_add(d->metrics.dropped, r->dropped);
 	report_repeats(d, &r->removed);
-	metric_add(d->metrics.rows_deleted, r->rows_deleted);
+	report_lacks(d, r);
+	metric_add(d->metrics.rows_deleted, r->deleted.rows);
 	if (r->dropped)
 		log_info(d->env.log,
 			 "dropped a day; its rows are deleted after "
 			 "keep_superseded",
-			 log_str("day", civil_day_name(r->dropped_day, name)));
+			 log_str("day", civil_day_name(r->drop.start, name)));
 	if (r->kept_from)
 		log_info(d->env.log, "dropped what was settled of older months",
 			 log_str("kept_from",
 				 civil_day_name(r->kept_from, name)));
-	if (r->rows_deleted)
+	if (r->deleted.rows)
 		log_info(d->env.log, "deleted rows of days that were dropped",
-			 log_int("rows", (int64_t)r->rows_deleted));
+			 log_int("rows", (int64_t)r->deleted.rows));
 }
 
 static void report_done(struct day_settler *d, const struct day_pass_result *r,

@@ -2,9 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "aggregator/reconcile/reconcile_day.h"
 #include "aggregator/reconcile/reconciled_hours.h"
+#include "aggregator/settle/changed_hours.h"
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/zone/civil.h"
@@ -25,6 +27,10 @@
 	"AND (" SQL_IS_OWNED                                                   \
 	"OR (n_dropped > 0 AND n_based = 0)) AND (" SQL_IS_VALUED              \
 	"OR (n_dropped > 0 AND n_based_value = 0)) "
+
+/* The attempts that are those copies; 0: there is none. */
+#define SQL_OWNER_COPY "if(" SQL_IS_OWNED ", n_owner, 0)"
+#define SQL_VALUE_COPY "if(" SQL_IS_VALUED ", n_value, 0)"
 
 /* What old means; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
@@ -56,8 +62,8 @@ struct work {
 	const struct settling *s;
 	int64_t start;
 	struct picked picked;
-	uint64_t dropped;	  /* number of the drop before; 0: none */
-	uint64_t sealed;	  /* attempt that sealed the day */
+	uint64_t dropped; /* number of the drop before; 0: none */
+	struct drop_attempts copied;
 	uint64_t rows, published; /* rows and base, events of its hours */
 	uint64_t rescored;	  /* rows about the day */
 	uint64_t rescoring;	  /* runs that have not ended */
@@ -69,19 +75,20 @@ static int find_next(struct work *w, const struct progress *last, int64_t after,
 {
 	static const char sql[] =
 		"SELECT count(), min(d), argMin(n_dropped, d), "
-		"argMin(n_sealed, d) "
-		"FROM " SQL_DAY_ATTEMPTS "WHERE " SQL_IS_COPIED
+		"argMin(n_sealed, d), argMin(" SQL_OWNER_COPY ", d), "
+		"argMin(" SQL_VALUE_COPY ", d) FROM " SQL_DAY_ATTEMPTS
+		"WHERE " SQL_IS_COPIED
 		"AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
 		"AND " SQL_IS_OLD "FORMAT TabSeparated";
-	uint64_t found[4] = {0};
+	uint64_t found[6] = {0};
 	struct age_params params;
 
 	age_params_fill(&params, w->s, last, after);
-	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 4, err) < 0)
+	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 6, err) < 0)
 		return error_wrap(err, "days to drop");
 	w->start = found[0] ? (int64_t)found[1] : -1;
 	w->dropped = found[2];
-	w->sealed = found[3];
+	w->copied = (struct drop_attempts){found[3], found[4], found[5]};
 	return 0;
 }
 
@@ -91,7 +98,8 @@ static int set_params(struct work *w, const struct progress *last,
 	static const char *const names[] = {
 		"param_start",	"param_end",	    "param_attempt",
 		"param_events", "param_read_until", "param_complete_until",
-		"param_until",	"param_dropped",    "param_rescored"};
+		"param_until",	"param_dropped",    "param_rescored",
+		"param_sealed", "param_owner",	    "param_value"};
 	const uint64_t numbers[] = {
 		(uint64_t)w->start,
 		(uint64_t)(w->start + CIVIL_DAY),
@@ -102,6 +110,9 @@ static int set_params(struct work *w, const struct progress *last,
 		(uint64_t)settling_picked_until(w->s, &w->picked),
 		w->dropped,
 		w->rescored,
+		w->copied.sealed,
+		w->copied.owner,
+		w->copied.value,
 	};
 
 	return settling_params_fill(&w->params, w->s, names, numbers,
@@ -152,21 +163,28 @@ static int count(struct work *w, struct error *err)
 
 /* Whether the hours hold what the rows say, as far as counts tell, and as far
  * as reports do: of rescored rows their number is the same. */
-static int is_settled(struct work *w, bool *ret, struct error *err)
+static int is_settled(struct work *w, struct drop_outcome *ret,
+		      struct error *err)
 {
-	uint64_t stale;
-
+	ret->why = DROP_GOES;
 	if (count(w, err) < 0 ||
 	    progress_count_stale(w->s->ch, w->start, w->start + CIVIL_DAY,
-				 &stale, err) < 0)
+				 &ret->hours, err) < 0)
 		return -1;
-	*ret = w->rows == w->published && !w->rescoring && !stale;
+	ret->rows = w->rows;
+	ret->settled = w->published;
+	if (w->rescoring)
+		ret->why = DROP_BEHIND_RUN;
+	else if (ret->hours)
+		ret->why = DROP_STALE;
+	else if (w->rows != w->published)
+		ret->why = DROP_DIFFERS;
 	return 0;
 }
 
-/* *ret: there are none, and the hours are settled with those there were. */
+/* The hours are to be settled with those that there were. */
 static int remove_repeats(struct work *w, struct repeats_removed *all,
-			  bool *ret, struct error *err)
+			  struct drop_outcome *ret, struct error *err)
 {
 	struct repeats_removed removed = {0};
 	int status = 0;
@@ -176,7 +194,8 @@ static int remove_repeats(struct work *w, struct repeats_removed *all,
 					&removed, err);
 	all->rows += removed.rows;
 	all->hours += removed.hours;
-	*ret = !removed.rows && !removed.hours;
+	if (removed.rows || removed.hours)
+		ret->why = DROP_REPEATS;
 	return status;
 }
 
@@ -201,7 +220,7 @@ static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
 	if (w->start * 1000 + age + GRACE_MS > settling_old_by(w->s, last))
 		return 0;
 	snprintf(start, sizeof(start), "%" PRId64, w->start);
-	snprintf(sealed, sizeof(sealed), "%" PRIu64, w->sealed);
+	snprintf(sealed, sizeof(sealed), "%" PRIu64, w->copied.sealed);
 	snprintf(grace, sizeof(grace), "%" PRId64, (int64_t)GRACE_MS);
 	return settling_query(w->s->ch, sql, params, 1, take_flag, ret, err);
 }
@@ -219,8 +238,8 @@ static int reconcile_first(struct work *w, const struct progress *last,
 	int status = 0;
 
 	if (!done)
-		status = reconciled_hours_has_day(w->s->ch, w->start, w->sealed,
-						  &done, err);
+		status = reconciled_hours_has_day(w->s->ch, w->start,
+						  w->copied.sealed, &done, err);
 	if (status < 0 || done)
 		return status;
 	status = reconcile_day(w->s->ch, &settings->clicks, w->start, &found,
@@ -258,9 +277,10 @@ static int stage(struct work *w, struct error *err)
 
 /*
  * All at once, and only while the server finds that the rows and the base are
- * what is published, that no row lies beyond what was staged, and that nothing
- * was settled since the day was sealed, nor any row rescored since it was found
- * to be settled.
+ * what is published, that no row lies beyond what was staged, that nothing was
+ * settled since the day was sealed, that its copies are those of which the
+ * events were counted, and that no row was rescored since it was found to be
+ * settled.
  */
 /* clang-format off */
 static const char publish_sql[] =
@@ -289,6 +309,8 @@ static const char publish_sql[] =
 	"AND (SELECT count() FROM " SQL_DAY_ATTEMPTS
 	"WHERE d = {start:UInt32} AND " SQL_IS_COPIED
 	"AND n_sealed > n_dropped AND n_sealed < {attempt:UInt64} "
+	"AND n_sealed = {sealed:UInt64} AND " SQL_OWNER_COPY
+	" = {owner:UInt64} AND " SQL_VALUE_COPY " = {value:UInt64} "
 	"AND n_dropped = {dropped:UInt64}) = 1 "
 	"AND " SQL_RESCORED " = {rescored:UInt64} "
 	"AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
@@ -324,48 +346,147 @@ static int publish(struct work *w, bool *ret_written, struct error *err)
 	return status;
 }
 
-static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
-		struct repeats_removed *removed, struct error *err)
+/* The rows are there: what the tables lack is settled, and copied, again. */
+static int mend(struct work *w, struct drop_outcome *ret, struct error *err)
 {
-	bool settled, once;
+	ret->why = DROP_LACKS;
+	return changed_hours_report_day(w->s, w->start, w->dropped > 0,
+					&ret->again, err);
+}
 
-	if (set_params(w, last, err) < 0 || is_settled(w, &settled, err) < 0)
+static int check(struct work *w, struct drop_outcome *ret, struct error *err)
+{
+	return drop_check_settled(w->s, w->start, w->dropped, &w->copied,
+				  &ret->lack, err);
+}
+
+static int finish(struct work *w, const struct progress *last,
+		  struct drop_outcome *ret, struct error *err)
+{
+	if (reconcile_first(w, last, err) < 0 || check(w, ret, err) < 0)
 		return -1;
-	if (!settled)
-		return 0;
-	if (remove_repeats(w, removed, &once, err) < 0)
+	if (ret->lack.table)
+		return mend(w, ret, err);
+	if (set_params(w, last, err) < 0 || stage(w, err) < 0 ||
+	    publish(w, &ret->dropped, err) < 0)
 		return -1;
-	if (!once)
-		return 0;
-	if (reconcile_first(w, last, err) < 0 || set_params(w, last, err) < 0 ||
-	    stage(w, err) < 0)
+	if (!ret->dropped)
+		ret->why = DROP_CHANGED;
+	return 0;
+}
+
+static int drop(struct work *w, const struct progress *last,
+		struct drop_outcome *ret, struct repeats_removed *removed,
+		struct error *err)
+{
+	if (set_params(w, last, err) < 0 || is_settled(w, ret, err) < 0)
 		return -1;
-	return publish(w, ret_dropped, err);
+	if (ret->why == DROP_GOES && remove_repeats(w, removed, ret, err) < 0)
+		return -1;
+	return ret->why == DROP_GOES ? finish(w, last, ret, err) : 0;
 }
 
 int drop_next(const struct settling *s, int64_t after,
-	      const struct progress *last, int64_t *ret_start,
-	      bool *ret_dropped, struct repeats_removed *removed,
+	      const struct progress *last, struct drop_outcome *ret,
+	      struct repeats_removed *removed, struct error *err)
+{
+	struct work w = {.s = s};
+	int status;
+
+	*ret = (struct drop_outcome){.start = after};
+	if (!s->settings->raw_days) {
+		ret->start = -1;
+		return 0;
+	}
+	if (find_next(&w, last, after, err) < 0)
+		return -1;
+	ret->start = w.start;
+	if (w.start < 0)
+		return 0;
+	status = settling_pick_day(s, last, &w.picked, err);
+	if (status == 0)
+		status = drop(&w, last, ret, removed, err);
+	settling_params_release(&w.params);
+	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
+}
+
+int drop_look(const struct settling *s, int64_t start,
+	      const struct progress *last, struct drop_outcome *ret,
 	      struct error *err)
 {
 	struct work w = {.s = s};
 	int status;
 
-	*ret_dropped = false;
-	if (!s->settings->raw_days) {
-		*ret_start = -1;
-		return 0;
-	}
-	if (find_next(&w, last, after, err) < 0)
+	*ret = (struct drop_outcome){.start = start, .why = DROP_CHANGED};
+	if (find_next(&w, last, start - 1, err) < 0)
 		return -1;
-	*ret_start = w.start;
-	if (w.start < 0)
+	if (w.start != start)
 		return 0;
-	status = settling_pick_day(s, last, &w.picked, err);
+	status = set_params(&w, last, err);
 	if (status == 0)
-		status = drop(&w, last, ret_dropped, removed, err);
+		status = is_settled(&w, ret, err);
+	if (status == 0 && ret->why == DROP_GOES) {
+		status = check(&w, ret, err);
+		ret->again = ret->lack.table != NULL;
+		if (ret->again)
+			ret->why = DROP_LACKS;
+	}
 	settling_params_release(&w.params);
-	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
+	return status < 0 ? error_wrap(err, "day %" PRId64, start) : 0;
+}
+
+/* Ends with what is done about it. */
+static void lack_text(const struct drop_outcome *o, char *text, size_t size)
+{
+	const struct drop_lack *lack = &o->lack;
+	bool all = !lack->dimension || !strcmp(lack->dimension, "total");
+
+	snprintf(text, size,
+		 "%s has %" PRIu64 " of its %" PRIu64 " events%s%s; %s",
+		 lack->table, lack->have, lack->want, all ? "" : " by ",
+		 all ? "" : lack->dimension,
+		 o->again ? "it is settled again from its rows"
+			  : "it was told to be settled again within a day "
+			    "and may wait for that, see 'aggregator settle'");
+}
+
+void drop_why(const struct drop_outcome *o, char *text, size_t size)
+{
+	switch (o->why) {
+	case DROP_GOES:
+		snprintf(text, size, "nothing keeps it");
+		break;
+	case DROP_BEHIND_RUN:
+		snprintf(text, size,
+			 "'aggregator forget' or 'collector rescore' has begun "
+			 "to change its rows and has not ended; if it is not "
+			 "running, run it again");
+		break;
+	case DROP_STALE:
+		snprintf(text, size,
+			 "%" PRIu64 " of its hours are to be settled again",
+			 o->hours);
+		break;
+	case DROP_DIFFERS:
+		snprintf(text, size,
+			 "it has %" PRIu64 " rows, and %" PRIu64 " events are "
+			 "settled, see 'aggregator doctor'",
+			 o->rows, o->settled);
+		break;
+	case DROP_REPEATS:
+		snprintf(text, size,
+			 "events of it were sent twice, and its hours are to "
+			 "be settled without them");
+		break;
+	case DROP_LACKS:
+		lack_text(o, text, size);
+		break;
+	case DROP_CHANGED:
+		snprintf(text, size,
+			 "it changed while it was looked at; it is tried "
+			 "again");
+		break;
+	}
 }
 
 /* --- deleting rows ----------------------------------------------------------
@@ -376,7 +497,7 @@ struct deletion {
 	struct buf sql; /* under way */
 	size_t sources; /* in it */
 	int64_t start;
-	uint64_t rows; /* deleted */
+	struct drop_deleted *ret;
 };
 
 static void begin(struct deletion *d)
@@ -419,47 +540,49 @@ static int add_source(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static void take_number(void *arg, const uint64_t *n)
+static void keep(struct deletion *d, const struct drop_lack *lack)
 {
-	*(uint64_t *)arg = n[0];
+	if (d->ret->kept_days++)
+		return;
+	d->ret->kept_day = d->start;
+	d->ret->lack = *lack;
 }
 
-/* A row is: start of the day, number of its drop. */
+/* A row is: start of the day, number of its drop.  Since it was dropped, parts
+ * of the tables may have been lost: what has no rows is never got back. */
 static int delete_day(void *arg, char **f, struct error *err)
 {
-	static const char rows[] = "SELECT count() FROM " SQL_WITHIN(
-		"dropped") " FORMAT TabSeparated";
 	static const char sources[] =
 		"SELECT hex(topic), epoch, partition, max(last) "
 		"FROM dropped_sources WHERE attempt = {dropped:UInt64} AND "
 		"day = toDate(toDateTime({start:UInt32}, 'UTC')) "
 		"GROUP BY topic, epoch, partition FORMAT TabSeparated";
 	struct deletion *d = arg;
-	char until[24];
 	const struct clickhouse_param params[] = {{"param_start", f[0]},
-						  {"param_end", until},
 						  {"param_dropped", f[1]},
 						  {"join_use_nulls", "0"},
 						  {NULL, NULL}};
+	struct drop_lack lack;
 	uint64_t count = 0;
 
 	d->start = tsv_i64(f[0]);
-	snprintf(until, sizeof(until), "%" PRId64, d->start + CIVIL_DAY);
-	if (settling_query(d->s->ch, rows, params, 1, take_number, &count,
-			   err) < 0)
-		return -1;
-	if (!count)
+	if (drop_check_base(d->s, d->start, tsv_u64(f[1]), &lack, &count, err) <
+	    0)
+		return error_wrap(err, "day %s", f[0]);
+	if (lack.table)
+		keep(d, &lack);
+	if (!count || lack.table)
 		return 0;
 	begin(d);
 	if (clickhouse_rows(d->s->ch, sources, params, "snnn", add_source, d,
 			    err) < 0 ||
 	    end(d, err) < 0)
 		return error_wrap(err, "day %s", f[0]);
-	d->rows += count;
+	d->ret->rows += count;
 	return 0;
 }
 
-int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
+int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 		     struct error *err)
 {
 	/* Partitions of clicks are days. */
@@ -468,22 +591,22 @@ int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
 		"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "
 		"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "
 		"database = currentDatabase() AND table = 'clicks' AND active "
-		"AND rows > 0) GROUP BY unit "
-		"HAVING " SQL_LONG_AGO(
+		"AND rows > 0) AND unit >= (SELECT max(unit) FROM settled "
+		"WHERE kind = 'kept_from') GROUP BY unit HAVING " SQL_LONG_AGO(
 			"newest",
 			"max(settled_at)") " ORDER BY unit FORMAT TabSeparated";
-	struct deletion d = {.s = s};
+	struct deletion d = {.s = s, .ret = ret};
 	struct settling_old old;
 	const struct clickhouse_param params[] = {{"param_before", old.before},
 						  {"param_kept", old.kept},
 						  {NULL, NULL}};
 	int status;
 
+	*ret = (struct drop_deleted){0};
 	settling_set_old(s, &old);
 	status = settling_for_each(s->ch, sql, params, "nn", delete_day, &d,
 				   err);
 	buf_free(&d.sql);
-	*ret_rows = d.rows;
 	return status < 0 ? error_wrap(err, "delete rows of dropped days") : 0;
 }
 

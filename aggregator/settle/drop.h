@@ -2,12 +2,17 @@
  * drop.h - drops the rows of `clicks` of days that are older than `raw_days`,
  * by settling_old_by().
  *
- * A day is dropped once it is sealed and its published hours hold as many
- * events as it has rows; what was settled of it is its base from then on (see
- * dropped.h).  A row of `settled` says so first, inserted by a statement for
- * which the server counts once more.  The rows themselves are deleted
- * `keep_superseded` later, when no query reads them any more, and by their
- * offsets: a row that came meanwhile is not among them.
+ * A day is dropped once it is sealed, its published hours hold as many events
+ * as it has rows, and all tables that answer for it do (drop_check.h); what was
+ * settled of it is its base from then on (see dropped.h).  A row of `settled`
+ * says so first, inserted by a statement for which the server counts the hours
+ * once more.  The rows themselves are deleted `keep_superseded` later, when no
+ * query reads them any more, if the base is still whole, and by their offsets:
+ * a row that came meanwhile is not among them.
+ *
+ * Of a day that a table lacks some of, all hours are told to be settled again,
+ * and so are its copies: the rows are still there.  So are those of a day that
+ * was settled before there was one of the dimensions.
  *
  * Before that events that were sent twice are made one click each, since of a
  * dropped day they cannot be told any more: those that nobody has looked for
@@ -24,26 +29,63 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggregator/settle/drop_check.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settling.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
+/* Why a day is not dropped now. */
+enum drop_why {
+	DROP_GOES,	 /* nothing keeps it */
+	DROP_BEHIND_RUN, /* of rescore or forget, which has not ended */
+	DROP_STALE,	 /* hours of it are to be settled */
+	DROP_DIFFERS,	 /* its rows are not as many as its hours' events */
+	DROP_REPEATS,	 /* events sent twice were just found */
+	DROP_LACKS,	 /* a table has not all of what is settled */
+	DROP_CHANGED,	 /* something was published, or came, meanwhile */
+};
+
+struct drop_outcome {
+	int64_t start; /* the day's, seconds since 1970; -1: there is none */
+	bool dropped;
+	enum drop_why why;
+	uint64_t hours;		/* DROP_STALE */
+	uint64_t rows, settled; /* DROP_DIFFERS */
+	struct drop_lack lack;	/* DROP_LACKS; */
+	bool again;		/* the day is told to be settled again for it */
+};
+
 /*
  * Drops the first day after `after` (its start, seconds since 1970) that is old
- * enough and sealed.  *ret_start is that day, -1: there is none, and left as it
- * was when that cannot be told; *ret_dropped is false when its rows are not
- * those that were settled.  Adds to *removed what was found of events that were
- * sent twice; then the day is not dropped before it is settled with that.
+ * enough and sealed.  ret->start is `after` when it cannot be told which.
+ * Adds to *removed what was found of events that were sent twice; then the day
+ * is not dropped before it is settled with that.
  */
 int drop_next(const struct settling *s, int64_t after,
-	      const struct progress *last, int64_t *ret_start,
-	      bool *ret_dropped, struct repeats_removed *removed,
+	      const struct progress *last, struct drop_outcome *ret,
+	      struct repeats_removed *removed, struct error *err);
+
+/* What drop_next would find of that day, but for reconciliation and events that
+ * were sent twice.  Changes nothing. */
+int drop_look(const struct settling *s, int64_t start,
+	      const struct progress *last, struct drop_outcome *ret,
 	      struct error *err);
+
+/* The reason as text. */
+#define DROP_WHY_MAX 256
+void drop_why(const struct drop_outcome *o, char *text, size_t size);
+
+struct drop_deleted {
+	uint64_t rows;
+	uint64_t kept_days; /* whose rows stay, since the base is not whole */
+	int64_t kept_day;   /* the first of them, seconds since 1970 */
+	struct drop_lack lack; /* of that one */
+};
 
 /* Deletes the rows of days that were dropped `keep_superseded` ago; those that
  * a backup or a replica brought back, too. */
-int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
+int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 		     struct error *err);
 
 /* Deletes what drops of less than `before` (their attempt) have left in

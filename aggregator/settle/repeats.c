@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/settle/changed_hours.h"
 #include "common/clickhouse/rows.h"
-#include "schemas/ingest_progress.h"
 
 /* Of a thousand rows each: others are for the next time. */
 #define BATCHES_MAX 100
@@ -189,39 +189,15 @@ static int find_hours(const struct settling *s, const struct range *range,
 			       err);
 }
 
-/* Twice, an hour is settled once more, to the same. */
-static int report(const struct settling *s, struct hours *h, struct error *err)
-{
-	struct buf host = {0};
-	int status;
-
-	buf_putc(&h->list, ']');
-	clickhouse_escape(&host, s->settler, strlen(s->settler));
-	if (!buf_cstr(&h->list) || !buf_cstr(&host)) {
-		status = error_set_nomem(err);
-	} else {
-		const struct clickhouse_param params[] = {
-			{"param_hours", h->list.data},
-			{"param_host", host.data},
-			{"max_insert_threads", "1"},
-			{NULL, NULL}};
-
-		status = clickhouse_query(
-			s->ch, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES),
-			params, NULL, err);
-	}
-	buf_free(&host);
-	return status;
-}
-
 static int settle_again(const struct settling *s, const struct range *range,
 			uint64_t *ret, struct error *err)
 {
 	struct hours h = {0};
 	int status = find_hours(s, range, &h, err);
 
+	buf_putc(&h.list, ']');
 	if (status == 0 && h.count)
-		status = report(s, &h, err);
+		status = changed_hours_report(s, &h.list, false, err);
 	*ret = h.count;
 	buf_free(&h.list);
 	return status;

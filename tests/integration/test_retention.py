@@ -163,6 +163,104 @@ def test_days_are_reconciled_before_they_are_dropped(keeper, world, clickhouse, 
     assert kept_rows(clickhouse, TO, 1) == {"n": 50, "h": 24}
 
 
+def retention(program, *args, **settings):
+    return program("aggregator", {
+        "clicks": CLICKS, "clickhouse": CLICKHOUSE, "aggregator": {
+            **SOON, **PATIENT, "raw_days": RAW_DAYS, "reconcile_every": "0s", **settings}},
+        start=False, args=("retention", *args)).run()
+
+
+def lose(clickhouse, table, condition):
+    """As a server does that finds parts broken when it starts."""
+    clickhouse.query(f"ALTER TABLE {table} DELETE WHERE {condition}", mutations_sync=1)
+
+
+# What answers for a day without its rows, and what it may lose of it.
+KEPT = [("stats_hourly", "dimension = 'city'"),
+        ("stats_hourly", "dimension = 'tag'"),
+        ("link_slots", "1"), ("link_days", "link_id = 2"),
+        ("sealed_slots", "link_id = 1"), ("owner_slots", "owner = 'ann'"),
+        ("owner_values", "dimension = 'country'"),
+        ("owner_values", "dimension = 'tag'"),
+        ("owner_values", "dimension = 'region' AND owner = 'bob'"),
+        ("day_values", "dimension = 'continent'")]
+
+
+def test_a_day_waits_while_a_table_that_answers_for_it_lacks_some(
+        keeper, world, clickhouse, program):
+    world.insert(some_clicks(28, 200, [(FROM, FROM + DAY)], links=(0, *LINKS)))
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse, 1)
+    assert made.stop() == 0
+    assert "1 days to be dropped, 0 wait" in retention(program, "--dry-run")[1]
+    for table, condition in KEPT:
+        clickhouse.query(f"CREATE TABLE backup AS {table}")
+        clickhouse.query(f"INSERT INTO backup SELECT * FROM {table} WHERE {condition}")
+        lose(clickhouse, table, condition)
+        listed = retention(program, "--dry-run")[1]
+        assert "2026-10-24" in listed and f"waits: {table} has " in listed, listed
+        assert "0 days to be dropped, 1 wait" in listed
+        clickhouse.query(f"INSERT INTO {table} SELECT * FROM backup")
+        clickhouse.query("DROP TABLE backup SYNC")
+    assert "dropped 1 days, 0 wait" in retention(program)[1]
+
+
+def test_a_day_that_a_table_lacks_some_of_is_settled_again_and_dropped(
+        keeper, world, clickhouse, program):
+    """So is one that was settled before there was one of the dimensions."""
+    rows = some_clicks(29, 400, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    wait_counted(made, rows)
+    before = answers(made)
+    assert made.stop() == 0
+    for number, (table, condition) in enumerate((
+            ("sealed_slots", "toDate(slot)"), ("owner_values", "day"),
+            ("stats_hourly", "dimension = 'city' AND toDate(hour)"))):
+        lose(clickhouse, table, f"{condition} = toDate({FROM + number * DAY})")
+    said = retention(program)[1]
+    for table in "sealed_slots", "owner_values", "stats_hourly":
+        assert f"waits: {table} has 0 of its " in said, said
+    assert said.count("it is settled again from its rows") == DAYS
+    assert "dropped 0 days, 3 wait" in said
+    assert rows_left(clickhouse) == len(rows)
+
+    made = keeper()
+    wait_gone(clickhouse)
+    assert answers(made) == before
+
+
+def test_rows_of_a_dropped_day_stay_while_its_base_lacks_some(
+        keeper, world, clickhouse, program):
+    rows = some_clicks(30, 200, [(FROM, FROM + 2 * DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper(keep_superseded="1h")
+    wait_dropped(clickhouse, 2)
+    assert made.stop() == 0
+    lose(clickhouse, "owner_slots", f"slot < {FROM + DAY}")
+    first = sum(row["ts_ms"] < (FROM + DAY) * 1000 for row in rows)
+
+    def left():
+        return retention(program, keep_superseded="7s")[1], rows_left(clickhouse)
+    eventually(lambda: left()[1] == first, PATIENCE, what="rows of the other day to go")
+    said, n = left()
+    assert n == first
+    assert "1 days that were dropped keep their rows" in said, said
+    assert f"of 2026-10-24 owner_slots has 0 of {first} events" in said, said
+
+    # Its drop is taken back, and the day counted from its rows.
+    lose(clickhouse, "settled", f"toUInt32(unit) >= {FROM} AND toUInt32(unit) < {FROM + DAY} "
+         "AND (kind = 'dropped_day' OR startsWith(toString(kind), 'base_'))")
+    status, said = program("aggregator", {
+        "clicks": CLICKS, "clickhouse": CLICKHOUSE, "aggregator": SOON}, start=False,
+        args=("settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY))).run()
+    assert status == 0, said
+    made = keeper()
+    wait_gone(clickhouse, 2)
+    assert_counted(made, rows)
+
+
 @pytest.mark.long
 def test_a_day_that_cannot_be_reconciled_is_dropped_a_day_later(keeper, migrated,
                                                                 clickhouse):
