@@ -3,8 +3,9 @@
  * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
  * link_slots and link_days), n_sealed, n_owner, n_value, n_rolled, n_held and
  * n_dropped; n_based and n_based_value (the attempts of owners' tables and of
- * values in its base); 0: none.  n_linked: what
- * collectors reported of it.
+ * values in its base); 0: none.  n_linked: what collectors reported of it.  A
+ * day that was held back at the very blocks that it is published from, as
+ * `aggregator settle` does while rows of it are gone, is not held.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
 #define AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
@@ -17,7 +18,9 @@
 	"maxIf(attempt, kind = 'spanned_day') AS n_rolled, "                   \
 	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
 	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
-	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
+	"if(argMaxIf((blocks, rows), attempt, kind = 'held_day') = "           \
+	"argMaxIf((blocks, rows), attempt, kind = 'link_day'), 0, "            \
+	"maxIf(attempt, kind = 'held_day')) AS n_held, "                       \
 	"maxIf(attempt, kind = 'base_owner') AS n_based, "                     \
 	"maxIf(attempt, kind = 'base_value') AS n_based_value, "               \
 	"argMaxIf(rows, attempt, kind = 'link_day') AS n_linked, "             \

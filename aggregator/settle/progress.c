@@ -326,6 +326,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 	"argMax(rows, attempt) AS h_rows, max(attempt) AS h_attempt "          \
 	"FROM settled WHERE kind = 'hour' GROUP BY h), "                       \
 	"reported AS (SELECT " DAY_OF("h") " AS d, "                           \
+	"max(h_attempt) AS d_attempt, "                                        \
 	"sumIf(h_blocks, h_attempt >= x_attempt) AS d_blocks, "                \
 	"sumIf(h_rows, h_attempt >= x_attempt) AS d_rows FROM hourly "         \
 	"LEFT JOIN dropped ON " DAY_OF("h") " = dropped.x_day GROUP BY d), "   \
@@ -355,7 +356,8 @@ int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 {
 	static const char sql[] = ABOUT_DAYS
 		"(reported.d_blocks != done.n_blocks OR "
-		"reported.d_rows != done.n_rows) "
+		"reported.d_rows != done.n_rows OR "
+		"reported.d_attempt > done.n_attempt) "
 		"AND (toInt64(reported.d) + 86400) * 1000 <= {closed:Int64} "
 		/* A time to come was told by a clock that was ahead. */
 		"AND (done.n_at <= {since:Int64} OR done.n_at > "

@@ -90,7 +90,7 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 
 /*
  * Days that ended before `closed_before_ms`, whose hours have been settled from
- * other blocks than the day was, and that were not settled after
+ * other blocks than the day was, or after it, and that were not settled after
  * `not_since_ms`.  `held`: as above.
  */
 int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,

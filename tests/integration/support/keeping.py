@@ -61,9 +61,10 @@ def world(migrated):
 @pytest.fixture
 def keeper(program, redis):
     """keeper(raw_days, ...): an aggregator that deletes as soon as it may."""
-    def make(raw_days=RAW_DAYS, clickhouse=CLICKHOUSE, start=True, **settings):
+    def make(raw_days=RAW_DAYS, clickhouse=CLICKHOUSE, clicks=CLICKS, start=True,
+             **settings):
         return program("aggregator", {
-            "clicks": CLICKS, "clickhouse": clickhouse,
+            "clicks": clicks, "clickhouse": clickhouse,
             "aggregator": {"settle_every": "500ms", "raw_days": raw_days,
                            **SOON, **settings}}, start=start)
     return make
