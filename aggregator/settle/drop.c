@@ -631,9 +631,20 @@ struct old_reader {
 	void *arg;
 };
 
+/* When the rows of a day may be deleted that was dropped by that number, and at
+ * that time: see SQL_LONG_AGO. */
+static int64_t deleted_at(const struct settling *s, uint64_t dropped,
+			  int64_t dropped_at)
+{
+	int64_t by_number = settling_attempt_until(s, dropped);
+	int64_t by_time = dropped_at + s->settings->keep_superseded;
+
+	return by_time < by_number ? by_time : by_number;
+}
+
 /* A row is: start, rows, bytes, whether it is sealed, number of its drop,
  * whether it was sealed since, events of its hours, whether it was reconciled
- * since it was sealed. */
+ * since it was sealed, time of its drop, runs about it that have not ended. */
 static int read_old(void *arg, char **f, struct error *err)
 {
 	const struct old_reader *r = arg;
@@ -645,11 +656,12 @@ static int read_old(void *arg, char **f, struct error *err)
 		.sealed = tsv_u64(f[3]) > 0,
 		/* Of one that is dropped again, rows of the base may be gone.
 		 */
-		.settled = dropped > 0 || tsv_u64(f[1]) == tsv_u64(f[6]),
+		.settled = !tsv_u64(f[9]) &&
+			   (dropped > 0 || tsv_u64(f[1]) == tsv_u64(f[6])),
 		.dropped = dropped > 0 && !tsv_u64(f[5]),
 		.reconciled = dropped > 0 || tsv_u64(f[7]) > 0 ||
 			      !r->s->settings->reconcile_every,
-		.deleted_at = settling_attempt_until(r->s, dropped),
+		.deleted_at = deleted_at(r->s, dropped, tsv_i64(f[8])),
 	};
 
 	return r->fn(r->arg, &day, err);
@@ -663,7 +675,8 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 	static const char sql[] =
 		"SELECT o.d, n_rows, n_bytes, " SQL_IS_COPIED
 		", n_dropped, n_sealed > n_dropped, n_events, "
-		"n_kept = 24 AND n_first >= n_sealed FROM "
+		"n_kept = 24 AND n_first >= n_sealed, "
+		"toUnixTimestamp64Milli(dropped_at), n_runs FROM "
 		"(SELECT toUInt64(toUInt32(toDateTime(toDate(partition_id), "
 		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "
 		"n_bytes FROM system.parts WHERE database = currentDatabase() "
@@ -676,13 +689,20 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 		"max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
 		"GROUP BY d) AS e ON o.d = e.d "
 		"LEFT JOIN " SQL_RECONCILED_DAYS " AS r ON o.d = r.d "
+		"LEFT JOIN (SELECT toUInt64(toUInt32(unit)) AS d, "
+		"max(settled_at) AS dropped_at FROM settled WHERE "
+		"kind = 'dropped_day' GROUP BY d) AS x ON o.d = x.d "
+		"LEFT JOIN (SELECT toUInt64(toUInt32(toDateTime(day, 'UTC'))) "
+		"AS d, count() AS n_runs FROM (SELECT day, run FROM rescored "
+		"GROUP BY day, run HAVING countIf(state = 'done') = 0) "
+		"GROUP BY d) AS u ON o.d = u.d "
 		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
 		"ORDER BY o.d FORMAT TabSeparated";
 	struct old_reader reader = {s, fn, arg};
 	struct age_params params;
 
 	age_params_fill(&params, s, last, -1);
-	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnnn", read_old,
+	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnnnnn", read_old,
 			    &reader, err) < 0)
 		return error_wrap(err, "old days");
 	return 0;

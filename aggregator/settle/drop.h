@@ -97,8 +97,10 @@ int drop_clean(struct clickhouse *ch, uint64_t before, struct error *err);
 struct old_day {
 	int64_t start; /* seconds since 1970 */
 	uint64_t rows, bytes;
-	bool sealed;  /* and copied: for owners, its values */
-	bool settled; /* its hours have as many events as there are rows */
+	bool sealed; /* and copied: for owners, its values */
+	/* Its hours have as many events as there are rows, and none of its rows
+	 * is to be changed by a run of forget or rescore that has begun. */
+	bool settled;
 	bool dropped;
 	bool reconciled;    /* since it was sealed, or it need not be */
 	int64_t deleted_at; /* of one that was dropped: ms since 1970 */

@@ -1,6 +1,7 @@
 """Days whose rows of `clicks` are dropped: what was settled of them stays to the digit,
 clicks that come later are counted beside it once, and what needs rows says so."""
 import itertools
+import re
 import threading
 import time
 
@@ -286,6 +287,34 @@ def test_a_day_that_was_held_back_while_rows_were_gone_is_sealed_and_dropped(
     assert_counted(made, rows)
 
 
+def test_retention_says_what_keeps_a_day(keeper, world, clickhouse, program):
+    rows = some_clicks(32, 150, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse, 1)
+    assert made.stop() == 0
+
+    def says(reason):
+        for args in ("--dry-run",), ():
+            said = retention(program, *args)[1]
+            assert f"waits: {reason}" in said and "1 wait" in said, said
+
+    # A run of forget that was killed three days ago.
+    run = ("INSERT INTO rescored (day, run, state, rules, rows, hours, at, host) SELECT "
+           f"toDate(toDateTime({FROM}, 'UTC')), 17, '{{}}', 0, 5, [{FROM}], "
+           "now64(3, 'UTC') - INTERVAL 3 DAY, 'elsewhere:1:forget'")
+    clickhouse.query(run.format("begun"))
+    says("'aggregator forget' or 'collector rescore' has begun to change its rows")
+    clickhouse.query(run.format("done"))
+    clickhouse.query("CREATE TABLE backup AS clicks")
+    clickhouse.query("INSERT INTO backup SELECT * FROM clicks WHERE offset < 10")
+    lose(clickhouse, "clicks", "offset < 10")
+    says("it has 140 rows, and 150 events are settled")
+    clickhouse.query("INSERT INTO clicks SELECT * FROM backup")
+    world.insert(some_clicks(33, 5, [(FROM, FROM + 3600)], links=LINKS))
+    says("1 of its hours are to be settled again")
+
+
 @pytest.mark.long
 def test_a_day_that_cannot_be_reconciled_is_dropped_a_day_later(keeper, migrated,
                                                                 clickhouse):
@@ -355,11 +384,17 @@ def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
 
 
 def test_rows_of_dropped_days_are_deleted_where_clickhouses_clock_was_ahead(
-        keeper, world, clickhouse):
+        keeper, world, clickhouse, program):
     put_ahead(clickhouse)
     world.insert(some_clicks(11, 200, [(FROM, FROM + DAY)], links=LINKS))
-    keeper(reconcile_every="0s")
+    made = keeper(reconcile_every="0s", keep_superseded="1h")
     eventually(lambda: len(dropped_days(clickhouse)) == 1, PATIENCE, what="a drop")
+    assert made.stop() == 0
+    # The time of the drop says when, not its number.
+    listed = retention(program, "--dry-run")[1]
+    after = re.search("dropped; its rows are deleted after (.*)", listed).group(1)
+    assert abs(instant(after) - 3600 - time.time()) < 3600, listed
+    keeper(reconcile_every="0s")
     eventually(lambda: rows_left(clickhouse) == 0, PATIENCE, what="its rows to go")
 
 
