@@ -272,7 +272,7 @@ def test_a_day_that_was_held_back_while_rows_were_gone_is_sealed_and_dropped(
     eventually(lambda: int(clickhouse.value(
         "SELECT count() FROM settled WHERE kind = 'link_day'")) == 1, PATIENCE,
         what="the day to be settled")
-    clickhouse.query("CREATE TABLE backup AS clicks")
+    clickhouse.query(f"CREATE TABLE backup AS {clickhouse.database}.clicks")
     clickhouse.query(f"INSERT INTO backup SELECT * FROM clicks WHERE {gone}")
     lose(clickhouse, "clicks", gone)
     status, said = program("aggregator", {
@@ -306,7 +306,7 @@ def test_retention_says_what_keeps_a_day(keeper, world, clickhouse, program):
     clickhouse.query(run.format("begun"))
     says("'aggregator forget' or 'collector rescore' has begun to change its rows")
     clickhouse.query(run.format("done"))
-    clickhouse.query("CREATE TABLE backup AS clicks")
+    clickhouse.query(f"CREATE TABLE backup AS {clickhouse.database}.clicks")
     clickhouse.query("INSERT INTO backup SELECT * FROM clicks WHERE offset < 10")
     lose(clickhouse, "clicks", "offset < 10")
     says("it has 140 rows, and 150 events are settled")
