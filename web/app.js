@@ -17,22 +17,45 @@ const $ = (id) => document.getElementById(id);
 const chart = new Chart($("chart"));
 const regions = new Intl.DisplayNames([navigator.language, "en"], { type: "region" });
 
+// The newest load, which alone may draw, and the view whose figures are on the page.
+let newest, shown = null, timer;
+
+// A code means its present owner; a link_id any owner that it has had.
 function chosen() {
   const params = new URLSearchParams(location.search);
+  const link = params.get("link_id") || "";
   return {
-    code: params.get("code") || "",
+    link,
+    code: link ? "" : params.get("code") || "",
     range: params.get("range") || "24h",
     zone: params.get("tz") || Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC",
   };
 }
 
-function choose(change) {
+function addressOf(change) {
   const params = new URLSearchParams(location.search);
   for (const [key, value] of Object.entries(change)) {
     value ? params.set(key, value) : params.delete(key);
   }
-  history.pushState(null, "", params.size ? "?" + params : "/");
-  refresh();
+  const text = params.toString();
+  return text ? "?" + text : "/";
+}
+
+function choose(change) {
+  history.pushState(null, "", addressOf(change));
+  begin();
+}
+
+// Of what is in the search field: a code, or a whole short link.
+function codeIn(text) {
+  return text.trim().replace(/[?#].*$/, "").replace(/\/+$/, "").split("/").pop();
+}
+
+// Not at each refresh: somebody may be typing.
+function fillControls(state) {
+  $("range").value = state.range;
+  $("code").value = state.code;
+  fillZones(state.zone);
 }
 
 function fillZones(zone) {
@@ -62,23 +85,24 @@ function label(dimension, value) {
   return dimension === "verdict" ? VERDICTS[value] || value : value;
 }
 
-function row(name, count, most, total) {
+function row(name, { count, most, total, least }) {
   const made = document.createElement("tr");
   const first = element("td", "name");
   const bar = document.createElement("i");
   bar.style.width = `${most ? (100 * count) / most : 0}%`;
   first.append(bar, name);
-  made.append(first, element("td", "count", count.toLocaleString()));
+  made.append(first, element("td", "count", (least ? "≥ " : "") + count.toLocaleString()));
   if (total) {
     made.append(element("td", "part", `${((100 * count) / total).toFixed(1)} %`));
   }
   return made;
 }
 
-function fillTable(id, entries, total) {
-  const most = entries.length ? entries[0].count : 0;
+// `least`: the counts are lower bounds.
+function fillTable(id, entries, { total, least }) {
+  const most = Math.max(...entries.map((entry) => entry.count), 0);
   const rows = entries.map((entry) => {
-    const made = row(entry.name, entry.count, most, total);
+    const made = row(entry.name, { count: entry.count, most, total, least: least && !entry.isRest });
     made.firstChild.title = entry.title || "";
     made.firstChild.classList.toggle("code", Boolean(entry.code));
     return made;
@@ -101,96 +125,163 @@ function showBreakdown(dimension, { answer, why }) {
     showText(dimension, why);
     return;
   }
-  const groups = answer.groups.filter((group) => group.clicks > 0);
-  fillTable(dimension, groups.slice(0, ROWS).map((group) => ({
-    name: element("span", "", label(dimension, group.value)), count: group.clicks,
-  })), answer.total.clicks);
+  fillTable(dimension, figures.valuesOf(answer).map(({ value, clicks, isRest }) => ({
+    name: element("span", "", isRest ? "others" : label(dimension, value)), count: clicks, isRest,
+  })), { total: answer.total.clicks, least: answer.lower_bound });
 }
 
+// Of a code that was given out again each owner has a row, which leads to its own clicks.
 function showTop(answer) {
   fillTable("top", answer.links.map((link) => {
+    const change = { code: "", link_id: link.link_id };
     const name = element("a", "", link.code);
-    name.href = `?code=${encodeURIComponent(link.code)}`;
+    name.href = addressOf(change);
     name.addEventListener("click", (event) => {
       event.preventDefault();
-      choose({ code: link.code });
+      choose(change);
     });
     return { name, count: link.clicks, code: true, title: link.url };
-  }), 0);
+  }), { least: answer.lower_bound });
 }
 
-function showTotals(answer, shown) {
+function showTotals(answer, totals, zone) {
   const text = (number) => (number == null ? "–" : number.toLocaleString());
-  $("people").textContent = text(shown.people);
-  $("robots").textContent = text(shown.robots);
-  $("share").textContent = shown.share == null ? "–" : `${(100 * shown.share).toFixed(1)} %`;
-  $("visitors").textContent = text(shown.visitors);
-  $("empty").hidden = shown.clicks > 0;
+  $("people").textContent = text(totals.people);
+  $("robots").textContent = text(totals.robots);
+  $("share").textContent = totals.share == null ? "–" : `${(100 * totals.share).toFixed(1)} %`;
+  $("visitors").textContent = (totals.isEstimate && totals.visitors ? "≈ " : "") + text(totals.visitors);
+  $("empty").hidden = totals.clicks > 0;
   $("complete").textContent = answer.complete_until
-    ? `Complete until ${new Date(answer.complete_until).toLocaleString()}` : "";
+    ? `Complete until ${new Date(answer.complete_until).toLocaleString([], {
+      timeZone: zone, timeZoneName: "short" })}` : "";
 }
 
-function showLink(code, answer) {
-  $("link").hidden = !code;
-  $("panel-top").hidden = Boolean(code);
-  if (code) {
-    $("link-code").textContent = code;
-    $("link-about").textContent = `statistics of link ${answer.link_id}, the code's present owner`;
-  }
+function showLink(answer, owner) {
+  const which = owner === answer.link_id ? ", the code's present owner" : ", a former owner of the code";
+  $("link").hidden = false;
+  $("link-code").textContent = answer.code;
+  $("link-about").textContent = `statistics of link ${answer.link_id}${owner === undefined ? "" : which}`;
 }
 
-async function load(state) {
-  const range = api.rangeOf(state.range);
-  const about = { ...range, code: state.code };
+// All that a view shows; so it is drawn at once, and never beside figures of another one.
+async function load(state, signal) {
   const interval = /^(7|30)d$/.test(state.range) ? "day" : "hour";
-  const asked = await figures.ask(api, { ...about, interval, tz: state.zone });
+  const about = { ...api.rangeOf(state.range, interval, state.zone), signal };
+  const link = { ...about, code: state.code, link_id: state.link };
+  const asked = await figures.ask(api, { ...link, interval });
   const whole = asked.all;
-  showLink(state.code, whole);
-  showTotals(whole, figures.totals(asked));
-  $("chart-title").textContent = `Clicks by ${interval}`;
-  whole.total.clicks ? chart.show(whole.data, state.zone) : chart.clear();
-  const [parts, top] = await Promise.all([
+  const [parts, top, owner] = await Promise.all([
     // Of which the series is not shown: the longest interval costs least.
-    figures.breakdowns(api, { ...about, interval: "month" }, DIMENSIONS, ROWS),
-    state.code ? null : api.top({ ...range, limit: ROWS }),
+    figures.breakdowns(api, { ...link, interval: "month" }, DIMENSIONS, ROWS),
+    whole.code ? null : api.top({ ...about, limit: ROWS }),
+    state.link ? api.ownerOf({ code: whole.code, signal }) : whole.link_id,
   ]);
+  if (!figures.areOfOneLink(asked, parts)) {
+    throw new Error("the code has just been given to another link");
+  }
+  return { interval, asked, parts, top, owner };
+}
+
+function draw(state, { interval, asked, parts, top, owner }) {
+  const whole = asked.all;
+  clear();
+  if (whole.code) {
+    showLink(whole, owner);
+  }
+  showTotals(whole, figures.totals(asked), state.zone);
+  $("chart-title").textContent = `Clicks by ${interval}`;
+  if (whole.total.clicks) {
+    chart.show(whole.data, state.zone);
+  }
   DIMENSIONS.forEach((name, i) => showBreakdown(name, parts[i]));
-  if (!state.code) {
+  if (top) {
     showTop(top);
   }
+  $("panel-top").hidden = !top;
 }
 
-let timer;
+function clear() {
+  for (const id of ["people", "robots", "share", "visitors"]) {
+    $(id).textContent = "–";
+  }
+  for (const id of ["top", ...DIMENSIONS]) {
+    $(id).replaceChildren();
+  }
+  chart.clear();
+  $("link").hidden = true;
+  $("empty").hidden = true;
+  $("complete").textContent = "";
+}
+
+function showProblem(why) {
+  $("problem").textContent = why ? why.message : "";
+  $("problem").hidden = !why;
+  $("access").hidden = !why?.needsKey;
+  $("forget").hidden = !api.hasKey();
+}
+
+function setBusy(busy) {
+  $("figures").setAttribute("aria-busy", busy);
+}
+
 async function refresh() {
   clearTimeout(timer);
+  newest?.abort();
+  const mine = newest = new AbortController();
+  const view = location.search;
   const state = chosen();
-  $("range").value = state.range;
-  $("code").value = state.code;
-  fillZones(state.zone);
+  setBusy(view !== shown);
+  let why;
   try {
-    await load(state);
-    $("problem").hidden = true;
-    $("access").hidden = true;
-  } catch (why) {
-    $("problem").textContent = why.message;
-    $("problem").hidden = false;
-    $("access").hidden = !why.needsKey;
+    const found = await load(state, mine.signal);
+    if (!mine.signal.aborted) {
+      draw(state, found);
+      shown = view;
+    }
+  } catch (failure) {
+    why = failure;
   }
+  if (mine.signal.aborted) {
+    return;
+  }
+  // Figures stay only where the same view can just not be had anew.
+  if (why && (why.needsKey || view !== shown)) {
+    clear();
+    shown = null;
+  }
+  setBusy(false);
+  showProblem(why);
   timer = setTimeout(refresh, REFRESH);
+}
+
+function begin() {
+  fillControls(chosen());
+  refresh();
+}
+
+// What the key before has shown is not for this one.
+function begunAnew() {
+  clear();
+  shown = null;
+  refresh();
 }
 
 $("search").addEventListener("submit", (event) => {
   event.preventDefault();
-  choose({ code: $("code").value.trim() });
+  choose({ code: codeIn($("code").value), link_id: "" });
 });
 $("access").addEventListener("submit", (event) => {
   event.preventDefault();
   api.useKey($("key").value.trim());
   $("access").reset();
-  refresh();
+  begunAnew();
+});
+$("forget").addEventListener("click", () => {
+  api.forgetKey();
+  begunAnew();
 });
 $("range").addEventListener("change", (event) => choose({ range: event.target.value }));
 $("zone").addEventListener("change", (event) => choose({ tz: event.target.value }));
-addEventListener("popstate", refresh);
+addEventListener("popstate", begin);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
-refresh();
+begin();

@@ -1,6 +1,6 @@
 // Clicks over time: people's bars below, robots' stacked on top of them.
 
-import { columns } from "/figures.js";
+import { columns, stepOf } from "/figures.js";
 
 const HEIGHT = 280;
 
@@ -18,7 +18,7 @@ function axis(extra) {
 }
 
 function options(width, zone, data) {
-  const step = data.length > 1 ? (Date.parse(data[1].start) - Date.parse(data[0].start)) / 1000 : 3600;
+  const step = stepOf(data);
   const bars = uPlot.paths.bars({ size: [0.82, 60], radius: 0.15 });
   const robots = (u, value, series, i) =>
     i == null ? "–" : (u.data[1][i] - u.data[2][i]).toLocaleString();

@@ -4,7 +4,14 @@
 export async function ask(api, about) {
   const [all, people] = await Promise.all([
     api.clicks(about), api.clicks({ ...about, bots: "exclude" })]);
-  return { all, visitors: people.total.visitors };
+  return { all, people };
+}
+
+// Whether all answers are of one link: between two of them its code can have been given to
+// another.
+export function areOfOneLink({ all, people }, parts) {
+  const answers = [people, ...parts.map((part) => part.answer)];
+  return answers.every((answer) => !answer || answer.link_id === all.link_id);
 }
 
 // What no person has clicked: robots, and browsers that fetched ahead.
@@ -12,10 +19,11 @@ function machines(counts) {
   return counts.clicks - counts.humans;
 }
 
-export function totals({ all, visitors }) {
+export function totals({ all, people }) {
   const { clicks, humans } = all.total;
   return {
-    clicks, people: humans, robots: machines(all.total), visitors,
+    clicks, people: humans, robots: machines(all.total), visitors: people.total.visitors,
+    isEstimate: people.unique_error > 0,
     share: clicks ? machines(all.total) / clicks : null,
   };
 }
@@ -28,6 +36,18 @@ export function columns(data) {
     data.map((bucket) => bucket.clicks),
     data.map((bucket) => bucket.humans),
   ];
+}
+
+// How long a bucket is that nothing has cut short, in seconds.
+export function stepOf(data) {
+  const [starts] = columns(data);
+  return Math.max(...starts.slice(1).map((start, i) => start - starts[i]), 0) || 3600;
+}
+
+// The clicks of a breakdown's values, and of all others together.
+export function valuesOf(answer) {
+  const values = answer.groups.filter((group) => group.clicks > 0);
+  return answer.rest?.clicks > 0 ? [...values, { isRest: true, clicks: answer.rest.clicks }] : values;
 }
 
 // The breakdowns by each dimension, `limit` values of each: { answer }, or { why } where

@@ -69,10 +69,9 @@ class Page:
         clicks = {"interval": interval, "tz": tz, "bots": "include", **about}
         whole, _ = self.at_once(("/v1/clicks", clicks),
                                 ("/v1/clicks", {**clicks, "bots": "exclude"}))
-        parts = [("/v1/clicks", {**clicks, "group_by": name, "tz": "UTC",
-                                 "interval": "month", "limit": ROWS})
+        parts = [("/v1/clicks", {**clicks, "group_by": name, "interval": "month", "limit": ROWS})
                  for name in DIMENSIONS]
         if "code" not in about:
-            parts.append(("/v1/top", {"bots": "include", "limit": ROWS, **about}))
+            parts.append(("/v1/top", {"bots": "include", "limit": ROWS, "tz": tz, **about}))
         self.at_once(*parts)
         return time.monotonic() - start, whole["total"]
