@@ -31,9 +31,13 @@ DEADLINE = 60  # seconds that anything may take before the demo has failed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEPS = os.path.join(ROOT, ".deps")
+# The stack's directory, as stack/ctl has it, which is run from elsewhere.
+DEV = os.environ["SHORTLOOP_DEV"] = os.path.abspath(
+    os.environ.get("SHORTLOOP_DEV", os.path.join(ROOT, "build/dev")))
 CONFIG = os.environ.get(
-    "SHORTLOOP_CONFIG", os.path.join(ROOT, "build/dev/shortloop.yaml")
+    "SHORTLOOP_CONFIG", os.path.join(DEV, "shortloop.yaml")
 )
+API_KEY = os.path.join(DEV, "api.key")
 
 
 class Failure(Exception):
@@ -80,7 +84,7 @@ def block_of(link):
 
 class Demo:
     def __init__(self):
-        with open(os.path.join(ROOT, "build/dev/api.key")) as f:
+        with open(API_KEY) as f:
             self.allocator = api.Allocator(ALLOCATOR, f.read().strip())
         self.aggregator = api.Aggregator(AGGREGATOR)
         self.collector = proof.Collector(ROOT, CONFIG)
@@ -412,7 +416,7 @@ def main():
     except (Failure, figures.Difference, kinds.Wrong, proof.Unproved,
             api.ApiError, OSError) as why:
         print("\n" + console.bad("demo failed: ") + str(why), file=sys.stderr)
-        print(f"logs: {os.path.join(ROOT, 'build/dev')}/*.log", file=sys.stderr)
+        print(f"logs: {DEV}/*.log", file=sys.stderr)
         return 1
     demo.goodbye(time.monotonic() - started)
     return 0

@@ -1,5 +1,6 @@
 """A process that goes on after stack/ctl has ended, found again by its file
 build/dev/run/<name>.json: pid, when it started, and what it was started from."""
+import contextlib
 import hashlib
 import json
 import os
@@ -55,8 +56,8 @@ class Daemon:
     def pid(self):
         """Of our own process only."""
         state = self.state
-        pid = state.get("pid")
-        if pid and start_time(pid) == state.get("started"):
+        pid, started = state.get("pid"), state.get("started")
+        if pid and started is not None and start_time(pid) == started:
             return pid
         return None
 
@@ -79,6 +80,11 @@ class Daemon:
             return "; ".join(e.read().decode().strip().splitlines())
         except OSError as e:
             return str(getattr(e, "reason", e))
+
+    def failure(self):
+        """Of one that has ended: its last words."""
+        return Failure(f"{self.name} ended; the end of {self.log_path}:\n"
+                       f"{servers.tail(self.log_path, 8)}")
 
     def fingerprint(self, argv):
         """Of command, program file and configuration."""
@@ -103,9 +109,12 @@ class Daemon:
         argv = self.command()
         self.child = servers.Process(self.name, argv, self.log_path,
                                      outlive=True).popen
+        started = start_time(self.child.pid)
+        if started is None:
+            raise self.failure()
         RUN.mkdir(parents=True, exist_ok=True)
         self.state_path.write_text(json.dumps({
-            "pid": self.child.pid, "started": start_time(self.child.pid),
+            "pid": self.child.pid, "started": started,
             "from": self.fingerprint(argv)}))
 
     def trim_log(self):
@@ -113,15 +122,20 @@ class Daemon:
             self.log_path.replace(self.log_path.with_suffix(".log.1"))
 
     def stop(self):
+        self.signal(signal.SIGTERM)
+        if not self.wait_gone(STOP_SECONDS):
+            print(f"stack: {self.name} did not end {STOP_SECONDS} s after "
+                  "SIGTERM; killing it", flush=True)
+            self.signal(signal.SIGKILL)
+            self.wait_gone(STOP_SECONDS)
+        self.state_path.unlink(missing_ok=True)
+
+    def signal(self, number):
+        """One that ends meanwhile needs none."""
         pid = self.pid
         if pid:
-            os.kill(pid, signal.SIGTERM)
-            if not self.wait_gone(STOP_SECONDS):
-                print(f"stack: {self.name} did not end {STOP_SECONDS} s after "
-                      "SIGTERM; killing it", flush=True)
-                os.kill(pid, signal.SIGKILL)
-                self.wait_gone(STOP_SECONDS)
-        self.state_path.unlink(missing_ok=True)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def wait_gone(self, seconds):
         deadline = time.monotonic() + seconds

@@ -35,6 +35,7 @@ def make_daemons(ports):
         lambda: servers.kafka_command(DEV / "kafka", ports["kafka"],
                                       ports["kafka_controller"]),
         lambda: servers.kafka_ready(ports["kafka"]))
+    kafka.config = DEV / "kafka/server.properties"  # has the ports
     clickhouse = Daemon(
         "clickhouse", [ports["clickhouse"]],
         lambda: servers.clickhouse_command(DEV / "clickhouse",
@@ -129,9 +130,7 @@ def wait_ready(daemons):
         waiting = [d for d in waiting if not d.ready()]
         for daemon in waiting:
             if not daemon.running():
-                raise Failure(f"{daemon.name} ended; the end of "
-                              f"{daemon.log_path}:\n"
-                              f"{servers.tail(daemon.log_path, 8)}")
+                raise daemon.failure()
             if time.monotonic() > deadline:
                 raise Failure(f"{daemon.name} is not ready after "
                               f"{READY_SECONDS} s: {daemon.reason()}; see "

@@ -9,7 +9,8 @@ import yaml
 
 from servers import ROOT, ServerError
 
-DEV = pathlib.Path(os.environ.get("SHORTLOOP_DEV", ROOT / "build/dev"))
+# Whole: programs are started from ROOT.
+DEV = pathlib.Path(os.environ.get("SHORTLOOP_DEV", ROOT / "build/dev")).resolve()
 TEMPLATE = ROOT / "config/dev.yaml"
 CONFIG = DEV / "shortloop.yaml"
 API_KEY = DEV / "api.key"

@@ -3,11 +3,15 @@ import json
 import os
 import socket
 import subprocess
+import sys
 
 import pytest
 import requests
 
+import daemon
+import dev
 import servers
+import settings
 
 NAMES = ["redis", "kafka", "kafka_controller", "clickhouse", "redirector",
          "allocator", "aggregator", "redirector_admin", "allocator_admin",
@@ -132,3 +136,74 @@ def test_down_leaves_a_stranger_with_an_old_pid_alone(stack):
     finally:
         stranger.kill()
         stranger.wait()
+
+
+# --- without a stack -------------------------------------------------------------
+
+def test_down_takes_no_dead_process_for_its_own(stack):
+    """Also not one that was dead before its start was noted."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    (stack.directory / "run").mkdir()
+    (stack.directory / "run/collector.json").write_text(json.dumps(
+        {"pid": dead.pid, "started": None, "from": ""}))
+    down = stack.ctl("down")
+    assert (down.returncode, down.stdout) == (0, "stack: was down\n"), down.stderr
+
+
+def test_what_ends_at_once_is_told_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(daemon, "DEV", tmp_path)
+    monkeypatch.setattr(daemon, "RUN", tmp_path / "run")
+    program = daemon.Daemon("collector", [], lambda: [
+        "/bin/sh", "-c", "echo no library >&2; exit 127"], lambda: False)
+
+    def of_a_zombie(pid, start_time=daemon.start_time):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        return start_time(pid)
+
+    monkeypatch.setattr(daemon, "start_time", of_a_zombie)
+    with pytest.raises(daemon.Failure, match="(?s)collector ended.*no library"):
+        program.start()
+    monkeypatch.undo()
+    assert not program.running()
+    program.stop()
+
+
+def test_one_that_ends_before_its_signal_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(daemon, "RUN", tmp_path)
+    program = daemon.Daemon("collector", [], None, None)
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    pids = iter([dead.pid])
+    monkeypatch.setattr(daemon.Daemon, "pid",
+                        property(lambda self: next(pids, None)))
+    program.stop()
+
+
+@pytest.mark.parametrize("name", ["redis", "kafka", "clickhouse"])
+def test_a_server_whose_port_moved_has_changed(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(dev, "DEV", tmp_path)
+    (tmp_path / "kafka/data").mkdir(parents=True)
+    (tmp_path / "kafka/data/meta.properties").touch()  # it is formatted
+
+    def fingerprint(**moved):
+        stores, _ = dev.make_daemons({**settings.PORTS, **moved})
+        server, = (store for store in stores if store.name == name)
+        return server.fingerprint(server.command())
+
+    assert fingerprint() == fingerprint() != fingerprint(**{name: 29095})
+
+
+def test_a_relative_directory_is_the_callers(tmp_path):
+    """And the demo's is the stack's, which it runs from elsewhere."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import os, settings, demo\n"
+         "print(settings.DEV, demo.DEV, os.environ['SHORTLOOP_DEV'])\n"
+         "print(settings.CONFIG, demo.CONFIG)\n"
+         "print(settings.API_KEY, demo.API_KEY)"],
+        cwd=tmp_path, check=True, capture_output=True, text=True,
+        env={**os.environ, "SHORTLOOP_DEV": "other", "PYTHONPATH":
+             f"{servers.ROOT}/stack:{servers.ROOT}/demo"})
+    assert done.stdout.split() == (
+        3 * [f"{tmp_path}/other"] + 2 * [f"{tmp_path}/other/shortloop.yaml"]
+        + 2 * [f"{tmp_path}/other/api.key"])
