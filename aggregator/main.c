@@ -39,7 +39,9 @@ out:
 static const struct app_command commands[] = {
 	{"serve", "settle clicks, serve the API and the dashboard", NULL,
 	 serve},
-	{"migrate", "make the tables in ClickHouse, or bring them up to date",
+	{"migrate",
+	 "make the tables in ClickHouse, or bring them up to date; --check: "
+	 "name what is not applied, 66: something is not",
 	 NULL, aggregator_migrate},
 	{"settle", "settle a range of time again, whatever was published of it",
 	 NULL, aggregator_settle},

@@ -15,6 +15,9 @@ enum {
 	OPT_FIRST
 };
 
+/* The day of the version in debian/changelog; a test compares them. */
+#define RELEASED "November 25, 2026"
+
 static const struct option shared_options[] = {
 	{"config", required_argument, NULL, 'c'},
 	{"check", no_argument, NULL, 'n'},
@@ -315,15 +318,28 @@ static void man_option(const struct app_option *o, FILE *out)
 		o->commands ? o->commands : "");
 }
 
+/* Of "c, --config" both forms are marked up. */
+static void man_shared_option(const struct app_option *o, FILE *out)
+{
+	const char *second = strstr(o->name, ", --");
+
+	if (second)
+		fprintf(out, ".It Fl %.*s , Fl -%s", (int)(second - o->name),
+			o->name, second + strlen(", --"));
+	else
+		fprintf(out, ".It Fl %s", o->name);
+	if (o->argument)
+		fprintf(out, " Ar %s", o->argument);
+	fprintf(out, "\n%s.\n", o->help);
+}
+
 static void man_options(const struct app_spec *spec, FILE *out)
 {
 	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", out);
 	for (const struct app_option *o = spec->options; o && o->name; o++)
 		man_option(o, out);
 	for (const struct app_option *o = shared_help; o->name; o++)
-		fprintf(out, ".It Fl %s%s%s\n%s.\n", o->name,
-			o->argument ? " Ar " : "",
-			o->argument ? o->argument : "", o->help);
+		man_shared_option(o, out);
 	fputs(".El\n", out);
 }
 
@@ -331,7 +347,7 @@ void cli_print_man(const struct app_spec *spec,
 		   const struct config_spec *config, FILE *out)
 {
 	fprintf(out,
-		".Dd $Mdocdate$\n.Dt %s 8\n.Os shortloop %s\n.Sh NAME\n"
+		".Dd " RELEASED "\n.Dt %s 8\n.Os shortloop %s\n.Sh NAME\n"
 		".Nm %s\n.Nd %s\n.Sh SYNOPSIS\n.Nm\n.Op Fl n\n"
 		".Op Fl c Ar file\n%s",
 		spec->name, VERSION, spec->name, spec->summary,

@@ -1,5 +1,7 @@
 """What every program answers on its command line, whatever it does."""
+import email.utils
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -290,3 +292,15 @@ def test_the_manual_page_has_every_setting_of_the_sample(name):
         assert f".Ss Section {section}\n" in manual
         for key in settings or {}:
             assert f".It Ic {key}\n" in manual
+
+
+@every_program
+def test_the_manual_page_has_both_forms_of_an_option_and_its_versions_day(name):
+    manual = run(name, "--print-man").stdout
+    assert ".It Fl c , Fl -config Ar FILE\n" in manual
+    assert ".It Fl n , Fl -check\n" in manual
+    assert ".It Fl -version\n" in manual
+    released = email.utils.parsedate_to_datetime(re.search(
+        r"^ -- .*>  (.*)$", (servers.ROOT / "debian/changelog").read_text(),
+        re.MULTILINE)[1])
+    assert manual.startswith(f".Dd {released:%B} {released.day}, {released.year}\n")
