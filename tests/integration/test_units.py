@@ -13,6 +13,7 @@ import subprocess
 
 import pytest
 
+import servers
 from support import unit
 from support.keys import admin_keys
 from support.program import BIN
@@ -58,6 +59,32 @@ def test_systemd_finds_nothing_wrong(name, installed):
 
 
 # --- what they say ------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_its_package_brings_what_reloads_it(name):
+    """Debian has kill in procps, which a bare system lacks."""
+    control = (servers.ROOT / "debian/control").read_text()
+    package = re.search(rf"^Package: shortloop-{name}\n(.*?)^Desc", control,
+                        re.M | re.S)[1]
+    assert "ExecReload=/bin/kill" in unit.path(name).read_text()
+    assert "procps" in package
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_an_upgrade_of_its_package_restarts_instances(name, tmp_path):
+    script = (servers.ROOT / f"debian/shortloop-{name}.postinst").read_text()
+    (tmp_path / "systemctl").write_text("#!/bin/sh\necho \"$@\"\n")
+    (tmp_path / "systemctl").chmod(0o755)
+
+    def said(*args):
+        return subprocess.run(
+            ["sh", "-c", script.replace("/run/systemd/system", str(tmp_path)),
+             "postinst", *args], check=True, capture_output=True, text=True,
+            env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}).stdout
+
+    assert said("configure") == ""
+    assert said("configure", "0.1.0") == \
+        f"try-restart shortloop-{name}@*.service\n"
 
 @every_program
 def test_what_needs_a_person_is_not_repeated(name):
