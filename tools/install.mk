@@ -34,39 +34,47 @@ $B/man/%.8: $B/bin/%
 	@mkdir -p $(@D)
 	$(Q)$< --print-man > $@.$$$$ && mv $@.$$$$ $@
 
+# With the programs: what root makes at `make install` only root can clean.
+all: $(if $(SANITIZE),,$(MANS))
+
 # Files as they are found when PREFIX is /usr/local.
 placed = sed -i 's|/usr/local/|$(PREFIX)/|g'
 
+# put FOLDER FILES: there, for all to read.
+put = install -D -m 644 -t "$(DESTDIR)$(1)" $(2)
+
 #: make install       into DESTDIR/PREFIX (/usr/local); make uninstall
 install: have-lists $(BINS) $(MANS)
-	install -D -t $(DESTDIR)$(BINDIR) $(BINS)
-	install -D -m 644 -t $(DESTDIR)$(MANDIR) $(MANS)
-	install -D -m 644 -t $(DESTDIR)$(DATADIR) $(LISTS)
-	install -D -m 644 -t $(DESTDIR)$(DATADIR)/web web/*
-	install -D -m 644 -t $(DESTDIR)$(DATADIR)/pages redirector/pages/*
-	install -D -m 644 -t $(DESTDIR)$(DATADIR)/web/uplot $(UPLOT)
-	install -D -m 644 -t $(DESTDIR)$(SYSUSERSDIR) config/sysusers.d/*
-	install -D -m 644 -t $(DESTDIR)$(UNITDIR) $(UNITS)
-	install -D -m 644 config/systemd/$(DROPIN) $(DESTDIR)$(UNITDIR)/$(DROPIN)
+	install -D -t "$(DESTDIR)$(BINDIR)" $(BINS)
+	$(call put,$(MANDIR),$(MANS))
+	$(call put,$(DATADIR),$(LISTS))
+	$(call put,$(DATADIR)/web,web/*)
+	$(call put,$(DATADIR)/pages,redirector/pages/*)
+	$(call put,$(DATADIR)/web/uplot,$(UPLOT))
+	$(call put,$(SYSUSERSDIR),config/sysusers.d/*)
+	$(call put,$(UNITDIR),$(UNITS))
+	$(call put,$(UNITDIR)/$(dir $(DROPIN)),config/systemd/$(DROPIN))
 	# One a configuration: shortloop-redirector@NAME reads NAME.yaml.
 	for p in $(DAEMONS); do sed -e 's|^Description=.*|& (%i)|' \
 	  -e 's|/etc/shortloop/shortloop.yaml|/etc/shortloop/%i.yaml|' \
-	  config/systemd/shortloop-$$p.service \
-	  > $(DESTDIR)$(UNITDIR)/shortloop-$$p@.service; done
-	$(placed) $(DESTDIR)$(UNITDIR)/shortloop-*.service
-	for f in $(DOCS); do install -D -m 644 $$f $(DESTDIR)$(DOCDIR)/$$f; done
-	mkdir -p $(DESTDIR)$(DOCDIR)/examples
-	cp -r --no-preserve=mode $(EXAMPLES) $(DESTDIR)$(DOCDIR)/examples
-	$(placed) $(DESTDIR)$(DOCDIR)/config/* $(DESTDIR)$(DOCDIR)/examples/*/*
+	  config/systemd/shortloop-$$p.service | install -m 644 /dev/stdin \
+	  "$(DESTDIR)$(UNITDIR)/shortloop-$$p@.service" || exit; done
+	$(placed) "$(DESTDIR)$(UNITDIR)"/shortloop-*.service
+	for f in $(DOCS); do \
+	  install -D -m 644 $$f "$(DESTDIR)$(DOCDIR)/$$f" || exit; done
+	for f in $(EXAMPLES); do install -D -m 644 -t \
+	  "$(DESTDIR)$(DOCDIR)/examples/$${f##*/}" $$f/* || exit; done
+	$(placed) "$(DESTDIR)$(DOCDIR)"/config/* "$(DESTDIR)$(DOCDIR)"/examples/*/*
 
 # What is in /etc, /var and of the user shortloop stays.
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) \
-	  $(PROGRAMS:%=$(DESTDIR)$(MANDIR)/%.8) \
-	  $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS)) $(TEMPLATES) $(DROPIN)) \
-	  $(DESTDIR)$(SYSUSERSDIR)/shortloop.conf
-	-rmdir $(DESTDIR)$(UNITDIR)/$(dir $(DROPIN))
-	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)
+	for p in $(PROGRAMS); do rm -f "$(DESTDIR)$(BINDIR)/$$p" \
+	  "$(DESTDIR)$(MANDIR)/$$p.8"; done
+	for f in $(notdir $(UNITS)) $(TEMPLATES) $(DROPIN); do \
+	  rm -f "$(DESTDIR)$(UNITDIR)/$$f"; done
+	rm -f "$(DESTDIR)$(SYSUSERSDIR)/shortloop.conf"
+	-rmdir "$(DESTDIR)$(UNITDIR)/$(dir $(DROPIN))"
+	rm -rf "$(DESTDIR)$(DATADIR)" "$(DESTDIR)$(DOCDIR)"
 
 .PHONY: have-lists install uninstall
 

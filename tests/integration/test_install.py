@@ -46,13 +46,14 @@ EXPECTED = sorted([
 def make(target, root):
     done = subprocess.run(
         ["make", target, f"DESTDIR={root}", f"PREFIX={PREFIX}", *BUILT],
-        cwd=servers.ROOT, capture_output=True, text=True)
+        cwd=servers.ROOT, capture_output=True, text=True, umask=0o077)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    path = tmp_path_factory.mktemp("root")
+    # As somebody calls it, and under a root's umask.
+    path = tmp_path_factory.mktemp("a root")
     make("install", path)
     yield path
     shutil.rmtree(path)
@@ -89,6 +90,8 @@ def test_files_are_for_all_to_read_and_programs_to_run(root):
     for name in EXPECTED:
         mode = (root / PREFIX[1:] / name).stat().st_mode & 0o777
         assert mode == (0o755 if name.startswith("bin/") else 0o644), name
+    for path in (root / PREFIX[1:]).rglob("*"):
+        assert not path.is_dir() or path.stat().st_mode & 0o777 == 0o755, path
 
 
 @pytest.mark.parametrize("name", DAEMONS)
@@ -131,6 +134,16 @@ def test_a_program_runs_from_there_as_its_unit_says(root, workdir, base_config):
 
 
 def test_uninstall_leaves_nothing(workdir):
-    make("install", workdir)
-    make("uninstall", workdir)
-    assert files(workdir) == []
+    root = workdir / "a root"
+    make("install", root)
+    make("uninstall", root)
+    assert files(root) == []
+
+
+def test_a_manual_page_is_made_with_its_program():
+    """What root makes at the installation, nobody else can clean."""
+    done = subprocess.run(
+        ["make", "-n", "all", "B=build/none", "SANITIZE=", *BUILT[2:]],
+        cwd=servers.ROOT, capture_output=True, text=True)
+    for name in unit.PROGRAMS:
+        assert f"build/none/bin/{name} --print-man" in done.stdout
