@@ -1,8 +1,10 @@
 #!/bin/bash
 # Installs what building, the stack and the tests need, and is missing.
 #
-# usage: tools/deps.sh [lint] [bench] [deb] [engines] [long]
+# usage: tools/deps.sh [build] [deb] [lint] [bench] [engines] [long]
 #
+# build, deb: if nothing else is named, no more than building needs, or building
+# Debian packages, and the lists that are installed with the programs.
 # lint: what checks need, promtool among it, with which alert rules are tested.
 # engines, long: older ClickHouse engines and other programs, which only the long
 # tests run.
@@ -120,10 +122,58 @@ install_packages() {
         packages+=("$(offered $line)")
     done <<<"$missing"
     say "installing ${#packages[@]} packages with apt-get: ${packages[*]}"
+    hold_servers
     run apt-install "apt-get install" "${as_root[@]}" \
         env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
         -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 install \
         --no-install-recommends "${packages[@]}"
+    release_servers
+}
+
+# What the stack and the tests start themselves.  As services they would hold ports
+# of this host, at each boot anew; where one is a service already it stays one.
+SERVERS=(redis-server nginx haproxy)
+POLICY=/usr/sbin/policy-rc.d
+POLICY_MARK="# Of shortloop's tools/deps.sh, while it installs."
+held=()
+
+is_service() { [ -e "/lib/systemd/system/$1.service" ]; }
+
+# Has apt-get start none of those that it brings.
+hold_servers() {
+    local name pattern=
+    held=()
+    for name in "${SERVERS[@]}"; do
+        is_service "$name" && continue
+        held+=("$name")
+        pattern+="|$name|$name.service"
+    done
+    # An operator's own policy holds; one of ours is from a run that was killed.
+    if [ -e $POLICY ] && ! grep -qxF "$POLICY_MARK" $POLICY; then
+        return
+    fi
+    [ ${#held[@]} -gt 0 ] || return 0
+    trap remove_policy EXIT
+    printf '%s\n' '#!/bin/sh' "$POLICY_MARK" \
+        "case \$1 in ${pattern#|}) exit 101 ;; esac" 'exit 0' |
+        "${as_root[@]}" tee $POLICY >/dev/null
+    "${as_root[@]}" chmod 755 $POLICY
+}
+
+remove_policy() {
+    [ ! -e $POLICY ] || ! grep -qxF "$POLICY_MARK" $POLICY ||
+        "${as_root[@]}" rm -f $POLICY
+}
+
+# Nor at a boot.
+release_servers() {
+    local name
+    remove_policy
+    for name in "${held[@]}"; do
+        ! is_service "$name" ||
+            run disable "systemctl disable $name" "${as_root[@]}" \
+                systemctl disable "$name"
+    done
 }
 
 # --- parts in .deps ----------------------------------------------------------
@@ -308,6 +358,9 @@ engines() {
     part engines_wheel stack/engines/requirements.txt
 }
 
+# Is nothing named but what a host that builds needs?
+only_builds() { [ $# -gt 0 ] && [[ " $* " =~ ^\ ((build|deb)\ )+$ ]]; }
+
 main() {
     local name lists=()
     # Two runs at once would undo each other; the second waits and finds all.
@@ -316,20 +369,22 @@ main() {
     for name in "$@"; do
         [ "$name" = engines ] || lists+=("$name")
     done
-    install_packages build stack test "${lists[@]}"
+    only_builds "$@" || lists+=(stack test)
+    install_packages build lists "${lists[@]}"
     part npm stack/node/package.json stack/node/package-lock.json
     part isbot stack/node/package-lock.json tools/isbot_patterns.js
-    part kafka stack/kafka/pom.xml
-    part kafka_classes stack/kafka/pom.xml stack/kafka/classes.py
     [ -x "$DEPS/venv/bin/python" ] || rm -f "$DEPS/stamp/python"
     part python tests/requirements.txt
     part uap tests/requirements.txt tools/uap_regexes.py
+    ! only_builds "$@" || return 0
+    part kafka stack/kafka/pom.xml
+    part kafka_classes stack/kafka/pom.xml stack/kafka/classes.py
     [[ " $* " != *" lint "* ]] || part promtool tools/packages/promtool.txt
     [[ " $* " != *" engines "* ]] || engines
 }
 
 for list in "$@"; do
     [ -f "tools/packages/$list.txt" ] ||
-        fail "usage: tools/deps.sh [lint] [bench] [deb] [engines] [long]"
+        fail "usage: tools/deps.sh [build] [deb] [lint] [bench] [engines] [long]"
 done
 main "$@"

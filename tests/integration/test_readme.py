@@ -163,7 +163,7 @@ def reader(workdir, redis_server, kafka_server, clickhouse_server):
 @pytest.mark.timeout(600)
 def test_the_readme_leads_from_nothing_to_a_counted_click(reader):
     found = blocks()
-    assert found[:2] == ["make deps\nmake -j2", "make install"]
+    assert found[:2] == ["tools/deps.sh build\nmake -j2", "make install"]
     code = None
     asked = None
     for block in found:
