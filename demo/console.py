@@ -7,6 +7,12 @@ import time
 _COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
+def replace_what_cannot_be_printed():
+    """Bars and lines, where the terminal's encoding lacks them."""
+    for stream in sys.stdout, sys.stderr:
+        stream.reconfigure(errors="replace")
+
+
 def _paint(code, text):
     return f"\033[{code}m{text}\033[0m" if _COLOUR else text
 

@@ -28,6 +28,9 @@ class Collector:
             os.kill(json.load(f)["pid"], signal.SIGKILL)
 
     def start(self):
+        """Once: whatever becomes of the demo, the stack has a collector again."""
+        if self.starting:
+            return
         self.starting = subprocess.Popen(
             [os.path.join(self.root, "stack/ctl"), "up"], cwd=self.root,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

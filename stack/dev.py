@@ -102,16 +102,6 @@ def create_topics(config, port):
                               f"{e.args[0].str()}") from e
 
 
-def create_database(config, port):
-    """`aggregator migrate` makes tables; the database is the operator's."""
-    import requests
-    name = config["clickhouse"].get("database", "default")
-    answer = requests.post(f"http://127.0.0.1:{port}/", timeout=30,
-                           data=f"CREATE DATABASE IF NOT EXISTS `{name}`")
-    if answer.status_code != 200:
-        raise Failure(f"clickhouse: {last_line(answer.text)}")
-
-
 def create_spaces(config):
     for space in config["links"]["spaces"]:
         said = run_program("allocator", "create-space", "--space",
@@ -172,7 +162,6 @@ def up():
         say("stack: starting")
         start(stores)
         create_topics(config, ports["kafka"])
-        create_database(config, ports["clickhouse"])
         run_program("aggregator", "migrate")
         create_spaces(config)
         start(programs)

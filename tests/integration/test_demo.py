@@ -2,6 +2,7 @@
 are what it says, and a figure that differs ends it."""
 import collections
 import json
+import os
 import random
 import subprocess
 import sys
@@ -51,6 +52,69 @@ def test_a_figure_that_differs_ends_the_demo_with_a_line():
 def test_what_was_never_sent_is_a_difference():
     with pytest.raises(figures.Difference, match="DE: sent 0, counted 1"):
         figures.compare("clicks by country", {"US": 3}, {"US": 3, "DE": 1})
+
+
+# --- the collector that it kills --------------------------------------------------
+
+class Links(demo.Demo):
+    """One whose redirector answers what `answers` says, and whose collector notes
+    what is done to it."""
+
+    def __init__(self, monkeypatch, clicks, answers):
+        self.rng = random.Random(1)
+        self.long = [{"code": "a", "url": "https://example.org/"}]
+        self.short = [{"code": "b", "url": "https://example.org/"}]
+        self.before, self.groups_before = {}, {}
+        self.aggregator = self
+        self.collector, self.done = self, []
+        monkeypatch.setattr(demo, "CLICKS", clicks)
+        monkeypatch.setattr(demo.traffic, "Connection", lambda *at: self)
+        self.send = answers
+
+    def clicks(self, **_):
+        return {"total": {}, "groups": []}
+
+    def __getattr__(self, name):
+        if name not in ("kill", "start", "wait_started", "close"):
+            raise AttributeError(name)
+        return lambda: self.done.append(name)
+
+
+def redirects(batch, _):
+    return [(302, "https://example.org/") for _ in batch]
+
+
+@pytest.mark.parametrize("clicks", [1, 3, 1000])
+def test_of_however_few_clicks_the_collector_comes_back(clicks, monkeypatch):
+    made = Links(monkeypatch, clicks, redirects)
+    made.send_clicks()
+    assert made.done[:2] == ["kill", "start"]
+    assert made.done[-1] == "wait_started"
+
+
+def test_after_a_failure_the_stack_has_its_collector(monkeypatch):
+    def breaks_off(batch, rng):
+        if made.done:
+            raise ConnectionError
+        return redirects(batch, rng)
+
+    made = Links(monkeypatch, 1000, breaks_off)
+    with pytest.raises(ConnectionError):
+        made.send_clicks()
+    assert made.done == ["kill", "start"]
+
+
+def test_it_can_be_read_in_a_terminal_without_its_lines():
+    done = subprocess.run(
+        [sys.executable, "-c", "import console, demo\n"
+         "def begin():\n"
+         "    console.heading(1, 'begins')\n"
+         "    raise demo.Failure('and ends')\n"
+         "demo.Demo = begin\n"
+         "demo.main()"], capture_output=True, check=False, cwd=servers.ROOT / "demo",
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert b"?? 1. begins ??" in done.stdout, done.stderr
+    assert b"demo failed: and ends" in done.stderr
 
 
 # --- each figure that it shows ---------------------------------------------------
