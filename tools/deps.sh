@@ -165,14 +165,16 @@ remove_policy() {
         "${as_root[@]}" rm -f $POLICY
 }
 
-# Nor at a boot.
+# Nor at a boot.  A container has no systemctl, but its packages enable units all the
+# same: by a tool of Debian's own.
 release_servers() {
-    local name
+    local name disable=systemctl
     remove_policy
+    command -v systemctl >/dev/null || disable=deb-systemd-helper
     for name in "${held[@]}"; do
         ! is_service "$name" ||
-            run disable "systemctl disable $name" "${as_root[@]}" \
-                systemctl disable "$name"
+            run disable "$disable disable $name" "${as_root[@]}" \
+                "$disable" disable "$name.service"
     done
 }
 

@@ -81,7 +81,7 @@ def test_servers_that_it_brings_are_no_services(host, tmp_path):
             "nginx.service", 0), ("ssh", 0):
         assert subprocess.run(["sh", policy, name, "start"]).returncode == status
     assert (tmp_path / "systemctl").read_text() == (
-        "disable redis-server\ndisable haproxy\n")
+        "disable redis-server.service\ndisable haproxy.service\n")
     assert not (tmp_path / "policy-rc.d").exists()
 
 
@@ -95,4 +95,4 @@ def test_a_policy_of_the_operator_is_left_alone(host, tmp_path):
     (tmp_path / "policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
     host(0)
     assert (tmp_path / "policy-rc.d").read_text() == "#!/bin/sh\nexit 101\n"
-    assert "disable redis-server\n" in (tmp_path / "systemctl").read_text()
+    assert "disable redis-server.service\n" in (tmp_path / "systemctl").read_text()
