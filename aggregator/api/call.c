@@ -105,6 +105,16 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 	return 0;
 }
 
+int call_published(struct call *call, struct progress *ret, struct error *err)
+{
+	struct fresh fresh;
+
+	if (!freshness_get(call->freshness, &fresh))
+		return progress_read_last(call->ch, ret, err);
+	*ret = fresh.published;
+	return 0;
+}
+
 /* From when on there are rows, and counts; seconds. */
 static int read_kept(struct call *call, int64_t *ret_rows, int64_t *ret_counts,
 		     struct error *err)

@@ -67,6 +67,9 @@ struct link_finder call_finder(const struct call *call);
  * was settled, or what collectors have reported since.  Ask before the rows. */
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
 
+/* How far settled counts have come.  Ask before them. */
+int call_published(struct call *call, struct progress *ret, struct error *err);
+
 /* ERROR_INPUT, which names the first day kept, when rows of `clicks` are
  * dropped that were there at `from` (seconds) or later: for what is answered
  * from rows only. */

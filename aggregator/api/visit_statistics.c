@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/published_days.h"
 #include "aggregator/api/question.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
@@ -21,62 +22,90 @@ static const char *const count_names[COUNTS] = {
 	"pv", "uv", "ip", "human_uv", "human_ip", "effective", "ineffective"};
 
 struct statistics {
-	int64_t from; /* seconds since 1970 */
+	int64_t from;		/* seconds since 1970 */
+	int64_t complete_until; /* ms since 1970 */
 	size_t count;
 	struct day {
-		bool settled; /* else nothing is known */
+		uint64_t attempt; /* 0: not settled, nothing is known */
+		bool complete;
 		uint64_t counts[COUNTS];
 	} * days;
 };
 
-/* A row is: start of a day that was published, and its counts. */
-static int take_day(void *arg, char **f, struct error *err)
+/* NULL: none that was asked for. */
+static struct day *day_at(const struct statistics *s, int64_t start)
 {
-	struct statistics *s = arg;
-	int64_t at = (tsv_i64(f[0]) - s->from) / CIVIL_DAY;
+	int64_t at = (start - s->from) / CIVIL_DAY;
+
+	return at < 0 || (size_t)at >= s->count ? NULL : &s->days[at];
+}
+
+/* A row is: start of a day, attempt, and counts of it. */
+static int take_counts(void *arg, char **f, struct error *err)
+{
+	struct day *day = day_at(arg, tsv_i64(f[0]));
 
 	(void)err;
-	if (at < 0 || (size_t)at >= s->count)
+	if (!day || tsv_u64(f[1]) != day->attempt)
 		return 0;
-	s->days[at].settled = true;
 	for (size_t i = 0; i < COUNTS; i++)
-		s->days[at].counts[i] = tsv_u64(f[1 + i]);
+		day->counts[i] = tsv_u64(f[2 + i]);
 	return 0;
 }
 
-/* A link without a row on a day that was published had no visits then. */
-static int fetch(struct call *call, const struct question *q, uint64_t link_id,
-		 struct statistics *s, struct error *err)
+static int find_days(struct call *call, const struct question *q,
+		     struct statistics *s, struct error *err)
 {
-	static const char sql[] =
-		"SELECT toUInt32(u), pv, uv, ip, human_uv, human_ip, "
-		"effective, ineffective FROM (SELECT unit AS u, max(attempt) "
-		"AS a FROM settled WHERE kind = 'link_day' AND "
-		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
-		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) AS p "
-		"LEFT JOIN (SELECT * FROM link_days WHERE "
-		"link_id = {link_id:UInt64} AND "
-		"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "
-		"day < toDate(toDateTime({to:UInt32}, 'UTC'))) AS v "
-		"ON toDate(p.u) = v.day AND p.a = v.attempt";
-	char id[24], from[24], to[24];
-	const struct clickhouse_param params[] = {{"param_link_id", id},
-						  {"param_from", from},
-						  {"param_to", to},
-						  {"join_use_nulls", "0"},
-						  {NULL, NULL}};
+	struct published_days days;
+	struct progress last;
 
-	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	snprintf(from, sizeof(from), "%" PRId64, q->from);
-	snprintf(to, sizeof(to), "%" PRId64, q->to);
 	s->from = q->from;
 	s->count = (size_t)((q->to - q->from) / CIVIL_DAY);
 	s->days = calloc(s->count, sizeof(*s->days));
 	if (!s->days)
 		return error_set_nomem(err);
+	if (call_published(call, &last, err) < 0 ||
+	    published_days_read(call->ch, q->from, q->to, &last, &days, err) <
+		    0)
+		return -1;
+	s->complete_until = published_days_complete_until(&days, &last);
+	for (size_t i = 0; i < days.count; i++) {
+		struct day *day = day_at(s, days.items[i].start);
+
+		if (!day)
+			continue;
+		day->attempt = days.items[i].attempt;
+		day->complete = days.items[i].complete;
+	}
+	published_days_release(&days);
+	return 0;
+}
+
+/* A link without a row on a day that was published had no visits then.  Rows of
+ * an attempt stay for keep_superseded after another was published. */
+static int fetch(struct call *call, const struct question *q, uint64_t link_id,
+		 struct statistics *s, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(toDateTime(day, 'UTC')), attempt, pv, uv, ip, "
+		"human_uv, human_ip, effective, ineffective FROM link_days "
+		"WHERE link_id = {link_id:UInt64} AND "
+		"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "
+		"day < toDate(toDateTime({to:UInt32}, 'UTC'))";
+	char id[24], from[24], to[24];
+	const struct clickhouse_param params[] = {{"param_link_id", id},
+						  {"param_from", from},
+						  {"param_to", to},
+						  {NULL, NULL}};
+
+	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	snprintf(from, sizeof(from), "%" PRId64, q->from);
+	snprintf(to, sizeof(to), "%" PRId64, q->to);
+	if (find_days(call, q, s, err) < 0)
+		return -1;
 	return clickhouse_rows(call->ch, sql, params,
-			       clickhouse_number_columns(1 + COUNTS), take_day,
-			       s, err);
+			       clickhouse_number_columns(2 + COUNTS),
+			       take_counts, s, err);
 }
 
 /* --- the answer -----------------------------------------------------------
@@ -86,13 +115,13 @@ static json_t *day_to_json(const struct day *d, int64_t start)
 {
 	char name[CIVIL_NAME_MAX];
 	json_t *object =
-		json_pack("{s:s, s:b}", "day", civil_day_name(start, name),
-			  "settled", d->settled);
+		json_pack("{s:s, s:b, s:b}", "day", civil_day_name(start, name),
+			  "settled", d->attempt > 0, "complete", d->complete);
 
 	for (size_t i = 0; object && i < COUNTS; i++)
 		json_object_set_new(
 			object, count_names[i],
-			d->settled ? json_integer((json_int_t)d->counts[i])
+			d->attempt ? json_integer((json_int_t)d->counts[i])
 				   : json_null());
 	return object;
 }
@@ -111,36 +140,36 @@ static json_t *to_json(const struct statistics *s, const struct question *q,
 			return NULL;
 		}
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:b, s:f, s:o}", "code",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:f, s:o}", "code",
 			 link->code, "link_id", json_id(link->link_id), "from",
 			 json_time(q->from * 1000), "to",
-			 json_time(q->to * 1000), "approximate",
-			 UNIQUE_ERROR > 0, "unique_error", UNIQUE_ERROR, "days",
-			 days);
+			 json_time(q->to * 1000), "complete_until",
+			 json_complete_until(s->complete_until, q->to),
+			 "approximate", UNIQUE_ERROR > 0, "unique_error",
+			 UNIQUE_ERROR, "days", days);
+}
+
+static void day_to_csv(const struct day *d, int64_t start, struct buf *out)
+{
+	char name[CIVIL_NAME_MAX];
+
+	buf_printf(out, "%s,%d", civil_day_name(start, name), d->attempt > 0);
+	for (size_t i = 0; i < COUNTS; i++) {
+		buf_putc(out, ',');
+		if (d->attempt)
+			buf_printf(out, "%" PRIu64, d->counts[i]);
+	}
+	buf_printf(out, ",%d\r\n", d->complete);
 }
 
 static void to_csv(const struct statistics *s, struct buf *out)
 {
-	char name[CIVIL_NAME_MAX];
-
 	buf_puts(out, "day,settled");
 	for (size_t i = 0; i < COUNTS; i++)
 		buf_printf(out, ",%s", count_names[i]);
-	buf_puts(out, "\r\n");
-	for (size_t i = 0; i < s->count; i++) {
-		const struct day *d = &s->days[i];
-
-		buf_printf(
-			out, "%s,%d",
-			civil_day_name(s->from + (int64_t)i * CIVIL_DAY, name),
-			d->settled);
-		for (size_t k = 0; k < COUNTS; k++) {
-			buf_putc(out, ',');
-			if (d->settled)
-				buf_printf(out, "%" PRIu64, d->counts[k]);
-		}
-		buf_puts(out, "\r\n");
-	}
+	buf_puts(out, ",complete\r\n");
+	for (size_t i = 0; i < s->count; i++)
+		day_to_csv(&s->days[i], s->from + (int64_t)i * CIVIL_DAY, out);
 }
 
 /* --- the question ---------------------------------------------------------

@@ -1,0 +1,81 @@
+"""GET /v1/visit-statistics: what it says of days of which clicks are still to come."""
+import csv
+import io
+
+import pytest
+import requests
+
+from support.asking import aggregator, ask, ask_range  # noqa: F401
+from support.clicks import instant, rfc3339, some_clicks
+from support.program import eventually
+
+DAY = 86400
+FROM = instant("2026-10-24T00:00:00Z")
+TO = FROM + 2 * DAY
+
+
+def statistics(made, **params):
+    answer = ask_range(made, FROM, TO, path="/v1/visit-statistics", code="code1", **params)
+    return answer["complete_until"], [
+        (day["settled"], day["complete"], day["pv"]) for day in answer["days"]]
+
+
+def wait_said(made, until, *days):
+    eventually(lambda: statistics(made) == (until, list(days)), what=f"{until}, {days}")
+
+
+@pytest.fixture
+def halves(migrated):
+    """Clicks of a link on one day, which two partitions hold."""
+    migrated.partitions = 2
+    migrated.link("code1", 1)
+    rows = some_clicks(51, 100, [(FROM, FROM + DAY)], links=(1,))
+    migrated.insert(rows[:60], partition=0, append_ms=(TO + DAY) * 1000)
+    return rows
+
+
+def test_a_day_is_complete_once_what_partitions_hold_of_it_is_counted(
+        aggregator, migrated, halves):
+    made = aggregator(watermark_every="100ms")
+    wait_said(made, None, (True, False, 60), (False, False, None))
+
+    migrated.insert(halves[60:], partition=1, append_ms=(TO + DAY) * 1000)
+    eventually(lambda: ask_range(made, FROM, TO, code="code1", bots="include")[
+        "complete_until"] == rfc3339(TO), what="the watermark to pass the day")
+    # Those are counted by /v1/clicks, and here when the day is settled again.
+    wait_said(made, rfc3339(FROM), (True, False, 60), (False, False, None))
+    assert made.stop() == 0
+    made = aggregator(watermark_every="100ms", resettle_every="0s")
+    wait_said(made, rfc3339(TO), (True, True, 100), (False, False, None))
+
+    of_csv = requests.get(
+        made.url + "/v1/visit-statistics", timeout=60,
+        params={"link_id": "1", "format": "csv", "from": rfc3339(FROM), "to": rfc3339(TO)})
+    days = list(csv.DictReader(io.StringIO(of_csv.text)))
+    assert [(day["settled"], day["complete"], day["pv"]) for day in days] == [
+        ("1", "1", "100"), ("0", "0", "")]
+
+
+def test_a_day_is_complete_once_it_is_known_that_nothing_more_comes(
+        aggregator, migrated, halves):
+    """It was settled when nobody knew, and is not settled again."""
+    made = aggregator(watermark_every="100ms")
+    wait_said(made, None, (True, False, 60), (False, False, None))
+    migrated.report([], 1, (FROM + DAY) * 1000)
+    wait_said(made, rfc3339(FROM), (True, False, 60), (False, False, None))
+    migrated.report([], 1, (TO + DAY) * 1000)
+    wait_said(made, rfc3339(TO), (True, True, 60), (False, False, None))
+
+
+def test_late_clicks_leave_a_day_complete(aggregator, migrated, halves):
+    made = aggregator(watermark_every="100ms")
+    migrated.insert(halves[60:], partition=1, append_ms=(TO + DAY) * 1000)
+    made.stop()
+    made = aggregator(watermark_every="100ms", resettle_every="0s")
+    wait_said(made, rfc3339(TO), (True, True, 100), (False, False, None))
+    made.stop()
+    made = aggregator(watermark_every="100ms", resettle_every="1h")
+    migrated.insert(halves[:1], append_ms=(TO + 2 * DAY) * 1000)
+    eventually(lambda: ask_range(made, FROM, TO)["total"]["events"] == 101,
+               what="the hour to be settled again")
+    assert statistics(made) == (rfc3339(TO), [(True, True, 100), (False, False, None)])
