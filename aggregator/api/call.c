@@ -130,12 +130,19 @@ static int read_kept(struct call *call, int64_t *ret_rows, int64_t *ret_counts,
 	return 0;
 }
 
+int call_counts_from(struct call *call, int64_t *ret, struct error *err)
+{
+	int64_t rows;
+
+	return read_kept(call, &rows, ret, err);
+}
+
 int call_check_counts(struct call *call, int64_t from, struct error *err)
 {
 	char text[RFC3339_TEXT_MAX];
-	int64_t rows, counts;
+	int64_t counts;
 
-	if (read_kept(call, &rows, &counts, err) < 0)
+	if (call_counts_from(call, &counts, err) < 0)
 		return -1;
 	if (from >= counts)
 		return 0;

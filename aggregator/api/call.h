@@ -78,6 +78,10 @@ int call_check_rows(struct call *call, int64_t from, struct error *err);
 /* The same of settled counts, for what is answered from them. */
 int call_check_counts(struct call *call, int64_t from, struct error *err);
 
+/* Where settled counts begin that were not dropped, seconds since 1970; 0: none
+ * were. */
+int call_counts_from(struct call *call, int64_t *ret, struct error *err);
+
 /* For question_parse: ClickHouse's clock.  This host's may be slow: the answer
  * would end before the time until which it claims to be complete.  `arg` is a
  * call. */

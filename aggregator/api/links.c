@@ -5,6 +5,8 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/links_query.h"
 #include "aggregator/api/links_sql.h"
+#include "aggregator/api/published_days.h"
+#include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -16,7 +18,16 @@
 /* Queries for one page.  What is not found by then is left to the next. */
 #define ROUNDS_MAX 8
 
+/* How many days of clicks are counted. */
+#define DAYS 30
+
 #define MEMORY_LIMIT_EXCEEDED 241
+
+/* The days that a page of sort=clicks counts. */
+struct counted {
+	uint32_t since, until; /* days since 1970 */
+	json_t *waiting;       /* those between that are not settled */
+};
 
 /* A page as it is filled.  All but the last round of queries end early. */
 struct page {
@@ -263,18 +274,18 @@ static int fill(struct call *call, struct page *page,
 /* --- the answer -------------------------------------------------------------
  */
 
-static int add_days(json_t *answer, uint32_t until)
+static json_t *counted_to_json(const struct counted *counted)
 {
 	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
 
-	rfc3339_format(((int64_t)until - LINKS_DAYS) * CLOCK_DAY, from);
-	rfc3339_format(until * CLOCK_DAY, to);
-	return json_object_set_new(
-		answer, "counted",
-		json_pack("{s:s, s:s}", "from", from, "to", to));
+	rfc3339_format(counted->since * CLOCK_DAY, from);
+	rfc3339_format(counted->until * CLOCK_DAY, to);
+	return json_pack("{s:s, s:s, s:O}", "from", from, "to", to, "waiting",
+			 counted->waiting);
 }
 
-static json_t *to_json(const struct page *page, const struct links_place *next)
+static json_t *to_json(const struct page *page, const struct links_place *next,
+		       const struct counted *counted)
 {
 	const struct links_query *q = page->q;
 	char cursor[LINKS_CURSOR_MAX];
@@ -284,23 +295,86 @@ static json_t *to_json(const struct page *page, const struct links_place *next)
 		next ? json_string(links_cursor_format(q, next, cursor))
 		     : json_null());
 
-	if (answer && q->by_clicks && add_days(answer, q->at.until_day) < 0) {
+	if (answer && q->by_clicks &&
+	    json_object_set_new(answer, "counted", counted_to_json(counted)) <
+		    0) {
 		json_decref(answer);
 		return NULL;
 	}
 	return answer;
 }
 
-/* The days before today, UTC; those of the first page for all that follow. */
-static int set_days(struct call *call, struct links_query *q, struct error *err)
-{
-	int64_t now;
+/* --- the days that are counted ----------------------------------------------
+ */
 
-	if (!q->by_clicks || q->at.until_day)
-		return 0;
-	if (call_now(call, &now, err) < 0)
+static int add_waiting(struct counted *counted,
+		       const struct published_days *days, struct error *err)
+{
+	char name[CIVIL_NAME_MAX];
+
+	for (size_t i = 0; i < days->count; i++) {
+		const struct published_day *day = &days->items[i];
+
+		if (!day->attempt && day->start >= counted->since * CIVIL_DAY &&
+		    day->start < counted->until * CIVIL_DAY &&
+		    json_array_append_new(
+			    counted->waiting,
+			    json_string(civil_day_name(day->start, name))) < 0)
+			return error_set_nomem(err);
+	}
+	return 0;
+}
+
+/* `until` is today, of a first page, or what that page counted to. */
+static int read_counted(struct call *call, struct counted *counted,
+			bool is_first, struct error *err)
+{
+	int64_t to = counted->until * CIVIL_DAY,
+		from = to - 2 * DAYS * CIVIL_DAY;
+	struct published_days days;
+	struct progress last;
+	int64_t kept;
+	int status;
+
+	if (from < 0)
+		from = 0;
+	if (call_counts_from(call, &kept, err) < 0 ||
+	    call_published(call, &last, err) < 0 ||
+	    published_days_read(call->ch, from, to, &last, &days, err) < 0)
 		return -1;
-	q->at.until_day = (uint32_t)(now / CLOCK_DAY);
+	if (is_first)
+		to = published_days_settled_until(
+			&days,
+			to > DAYS * CIVIL_DAY ? to - DAYS * CIVIL_DAY : 0, to,
+			&last);
+	from = to - DAYS * CIVIL_DAY;
+	if (from < kept)
+		from = kept < to ? kept : to;
+	counted->since = (uint32_t)(from / CIVIL_DAY);
+	counted->until = (uint32_t)(to / CIVIL_DAY);
+	status = add_waiting(counted, &days, err);
+	published_days_release(&days);
+	return status;
+}
+
+/* Days of UTC before today that are settled; those of the first page for all
+ * that follow. */
+static int set_days(struct call *call, struct links_query *q,
+		    struct counted *counted, struct error *err)
+{
+	bool is_first = !q->at.until_day;
+	int64_t now = 0;
+
+	if (!q->by_clicks)
+		return 0;
+	if (is_first && call_now(call, &now, err) < 0)
+		return -1;
+	counted->until =
+		is_first ? (uint32_t)(now / CLOCK_DAY) : q->at.until_day;
+	if (read_counted(call, counted, is_first, err) < 0)
+		return -1;
+	q->at.until_day = counted->until;
+	q->since_day = counted->since;
 	return 0;
 }
 
@@ -311,6 +385,7 @@ int route_links(struct call *call, struct error *err)
 	struct access_bounds bounds = {.account = NULL};
 	struct page page = {
 		.q = &q, .access = call->access, .links = json_array()};
+	struct counted counted = {.waiting = json_array()};
 	bool more = false;
 	int status = links_query_parse(&q, call->query,
 				       &call->config->aggregator, err);
@@ -319,13 +394,15 @@ int route_links(struct call *call, struct error *err)
 	if (status == 0)
 		status = access_bounds_fill(&bounds, call->access, err);
 	if (status == 0)
-		status = set_days(call, &q, err);
+		status = set_days(call, &q, &counted, err);
 	if (status == 0)
 		status = fill(call, &page, &next, &more, err);
 	if (status == 0)
 		status = call_finish_json(
-			call, to_json(&page, more ? &next : NULL), err);
+			call, to_json(&page, more ? &next : NULL, &counted),
+			err);
 	json_decref(page.links);
+	json_decref(counted.waiting);
 	access_bounds_release(&bounds);
 	links_query_release(&q);
 	return status;

@@ -57,6 +57,8 @@ struct links_query {
 	/* Where the page begins.  Of the first page of sort=clicks `until_day`
 	 * is 0, and the caller's to fill. */
 	struct links_place at;
+	/* The first day that is counted, since 1970; the caller's to set. */
+	uint32_t since_day;
 };
 
 /*

@@ -87,7 +87,6 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 int links_params_fill(struct links_params *p, const struct links_query *q,
 		      const struct links_scan *scan, struct error *err)
 {
-	uint32_t until = scan->after.until_day;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -96,8 +95,8 @@ int links_params_fill(struct links_params *p, const struct links_query *q,
 		{"param_after_id", scan->after.link_id},
 		{"param_oldest", scan->oldest_ms},
 		{"param_candidates", scan->candidates},
-		{"param_until", until},
-		{"param_since", until > LINKS_DAYS ? until - LINKS_DAYS : 0},
+		{"param_until", scan->after.until_day},
+		{"param_since", q->since_day},
 		{"param_created_from",
 		 q->created_from > 0 ? (uint64_t)q->created_from : 0},
 		{"param_created_to",

@@ -89,7 +89,4 @@ enum links_column {
  * start, ms; no row when there are fewer. */
 extern const char links_sql_window[];
 
-/* How many days of clicks are counted. */
-#define LINKS_DAYS 30
-
 #endif

@@ -116,3 +116,24 @@ int64_t published_days_complete_until(const struct published_days *days,
 	}
 	return until;
 }
+
+int64_t published_days_settled_until(const struct published_days *days,
+				     int64_t from, int64_t to,
+				     const struct progress *last)
+{
+	int64_t until = from, end;
+	size_t i = 0;
+
+	for (size_t n = 0; n < days->count; n++) {
+		if (!days->items[n].attempt)
+			continue;
+		until = days->items[n].start + CIVIL_DAY;
+		i = n + 1;
+	}
+	end = last->complete_until / CLOCK_DAY * CIVIL_DAY;
+	if (i < days->count && days->items[i].start < end)
+		end = days->items[i].start;
+	if (end > to)
+		end = to;
+	return end > until ? end : until;
+}

@@ -40,4 +40,12 @@ void published_days_release(struct published_days *days);
 int64_t published_days_complete_until(const struct published_days *days,
 				      const struct progress *last);
 
+/* Up to when (seconds since 1970, the start of a day) all there is of [from,
+ * to) is published, but for days before the last that is: the end of that one,
+ * and of days behind it of which there are no hours and the watermark says that
+ * none come. */
+int64_t published_days_settled_until(const struct published_days *days,
+				     int64_t from, int64_t to,
+				     const struct progress *last);
+
 #endif

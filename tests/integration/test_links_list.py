@@ -507,6 +507,69 @@ def test_by_clicks_are_those_of_people_on_the_days_counted(
     assert instant(days["to"]) % DAY == 0
     assert instant(days["to"]) <= time.time()
     assert instant(days["to"]) - instant(days["from"]) == 30 * DAY
+    assert days["waiting"] == []
+
+
+def counted_days(made, **params):
+    """[from, to), in days before today."""
+    midnight = int(time.time()) // DAY * DAY
+    days = ask(made, "/v1/links", sort="clicks", **params)["counted"]
+    return tuple((midnight - instant(days[name])) // DAY for name in ("from", "to"))
+
+
+def test_a_day_that_is_not_settled_is_not_said_to_be_counted(
+        aggregator, archive, clicked):
+    """All pages count what the first does, also when the day is settled meanwhile."""
+    fill(archive, 17, 10)
+    old, fresh = {1: 7, 2: 5, 3: 3}, {3: 9, 4: 2}
+    clicked(old, 3)
+    clicked(fresh, 1)
+    made = aggregator(day_grace="48h", watermark_every="100ms")
+    days_settled(archive, sum(old.values()) + 4 * len(old))
+    eventually(lambda: counted_days(made) == (31, 1), what="the other days to be counted")
+    first = ask(made, "/v1/links", sort="clicks", limit=2)
+    assert clicks_of(first["links"]) == [("1", 7), ("2", 5)]
+    assert made.stop() == 0
+
+    made = aggregator(watermark_every="100ms")
+    days_settled(archive, sum({**old, 4: 0}.values()) + 4 * len(old) +
+                 sum(fresh.values()) + 4 * len(fresh))
+    second = ask(made, "/v1/links", sort="clicks", limit=1000, cursor=first["next"])
+    assert second["counted"] == first["counted"]
+    assert clicks_of(first["links"] + second["links"]) == by_clicks(archive, old)
+    eventually(lambda: counted_days(made) == (30, 0), what="yesterday to be counted")
+    both = {link: old.get(link, 0) + fresh.get(link, 0) for link in {*old, *fresh}}
+    assert clicks_of(pages(made, 3, sort="clicks")) == by_clicks(archive, both)
+
+
+def test_days_that_were_dropped_are_not_said_to_be_counted(
+        aggregator, archive, clicked):
+    midnight = int(time.time()) // DAY * DAY
+    fill(archive, 18, 10)
+    clicked({1: 7}, 1)
+    archive.clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt) VALUES "
+        f"('kept_from', {midnight - 10 * DAY}, 1)")
+    made = aggregator(watermark_every="100ms")
+    days_settled(archive, 7 + 4)
+    eventually(lambda: counted_days(made) == (10, 0), what="yesterday to be counted")
+
+
+def test_days_that_wait_among_those_counted_are_named(aggregator, archive, clicked):
+    midnight = int(time.time()) // DAY * DAY
+    fill(archive, 19, 10)
+    clicked({1: 7}, 5)
+    clicked({2: 4}, 3)
+    made = aggregator()
+    days_settled(archive, 7 + 4 + 2 * 4)
+    assert made.stop() == 0
+    archive.clickhouse.query(
+        "ALTER TABLE settled DELETE WHERE kind = 'link_day' AND "
+        f"unit = toDateTime({midnight - 5 * DAY}, 'UTC') SETTINGS mutations_sync = 2")
+    made = aggregator(day_grace="7d")
+    answer = ask(made, "/v1/links", sort="clicks", limit=1)
+    assert answer["counted"]["waiting"] == [rfc3339(midnight - 5 * DAY)[:10]]
+    assert clicks_of(answer["links"]) == [("2", 4)]
 
 
 def declare_projections_anew(archive):
