@@ -117,7 +117,8 @@ static int take_counts(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Runs a query and frees its text. */
+/* Runs a query and frees its text.  One that would read more rows than the
+ * parameters allow is ERROR_INPUT. */
 static int run(struct top *t, struct buf *sql,
 	       const struct question_params *params, const char *columns,
 	       clickhouse_row_fn *take, struct error *err)
@@ -128,6 +129,8 @@ static int run(struct top *t, struct buf *sql,
 				   : error_set_nomem(err);
 
 	buf_free(sql);
+	if (status < 0)
+		question_params_explain(t->call, err);
 	return status;
 }
 
@@ -151,11 +154,11 @@ static int count(struct top *t, const struct question_params *params,
 		status = total_answer_rows(&t->total, t->call, &sql, columns,
 					   take_counts, t, err);
 		buf_free(&sql);
+		if (status < 0)
+			question_params_explain(t->call, err);
 	} else {
 		status = run(t, &sql, params, columns, take_counts, err);
 	}
-	if (status < 0)
-		question_params_explain(t->call, err);
 	return status;
 }
 
@@ -268,9 +271,11 @@ static bool put_nameless(struct buf *ids, const struct top *t)
 	return ids->len > 0 || ids->failed;
 }
 
-static int ask_archive(struct top *t, const struct question_params *params,
-		       struct error *err)
+/* However many links the archive has: what of it is read is what was counted.
+ */
+static int ask_archive(struct top *t, struct error *err)
 {
+	static const struct question_params none;
 	struct buf ids = {0}, sql = {0};
 	int status;
 
@@ -287,9 +292,8 @@ static int ask_archive(struct top *t, const struct question_params *params,
 					 "link_id" ARCHIVE_BY_LINK
 					 " FORMAT TabSeparated",
 			   ids.data, ids.data);
-	status = ids.failed
-			 ? error_set_nomem(err)
-			 : run(t, &sql, params, "nsssss", take_archived, err);
+	status = ids.failed ? error_set_nomem(err)
+			    : run(t, &sql, &none, "nsssss", take_archived, err);
 	buf_free(&ids);
 	return status;
 }
@@ -340,7 +344,7 @@ static int fetch(struct top *t, struct error *err)
 	if (status == 0)
 		status = sort(t, err);
 	if (status == 0)
-		status = ask_archive(t, &params, err);
+		status = ask_archive(t, err);
 	if (status == 0)
 		status = ask_rows(t, &params, err);
 	question_params_release(&params);

@@ -145,3 +145,25 @@ def test_what_would_read_too_many_rows_is_refused(aggregator, rows):
     assert answer.status_code == 400
     assert answer.json()["detail"] == "sort: expected clicks or growth"
     assert told(ask_range(made, FROM, TO, path="/v1/top")) == top_of(rows, "exclude")
+
+
+def test_the_archive_may_have_more_links_than_rows_are_read(
+        aggregator, migrated, clickhouse, workdir):
+    rng = random.Random(42)
+    rows = [make_click(rng, FROM * 1000 + n, n, owner="ann", outcome="redirected",
+                       verdict="human") for n in range(1, 201)]
+    migrated.insert(rows)
+    clickhouse.query(
+        "INSERT INTO links (code, link_id, version, state, url, owner) SELECT "
+        "concat('code', toString(number + 1)), number + 1, 1, 'live', "
+        "'https://example.com/', 'ann' FROM numbers(60000)")
+    path = workdir / "api.keys"
+    path.write_text(key_line("ann", "read owners=ann") + key_line("all", "read"))
+    made = aggregator(raw_rows_max=30000, keys_file=str(path))
+    for key, params in ("ann", {}), ("all", {"country": "-XX"}), ("all", {"owner": "ann"}):
+        answer = requests.get(
+            made.url + "/v1/top", timeout=60, headers={"Authorization": f"Bearer {key}"},
+            params={"from": rfc3339(FROM), "to": rfc3339(TO), "limit": 200, **params})
+        assert answer.status_code == 200, answer.text
+        assert told(answer.json()) == top_of(rows, "exclude", limit=200)
+        assert {link["url"] for link in answer.json()["links"]} == {"https://example.com/"}
