@@ -20,6 +20,10 @@
  * codes of those that it has not heard of yet.
  */
 
+/* Bytes of a statement that names as many links as `groups_max` may allow, each
+ * twice by 20 digits.  The server's own bound is 256 KiB. */
+#define QUERY_SIZE "1048576"
+
 struct top_link {
 	uint64_t link_id;
 	struct counts counts;
@@ -275,7 +279,8 @@ static bool put_nameless(struct buf *ids, const struct top *t)
  */
 static int ask_archive(struct top *t, struct error *err)
 {
-	static const struct question_params none;
+	static const struct question_params how = {
+		.items = {{"max_query_size", QUERY_SIZE}}};
 	struct buf ids = {0}, sql = {0};
 	int status;
 
@@ -293,7 +298,7 @@ static int ask_archive(struct top *t, struct error *err)
 					 " FORMAT TabSeparated",
 			   ids.data, ids.data);
 	status = ids.failed ? error_set_nomem(err)
-			    : run(t, &sql, &none, "nsssss", take_archived, err);
+			    : run(t, &sql, &how, "nsssss", take_archived, err);
 	buf_free(&ids);
 	return status;
 }

@@ -167,3 +167,16 @@ def test_the_archive_may_have_more_links_than_rows_are_read(
         assert answer.status_code == 200, answer.text
         assert told(answer.json()) == top_of(rows, "exclude", limit=200)
         assert {link["url"] for link in answer.json()["links"]} == {"https://example.com/"}
+
+
+def test_as_many_links_as_may_be_asked_for_are_answered(aggregator, migrated):
+    rng = random.Random(43)
+    first = (1 << 62) + 1
+    rows = [make_click(rng, FROM * 1000 + n, first + n, outcome="redirected",
+                       verdict="human") for n in range(10000)]
+    migrated.insert(rows)
+    made = aggregator(groups_max=10000)
+    settled(made, len(rows), FROM, TO)
+    links = ask_range(made, FROM, TO, path="/v1/top", limit=10000)["links"]
+    assert [int(link["link_id"]) for link in links] == list(range(first, first + 10000))
+    assert {link["code"] for link in links} == {row["code"] for row in rows}
