@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/archive.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
@@ -29,6 +30,7 @@ struct top_link {
 	struct counts counts;
 	uint64_t before;	  /* clicks in the range before */
 	char *code, *url, *owner; /* NULL: not known */
+	bool forgotten;		  /* nobody is told of it */
 };
 
 struct top {
@@ -242,15 +244,18 @@ static int name(struct top_link *link, const char *code, const char *url,
 						      : error_set_nomem(err);
 }
 
-/* A row is: link_id, code, url, owner, account, creator.  A link that is not
- * the caller's any more is one that the archive does not know, to him. */
+/* A row is: link_id, code, url, owner, account, creator, state.  A link that is
+ * not the caller's any more is one that the archive does not know, to him. */
 static int take_archived(void *arg, char **f, struct error *err)
 {
 	const struct access_link whose = {f[3], f[4], f[5]};
 	struct top *t = arg;
 	struct top_link *link = find(t, tsv_u64(f[0]));
 
-	if (!link || link->code || !access_sees_link(t->call->access, &whose))
+	if (!link || link->code)
+		return 0;
+	link->forgotten = !strcmp(f[6], ARCHIVE_FORGOTTEN);
+	if (link->forgotten || !access_sees_link(t->call->access, &whose))
 		return 0;
 	return name(link, f[1], f[2], f[3], err);
 }
@@ -264,11 +269,12 @@ static int take_clicked(void *arg, char **f, struct error *err)
 	return !link || link->code ? 0 : name(link, f[1], "", f[2], err);
 }
 
-/* The link_ids of those that have no code yet; false: all have one. */
+/* The link_ids of those that have no code yet, and are to get one; false: there
+ * are none. */
 static bool put_nameless(struct buf *ids, const struct top *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		if (!t->links[i].code)
+		if (!t->links[i].code && !t->links[i].forgotten)
 			buf_printf(ids, "%s%" PRIu64, ids->len ? "," : "",
 				   t->links[i].link_id);
 	}
@@ -287,18 +293,19 @@ static int ask_archive(struct top *t, struct error *err)
 	if (!put_nameless(&ids, t))
 		return 0;
 	if (buf_cstr(&ids))
-		buf_printf(&sql,
-			   "SELECT link_id, toValidUTF8(any(code)), "
-			   "toValidUTF8(argMax(url, version)), "
-			   "toValidUTF8(argMax(owner, version)), "
-			   "argMax(account, version), argMax(creator, version) "
-			   "FROM links WHERE " ARCHIVE_HAS_ID(
-				   "%s") " GROUP BY "
-					 "link_id" ARCHIVE_BY_LINK
-					 " FORMAT TabSeparated",
-			   ids.data, ids.data);
+		buf_printf(
+			&sql,
+			"SELECT link_id, toValidUTF8(any(code)), "
+			"toValidUTF8(argMax(url, version)), "
+			"toValidUTF8(argMax(owner, version)), "
+			"argMax(account, version), argMax(creator, version), "
+			"argMax(state, version) FROM links "
+			"WHERE " ARCHIVE_HAS_ID("%s") " GROUP BY "
+						      "link_id" ARCHIVE_BY_LINK
+						      " FORMAT TabSeparated",
+			ids.data, ids.data);
 	status = ids.failed ? error_set_nomem(err)
-			    : run(t, &sql, &how, "nsssss", take_archived, err);
+			    : run(t, &sql, &how, "nssssss", take_archived, err);
 	buf_free(&ids);
 	return status;
 }
@@ -422,6 +429,8 @@ static json_t *to_json(const struct top *t)
 	json_t *links = json_array();
 
 	for (size_t i = 0; i < t->count; i++) {
+		if (t->links[i].forgotten)
+			continue;
 		if (json_array_append_new(links,
 					  link_to_json(&t->links[i], q)) < 0) {
 			json_decref(links);

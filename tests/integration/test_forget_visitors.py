@@ -301,6 +301,24 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
     assert gone & visitors_of(kept, 1), "visitors of other links stay"
 
 
+@pytest.mark.parametrize("params", [{}, {"country": "-XX"}, {"owner": "ann,bob"}])
+def test_a_link_that_is_forgotten_is_not_among_the_busiest(
+        keeper, world, forget, params):  # noqa: F811
+    rows = some_clicks(7, 200, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper(raw_days=0)
+
+    def listed():
+        links = ask_range(made, FROM, TO, path="/v1/top", **params)["links"]
+        return {(link["link_id"], link["code"]) for link in links}
+
+    eventually(lambda: listed() == {(str(n), f"code{n}") for n in LINKS}, PATIENCE,
+               what="all links to be listed")
+    world.link("code2", 2, state="deleted", version=2)
+    done(forget("--link", "code2"))
+    assert listed() == {(str(n), f"code{n}") for n in LINKS if n != 2}
+
+
 def assert_counted_of_all(made, rows):
     for owner in OWNERS:
         assert ask_range(made, FROM, TO, owner=owner, bots="include")["total"] == \
