@@ -175,10 +175,24 @@ static void to_csv(const struct statistics *s, struct buf *out)
 /* --- the question ---------------------------------------------------------
  */
 
-static int check_range(const struct call *call, struct question *q,
-		       struct error *err)
+/* Where no start was asked for, the range begins with the first day kept. */
+static int clamp_start(struct call *call, struct question *q, struct error *err)
 {
-	if (question_take_whole(q, CIVIL_DAY, DAYS, err) < 0)
+	int64_t kept;
+
+	if (q->has_from)
+		return 0;
+	if (call_counts_from(call, &kept, err) < 0)
+		return -1;
+	if (q->from < kept && kept < q->to)
+		q->from = kept;
+	return 0;
+}
+
+static int check_range(struct call *call, struct question *q, struct error *err)
+{
+	if (question_take_whole(q, CIVIL_DAY, DAYS, err) < 0 ||
+	    clamp_start(call, q, err) < 0)
 		return -1;
 	if ((q->to - q->from) / CIVIL_DAY >
 	    call->config->aggregator.buckets_max)

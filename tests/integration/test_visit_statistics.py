@@ -1,6 +1,7 @@
 """GET /v1/visit-statistics: what it says of days of which clicks are still to come."""
 import csv
 import io
+import time
 
 import pytest
 import requests
@@ -79,3 +80,21 @@ def test_late_clicks_leave_a_day_complete(aggregator, migrated, halves):
     eventually(lambda: ask_range(made, FROM, TO)["total"]["events"] == 101,
                what="the hour to be settled again")
     assert statistics(made) == (rfc3339(TO), [(True, True, 100), (False, False, None)])
+
+
+def test_what_begins_where_nothing_is_said_begins_where_counts_are_kept(
+        aggregator, migrated, clickhouse):
+    migrated.link("code1", 1)
+    midnight = int(time.time()) // DAY * DAY
+    clickhouse.query("INSERT INTO settled (kind, unit, attempt) VALUES "
+                     f"('kept_from', {midnight - 10 * DAY}, 1)")
+    made = aggregator()
+    answer = ask(made, "/v1/visit-statistics", code="code1")
+    assert answer["from"] == rfc3339(midnight - 10 * DAY)
+    assert len(answer["days"]) == 11
+    for params in ({"from": rfc3339(midnight - 11 * DAY)},
+                   {"to": rfc3339(midnight - 10 * DAY)}):
+        refused = requests.get(made.url + "/v1/visit-statistics", timeout=60,
+                               params={"code": "code1", **params})
+        assert refused.status_code == 400
+        assert refused.json()["detail"].startswith("from: counts are kept from ")
