@@ -171,7 +171,8 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-/* The client's, before it is answered. */
+/* The client's, before it is answered; also when it has only closed its side,
+ * which cannot be told from one that has gone. */
 static void on_gone(void *arg)
 {
 	struct job *job = arg;
@@ -233,7 +234,7 @@ static void job_done(void *arg)
 	struct job *job = arg;
 
 	if (job->outcome < 0 && atomic_load(&job->task.cancelled))
-		http_reply_problem(job->req, 503, NULL, CLICKHOUSE_CANCELLED);
+		problem_reply_soon(job->req, CLICKHOUSE_CANCELLED);
 	else if (job->outcome < 0)
 		problem_reply(job->req, job->router->log, &job->err);
 	else
@@ -289,8 +290,6 @@ static struct job *job_new(struct router *router, struct http_request *req,
 static void submit(struct router_loop *at, struct http_request *req,
 		   size_t route)
 {
-	static const struct http_field later[] = {{"Retry-After", "1"},
-						  {NULL, NULL}};
 	struct access access;
 	enum slots_answer slot;
 	struct job *job;
@@ -300,7 +299,7 @@ static void submit(struct router_loop *at, struct http_request *req,
 		return;
 	job = job_new(at->router, req, route, &access);
 	if (!job) {
-		http_reply_problem(req, 503, later, "out of memory");
+		problem_reply_soon(req, "out of memory");
 		return;
 	}
 	if (!encoding_choose(&job->accepted, 0, &job->encoding)) {
@@ -320,7 +319,7 @@ static void submit(struct router_loop *at, struct http_request *req,
 	if (workers_submit_of(at->router->workers, access_turn(&job->access),
 			      at->loop, job_run, job_done, job, &err) < 0) {
 		metric_add(at->router->refused, 1);
-		http_reply_problem(req, 503, later, "%s", err.text);
+		problem_reply_soon(req, err.text);
 		job_free(job);
 	}
 }

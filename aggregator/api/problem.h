@@ -13,6 +13,10 @@
 void problem_reply(struct http_request *req, struct log *log,
 		   const struct error *err);
 
+/* 503: nothing is wrong with the question, and it may be asked again at once.
+ */
+void problem_reply_soon(struct http_request *req, const char *why);
+
 /* The client accepts no form of what is answered with 200 otherwise; other
  * problems are never encoded. */
 void problem_reply_not_acceptable(struct http_request *req);

@@ -1,5 +1,6 @@
 """Questions that nobody waits for any more, and keys that ask too much at once."""
 import re
+import socket
 
 import requests
 
@@ -19,6 +20,16 @@ def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
     made.wait_metric(1, "shortloop_aggregator_cancelled_total")
     # The worker has others to serve.
     assert ask(made, "/v1/pipeline")["partitions"] == []
+
+
+def test_a_client_that_closes_its_side_is_told_to_ask_again(aggregator, slow, clickhouse):
+    made = aggregator(answer_timeout="10m")
+    with begin(made) as conn:
+        eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
+        conn.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: conn.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"\r\nRetry-After: 1\r\n" in answer and b"nobody waits" in answer
 
 
 def test_those_that_wait_are_not_asked(aggregator, slow, clickhouse):
