@@ -37,6 +37,13 @@ static bool name_is_safe(const char *name)
 	return true;
 }
 
+/* Links in the directory to the zone of the host, which a client cannot know,
+ * and to the one that old rules are taken from. */
+static bool name_is_link(const char *name)
+{
+	return !strcmp(name, "localtime") || !strcmp(name, "posixrules");
+}
+
 static int unknown(const char *name, struct error *err)
 {
 	return error_set(err, ERROR_INPUT,
@@ -147,7 +154,7 @@ struct zone *zone_load(const char *directory, const char *name,
 {
 	struct zone *z;
 
-	if (!name_is_safe(name)) {
+	if (!name_is_safe(name) || name_is_link(name)) {
 		unknown(name, err);
 		return NULL;
 	}

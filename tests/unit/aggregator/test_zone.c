@@ -225,6 +225,19 @@ static void names_that_leave_the_directory_are_refused(void **state)
 	}
 }
 
+/* Files of the directory that are the zone of a host. */
+static void names_of_no_zone_of_its_own_are_refused(void **state)
+{
+	static const char *const bad[] = {"localtime", "posixrules"};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_null(zone_load(ZONEINFO, bad[i], &err));
+		assert_int_equal(err.code, ERROR_INPUT);
+	}
+}
+
 static void utc_needs_no_file(void **state)
 {
 	struct error err = {0};
@@ -334,6 +347,7 @@ int main(void)
 		cmocka_unit_test(an_offset_of_odd_seconds_still_advances),
 		cmocka_unit_test(the_bucket_of_an_instant_is_found),
 		cmocka_unit_test(names_that_leave_the_directory_are_refused),
+		cmocka_unit_test(names_of_no_zone_of_its_own_are_refused),
 		cmocka_unit_test(utc_needs_no_file),
 		cmocka_unit_test(days_of_the_calendar_go_round),
 		cmocka_unit_test(days_and_hours_have_names),
