@@ -46,7 +46,7 @@ struct call {
 };
 
 /* Returns -1 with ERROR_INPUT (400), ERROR_NOT_OWNER (403), ERROR_NOTFOUND
- * (404), ERROR_REMOTE (503 when retriable) or another code (500). */
+ * (404), one that is retriable (503) or another (500). */
 typedef int route_fn(struct call *call, struct error *err);
 
 /* Each is defined in the source of its name: clicks.c, top.c, ... */

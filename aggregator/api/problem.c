@@ -12,14 +12,16 @@ void problem_reply(struct http_request *req, struct log *log,
 		http_reply_problem(req, 403, NULL, "%s", err->text);
 	} else if (err->code == ERROR_NOTFOUND) {
 		http_reply_problem(req, 404, NULL, "%s", err->text);
-	} else if (err->retriable || err->code == ERROR_REMOTE) {
+	} else if (err->retriable) {
 		log_warn(log, "no answer", log_err(err));
 		http_reply_problem(req, 503, later, "%s", error_outside(err));
 	} else {
 		log_error(log, "no answer", log_err(err));
-		http_reply_problem(req, 500, NULL,
-				   "the answer could not be made; the log of "
-				   "the aggregator says why");
+		http_reply_problem(req, 500, NULL, "%s",
+				   err->outside ? err->outside
+						: "the answer could not be "
+						  "made; the log of the "
+						  "aggregator says why");
 	}
 }
 

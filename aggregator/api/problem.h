@@ -8,8 +8,8 @@
 #include "common/log.h"
 
 /* By the error's code: 400 (ERROR_INPUT), 403 (ERROR_NOT_OWNER), 404
- * (ERROR_NOTFOUND), 503 (retriable or ERROR_REMOTE) and 500, the last two with
- * a line in the log and nothing of ClickHouse's own text. */
+ * (ERROR_NOTFOUND), 503 (retriable) and 500 (to ask again would be in vain),
+ * the last two with a line in the log and nothing of ClickHouse's own text. */
 void problem_reply(struct http_request *req, struct log *log,
 		   const struct error *err);
 
