@@ -37,8 +37,7 @@ struct call {
 	struct http_slice query;      /* of the URL */
 	char code[128]; /* from the path; "" when the route has none */
 
-	/* The answer. */
-	int status; /* 200 unless the route says otherwise */
+	/* The answer, which is a 200. */
 	struct buf body;
 	char etag[40];
 	bool csv;

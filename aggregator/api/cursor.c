@@ -85,7 +85,7 @@ int cursor_parse(const char *text, const struct buf *question,
 
 	if (len <= DIGEST_BYTES)
 		return error_set(err, ERROR_INPUT,
-				 "cursor: expected the `cursor` of an answer");
+				 "cursor: expected one that an answer gave");
 	len -= DIGEST_BYTES;
 	digest_of(question, bytes + DIGEST_BYTES, len, digest);
 	if (memcmp(bytes, digest, DIGEST_BYTES) != 0)

@@ -284,16 +284,28 @@ static json_t *counted_to_json(const struct counted *counted)
 			 counted->waiting);
 }
 
+/* NULL: out of memory. */
+static json_t *next_to_json(const struct links_query *q,
+			    const struct links_place *next)
+{
+	struct buf cursor = {0};
+	json_t *text;
+
+	if (!next)
+		return json_null();
+	links_cursor_put(&cursor, q, next);
+	text = json_string(buf_cstr(&cursor));
+	buf_free(&cursor);
+	return text;
+}
+
 static json_t *to_json(const struct page *page, const struct links_place *next,
 		       const struct counted *counted)
 {
 	const struct links_query *q = page->q;
-	char cursor[LINKS_CURSOR_MAX];
-	json_t *answer = json_pack(
-		"{s:s, s:O, s:o}", "sort", q->by_clicks ? "clicks" : "created",
-		"links", page->links, "next",
-		next ? json_string(links_cursor_format(q, next, cursor))
-		     : json_null());
+	json_t *answer = json_pack("{s:s, s:O, s:o}", "sort",
+				   q->by_clicks ? "clicks" : "created", "links",
+				   page->links, "next", next_to_json(q, next));
 
 	if (answer && q->by_clicks &&
 	    json_object_set_new(answer, "counted", counted_to_json(counted)) <

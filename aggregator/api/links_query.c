@@ -3,14 +3,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/cursor.h"
 #include "common/buf.h"
 #include "common/clock.h"
-#include "common/hex.h"
 #include "common/http/url.h"
 #include "common/unseen.h"
 
@@ -57,86 +56,40 @@ struct links_place links_place_first(enum links_part part, uint32_t until_day)
 }
 
 /* --- cursors ----------------------------------------------------------------
- *
- * Hexadecimal: the digest, then the place's members, the most significant
- * digit first.
  */
 
-#define DIGEST_BYTES  8
-#define PLACE_BYTES   (1 + 8 + 8 + 4)
-#define CURSOR_BYTES  (DIGEST_BYTES + PLACE_BYTES)
-#define CURSOR_DIGITS (2 * CURSOR_BYTES)
-_Static_assert(CURSOR_DIGITS < LINKS_CURSOR_MAX, "cursors fit");
+#define PLACE_BYTES (1 + 8 + 8 + 4)
+_Static_assert(PLACE_BYTES <= CURSOR_PLACE_MAX, "places fit");
 
-static void put_number(unsigned char *out, uint64_t number, int bytes)
+/* Each text with its length, so that no two questions are the same bytes. */
+static void put_question(struct buf *out, const struct links_query *q)
 {
-	for (int i = 0; i < bytes; i++)
-		out[i] = (unsigned char)(number >> 8 * (bytes - 1 - i));
-}
-
-static uint64_t take_number(const unsigned char *in, int bytes)
-{
-	uint64_t number = 0;
-
-	for (int i = 0; i < bytes; i++)
-		number = number << 8 | in[i];
-	return number;
-}
-
-/* Of what was asked, each text with its length so that no two questions are
- * the same bytes, and of the place. */
-static void digest_of(const struct links_query *q,
-		      const unsigned char place[PLACE_BYTES],
-		      unsigned char ret[DIGEST_BYTES])
-{
-	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
-	struct buf text = {0};
-
-	buf_printf(&text, "links 1 %d %" PRId64 " %" PRId64, q->by_clicks,
+	buf_printf(out, "links 1 %d %" PRId64 " %" PRId64, q->by_clicks,
 		   q->created_from, q->created_to);
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
 		const char *value = q->filters[i];
 
-		buf_printf(&text, " %d:%zu:", value != NULL,
+		buf_printf(out, " %d:%zu:", value != NULL,
 			   value ? strlen(value) : 0);
-		buf_puts(&text, value ? value : "");
+		buf_puts(out, value ? value : "");
 	}
-	buf_append(&text, place, PLACE_BYTES);
-	EVP_Digest(text.data, text.len, digest, NULL, EVP_sha256(), NULL);
-	buf_free(&text);
-	memcpy(ret, digest, DIGEST_BYTES);
 }
 
-const char *links_cursor_format(const struct links_query *q,
-				const struct links_place *place,
-				char text[LINKS_CURSOR_MAX])
+void links_cursor_put(struct buf *out, const struct links_query *q,
+		      const struct links_place *place)
 {
-	unsigned char bytes[CURSOR_BYTES];
-	unsigned char *at = bytes + DIGEST_BYTES;
+	unsigned char bytes[PLACE_BYTES];
+	unsigned char *at = bytes;
+	struct buf question = {0};
 
-	at[0] = (unsigned char)place->part;
-	put_number(at + 1, place->number, 8);
-	put_number(at + 9, place->link_id, 8);
-	put_number(at + 17, place->until_day, 4);
-	digest_of(q, at, bytes);
-	for (int i = 0; i < CURSOR_BYTES; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	return text;
-}
-
-static bool read_digits(const char *text, unsigned char bytes[CURSOR_BYTES])
-{
-	if (strlen(text) != CURSOR_DIGITS)
-		return false;
-	for (int i = 0; i < CURSOR_BYTES; i++) {
-		int high = hex_digit(text[2 * i]);
-		int low = hex_digit(text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		bytes[i] = (unsigned char)(high << 4 | low);
-	}
-	return true;
+	put_question(&question, q);
+	at = cursor_put_number(at, place->part, 1);
+	at = cursor_put_number(at, place->number, 8);
+	at = cursor_put_number(at, place->link_id, 8);
+	cursor_put_number(at, place->until_day, 4);
+	cursor_put(out, &question, bytes, PLACE_BYTES);
+	out->failed |= question.failed;
+	buf_free(&question);
 }
 
 /* A digest that fits may have been made up: what it stands for is looked at
@@ -151,27 +104,38 @@ static bool is_of(const struct links_query *q, const struct links_place *place)
 	       place->until_day <= UINT16_MAX;
 }
 
+static struct links_place place_of(const unsigned char bytes[PLACE_BYTES])
+{
+	const unsigned char *at = bytes;
+	struct links_place place;
+
+	place.part = (enum links_part)cursor_take_number(&at, 1);
+	place.number = cursor_take_number(&at, 8);
+	place.link_id = cursor_take_number(&at, 8);
+	place.until_day = (uint32_t)cursor_take_number(&at, 4);
+	return place;
+}
+
 int links_cursor_parse(const struct links_query *q, const char *text,
 		       struct links_place *ret, struct error *err)
 {
-	unsigned char bytes[CURSOR_BYTES], digest[DIGEST_BYTES];
-	const unsigned char *at = bytes + DIGEST_BYTES;
-	struct links_place place;
+	unsigned char bytes[CURSOR_PLACE_MAX];
+	struct links_place place = {.until_day = 0};
+	struct buf question = {0};
+	size_t len = 0;
+	int status;
 
-	if (!read_digits(text, bytes))
-		return error_set(err, ERROR_INPUT,
-				 "cursor: expected the `next` of an answer");
-	place = (struct links_place){
-		.part = (enum links_part)at[0],
-		.number = take_number(at + 1, 8),
-		.link_id = take_number(at + 9, 8),
-		.until_day = (uint32_t)take_number(at + 17, 4),
-	};
-	digest_of(q, at, digest);
-	if (memcmp(bytes, digest, DIGEST_BYTES) != 0 || !is_of(q, &place))
-		return error_set(err, ERROR_INPUT,
-				 "cursor: damaged, or of an answer to other "
-				 "parameters than these");
+	put_question(&question, q);
+	status = question.failed
+			 ? error_set_nomem(err)
+			 : cursor_parse(text, &question, bytes, &len, err);
+	buf_free(&question);
+	if (status < 0)
+		return -1;
+	if (len == PLACE_BYTES)
+		place = place_of(bytes);
+	if (len != PLACE_BYTES || !is_of(q, &place))
+		return error_set(err, ERROR_INPUT, "cursor: not one of links");
 	*ret = place;
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/access.h"
+#include "common/buf.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
 
@@ -83,15 +84,11 @@ bool links_query_is_by_owner(const struct links_query *q);
 /* The first place of a part. */
 struct links_place links_place_first(enum links_part part, uint32_t until_day);
 
-#define LINKS_CURSOR_MAX 64
-/*
- * A cursor names a place and carries a digest of it and of all that was asked
- * but `limit`: it says nothing to a client, and is of no use elsewhere.  It is
- * no secret and gives no right: who makes one up only begins elsewhere.
+/* A cursor (see cursor.h) names a place; it is of all that was asked but
+ * `limit`.
  */
-const char *links_cursor_format(const struct links_query *q,
-				const struct links_place *place,
-				char text[LINKS_CURSOR_MAX]);
+void links_cursor_put(struct buf *out, const struct links_query *q,
+		      const struct links_place *place);
 int links_cursor_parse(const struct links_query *q, const char *text,
 		       struct links_place *ret, struct error *err);
 

@@ -24,14 +24,16 @@ static void try_cursor(const struct links_query *q, const char *text)
 {
 	struct links_place place;
 	struct error err = {0};
-	char again[LINKS_CURSOR_MAX];
+	struct buf again = {0};
 
 	if (links_cursor_parse(q, text, &place, &err) < 0) {
 		assert(err.code == ERROR_INPUT && err.text[0]);
 		return;
 	}
 	check_place(q, &place);
-	assert(!strcasecmp(links_cursor_format(q, &place, again), text));
+	links_cursor_put(&again, q, &place);
+	assert(buf_cstr(&again) && !strcasecmp(again.data, text));
+	buf_free(&again);
 }
 
 /* A place of any bytes, with the digest that belongs to it. */
@@ -39,7 +41,7 @@ static void try_place(const struct links_query *q, const uint8_t *data,
 		      size_t size)
 {
 	struct links_place place = {0};
-	char text[LINKS_CURSOR_MAX];
+	struct buf text = {0};
 
 	if (size < 21)
 		return;
@@ -47,7 +49,10 @@ static void try_place(const struct links_query *q, const uint8_t *data,
 	memcpy(&place.number, data + 1, 8);
 	memcpy(&place.link_id, data + 9, 8);
 	memcpy(&place.until_day, data + 17, 4);
-	try_cursor(q, links_cursor_format(q, &place, text));
+	links_cursor_put(&text, q, &place);
+	assert(buf_cstr(&text));
+	try_cursor(q, text.data);
+	buf_free(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

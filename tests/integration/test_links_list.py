@@ -430,8 +430,9 @@ def test_a_damaged_cursor_is_refused(aggregator, archive):
     for at, digit in enumerate(cursor):
         other = "0" if digit != "0" else "1"
         refused(made, "cursor: ", cursor=cursor[:at] + other + cursor[at + 1:])
-    for text in ("", cursor[:-1], cursor + "0", cursor * 2, "x" * len(cursor)):
-        refused(made, "cursor: expected the `next` of an answer", cursor=text)
+    for text in ("", cursor[:-1], cursor + "0", "x" * len(cursor)):
+        refused(made, "cursor: expected one that an answer gave", cursor=text)
+    refused(made, "cursor: damaged", cursor=cursor * 2)
 
 
 # --- by clicks -----------------------------------------------------------------
