@@ -343,7 +343,7 @@ static int read_counted(struct call *call, struct counted *counted,
 {
 	int64_t to = counted->until * CIVIL_DAY,
 		from = to - 2 * DAYS * CIVIL_DAY;
-	struct published_days days;
+	struct published_days days = {0};
 	struct progress last;
 	int64_t kept;
 	int status;

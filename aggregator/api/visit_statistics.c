@@ -56,7 +56,7 @@ static int take_counts(void *arg, char **f, struct error *err)
 static int find_days(struct call *call, const struct question *q,
 		     struct statistics *s, struct error *err)
 {
-	struct published_days days;
+	struct published_days days = {0};
 	struct progress last;
 
 	s->from = q->from;
