@@ -10,13 +10,14 @@
  * other orders the table has: both are time that each answer waits for. */
 #define LINKS_WHERE(condition)                                                 \
 	"SELECT l, c, toValidUTF8(v.1), v.2, toValidUTF8(v.3), v.4, g, "       \
-	"toUnixTimestamp64Milli(t), toUnixTimestamp64Milli(v.5), v.6, v.7 "    \
+	"toUnixTimestamp64Milli(t), toUnixTimestamp64Milli(v.5), v.6, v.7, "   \
+	"v.8 "                                                                 \
 	"FROM (SELECT link_id AS l, code AS c, argMax((url, state, owner, "    \
-	"ttl_class, expires_at, account, creator), version) AS v, "            \
+	"ttl_class, expires_at, account, creator, space), version) AS v, "     \
 	"max(generation) AS g, min(created_at) AS t FROM links "               \
 	"WHERE " condition " GROUP BY c, l ORDER BY l DESC LIMIT 1) "          \
 	"SETTINGS optimize_use_projections = 0 FORMAT TabSeparated"
-#define COLUMN_KINDS "nsssssnnnss"
+#define COLUMN_KINDS "nsssssnnnsss"
 
 struct link_reader {
 	struct archived_link *ret;
@@ -41,6 +42,7 @@ static int take_link(void *arg, char **f, struct error *err)
 	ret->expires_at = tsv_i64(f[8]);
 	snprintf(ret->account, sizeof(ret->account), "%s", f[9]);
 	snprintf(ret->creator, sizeof(ret->creator), "%s", f[10]);
+	snprintf(ret->space, sizeof(ret->space), "%s", f[11]);
 	return 0;
 }
 

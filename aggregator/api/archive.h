@@ -19,6 +19,7 @@ struct archived_link {
 	struct buf url;
 	char state[16], owner[256], ttl_class[16];
 	char account[256], creator[256]; /* for struct access_link */
+	char space[256];
 	uint32_t generation;
 	int64_t created_at; /* ms */
 	int64_t expires_at; /* ms; 0: never */

@@ -217,6 +217,15 @@ int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 		       : refuse_unknown(err);
 }
 
+bool redis_links_covers(const struct redis_links *l, const char *code,
+			const char *space)
+{
+	struct link_target target;
+
+	return linkstore_locate(l->store, code, strlen(code), &target) &&
+	       !strcmp(target.space->name, space);
+}
+
 /* --- life -------------------------------------------------------------------
  */
 

@@ -16,6 +16,9 @@
 #ifndef AGGREGATOR_API_REDIS_LINKS_H
 #define AGGREGATOR_API_REDIS_LINKS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "aggregator/aggregator_config.h"
 #include "common/app/health.h"
 #include "common/error.h"
@@ -57,5 +60,10 @@ int redis_links_find_code(struct redis_links *l, const char *code,
  * (strategy sequence) tells its code: others are ERROR_NOTFOUND. */
 int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 			redis_links_fn *fn, void *arg, struct error *err);
+
+/* Whether Redis is asked for that code as one of the space of that name: only
+ * then does ERROR_NOTFOUND say that the space has no such link. */
+bool redis_links_covers(const struct redis_links *l, const char *code,
+			const char *space);
 
 #endif

@@ -68,6 +68,11 @@ static int add_link(struct forgetting *f, const char *code, const char *number,
 		return -1;
 	if (link.is_live)
 		return refuse_live(&link, err);
+	if (link.is_lost)
+		printf("link %" PRIu64 " (code %s) is live by the archive, "
+		       "but Redis has it no more: it is taken for one that "
+		       "Redis lost\n",
+		       link.link_id, link.code);
 	if (!link.redis_asked)
 		printf("no links.spaces are configured to ask Redis by: that "
 		       "link %" PRIu64 " is not live any more is what the "

@@ -19,8 +19,19 @@ static bool was_live(const struct archived_link *link, int64_t now)
 	       (!link->expires_at || link->expires_at > now);
 }
 
+/* What each of them says; zeroed: it knows no such link. */
+struct archived {
+	struct named_link link;
+	char space[256];
+};
+struct stored {
+	struct named_link link;
+	/* It was asked for the archived link's code, in that link's space. */
+	bool tells_of_archived;
+};
+
 static int ask_archive(struct clickhouse *ch, const char *code,
-		       uint64_t link_id, int64_t now, struct named_link *ret,
+		       uint64_t link_id, int64_t now, struct archived *ret,
 		       struct error *err)
 {
 	struct archived_link link = {0};
@@ -28,9 +39,11 @@ static int ask_archive(struct clickhouse *ch, const char *code,
 			  : archive_find_link(ch, link_id, &link, err);
 
 	if (status == 0) {
-		ret->link_id = link.link_id;
-		ret->is_live = was_live(&link, now);
-		snprintf(ret->code, sizeof(ret->code), "%s", link.code);
+		ret->link.link_id = link.link_id;
+		ret->link.is_live = was_live(&link, now);
+		snprintf(ret->link.code, sizeof(ret->link.code), "%s",
+			 link.code);
+		snprintf(ret->space, sizeof(ret->space), "%s", link.space);
 	}
 	archived_link_release(&link);
 	return status;
@@ -84,10 +97,12 @@ static int look_up_patiently(const struct link_sources *sources,
 	}
 }
 
+/* By its code, if that is known: not every number tells it. */
 static int ask_redis(const struct link_sources *sources, const char *code,
-		     uint64_t link_id, struct named_link *ret,
-		     struct error *err)
+		     uint64_t link_id, const struct archived *archived,
+		     struct stored *ret, struct error *err)
 {
+	const char *known = archived->link.link_id ? archived->link.code : code;
 	const struct redis_links_options options = {
 		.config = sources->config,
 		.log = app_log(sources->app),
@@ -98,8 +113,11 @@ static int ask_redis(const struct link_sources *sources, const char *code,
 	int status = redis ? redis_links_start(redis, err) : -1;
 
 	if (status == 0)
-		status = look_up_patiently(sources, redis, code, link_id, ret,
-					   err);
+		status = look_up_patiently(sources, redis, known, link_id,
+					   &ret->link, err);
+	ret->tells_of_archived =
+		status == 0 && archived->link.link_id &&
+		redis_links_covers(redis, archived->link.code, archived->space);
 	redis_links_free(redis);
 	return status;
 }
@@ -107,11 +125,22 @@ static int ask_redis(const struct link_sources *sources, const char *code,
 /* --- both -------------------------------------------------------------------
  */
 
+/* Redis answered, and has not the archived link: a live one is lost. */
+static void take_archived(const struct archived *archived,
+			  const struct stored *stored, struct named_link *ret)
+{
+	*ret = archived->link;
+	ret->is_lost = ret->is_live && stored->tells_of_archived;
+	if (ret->is_lost)
+		ret->is_live = false;
+}
+
 int named_link_find(const struct link_sources *sources, const char *code,
 		    uint64_t link_id, int64_t now, struct named_link *ret,
 		    struct error *err)
 {
-	struct named_link archived = {0}, stored = {0};
+	struct archived archived = {0};
+	struct stored stored = {0};
 	struct error why = {0};
 	int status =
 		ask_archive(sources->ch, code, link_id, now, &archived, &why);
@@ -120,20 +149,21 @@ int named_link_find(const struct link_sources *sources, const char *code,
 		*err = why;
 		return -1;
 	}
-	/* By its code, if that is known: not every number tells it. */
 	if (sources->config->links.spaces.count &&
-	    ask_redis(sources, archived.link_id ? archived.code : code, link_id,
-		      &stored, err) < 0)
+	    ask_redis(sources, code, link_id, &archived, &stored, err) < 0)
 		return -1;
 	/* The code may be another's by now, of which a number says nothing. */
-	if (!code && stored.link_id != link_id)
-		stored = (struct named_link){0};
-	if (!archived.link_id && !stored.link_id) {
+	if (!code && stored.link.link_id != link_id)
+		stored.link = (struct named_link){0};
+	if (!archived.link.link_id && !stored.link.link_id) {
 		*err = why;
 		return -1;
 	}
 	/* Of one link Redis knows the newest. */
-	*ret = stored.link_id >= archived.link_id ? stored : archived;
+	if (stored.link.link_id >= archived.link.link_id)
+		*ret = stored.link;
+	else
+		take_archived(&archived, &stored, ret);
 	ret->redis_asked = sources->config->links.spaces.count > 0;
 	return 0;
 }

@@ -3,7 +3,9 @@
  *
  * The archive says how it was when it changed last, and may lack what was
  * changed since; by visits it is renewed without a change.  So Redis is asked,
- * where links.spaces tell how.
+ * where links.spaces tell how.  A link that Redis lost, as by a failover, can
+ * be deleted by nobody: its absence there is believed, whatever the archive
+ * says.
  */
 #ifndef AGGREGATOR_FORGET_NAMED_LINK_H
 #define AGGREGATOR_FORGET_NAMED_LINK_H
@@ -26,6 +28,7 @@ struct named_link {
 	uint64_t link_id;
 	char code[128];
 	bool is_live;
+	bool is_lost;	  /* live by the archive, and Redis has it no more */
 	bool redis_asked; /* false: the archive alone */
 };
 

@@ -426,6 +426,40 @@ def test_a_code_that_was_given_out_again_is_its_new_link(api, known, forget):
     assert status == 70 and f"link {link['link_id']} " in output, output
 
 
+@pytest.mark.parametrize("space", ["s7", "flakes"])
+def test_a_link_that_redis_lost_is_forgotten_though_the_archive_has_it_live(
+        api, known, forget, redis, space):
+    """As by a failover: the allocator has no such link to delete."""
+    link = api.create(space=space)
+    known.link(link["code"], int(link["link_id"]), space=space, ttl_class="never")
+    assert redis.delete(*redis.keys(f"*{link['code']}*")) == 1
+    assert api.delete(link["code"]).status_code == 404
+
+    status, output = forget("--link", link["code"])
+    assert status == 0 and "is taken for one that Redis lost" in output, output
+    assert [str(n) for n in listed(known)] == [link["link_id"]]
+
+
+def test_so_is_one_whose_code_is_another_links_in_redis(api, known, forget):
+    link = api.create()
+    number = int(link["link_id"]) - 1
+    known.link(link["code"], number, space="s7", ttl_class="never")
+
+    status, output = forget("--link-id", str(number))
+    assert status == 0 and "is taken for one that Redis lost" in output, output
+    assert listed(known) == [number]
+
+
+def test_of_a_space_that_is_not_configured_the_archives_word_counts(api, known, forget):
+    """Redis was not asked for it: at most for an alias of that name."""
+    known.link("elsewhere", 9, space="other", ttl_class="never")
+
+    for named in ("--link", "elsewhere"), ("--link-id", "9"):
+        status, output = forget(*named)
+        assert status == 70 and "is live: delete it first" in output, output
+    assert listed(known) == []
+
+
 @pytest.mark.long
 def test_while_redis_is_away_nobody_tells_that_a_link_is_not_live(api, known, forget,
                                                                   free_port):
