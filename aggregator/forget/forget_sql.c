@@ -233,15 +233,24 @@ static void put_has(struct buf *sql, const struct forget_list *list,
 	buf_puts(sql, ", arrayConcat(people, others))");
 }
 
-/* A link's sets have one digest at most, in the end. */
+static void put_nowhere(struct buf *sql)
+{
+	buf_puts(sql, "arrayMap(ip -> " SQL_ADDRESS ", [toIPv6('::')])[1]");
+}
+
+/* A link's sets have one digest at most, in the end: of visitors and of
+ * addresses, which are left where its visitors were forgotten one by one. */
 static void put_is_slot_left(struct buf *sql, const struct forget_list *list)
 {
 	put_has(sql, list, &of_link);
 	buf_puts(sql, " OR (");
 	put_is_link(sql, list);
-	buf_puts(sql, " AND arrayExists(x -> x != ");
+	buf_puts(sql, " AND (arrayExists(x -> x != ");
 	put_nobody(sql, &of_link);
-	buf_puts(sql, ", arrayConcat(people, others)))");
+	buf_puts(sql, ", arrayConcat(people, others)) OR "
+		      "arrayExists(x -> x != ");
+	put_nowhere(sql);
+	buf_puts(sql, ", arrayConcat(people_ips, others_ips))))");
 }
 
 #define SQL_IS_DROPPED                                                         \
@@ -296,8 +305,7 @@ static void pieces_fill(struct pieces *p, const struct forget_list *list,
 	buf_printf(&p->either, "%s OR %s", buf_cstr(&p->visitor),
 		   buf_cstr(&p->link));
 	put_nobody(&p->nobody, digest);
-	buf_puts(&p->nowhere,
-		 "arrayMap(ip -> " SQL_ADDRESS ", [toIPv6('::')])[1]");
+	put_nowhere(&p->nowhere);
 }
 
 static void pieces_release(struct pieces *p, struct buf *sql)

@@ -354,6 +354,25 @@ def test_a_link_of_dropped_days_keeps_its_counts(keeper, world, clickhouse,  # n
     assert (int(sets["v"]), int(sets["a"])) == (1, 1)
 
 
+def test_a_link_whose_visitors_were_forgotten_before_keeps_no_address(
+        world, clickhouse, forget):  # noqa: F811
+    """Of a dropped day, where a visitor alone leaves the addresses."""
+    nobody = "bitShiftRight(cityHash64(toFixedString('', 20)), 16)"
+    clickhouse.query("INSERT INTO settled (kind, unit, attempt) SELECT 'dropped_day', "
+                     f"toDateTime({FROM}, 'UTC'), 1")
+    clickhouse.query("INSERT INTO sealed_slots (link_id, slot, attempt, people, people_ips, "
+                     f"others_ips) SELECT 2, toDateTime({FROM}, 'UTC'), 1, [{nobody}], "
+                     "[7, 8], [9]")
+    world.link("code2", 2, state="deleted", version=2)
+
+    assert "1 slots of links, whose rows are dropped" in done(forget("--link", "code2"))
+    nowhere = ("bitShiftRight(cityHash64(reinterpretAsFixedString(toIPv6('::'))), 16)")
+    assert int(clickhouse.value(
+        "SELECT arrayDistinct(arrayConcat(people_ips, others_ips)) = "
+        f"[{nowhere}] AND people = [{nobody}] FROM sealed_slots")) == 1
+    assert " 0 slots of dropped days" in done(forget())
+
+
 def test_what_was_to_be_forgotten_is_told_elsewhere_and_again(
         keeper, world, clickhouse, forget, workdir):  # noqa: F811
     """A backup brings rows back; another server hears of the list by a file."""
