@@ -49,7 +49,9 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "days' values", "rollups",
-                          "retention", "rows", "sealed days", "owners' rows", "values' rows", "rolled up",
+                          "retention", "rows", "hours' values", "links' slots", "sealed days",
+                          "owners' rows", "owners' values", "owners' daily", "values' rows",
+                          "rolled up",
                           "forgotten", "events", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have told nothing" in page["events"][1]
@@ -61,6 +63,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     status, page = doctor()
     assert status == 1
     assert page["rows"][0] == "WRONG"
+    assert page["rows"][1].endswith("; rows are gone: see 'collector verify'")
     rows, events = [int(word) for word in page["rows"][1].split()
                     if word.isdigit()]
     assert events == rows + 1
@@ -173,9 +176,39 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     status, page = doctor(**settings)
     assert [page[what][0] for what in (
         "hours", "days", "sealing", "owners' days", "days' values", "rollups", "rows",
-        "sealed days", "owners' rows", "values' rows", "rolled up")] == ["ok"] * 11
+        "hours' values", "links' slots", "sealed days", "owners' rows", "owners' values",
+        "owners' daily", "values' rows", "rolled up")] == ["ok"] * 15
     assert made.stop() == 0
+    # As few rows as it may read: of the day, or month, that was written last.
+    assert doctor(**settings, raw_rows_max=1)[1]["links' slots"] == (
+        "ok", "as many visits in days as visits in slots, day by day; in the 1 of 2 days "
+        "written last (raw_rows_max)")
 
+    # One dimension of each table.
+    day = f"toDateTime({start + DAY}, 'UTC')"
+    for table, which in (
+            ("stats_hourly", f"dimension = 'city' AND hour >= {day}"),
+            ("link_slots", f"link_id = 1 AND slot >= {day}"),
+            ("owner_values", f"dimension IN ('domain', 'asn') AND day >= toDate({day})"),
+            ("day_values", f"dimension IN ('utm_term', 'region') AND day >= toDate({day})"),
+            ("stats_spans", f"dimension = 'verdict' AND span_start >= {day}")):
+        migrated.clickhouse.query(f"ALTER TABLE {table} DELETE WHERE {which} "
+                                  "SETTINGS mutations_sync = 1")
+    status, page = doctor(**settings)
+    assert status == 1
+    date = time.strftime("%Y-%m-%d", time.gmtime(start + DAY))
+    after = time.strftime("%Y-%m-%d", time.gmtime(start + 2 * DAY))
+    for what, said in (("hours' values", ", 0 events by each dimension in city;"),
+                       ("links' slots", "visits in slots;"),
+                       ("owners' values", ", 0 events of owners by each dimension in domain;"),
+                       ("owners' daily", ", 0 events of owners by those of days in asn;"),
+                       ("values' rows", ", 0 events of values in region and 1 dimension more;"),
+                       ("rolled up", ", 0 events rolled up in verdict;")):
+        assert page[what][0] == "WRONG" and said in page[what][1], page
+        assert page[what][1].startswith(f"{date}: ")
+        assert page[what][1].endswith(
+            f"; run 'aggregator settle --from {date} --to {after}'"), page[what]
+    assert [page[what][0] for what in ("rows", "sealed days", "owners' rows")] == ["ok"] * 3
     migrated.clickhouse.query(
         "ALTER TABLE sealed_slots DELETE WHERE link_id = 1 AND slot < "
         f"toDateTime({start + DAY}, 'UTC') SETTINGS mutations_sync = 1")
