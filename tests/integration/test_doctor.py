@@ -157,6 +157,44 @@ def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
         "3 days written last (raw_rows_max)")
 
 
+def settle(migrated, **attempts):
+    """As if the day before yesterday had been published under these; its start."""
+    start = int(time.time()) // DAY * DAY - 2 * DAY
+    migrated.clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt) VALUES " + ", ".join(
+            f"('{kind}', {start}, {attempt})" for kind, attempt in attempts.items()))
+    return start
+
+
+def test_clicks_that_come_for_a_dropped_month_are_no_difference(migrated, doctor):
+    """They are deleted, and counted nowhere."""
+    month = int(time.time()) - 70 * DAY
+    report_now(migrated, some_clicks(6, 7, [(month, month + 7200)]))
+    migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt) SELECT "
+                              "'kept_from', toStartOfMonth(now() - toIntervalDay(20)), 1")
+
+    assert doctor()[1]["rows"][0] == "ok"
+
+
+def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
+    """Of a dropped day, with a late click."""
+    start = settle(migrated, sealed_day=3, dropped_day=4, link_day=5)
+    date = time.strftime("%Y-%m-%d", time.gmtime(start))
+    migrated.clickhouse.query("INSERT INTO link_days (link_id, day, attempt, pv) VALUES "
+                              f"(1, '{date}', 5, 2)")
+    migrated.clickhouse.query("INSERT INTO link_slots (link_id, slot, attempt, effective) "
+                              f"VALUES (1, {start}, 5, 2)")
+    migrated.clickhouse.query("INSERT INTO sealed_slots (link_id, slot, attempt, events) "
+                              f"VALUES (1, {start}, 3, 1)")
+
+    page = doctor()[1]
+    assert (page["links' slots"][0], page["sealed days"][0]) == ("ok", "ok")
+    settle(migrated, sealed_day=6)
+    assert doctor()[1]["sealed days"] == (
+        "WRONG", f"{date}: 2 visits in days, 0 events sealed; the day's rows are dropped: "
+        "only a backup has it")
+
+
 @pytest.mark.long
 def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     midnight = int(time.time()) // DAY * DAY
