@@ -7,6 +7,7 @@
 #include "aggregator/commands.h"
 #include "aggregator/doctor/differences.h"
 #include "aggregator/doctor/forgotten_rows.h"
+#include "aggregator/doctor/unfinished_runs.h"
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile.h"
 #include "aggregator/settle/drop.h"
@@ -326,6 +327,52 @@ static int look_at_retention(struct doctor *d, struct error *err)
 	return 0;
 }
 
+/* --- runs that were killed --------------------------------------------------
+ */
+
+struct runs {
+	struct doctor *d;
+	uint64_t over, going;
+};
+
+static int take_run(void *arg, const struct unfinished_run *run,
+		    struct error *err)
+{
+	struct runs *runs = arg;
+	char day[CIVIL_NAME_MAX];
+
+	(void)err;
+	if (!run->is_over) {
+		runs->going++;
+		return 0;
+	}
+	if (runs->over++ < DAYS_SHOWN)
+		say(runs->d, WRONG, "runs",
+		    "%s: %s began to change it and did not end; until '%s' "
+		    "ends that, the day is not dropped",
+		    civil_day_name(run->day, day), run->host,
+		    run->is_rescore ? "collector rescore"
+				    : "aggregator forget");
+	return 0;
+}
+
+static int look_at_runs(struct doctor *d, struct error *err)
+{
+	struct runs runs = {.d = d};
+
+	if (unfinished_runs_for_each(d->ch, d->settings, take_run, &runs, err) <
+	    0)
+		return -1;
+	if (runs.over > DAYS_SHOWN)
+		say(d, WRONG, "runs", "and %" PRIu64 " more",
+		    runs.over - DAYS_SHOWN);
+	if (!runs.over)
+		say(d, FINE, "runs",
+		    "none was left by who began it, %" PRIu64 " under way",
+		    runs.going);
+	return 0;
+}
+
 /* --- what disagrees --------------------------------------------------------
  */
 
@@ -596,7 +643,7 @@ static int look(struct doctor *d, struct error *err)
 	if (status == 0 &&
 	    (look_at_days(d, err) < 0 || look_at_held(d, err) < 0 ||
 	     look_at_copies(d, err) < 0 || look_at_retention(d, err) < 0 ||
-	     compare_tables(d, &hours, err) < 0 ||
+	     look_at_runs(d, err) < 0 || compare_tables(d, &hours, err) < 0 ||
 	     look_at_forgotten(d, err) < 0 || look_at_events(d, err) < 0))
 		status = -1;
 	stale_list_release(&hours);

@@ -235,9 +235,6 @@ int forget_day_run(const struct settling *s, const struct forget_list *list,
  * longer ago than its statements can take together.
  */
 
-/* Of a run, behind the row that says that it begins. */
-#define STATEMENTS_MAX 6
-
 struct begun {
 	uint64_t number;
 	struct forget_day day;
@@ -294,7 +291,8 @@ static int read_begun(struct begun_list *list, struct error *err)
 						  {NULL, NULL}};
 
 	snprintf(longest, sizeof(longest), "%" PRId64,
-		 STATEMENTS_MAX * list->s->settings->settle_timeout);
+		 FORGET_DAYS_STATEMENTS_MAX *
+			 list->s->settings->settle_timeout);
 	return clickhouse_rows(list->s->ch, sql, params, "nnnssn", take_begun,
 			       list, err);
 }

@@ -17,6 +17,10 @@
 #include "common/app/app.h"
 #include "common/buf.h"
 
+/* Of a run over a day, behind the row that says that it begins.  What began
+ * longer ago than these can take, settle_timeout each, goes on no more. */
+#define FORGET_DAYS_STATEMENTS_MAX 6
+
 struct forget_day {
 	int64_t start; /* seconds since 1970, UTC */
 	uint64_t rows; /* of clicks; of sealed_slots of a dropped one */

@@ -49,7 +49,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "days' values", "rollups",
-                          "retention", "rows", "hours' values", "links' slots", "sealed days",
+                          "retention", "runs", "rows", "hours' values", "links' slots", "sealed days",
                           "owners' rows", "owners' values", "owners' daily", "values' rows",
                           "rolled up",
                           "forgotten", "events", "late"]
@@ -193,6 +193,27 @@ def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
     assert doctor()[1]["sealed days"] == (
         "WRONG", f"{date}: 2 visits in days, 0 events sealed; the day's rows are dropped: "
         "only a backup has it")
+
+
+@pytest.mark.parametrize("rules, command", [(0, "aggregator forget"),
+                                            (7, "collector rescore")])
+def test_a_run_that_was_killed_is_wrong_once_it_can_go_on_no_more(
+        migrated, doctor, rules, command):
+    def add(run, state, hours):
+        migrated.clickhouse.query(
+            "INSERT INTO rescored (day, run, state, rules, at, host) SELECT '2026-10-24', "
+            f"{run}, '{state}', {rules}, now64(3, 'UTC') - toIntervalMinute({int(60 * hours)}), "
+            "'elsewhere:1:some'")
+
+    add(1, "begun", 5)
+    add(1, "done", 4)
+    add(2, "begun", 0.5)
+    assert doctor()[1]["runs"] == ("ok", "none was left by who began it, 1 under way")
+    add(3, "begun", 1.5)
+    assert doctor()[1]["runs"] == (
+        "WRONG", "2026-10-24: elsewhere:1:some began to change it and did not end; until "
+        f"'{command}' ends that, the day is not dropped")
+    assert doctor(settle_timeout="20m")[1]["runs"][0] == "ok"
 
 
 @pytest.mark.long
