@@ -6,6 +6,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/commands.h"
 #include "aggregator/doctor/differences.h"
+#include "aggregator/doctor/dropped_rows.h"
 #include "aggregator/doctor/forgotten_rows.h"
 #include "aggregator/doctor/unfinished_runs.h"
 #include "aggregator/migrate/migrate.h"
@@ -327,6 +328,25 @@ static int look_at_retention(struct doctor *d, struct error *err)
 	return 0;
 }
 
+static int look_at_dropped(struct doctor *d, struct error *err)
+{
+	struct dropped_rows dropped;
+	char first[CIVIL_NAME_MAX];
+
+	if (dropped_rows_find(&d->settling, &dropped, err) < 0)
+		return -1;
+	if (dropped.days)
+		say(d, BEHIND, "dropped rows",
+		    "rows of %" PRIu64 " dropped day%s, from %s on, were to be "
+		    "deleted and are still there: the aggregator's log says "
+		    "why",
+		    dropped.days, plural(dropped.days),
+		    civil_day_name(dropped.first, first));
+	else
+		say(d, FINE, "dropped rows", "none is still there");
+	return 0;
+}
+
 /* --- runs that were killed --------------------------------------------------
  */
 
@@ -643,7 +663,8 @@ static int look(struct doctor *d, struct error *err)
 	if (status == 0 &&
 	    (look_at_days(d, err) < 0 || look_at_held(d, err) < 0 ||
 	     look_at_copies(d, err) < 0 || look_at_retention(d, err) < 0 ||
-	     look_at_runs(d, err) < 0 || compare_tables(d, &hours, err) < 0 ||
+	     look_at_dropped(d, err) < 0 || look_at_runs(d, err) < 0 ||
+	     compare_tables(d, &hours, err) < 0 ||
 	     look_at_forgotten(d, err) < 0 || look_at_events(d, err) < 0))
 		status = -1;
 	stale_list_release(&hours);

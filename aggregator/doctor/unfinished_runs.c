@@ -35,11 +35,12 @@ static int take_run(void *arg, char **f, struct error *err)
 	"latest_fail_reason = '' AND (position(command, 'rescore_map_') > 0 "  \
 	"OR position(command, 'unique_identity = ') > 0))"
 
-int unfinished_runs_for_each(
-	struct clickhouse *ch, const struct aggregator_settings *settings,
-	int (*fn)(void *arg, const struct unfinished_run *run,
-		  struct error *err),
-	void *arg, struct error *err)
+int unfinished_runs_for_each(struct clickhouse *ch,
+			     const struct aggregator_settings *settings,
+			     int (*fn)(void *arg,
+				       const struct unfinished_run *run,
+				       struct error *err),
+			     void *arg, struct error *err)
 {
 	static const char sql[] =
 		"SELECT toUInt32(toDateTime(any(day), 'UTC')) AS d, "

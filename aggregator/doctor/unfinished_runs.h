@@ -22,10 +22,11 @@ struct unfinished_run {
 };
 
 /* Calls `fn` for each, in the order of their days. */
-int unfinished_runs_for_each(
-	struct clickhouse *ch, const struct aggregator_settings *settings,
-	int (*fn)(void *arg, const struct unfinished_run *run,
-		  struct error *err),
-	void *arg, struct error *err);
+int unfinished_runs_for_each(struct clickhouse *ch,
+			     const struct aggregator_settings *settings,
+			     int (*fn)(void *arg,
+				       const struct unfinished_run *run,
+				       struct error *err),
+			     void *arg, struct error *err);
 
 #endif

@@ -49,7 +49,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "days' values", "rollups",
-                          "retention", "runs", "rows", "hours' values", "links' slots", "sealed days",
+                          "retention", "dropped rows", "runs", "rows", "hours' values", "links' slots", "sealed days",
                           "owners' rows", "owners' values", "owners' daily", "values' rows",
                           "rolled up",
                           "forgotten", "events", "late"]
@@ -193,6 +193,28 @@ def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
     assert doctor()[1]["sealed days"] == (
         "WRONG", f"{date}: 2 visits in days, 0 events sealed; the day's rows are dropped: "
         "only a backup has it")
+
+
+def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
+    """Of the base alone: what came since waits for its day to be dropped again."""
+    start = int(time.time()) // DAY * DAY - 9 * DAY
+    drop = int((time.time() - 5400) * 1000) << 20
+    migrated.clickhouse.query("INSERT INTO dropped_sources (day, attempt, epoch, topic, "
+                              f"partition, last) VALUES ({start // DAY}, {drop}, 1, "
+                              "'clicks', 0, 4)")
+    migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt) VALUES "
+                              f"('dropped_day', {start}, {drop})")
+    migrated.insert(some_clicks(7, 5, [(start, start + DAY)]), progress=False)
+    assert doctor(raw_days=7)[1]["dropped rows"] == (
+        "behind", f"rows of 1 dropped day, from {time.strftime('%Y-%m-%d', time.gmtime(start))}"
+        " on, were to be deleted and are still there: the aggregator's log says why")
+    migrated.clickhouse.query("ALTER TABLE settled UPDATE settled_at = now64(3) WHERE 1 "
+                              "SETTINGS mutations_sync = 1")
+    assert doctor(raw_days=7, clean_every="20m")[1]["dropped rows"][0] == "ok"
+
+    migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE 1 SETTINGS mutations_sync = 1")
+    migrated.insert(some_clicks(8, 3, [(start, start + DAY)]), progress=False)
+    assert doctor(raw_days=7)[1]["dropped rows"] == ("ok", "none is still there")
 
 
 @pytest.mark.parametrize("rules, command", [(0, "aggregator forget"),
