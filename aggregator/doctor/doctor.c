@@ -165,17 +165,23 @@ static int look_at_watermark(struct doctor *d, struct error *err)
 /* --- what is to be settled -------------------------------------------------
  */
 
-/* How long ago anything was settled, in ms; -1: nothing ever was. */
+/* How long ago anything was settled, in ms; -1: nothing ever was.  A time to
+ * come was told by a clock that was ahead, and tells nothing. */
 static int read_idle(struct doctor *d, int64_t *ret_ms, struct error *err)
 {
 	static const char sql[] =
 		"SELECT toUnixTimestamp64Milli(max(settled_at)), count() "
-		"FROM settled FORMAT TabSeparated";
+		"FROM settled WHERE settled_at <= now64(3, 'UTC') "
+		"FORMAT TabSeparated";
 	uint64_t n[2] = {0};
+	int64_t idle;
 
 	if (clickhouse_numbers(d->ch, sql, NULL, n, 2, err) < 0)
 		return error_wrap(err, "settled");
-	*ret_ms = n[1] ? settling_now(&d->settling) - (int64_t)n[0] : -1;
+	idle = settling_now(&d->settling) - (int64_t)n[0];
+	if (idle < 0)
+		idle = 0;
+	*ret_ms = n[1] ? idle : -1;
 	return 0;
 }
 

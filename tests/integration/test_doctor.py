@@ -195,6 +195,16 @@ def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
         "only a backup has it")
 
 
+def test_a_clock_that_was_ahead_does_not_say_that_nobody_settles(migrated, doctor):
+    report_now(migrated, recent(9, 10))
+    migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt, settled_at) SELECT "
+                              "'pass', 0, 2, now64(3, 'UTC') + toIntervalYear(1)")
+    assert doctor()[1]["hours"][0] == "behind"
+    migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt, settled_at) SELECT "
+                              "'pass', 0, 3, now64(3, 'UTC') - 1")
+    assert doctor()[1]["hours"][0] == "ok"
+
+
 def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
     """Of the base alone: what came since waits for its day to be dropped again."""
     start = int(time.time()) // DAY * DAY - 9 * DAY
