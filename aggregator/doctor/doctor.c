@@ -11,6 +11,7 @@
 #include "aggregator/doctor/unfinished_runs.h"
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile.h"
+#include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/rollups.h"
@@ -210,28 +211,108 @@ static int look_at_hours(struct doctor *d, const struct stale_list *stale,
 	return 0;
 }
 
-static int look_at_days(struct doctor *d, struct error *err)
+/* "[...]": the starts of those that were settled before. */
+static void put_settled_before(struct buf *list, const struct stale_list *days)
 {
-	int64_t now = settling_now(&d->settling);
+	const char *comma = "";
+
+	buf_putc(list, '[');
+	for (size_t i = 0; i < days->count; i++) {
+		if (!days->items[i].was)
+			continue;
+		buf_printf(list, "%s%" PRId64, comma, days->items[i].start);
+		comma = ",";
+	}
+	buf_putc(list, ']');
+}
+
+/* How many of these days have an hour that was settled since they were, so long
+ * ago that they were to follow. */
+static int count_overdue(struct doctor *d, struct buf *days, uint64_t *ret,
+			 struct error *err)
+{
+	static const char sql[] =
+		"SELECT countIf(since <= now64(3, 'UTC') - "
+		"toIntervalMillisecond({longest:Int64})) FROM (SELECT "
+		"intDiv(toUInt32(unit), 86400) * 86400 AS d, "
+		"maxIf(attempt, kind = 'link_day') AS n_day, "
+		"arrayMin(arrayMap(h -> if(h.1 > n_day, h.2, "
+		"now64(3, 'UTC')), groupArrayIf((attempt, settled_at), "
+		"kind = 'hour'))) AS since FROM settled "
+		"WHERE kind IN ('hour', 'link_day') "
+		"GROUP BY d HAVING has({days:Array(UInt32)}, d)) "
+		"FORMAT TabSeparated";
+	char longest[24];
+	const struct clickhouse_param params[] = {
+		{"param_longest", longest},
+		{"param_days", buf_cstr(days)},
+		{NULL, NULL}};
+
+	if (!params[1].value)
+		return error_set_nomem(err);
+	snprintf(longest, sizeof(longest), "%" PRId64,
+		 d->settings->resettle_every + DAY_AGE);
+	if (clickhouse_numbers(d->ch, sql, params, ret, 1, err) < 0)
+		return error_wrap(err, "settled days");
+	return 0;
+}
+
+/* Those that are held back have a line of their own. */
+static int read_overdue(struct doctor *d, int64_t closed_before, uint64_t *ret,
+			struct error *err)
+{
 	struct stale_list stale;
+	struct buf days = {0};
+	int status = 0;
+
+	*ret = 0;
+	if (progress_stale_days(d->ch, closed_before, INT64_MAX / 2, false,
+				&stale, err) < 0)
+		return -1;
+	put_settled_before(&days, &stale);
+	if (stale.count)
+		status = count_overdue(d, &days, ret, err);
+	buf_free(&days);
+	stale_list_release(&stale);
+	return status;
+}
+
+static void say_days(struct doctor *d, const struct stale_list *stale,
+		     uint64_t overdue)
+{
 	char first[CIVIL_NAME_MAX];
 	uint64_t fresh = 0;
 
-	if (progress_stale_days(d->ch, now - d->settings->day_grace - DAY_AGE,
-				INT64_MAX / 2, true, &stale, err) < 0)
-		return -1;
-	for (size_t i = 0; i < stale.count; i++)
-		fresh += !stale.items[i].was;
-	if (!stale.count)
+	for (size_t i = 0; i < stale->count; i++)
+		fresh += !stale->items[i].was;
+	if (!stale->count)
 		say(d, FINE, "days", "all that have ended are settled");
 	else
-		say(d, fresh ? BEHIND : FINE, "days",
+		say(d, fresh || overdue ? BEHIND : FINE, "days",
 		    "%zu to be settled, from %s on, %" PRIu64
-		    " of them for the first time",
-		    stale.count, civil_day_name(stale.items[0].start, first),
-		    fresh);
+		    " of them for the first time, %" PRIu64
+		    " with late clicks that waited for longer than %d hours",
+		    stale->count, civil_day_name(stale->items[0].start, first),
+		    fresh, overdue, (int)(DAY_AGE / CLOCK_HOUR));
+}
+
+static int look_at_days(struct doctor *d, struct error *err)
+{
+	int64_t closed_before =
+		settling_now(&d->settling) - d->settings->day_grace - DAY_AGE;
+	struct stale_list stale;
+	uint64_t overdue = 0;
+	int status = 0;
+
+	if (progress_stale_days(d->ch, closed_before, INT64_MAX / 2, true,
+				&stale, err) < 0)
+		return -1;
+	if (stale.count)
+		status = read_overdue(d, closed_before, &overdue, err);
+	if (status == 0)
+		say_days(d, &stale, overdue);
 	stale_list_release(&stale);
-	return 0;
+	return status;
 }
 
 static int look_at_held(struct doctor *d, struct error *err)
@@ -253,27 +334,57 @@ static int look_at_held(struct doctor *d, struct error *err)
 	return 0;
 }
 
+/* The days that have late clicks, and are settled with them before they are
+ * copied; *ret. */
+static int count_before_copy(struct doctor *d, const struct day_copy_kind *kind,
+			     int64_t due, uint64_t *ret, struct error *err)
+{
+	char closed[24];
+	const struct clickhouse_param params[] = {{"param_closed", closed},
+						  {NULL, NULL}};
+	struct buf sql = {0};
+	int status;
+
+	snprintf(closed, sizeof(closed), "%" PRId64,
+		 settling_now(&d->settling) - CLOCK_DAY - due);
+	buf_printf(&sql,
+		   "SELECT count() FROM " SQL_DAY_ATTEMPTS
+		   "WHERE n_day > 0 AND n_hour > n_day AND %s AND "
+		   "toInt64(d) * 1000 <= {closed:Int64} FORMAT TabSeparated",
+		   kind->which);
+	status = buf_cstr(&sql) ? clickhouse_numbers(d->ch, sql.data, params,
+						     ret, 1, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
 static int look_at_copy(struct doctor *d, const char *what, const char *done,
 			const struct day_copy_kind *kind, struct error *err)
 {
 	/* How long after a day's end (ms) it is to be done. */
 	int64_t due = kind->when_late ? d->settings->clicks.late_window
 				      : d->settings->day_grace;
-	char text[CIVIL_NAME_MAX];
-	uint64_t days;
+	char text[CIVIL_NAME_MAX], others[64] = "";
+	uint64_t days, before = 0;
 	int64_t first, since;
 
-	if (day_copy_pending(&d->settling, kind, &days, &first, err) < 0)
+	if (day_copy_pending(&d->settling, kind, &days, &first, err) < 0 ||
+	    count_before_copy(d, kind, due, &before, err) < 0)
 		return -1;
+	if (before)
+		snprintf(others, sizeof(others),
+			 "; %" PRIu64 " with late clicks to be settled before",
+			 before);
 	since = (first + CLOCK_DAY / 1000) * 1000 + due;
 	if (!days)
-		say(d, FINE, what, "no day waits for it");
+		say(d, FINE, what, "no day waits for it%s", others);
 	else
 		say(d,
 		    settling_now(&d->settling) > since + DAY_AGE ? BEHIND
 								 : FINE,
-		    what, "%" PRIu64 " day%s to be %s, from %s on", days,
-		    plural(days), done, civil_day_name(first, text));
+		    what, "%" PRIu64 " day%s to be %s, from %s on%s", days,
+		    plural(days), done, civil_day_name(first, text), others);
 	return 0;
 }
 

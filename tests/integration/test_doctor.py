@@ -205,6 +205,32 @@ def test_a_clock_that_was_ahead_does_not_say_that_nobody_settles(migrated, docto
     assert doctor()[1]["hours"][0] == "ok"
 
 
+def test_a_day_with_late_clicks_that_is_not_settled_again_is_behind(migrated, doctor):
+    start = int(time.time()) // DAY * DAY - 2 * DAY
+
+    def add(kind, unit, attempt, hours_ago, blocks):
+        migrated.clickhouse.query(
+            "INSERT INTO settled (kind, unit, attempt, blocks, settled_at) SELECT "
+            f"'{kind}', {unit}, {attempt}, {blocks}, now64(3) - {hours_ago * 3600}")
+
+    add("hour", start, 1, 30, 1)
+    add("link_day", start, 2, 29, 1)
+    assert doctor()[1]["days"] == ("ok", "all that have ended are settled")
+    add("hour", start + 3600, 3, 5, 1)
+    page = doctor()[1]
+    assert page["days"][0] == "ok" and ", 0 with late clicks that" in page["days"][1]
+    assert page["owners' days"] == (
+        "ok", "no day waits for it; 1 with late clicks to be settled before")
+    assert page["sealing"] == ("ok", "no day waits for it")
+    # Others come all the time.
+    add("hour", start + 7200, 4, 8, 1)
+    add("hour", start + 3600, 5, 0, 2)
+    level, said = doctor()[1]["days"]
+    assert level == "behind"
+    assert ", 1 with late clicks that waited for longer than 6 hours" in said
+    assert doctor(resettle_every="3h")[1]["days"][0] == "ok"
+
+
 def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
     """Of the base alone: what came since waits for its day to be dropped again."""
     start = int(time.time()) // DAY * DAY - 9 * DAY
