@@ -8,6 +8,7 @@
 #include "aggregator/doctor/differences.h"
 #include "aggregator/doctor/dropped_rows.h"
 #include "aggregator/doctor/forgotten_rows.h"
+#include "aggregator/doctor/not_counted.h"
 #include "aggregator/doctor/unfinished_runs.h"
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile.h"
@@ -654,6 +655,69 @@ static int compare_tables(struct doctor *d, const struct stale_list *hours,
 	return 0;
 }
 
+/* --- what no count has ------------------------------------------------------
+ */
+
+struct short_days {
+	struct doctor *d;
+	const struct stale_list *hours;
+	uint64_t count;
+};
+
+static int take_short(void *arg, const struct short_day *day, struct error *err)
+{
+	struct short_days *days = arg;
+	char from[CIVIL_NAME_MAX], to[CIVIL_NAME_MAX];
+
+	(void)err;
+	if (is_stale(days->hours, day->start) || days->count++ >= DAYS_SHOWN)
+		return 0;
+	civil_day_name(day->start, from);
+	say(days->d, WRONG, "short",
+	    "%s: of %" PRIu64 " rows that collectors reported %" PRIu64
+	    " were not there when its hours were settled: see 'collector "
+	    "verify'; 'aggregator settle --from %s --to %s' takes it as it is",
+	    from, day->reported, day->missing, from,
+	    civil_day_name(day->start + CLOCK_DAY / 1000, to));
+	return 0;
+}
+
+static int look_at_short(struct doctor *d, const struct stale_list *hours,
+			 struct error *err)
+{
+	struct short_days days = {.d = d, .hours = hours};
+
+	if (not_counted_short_days(d->ch, take_short, &days, err) < 0)
+		return -1;
+	if (days.count > DAYS_SHOWN)
+		say(d, WRONG, "short", "and %" PRIu64 " more days",
+		    days.count - DAYS_SHOWN);
+	if (!days.count)
+		say(d, FINE, "short",
+		    "no hour was settled from fewer rows than were reported");
+	return 0;
+}
+
+/* Who sends a dead letter again has it counted; it is told of for a day. */
+static int look_at_not_counted(struct doctor *d, struct error *err)
+{
+	struct not_counted n;
+
+	if (not_counted_read(d->ch, &n, err) < 0)
+		return -1;
+	say(d,
+	    n.lost	      ? WRONG
+	    : n.dead_lettered ? BEHIND
+			      : FINE,
+	    "not counted",
+	    "%" PRIu64 " dead letter%s and %" PRIu64
+	    " offset%s that Kafka no longer held, in reports of the last 24 "
+	    "hours%s",
+	    n.dead_lettered, plural(n.dead_lettered), n.lost, plural(n.lost),
+	    n.dead_lettered + n.lost ? ": see GET /v1/pipeline" : "");
+	return 0;
+}
+
 static int look_at_forgotten(struct doctor *d, struct error *err)
 {
 	struct forgotten_rows f;
@@ -781,6 +845,8 @@ static int look(struct doctor *d, struct error *err)
 	    (look_at_days(d, err) < 0 || look_at_held(d, err) < 0 ||
 	     look_at_copies(d, err) < 0 || look_at_retention(d, err) < 0 ||
 	     look_at_dropped(d, err) < 0 || look_at_runs(d, err) < 0 ||
+	     look_at_short(d, &hours, err) < 0 ||
+	     look_at_not_counted(d, err) < 0 ||
 	     compare_tables(d, &hours, err) < 0 ||
 	     look_at_forgotten(d, err) < 0 || look_at_events(d, err) < 0))
 		status = -1;

@@ -49,7 +49,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert status == 0
     assert list(page) == ["tables", "watermark", "topics", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "days' values", "rollups",
-                          "retention", "dropped rows", "runs", "rows", "hours' values", "links' slots", "sealed days",
+                          "retention", "dropped rows", "runs", "short", "not counted", "rows", "hours' values", "links' slots", "sealed days",
                           "owners' rows", "owners' values", "owners' daily", "values' rows",
                           "rolled up",
                           "forgotten", "events", "late"]
@@ -229,6 +229,49 @@ def test_a_day_with_late_clicks_that_is_not_settled_again_is_behind(migrated, do
     assert level == "behind"
     assert ", 1 with late clicks that waited for longer than 6 hours" in said
     assert doctor(resettle_every="3h")[1]["days"][0] == "ok"
+
+
+def test_hours_that_were_settled_from_fewer_rows_than_reported_are_short(
+        aggregator, migrated, program, doctor):
+    now = int(time.time()) // DAY * DAY - 3600
+    date, after = [time.strftime("%Y-%m-%d", time.gmtime(now + n * DAY)) for n in (0, 1)]
+    report_now(migrated, some_clicks(10, 60, [(now, now + 900)]))
+    migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset >= 50 "
+                              "SETTINGS mutations_sync = 1")
+    made = aggregator()
+    settled(made, 50, start=now, end=now + 3600)
+    status, page = doctor()
+    assert status == 1
+    assert page["short"] == (
+        "WRONG", f"{date}: of 60 rows that collectors reported 10 were not there when its "
+        f"hours were settled: see 'collector verify'; 'aggregator settle --from {date} "
+        f"--to {after}' takes it as it is")
+    status, said = program("aggregator", args=["settle", "--from", date, "--to", after],
+                           start=False).run()
+    assert status == 0, said
+    assert doctor()[1]["short"][0] == "ok"
+
+
+def test_what_no_row_was_made_of_is_told_for_a_day(migrated, doctor):
+    def tell(first, dead, lost, hours_ago):
+        migrated.clickhouse.query(
+            "INSERT INTO ingest_progress (topic, partition, partitions, first, last, rows, "
+            "dead_lettered, lost, append_time, inserted_at) SELECT 'clicks', 0, 1, "
+            f"{first}, {first + 9}, 0, {dead}, {lost}, now64(3, 'UTC'), now64(3, 'UTC') - "
+            f"{hours_ago * 3600}")
+
+    tell(0, 3, 7, 25)
+    assert doctor()[1]["not counted"] == (
+        "ok", "0 dead letters and 0 offsets that Kafka no longer held, in reports of the "
+        "last 24 hours")
+    tell(10, 1, 0, 23)
+    tell(10, 1, 0, 22)
+    assert doctor()[1]["not counted"] == (
+        "behind", "1 dead letter and 0 offsets that Kafka no longer held, in reports of the "
+        "last 24 hours: see GET /v1/pipeline")
+    tell(20, 0, 5, 0)
+    level, said = doctor()[1]["not counted"]
+    assert level == "WRONG" and "1 dead letter and 5 offsets" in said
 
 
 def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
