@@ -407,6 +407,27 @@ static int run(struct forgetting *f, struct error *err)
 	return 0;
 }
 
+/* The list is printed, or somebody is forgotten: with both, who reads the list
+ * would take whom he named for forgotten. */
+static int check_options(struct app *app, struct error *err)
+{
+	static const char *const others[] = {"visitor", "link", "link-id",
+					     "file"};
+
+	if (app_option_value(app, "link") && app_option_value(app, "link-id"))
+		return error_set(err, ERROR_USAGE,
+				 "--link or --link-id, not both");
+	for (size_t i = 0; app_option_value(app, "list") &&
+			   i < sizeof(others) / sizeof(*others);
+	     i++)
+		if (app_option_value(app, others[i]))
+			return error_set(err, ERROR_USAGE,
+					 "--list and --%s, not both: it "
+					 "forgets nobody",
+					 others[i]);
+	return 0;
+}
+
 int aggregator_forget(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;
@@ -418,9 +439,8 @@ int aggregator_forget(struct app *app, const void *arg, struct error *err)
 	struct settling_session session;
 	int status;
 
-	if (app_option_value(app, "link") && app_option_value(app, "link-id"))
-		return error_set(err, ERROR_USAGE,
-				 "--link or --link-id, not both");
+	if (check_options(app, err) < 0)
+		return -1;
 	status = settling_open(&f.settling, &session, app, &config->clickhouse,
 			       "forget", err);
 	f.links = (struct link_sources){app, config, f.settling.ch};

@@ -504,6 +504,9 @@ def test_of_one_who_is_listed_twice_the_latest_time_counts(
     (("--link-id", "9x"), 64, "'9x' is no number"),
     (("--link-id", "18446744073709551616"), 64, "is no number"),
     (("--link", "a", "--link-id", "1"), 64, "not both"),
+    (("--list", "--visitor", "A" * 40), 64, "--list and --visitor, not both: it forgets nobody"),
+    (("--list", "--link-id", "1"), 64, "--list and --link-id, not both"),
+    (("--list", "--file", "/nonexistent/list"), 64, "--list and --file, not both"),
     (("--file", "/nonexistent/list"), 66, "/nonexistent/list"),
 ])
 def test_a_wrong_wish_is_one_clear_line(world, clickhouse, forget, args, status,  # noqa: F811
