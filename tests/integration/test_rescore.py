@@ -38,8 +38,8 @@ def rescore(program, workdir):
 
 def visit(rng, at, **fields):
     return make_click(rng, at, 1, **{
-        "outcome": "redirected", "verdict": "human", "user_agent": CHROME,
-        "device_class": "desktop", **fields})
+        "outcome": "redirected", "verdict": "human", "verdict_reason": "",
+        "user_agent": CHROME, "device_class": "desktop", **fields})
 
 
 def some_visits(count=300, start=DAY, hours=3, **fields):
@@ -205,6 +205,22 @@ def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
     eventually(lambda: ask(made, code="code1", **{
         "from": rfc3339(DAY), "to": rfc3339(DAY + 86400)})["total"][
             "clicks"] == 40, what="the day not to be read as it was sealed")
+
+
+def test_hours_are_told_of_what_their_counts_are_made_of(clickhouse, migrated,
+                                                         rescore):
+    """A reason is counted by day, as is a class; a version is not."""
+    agent = {"user_agent": "Visitor/1.0", "verdict": "bot", "device_class": "robot",
+             "verdict_reason": "listed crawler"}
+    migrated.insert(some_visits(20, hours=1, **agent) +
+                    some_visits(20, DAY + 3600, hours=1,
+                                **{**agent, "verdict_reason": "rule: rented"}) +
+                    some_visits(20, DAY + 7200, hours=1,
+                                **{**agent, "device_class": "other"}))
+    output = rescore("2026-10-25")
+    assert ": 0 verdicts changed, 60 rows relabelled, 2 hours will be settled " \
+        "again\n" in output
+    assert hours_told(clickhouse) == [DAY + 3600, DAY + 7200]
 
 
 # --- one owner's ---------------------------------------------------------------

@@ -8,8 +8,9 @@ import subprocess
 import pytest
 import yaml
 from support.asking import aggregator, ask_range, settled  # noqa: F401
-from support.clicks import counted, instant, make_click
+from support.clicks import counted, groups_of, instant, make_click, without_visitors
 from support.collecting import *  # noqa: F403
+from support.copied_days import wait_copied
 from support.events import CHROME, GOOGLEBOT, click
 from support.mmdb import Mmdb
 from support.program import BIN, eventually
@@ -186,6 +187,33 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
     assert f"{changes} verdicts changed" in rescore(chosen=[])
     found = clickhouse.rows(f"SELECT {columns} FROM clicks ORDER BY offset")
     assert [r["verdict"] for r in found] == [r["verdict"] for r in before]
+
+
+def test_a_day_is_copied_again_when_only_reasons_change(rescore, clickhouse, migrated,
+                                                        aggregator):
+    """No verdict does, and a reason is one of the values that days are copied of."""
+    before = past_clicks(300)
+    migrated.insert(before)
+    made = aggregator(resettle_every="0s", watermark_every="500ms", owner_rows_max=0)
+    wait_copied(clickhouse, "value_day", before)
+
+    def reasons_are_those_of(rows):
+        for of in {}, {"owner": "ann"}:
+            answer = ask_range(made, DAY, DAY + 86400, group_by="verdict_reason",
+                               bots="include", **of)
+            if {g.pop("value"): without_visitors(g) for g in answer["groups"]} != \
+                    groups_of([r for r in rows if not of or r["owner"] == "ann"],
+                              "verdict_reason", "include"):
+                return False
+        return True
+    eventually(lambda: reasons_are_those_of(before), what="the copied day")
+
+    rented = {"verdict": "bot", "reason": "rented", "agent": "Googlebot"}
+    assert ": 0 verdicts changed" in rescore(chosen=[rented])
+    after = [{**row, "verdict_reason": "rule: rented"} if row["verdict"] == "bot"
+             else row for row in before]
+    assert after != before
+    eventually(lambda: reasons_are_those_of(after), what="the reasons of now")
 
 
 def test_rules_judge_an_owner_s_past_days(rescore, clickhouse, migrated):

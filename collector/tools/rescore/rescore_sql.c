@@ -503,13 +503,17 @@ void rescore_sql_fill_bursts(const struct rescore *rs, struct buf *sql)
 		lost, BURST_NOT_FOUND, BURST_CODES, codes, lost);
 }
 
+/* Hours to be settled again are those of rows whose verdict, reason or class
+ * changes: these are counted.  The version alone is not. */
 void rescore_sql_preview(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "SELECT toInt8(verdict) AS was, ");
 	put_verdict(rs, sql);
 	buf_puts(sql, " AS now, count(), groupUniqArrayIf("
 		      "intDiv(toUnixTimestamp(ts), 3600) * 3600, "
-		      "was != now OR device_class != ");
+		      "was != now OR verdict_reason != ");
+	put_reason(rs, sql);
+	buf_puts(sql, " OR device_class != ");
 	put_class(rs, sql);
 	buf_puts(sql, ") FROM clicks WHERE ");
 	put_day(rs, sql);
