@@ -213,6 +213,56 @@ def test_a_row_that_hides_another_event_is_named(world):
     assert (said["rows"], said["missing"]) == (200, 3)
 
 
+def test_a_row_that_hides_another_event_is_named_beside_a_dead_letter(world):
+    """And beside other offsets that have no row, or a row and no event."""
+    world.send(8)
+    time.sleep(0.01)
+    world.send_raw([b"\xff not a click"])
+    world.send(55)
+    abort(world, 3)  # 64 to 66, and the mark
+    world.send(132)
+    world.collect()
+    hide(world, 7, 9, 10, 63)
+    status, said = world.ask("verify")
+    assert status == 1
+    assert named(said) == [("other", 0, 7, 7), ("other", 0, 9, 10),
+                           ("other", 0, 63, 63)]
+
+    hide(world, 100, 199)
+    world.clickhouse.query("INSERT INTO clicks SELECT * REPLACE (65 AS offset) "
+                           "FROM (SELECT * FROM clicks WHERE offset = 68)")
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset = 198",
+                           mutations_sync=1)
+    drop(world, 5)
+    status, said = world.ask("verify")
+    assert status == 1
+    assert sorted(named(said)) == [
+        ("missing", 0, 198, 198), ("other", 0, 7, 7), ("other", 0, 9, 10),
+        ("other", 0, 63, 63), ("other", 0, 100, 100), ("other", 0, 199, 199),
+        ("unknown", 0, 65, 65)]
+
+
+def abort(world, count):
+    """So many events of a transaction that ends as if it had not been."""
+    from confluent_kafka import Producer
+    producer = Producer({"bootstrap.servers": world.kafka.bootstrap,
+                         "transactional.id": world.topics["topic_clicks"]})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for i in range(count):
+        producer.produce(world.topics["topic_clicks"], click(i), partition=0)
+    producer.flush(30)
+    producer.abort_transaction(30)
+
+
+def hide(world, *offsets):
+    """Kafka stored what it holds there at another time, among those of the rest."""
+    world.clickhouse.query(
+        "ALTER TABLE clicks UPDATE append_time = append_time + toIntervalMillisecond("
+        "if(append_time = (SELECT min(append_time) FROM clicks), 1, -1)) WHERE "
+        f"offset IN ({', '.join(map(str, offsets))})", mutations_sync=1)
+
+
 def test_events_read_again_under_another_epoch_are_named(world):
     world.send(50)
     world.collect()

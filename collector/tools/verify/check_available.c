@@ -12,14 +12,105 @@
  * gives offsets that have a row to new events.  Such a row hides that its event
  * is not stored.  When Kafka stored an event tells the two apart: the times of
  * 64 offsets are summed up on both sides, and looked at one by one where the
- * sums differ.
+ * sums differ.  Where not all of the 64 have a row (dead letters, events that
+ * are missing or wait), Kafka's are summed up again, of those that have one.
  */
 
 /* Words of 64 offsets that are looked at one by one; of more, all offsets are
- * taken for other events. */
+ * taken for other events, unless there are rows that Kafka has not: these are
+ * findings of their own. */
 #define NAMED_MAX 1000
+/* Words that are read again in one go. */
+#define AGAIN_WORDS 512
 
-static int read_times(struct verify *v, struct span *span, uint64_t first,
+/* Only what lies in the window: Kafka may have dropped what is before it. */
+static int read_words(struct verify *v, struct span *span, uint64_t first,
+		      uint64_t last, struct error *err)
+{
+	const struct window *w = &v->window;
+	uint64_t from = w->base + first * 64;
+
+	return verify_read_again(v, span, from > w->first ? from : w->first,
+				 w->base + last * 64 + 63, err);
+}
+
+/* Of AGAIN_WORDS from `first` on: the events that have a row. */
+struct sums {
+	uint64_t first; /* word */
+	uint64_t seen[AGAIN_WORDS], ms[AGAIN_WORDS];
+};
+
+static void sum_up(struct sums *s, const struct window *w,
+		   const struct kafka_record *record)
+{
+	uint64_t at = (uint64_t)record->offset - w->base,
+		 i = at / 64 - s->first;
+	uint64_t bit = UINT64_C(1) << at % 64;
+
+	if (!(window_word(w, IN_ROWS, at / 64) & bit))
+		return;
+	s->seen[i] |= bit;
+	if (record->time_ms < 0 || s->ms[i] == WINDOW_TIME_UNKNOWN)
+		s->ms[i] = WINDOW_TIME_UNKNOWN;
+	else
+		s->ms[i] += (uint64_t)record->time_ms;
+}
+
+/* A word of which Kafka has dropped some meanwhile cannot be compared. */
+static void take_sum(const struct sums *s, struct window *w, uint64_t word)
+{
+	uint64_t both =
+		window_word(w, IN_KAFKA, word) & window_word(w, IN_ROWS, word);
+
+	window_set_time(w, TIMES_OF_KAFKA, word,
+			s->seen[word - s->first] == both
+				? s->ms[word - s->first]
+				: WINDOW_TIME_UNKNOWN);
+}
+
+/* Reads the words from `first` to `last` again, and takes the sums of those
+ * that are uneven. */
+static int sum_words(struct verify *v, struct span *span, uint64_t first,
+		     uint64_t last, struct error *err)
+{
+	struct window *w = &v->window;
+	struct sums sums = {.first = first};
+	struct kafka_record record;
+	uint64_t at = first, word;
+	int status;
+
+	if (read_words(v, span, first, last, err) < 0)
+		return -1;
+	while ((status = kafka_reader_next(v->again, &record, err)) > 0) {
+		sum_up(&sums, w, &record);
+		kafka_record_release(&record);
+	}
+	if (status < 0)
+		return -1;
+	while ((word = window_next_uneven(w, &at)) <= last)
+		take_sum(&sums, w, word);
+	return 0;
+}
+
+static int sum_uneven_words(struct verify *v, struct span *span,
+			    struct error *err)
+{
+	struct window *w = &v->window;
+	uint64_t at = 0, first, last, next;
+
+	for (first = window_next_uneven(w, &at); first != UINT64_MAX;
+	     first = next) {
+		last = first;
+		while ((next = window_next_uneven(w, &at)) != UINT64_MAX &&
+		       next - first < AGAIN_WORDS)
+			last = next;
+		if (sum_words(v, span, first, last, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_times(struct verify *v, struct span *span, uint64_t word,
 		      int64_t ret_ms[64], struct error *err)
 {
 	struct kafka_record record;
@@ -27,7 +118,7 @@ static int read_times(struct verify *v, struct span *span, uint64_t first,
 
 	for (int i = 0; i < 64; i++)
 		ret_ms[i] = -1;
-	if (verify_read_again(v, span, first, first + 63, err) < 0)
+	if (read_words(v, span, word, word, err) < 0)
 		return -1;
 	while ((status = kafka_reader_next(v->again, &record, err)) > 0) {
 		ret_ms[record.offset % 64] = record.time_ms;
@@ -51,13 +142,14 @@ static int note_other(struct verify *v, struct span *span, uint64_t offset,
 }
 
 static int compare_word(struct verify *v, struct span *span,
-			const struct stretch *part, uint64_t first,
+			const struct stretch *part, uint64_t word,
 			struct error *err)
 {
+	uint64_t first = v->window.base + word * 64;
 	int64_t kafka[64], rows[64];
 
 	if (stored_rows_times(&v->ask, part, first, rows, err) < 0 ||
-	    read_times(v, span, first, kafka, err) < 0)
+	    read_times(v, span, word, kafka, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < 64; i++) {
 		if (rows[i] < 0 || kafka[i] < 0 || rows[i] == kafka[i])
@@ -74,14 +166,19 @@ static int find_others(struct verify *v, struct span *span,
 	struct window *w = &v->window;
 	uint64_t at = 0, index, count, named = 0;
 
+	if (sum_uneven_words(v, span, err) < 0)
+		return -1;
 	while ((index = window_next_other(w, &at)) != UINT64_MAX) {
 		if (named++ < NAMED_MAX) {
-			if (compare_word(v, span, part, w->base + index * 64,
-					 err) < 0)
+			if (compare_word(v, span, part, index, err) < 0)
 				return -1;
 			continue;
 		}
-		count = (uint64_t)__builtin_popcountll(w->sets[IN_ROWS][index]);
+		if (window_word(w, IN_ROWS, index) &
+		    ~window_word(w, IN_KAFKA, index))
+			continue;
+		count = (uint64_t)__builtin_popcountll(
+			window_word(w, IN_ROWS, index));
 		span->missing += count;
 		v->findings.events[FINDING_OTHER] += count;
 		v->findings.unnamed++;

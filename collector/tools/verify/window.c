@@ -133,22 +133,56 @@ void window_add_time(struct window *w, enum window_times whose, uint64_t index,
 		*sum = ms == WINDOW_TIME_UNKNOWN ? ms : *sum + ms;
 }
 
-static bool are_others(const struct window *w, uint64_t i)
+void window_set_time(struct window *w, enum window_times whose, uint64_t index,
+		     uint64_t ms)
+{
+	if (index < words_in(w))
+		w->times[whose][index] = ms;
+}
+
+uint64_t window_word(const struct window *w, enum window_set set,
+		     uint64_t index)
+{
+	return index < words_in(w) ? w->sets[set][index] : 0;
+}
+
+static bool is_uneven(const struct window *w, uint64_t i)
+{
+	return w->sets[IN_KAFKA][i] & w->sets[IN_ROWS][i] &&
+	       w->sets[IN_KAFKA][i] != w->sets[IN_ROWS][i];
+}
+
+/* The sum of the rows' times has those of offsets that Kafka has not, so that
+ * it says nothing where there are some. */
+static bool may_be_others(const struct window *w, uint64_t i)
 {
 	uint64_t kafka = w->times[TIMES_OF_KAFKA][i],
 		 rows = w->times[TIMES_OF_ROWS][i];
 
-	return w->sets[IN_KAFKA][i] == w->sets[IN_ROWS][i] && kafka != rows &&
-	       kafka != WINDOW_TIME_UNKNOWN && rows != WINDOW_TIME_UNKNOWN;
+	if (!(w->sets[IN_KAFKA][i] & w->sets[IN_ROWS][i]) ||
+	    kafka == WINDOW_TIME_UNKNOWN || rows == WINDOW_TIME_UNKNOWN)
+		return false;
+	return kafka != rows || w->sets[IN_ROWS][i] & ~w->sets[IN_KAFKA][i];
+}
+
+static uint64_t next_word(const struct window *w, uint64_t *index,
+			  bool (*is)(const struct window *w, uint64_t i))
+{
+	while (*index < words_in(w)) {
+		if (is(w, (*index)++))
+			return *index - 1;
+	}
+	return UINT64_MAX;
+}
+
+uint64_t window_next_uneven(const struct window *w, uint64_t *index)
+{
+	return next_word(w, index, is_uneven);
 }
 
 uint64_t window_next_other(const struct window *w, uint64_t *index)
 {
-	while (*index < words_in(w)) {
-		if (are_others(w, (*index)++))
-			return *index - 1;
-	}
-	return UINT64_MAX;
+	return next_word(w, index, may_be_others);
 }
 
 static void subtract(struct window *w, size_t i, unsigned but)

@@ -66,10 +66,20 @@ void window_clear_range(struct window *w, enum window_set set, uint64_t first,
 /* Adds to the sum of the word at base + 64 * index. */
 void window_add_time(struct window *w, enum window_times whose, uint64_t index,
 		     uint64_t ms);
+void window_set_time(struct window *w, enum window_times whose, uint64_t index,
+		     uint64_t ms);
+/* The bits of base + 64 * index and the 63 after it. */
+uint64_t window_word(const struct window *w, enum window_set set,
+		     uint64_t index);
+
+/* The next word at *index or later of which some offsets are in IN_KAFKA and
+ * IN_ROWS, and some in one of them alone; moves *index behind it.  Returns its
+ * index, or UINT64_MAX. */
+uint64_t window_next_uneven(const struct window *w, uint64_t *index);
 /*
- * The next word at *index or later that has the same offsets in IN_KAFKA and
- * IN_ROWS, and other times in the one than in the other; moves *index behind
- * it.  Returns its index, or UINT64_MAX.
+ * The next word at *index or later that may have an offset with one time in
+ * IN_KAFKA and another in IN_ROWS; moves *index behind it.  Returns its index,
+ * or UINT64_MAX.  Kafka's times are to be those of offsets in both.
  */
 uint64_t window_next_other(const struct window *w, uint64_t *index);
 
