@@ -4,74 +4,201 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cut_is_there(const struct cut_log *log, uint64_t offset, int64_t at_ms,
-		 bool *ret, struct error *err)
+/* What Kafka has where an event was stored. */
+enum found {
+	FOUND_SAME,
+	FOUND_OTHER,
+	/* Nothing.  That proves nothing: a transaction ended there, or the
+	 * topic was compacted, in the log that was read or in a new one. */
+	FOUND_HOLE,
+};
+
+static int look(const struct cut_log *log, const struct stored_event *event,
+		enum found *ret, struct error *err)
 {
 	struct kafka_record record;
 	int got;
 
 	if (kafka_reader_open(log->reader, log->topic, log->partition,
-			      (int64_t)offset, (int64_t)offset + 1, err) < 0)
+			      (int64_t)event->last, (int64_t)event->last + 1,
+			      err) < 0)
 		return -1;
 	got = kafka_reader_next(log->reader, &record, err);
 	if (got < 0)
 		return -1;
-	*ret = !got || record.time_ms == at_ms;
-	if (got)
-		kafka_record_release(&record);
+	*ret = FOUND_HOLE;
+	if (!got)
+		return 0;
+	*ret = record.time_ms == event->at_ms ? FOUND_SAME : FOUND_OTHER;
+	kafka_record_release(&record);
 	return 0;
 }
 
-/* The first batch whose last event is not there, or their number. */
-static int find_batch(const struct cut_log *log,
-		      const struct stored_batches *batches, size_t *ret,
-		      struct error *err)
+/* What Kafka has of `events`, ascending, from `first` on. */
+struct comparison {
+	uint64_t end;	 /* one past the last that is the same; or `first` */
+	enum found last; /* of the last one that is no hole */
+};
+
+static void compare_one(struct comparison *c, const struct kafka_record *record,
+			const struct stored_event *event)
 {
-	size_t low = 0, high = batches->count, at;
-	bool there;
-
-	while (low < high) {
-		at = low + (high - low) / 2;
-		if (cut_is_there(log, batches->items[at].last,
-				 batches->items[at].at_ms, &there, err) < 0)
-			return -1;
-		if (there)
-			low = at + 1;
-		else
-			high = at;
-	}
-	*ret = low;
-	return 0;
+	c->last = record->time_ms == event->at_ms ? FOUND_SAME : FOUND_OTHER;
+	if (c->last == FOUND_SAME)
+		c->end = event->last + 1;
 }
 
-/* One past the last event that is there of those in `rows`, ascending; `first`
- * when none is. */
-static int find_event(const struct cut_log *log, uint64_t first,
-		      const struct stored_batches *rows, uint64_t *ret,
-		      struct error *err)
+static int compare(const struct cut_log *log, uint64_t first,
+		   const struct stored_batches *events, struct comparison *ret,
+		   struct error *err)
 {
 	struct kafka_record record;
 	size_t i = 0;
 	int got;
 
-	*ret = first;
-	if (!rows->count)
+	*ret = (struct comparison){first, FOUND_HOLE};
+	if (!events->count)
 		return 0;
 	if (kafka_reader_open(
 		    log->reader, log->topic, log->partition, (int64_t)first,
-		    (int64_t)rows->items[rows->count - 1].last + 1, err) < 0)
+		    (int64_t)events->items[events->count - 1].last + 1,
+		    err) < 0)
 		return -1;
 	while ((got = kafka_reader_next(log->reader, &record, err)) > 0) {
 		uint64_t offset = (uint64_t)record.offset;
 
-		while (i < rows->count && rows->items[i].last < offset)
+		while (i < events->count && events->items[i].last < offset)
 			i++;
-		if (i < rows->count && rows->items[i].last == offset &&
-		    rows->items[i].at_ms == record.time_ms)
-			*ret = offset + 1;
+		if (i < events->count && events->items[i].last == offset)
+			compare_one(ret, &record, &events->items[i]);
 		kafka_record_release(&record);
 	}
 	return got;
+}
+
+static bool is_links(const struct stored_key *key)
+{
+	return strcmp(key->table, "links") == 0;
+}
+
+/* --- whether it was cut --------------------------------------------------- */
+
+enum {
+	LOOK_BACK = 4096,	/* offsets at once, at first */
+	LOOK_BACK_MAX = 1 << 20 /* and then */
+};
+
+/* The last of the events from `first` up to `end` that Kafka holds and whose
+ * times are known: those with a row, of links the batches' last ones. */
+static int look_back(const struct cut_log *log, struct clickhouse *ch,
+		     const struct stored_key *key, uint64_t first, uint64_t end,
+		     enum found *ret, struct error *err)
+{
+	struct stored_batches events = {0};
+	struct comparison c;
+	int status;
+
+	status = is_links(key)
+			 ? stored_batches(ch, key, first, end, &events, err)
+			 : stored_events(ch, key, first, end, &events, err);
+	if (status == 0)
+		status = compare(log, first, &events, &c, err);
+	if (status == 0)
+		*ret = c.last;
+	stored_batches_release(&events);
+	return status;
+}
+
+int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
+		 const struct stored_key *key,
+		 const struct stored_report *report, uint64_t since, bool *ret,
+		 struct error *err)
+{
+	const struct stored_event last = {report->batch_last, report->batch_ms};
+	uint64_t end = last.last, first, step = LOOK_BACK;
+	enum found found;
+
+	if (look(log, &last, &found, err) < 0)
+		return -1;
+	while (found == FOUND_HOLE && end > since) {
+		first = end - since > step ? end - step : since;
+		if (look_back(log, ch, key, first, end, &found, err) < 0)
+			return -1;
+		end = first;
+		step = step < LOOK_BACK_MAX ? step * 16 : step;
+	}
+	*ret = found != FOUND_OTHER;
+	return 0;
+}
+
+/* --- where it was cut ----------------------------------------------------- */
+
+/* Looks at the last event of batch *at; where that is a hole, at those of
+ * batches before it, from `low` on, then behind it, up to `high`. */
+static int look_around(const struct cut_log *log,
+		       const struct stored_batches *batches, size_t low,
+		       size_t high, size_t *at, enum found *ret,
+		       struct error *err)
+{
+	size_t middle = *at;
+
+	for (*at = middle + 1; *at > low;) {
+		--*at;
+		if (look(log, &batches->items[*at], ret, err) < 0)
+			return -1;
+		if (*ret != FOUND_HOLE)
+			return 0;
+	}
+	for (*at = middle + 1; *at < high; ++*at) {
+		if (look(log, &batches->items[*at], ret, err) < 0)
+			return -1;
+		if (*ret != FOUND_HOLE)
+			return 0;
+	}
+	return 0;
+}
+
+/* Those before *ret_there are there, *ret_other and those behind it are not; of
+ * what is between the two Kafka has nothing. */
+static int find_batch(const struct cut_log *log,
+		      const struct stored_batches *batches, size_t *ret_there,
+		      size_t *ret_other, struct error *err)
+{
+	size_t low = 0, high = batches->count, at;
+	enum found found = FOUND_SAME;
+
+	while (low < high) {
+		at = low + (high - low) / 2;
+		if (look_around(log, batches, low, high, &at, &found, err) < 0)
+			return -1;
+		if (found == FOUND_HOLE)
+			break;
+		if (found == FOUND_SAME)
+			low = at + 1;
+		else
+			high = at;
+	}
+	*ret_there = low;
+	*ret_other = high;
+	return 0;
+}
+
+/* One past the last event that is there of those with a row from `first` up to
+ * `end`; `first` when none is. */
+static int find_event(const struct cut_log *log, struct clickhouse *ch,
+		      const struct stored_key *key, uint64_t first,
+		      uint64_t end, uint64_t *ret, struct error *err)
+{
+	struct stored_batches rows = {0};
+	struct comparison c;
+	int status = stored_events(ch, key, first, end, &rows, err);
+
+	if (status == 0)
+		status = compare(log, first, &rows, &c, err);
+	if (status == 0)
+		*ret = c.end;
+	stored_batches_release(&rows);
+	return status;
 }
 
 /* The first offset from log->start up to log->end that is neither stored nor
@@ -80,26 +207,23 @@ static int find_in_life(const struct cut_log *log, struct clickhouse *ch,
 			const struct stored_key *key, uint64_t *ret,
 			struct error *err)
 {
-	struct stored_batches batches = {0}, rows = {0};
+	struct stored_batches batches = {0};
 	uint64_t first = log->start, end = log->end;
+	size_t there, other;
 	int status = -1;
-	size_t at;
 
 	if (stored_batches(ch, key, log->start, log->end, &batches, err) < 0 ||
-	    find_batch(log, &batches, &at, err) < 0)
+	    find_batch(log, &batches, &there, &other, err) < 0)
 		goto out;
-	if (at)
-		first = batches.items[at - 1].last + 1;
-	if (at < batches.count)
-		end = batches.items[at].last + 1;
+	if (there)
+		first = batches.items[there - 1].last + 1;
+	if (other < batches.count)
+		end = batches.items[other].last + 1;
 	*ret = first;
-	if (strcmp(key->table, "links") == 0)
-		status = 0;
-	else if (stored_events(ch, key, first, end, &rows, err) == 0)
-		status = find_event(log, first, &rows, ret, err);
+	status = is_links(key) ? 0
+			       : find_event(log, ch, key, first, end, ret, err);
 out:
 	stored_batches_release(&batches);
-	stored_batches_release(&rows);
 	return status;
 }
 

@@ -24,10 +24,16 @@ struct cut_log {
 	uint64_t start, end;
 };
 
-/* Can Kafka's event at `offset` be the one that it stored at `at_ms`?  It can
- * where there is none any more. */
-int cut_is_there(const struct cut_log *log, uint64_t offset, int64_t at_ms,
-		 bool *ret, struct error *err);
+/*
+ * Is the log the one of which `report` is the last?  Where its last event was,
+ * Kafka should hold one that it stored at the same time.  If there is none any
+ * more, the last event from `since` up to it that can be compared tells; if
+ * there is none of these, nothing speaks against the log.
+ */
+int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
+		 const struct stored_key *key,
+		 const struct stored_report *report, uint64_t since, bool *ret,
+		 struct error *err);
 
 /*
  * Where log and rows part: the first offset of the log that is neither stored

@@ -38,7 +38,7 @@ int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
  * last batch's last event, and none before it that was stored later.  Asked of
  * `found`, the first offset stored after report->batch_ms; -1: there is none.
  * What looks odd may be brokers whose clocks differ: then the event is to be
- * looked at (cut_is_there).
+ * looked at (cut_is_whole).
  */
 bool facts_look_odd(const struct plan_facts *f,
 		    const struct stored_report *report, int64_t found);

@@ -59,38 +59,6 @@ static int open_log(struct recovery *r, struct cut_log *ret, struct error *err)
 	return ret->reader ? 0 : -1;
 }
 
-/* Only what looks odd is looked at, for which a reader must be made. */
-static int ask_whether_cut(struct recovery *r,
-			   const struct stored_report *report,
-			   struct error *err)
-{
-	struct cut_log log;
-	int64_t found = -1;
-	bool there = true;
-	int status;
-
-	if (!report->batch || report->batch_last < r->facts.log_start ||
-	    report->batch_last >= r->facts.log_end)
-		return 0;
-	r->kafka_failed = true;
-	if (kafka_consumer_ask_time(r->setup->consumer, r->topic, r->number,
-				    report->batch_ms + 1, ASK_MS, &found,
-				    err) < 0)
-		return -1;
-	if (facts_look_odd(&r->facts, report, found)) {
-		if (open_log(r, &log, err) < 0)
-			return -1;
-		status = cut_is_there(&log, report->batch_last,
-				      report->batch_ms, &there, err);
-		kafka_reader_free(log.reader);
-		if (status < 0)
-			return -1;
-	}
-	r->kafka_failed = false;
-	r->facts.cut = !there;
-	return 0;
-}
-
 static int ask_clickhouse(struct recovery *r, struct clickhouse *ch,
 			  struct stored_report *ret, struct error *err)
 {
@@ -112,6 +80,39 @@ static struct stored_key key_of(const struct recovery *r)
 				   .topic = r->topic,
 				   .partition = r->number,
 				   .epoch = r->facts.epoch};
+}
+
+/* Only what looks odd is looked at, for which a reader must be made. */
+static int ask_whether_cut(struct recovery *r, struct clickhouse *ch,
+			   const struct stored_report *report,
+			   struct error *err)
+{
+	struct stored_key key = key_of(r);
+	struct cut_log log;
+	int64_t found = -1;
+	bool whole = true;
+	int status;
+
+	if (!report->batch || report->batch_last < r->facts.log_start ||
+	    report->batch_last >= r->facts.log_end)
+		return 0;
+	r->kafka_failed = true;
+	if (kafka_consumer_ask_time(r->setup->consumer, r->topic, r->number,
+				    report->batch_ms + 1, ASK_MS, &found,
+				    err) < 0)
+		return -1;
+	if (facts_look_odd(&r->facts, report, found)) {
+		if (open_log(r, &log, err) < 0)
+			return -1;
+		status = cut_is_whole(&log, ch, &key, report, (uint64_t)found,
+				      &whole, err);
+		kafka_reader_free(log.reader);
+		if (status < 0)
+			return -1;
+	}
+	r->kafka_failed = false;
+	r->facts.cut = !whole;
+	return 0;
 }
 
 /* Of a batch that was stored and not reported rows are there, which are told of
@@ -211,7 +212,7 @@ static void recovery_run(struct insert_job *job, struct sink *sink)
 	if (r->status == 0)
 		r->status = ask_clickhouse(r, sink_server(sink), &report, err);
 	if (r->status == 0)
-		r->status = ask_whether_cut(r, &report, err);
+		r->status = ask_whether_cut(r, sink_server(sink), &report, err);
 	if (r->status < 0)
 		return;
 	r->plan = plan_make(&r->facts);

@@ -7,6 +7,7 @@ import struct
 import time
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 from support.collectors import BROKER
 from support.events import click, link_event
 from support.kafka import Kafka
@@ -78,6 +79,29 @@ class World:
     def send_both(self, count):
         self.send(count, 0)
         self.send(count, 1)
+
+    def send_whole(self, count):
+        """In a transaction: Kafka has a mark at the offset behind."""
+        producer = Producer({"bootstrap.servers": self.kafka.bootstrap,
+                             "transactional.id": self.clicks})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        for i in range(count):
+            producer.produce(self.clicks, click(self.sent + i), partition=0)
+        producer.flush(30)
+        end = self.end() + 1
+        producer.commit_transaction(30)
+        # It is written after that was answered.
+        eventually(lambda: self.end() == end, PATIENCE, what="the mark")
+        self.sent += count
+
+    def end(self):
+        where = Consumer({"bootstrap.servers": self.kafka.bootstrap, "group.id": "end",
+                          "isolation.level": "read_uncommitted"})
+        try:
+            return where.get_watermark_offsets(TopicPartition(self.clicks, 0), 30)[1]
+        finally:
+            where.close()
 
     def send_links(self, count, partition=0):
         """One batch; each link has a code of its own."""
@@ -298,6 +322,73 @@ def test_same_skips_no_new_events_below_the_old_end(world):
     stopped(world, running, "holds other events than those that are stored")
     world.decide("--resume")
     world.wait_stored(75)
+    assert world.lost() == []
+
+
+def batches(world, *counts):
+    """A batch of so many events each, stored and reported, and nobody there."""
+    first = world.collector()
+    for i, count in enumerate(counts):
+        world.send(count)
+        world.wait_reported(sum(counts[:i + 1]))
+    world.wait_committed({0: sum(counts), 1: 0})
+    assert first.stop() == 0
+
+
+def test_a_mark_of_a_transaction_does_not_hide_that_a_log_was_cut(world):
+    """It has the offset of the last event reported: Kafka has nothing there."""
+    batches(world, 10, 11)
+    world.cut(10)
+    world.send_whole(10)
+    world.send(5)
+    assert world.end() == 26
+    running = world.collector(ready=False)
+    stopped(world, running, "holds other events than those that are stored")
+    status, output = world.command("epoch")
+    assert status == 1 and "holds other events" in output
+    assert "goes on at offset 10: epoch 2" in world.decide("--resume")
+    world.wait_stored(36)
+    goes_on(world, running)
+    assert world.lost() == []
+    assert world.verify() == (0, set())
+
+
+def test_a_mark_of_a_transaction_does_not_hide_where_a_log_was_cut(world):
+    """The last event of a batch is not there, nor is it another."""
+    batches(world, 10, 5, 6)
+    world.cut(10)
+    world.send_whole(4)
+    world.send(3)
+    assert world.end() == 18
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    assert "goes on at offset 10: epoch 2" in world.decide("--resume")
+    world.wait_stored(28)
+    assert world.lost() == []
+    goes_on(world, running)
+    assert world.verify() == (0, set())
+
+
+def test_a_report_that_ends_at_a_mark_stops_nobody(world):
+    """By Kafka's clock events before it came later: brokers' clocks may differ."""
+    first = world.collector()
+    world.send_whole(10)
+    world.send(5)
+    world.wait_stored(15)
+    world.wait_committed({0: 16, 1: 0})
+    assert first.stop() == 0
+    world.tables.query(
+        "CREATE TABLE told ENGINE = Memory AS SELECT * REPLACE (0 AS first, 10 AS "
+        "last, 10 AS rows, append_time - INTERVAL 1 HOUR AS append_time) FROM "
+        "ingest_progress WHERE rows > 0 ORDER BY last DESC LIMIT 1")
+    world.tables.query("ALTER TABLE ingest_progress DELETE WHERE topic = "
+                       f"'{world.clicks}'", mutations_sync=1)
+    world.tables.query("INSERT INTO ingest_progress SELECT * FROM told")
+    status, output = world.command("epoch")
+    assert status == 0, output
+    world.collector()
+    world.send_both(5)
+    world.wait_stored(25)
     assert world.lost() == []
 
 

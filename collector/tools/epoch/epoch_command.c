@@ -143,7 +143,7 @@ static int find_out_whether_cut(struct epoch_command *cmd,
 {
 	struct cut_log log = log_of(cmd, p);
 	int64_t found = -1;
-	bool there = true;
+	bool whole = true;
 
 	if (!report->batch)
 		return 0;
@@ -151,10 +151,10 @@ static int find_out_whether_cut(struct epoch_command *cmd,
 			    report->batch_ms + 1, &found, err) < 0)
 		return -1;
 	if (facts_look_odd(&p->facts, report, found) &&
-	    cut_is_there(&log, report->batch_last, report->batch_ms, &there,
-			 err) < 0)
+	    cut_is_whole(&log, cmd->ch, &p->key, report, (uint64_t)found,
+			 &whole, err) < 0)
 		return -1;
-	p->facts.cut = !there;
+	p->facts.cut = !whole;
 	return 0;
 }
 
