@@ -104,7 +104,9 @@ static int count_partitions(struct idle_report *r, struct error *err)
 	return 0;
 }
 
-/* Appends a row when nothing of the partition is left to read. */
+/* Appends a row when nothing of the partition is left to read.  A log that ends
+ * before what was read was cut: what comes next has an offset that counts as
+ * read. */
 static int add_if_idle(struct idle_report *r, struct idle_entry *e,
 		       struct buf *rows, uint64_t *count, struct error *err)
 {
@@ -113,7 +115,7 @@ static int add_if_idle(struct idle_report *r, struct idle_entry *e,
 	if (kafka_consumer_ask_end(r->consumer, e->origin.topic,
 				   e->origin.partition, ASK_MS, &end, err) < 0)
 		return -1;
-	if (end > e->next_offset)
+	if (end != e->next_offset)
 		return 0;
 	e->origin.partitions = r->topic_size[SINK_CLICKS];
 	e->origin.collector = r->collector;

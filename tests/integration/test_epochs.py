@@ -392,6 +392,25 @@ def test_a_report_that_ends_at_a_mark_stops_nobody(world):
     assert world.lost() == []
 
 
+def test_a_log_that_ends_before_what_was_read_is_not_reported_as_idle(world):
+    """The next event has an offset that counts as read: until the partition stops,
+    nobody may say that there is none."""
+    running = world.collector()
+    world.send(20)
+    world.send(10)
+    world.wait_stored(30)
+    world.wait_committed({0: 30, 1: 0})
+    idle = ("SELECT count() FROM ingest_progress WHERE partition = 0 AND topic = "
+            f"'{world.clicks}' AND rows = 0")
+    eventually(lambda: int(world.tables.value(f"{idle} AND first = 30")) > 1, PATIENCE,
+               what="reports of the idle partition")
+    world.broker.kill()
+    since = world.tables.value("SELECT now64(3, 'UTC')")
+    world.cut(20)
+    stopped(world, running, "beyond the end of the log")
+    assert int(world.tables.value(f"{idle} AND append_time > '{since}'")) == 0
+
+
 @pytest.mark.long
 def test_a_log_that_is_cut_while_it_is_read_stops_that_partition(world):
     running = world.collector()
