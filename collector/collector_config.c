@@ -26,7 +26,8 @@ static const struct setting settings_table[] = {
 		       "Kafka consumer group that shares the partitions"),
 	SETTING_ENUM(offset_reset, "earliest", offset_resets, AT_START,
 		     "Where a partition is read from of which nothing is "
-		     "committed and nothing stored; error: nowhere, it stops"),
+		     "committed and nothing stored; latest: at its end, and at "
+		     "its start if it was added; error: nowhere, it stops"),
 	SETTING_INT(epoch, "1", 1, UINT32_MAX, AT_START,
 		    "Number of this life of the topics; `collector epoch` "
 		    "counts on from it, partition by partition"),

@@ -39,6 +39,15 @@ static int ask_epoch(struct plan_facts *f, struct clickhouse *ch,
 	return 0;
 }
 
+/* Only who starts at the log's end goes by it. */
+static int ask_whether_added(struct plan_facts *f, struct clickhouse *ch,
+			     const struct stored_key *key, struct error *err)
+{
+	if (f->start != PLAN_LATEST || f->reported || f->committed)
+		return 0;
+	return stored_added(ch, key, &f->added, err);
+}
+
 int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
 			struct stored_key *key, uint32_t epoch,
 			struct ranges *stored, struct stored_report *ret,
@@ -50,7 +59,8 @@ int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
 	f->reported = ret->any;
 	f->next = ret->next;
 	f->batches = ret->batch;
-	if (stored_ranges(ch, key, plan_base(f), UINT64_MAX, ret->since_ms,
+	if (ask_whether_added(f, ch, key, err) < 0 ||
+	    stored_ranges(ch, key, plan_base(f), UINT64_MAX, ret->since_ms,
 			  stored, err) < 0)
 		return -1;
 	f->stored_end = ranges_end(stored);

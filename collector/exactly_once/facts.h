@@ -25,8 +25,9 @@ void facts_of_kafka(struct plan_facts *f,
 		    int64_t log_end);
 
 /*
- * Fills the rest but `start` and `cut`, and adds the offsets stored from
- * plan_base on.  `epoch`: as configured; key->epoch becomes the partition's.
+ * Fills the rest but `start`, which it goes by, and `cut`, and adds the offsets
+ * stored from plan_base on.  `epoch`: as configured; key->epoch becomes the
+ * partition's.
  */
 int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
 			struct stored_key *key, uint32_t epoch,

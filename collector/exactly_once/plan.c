@@ -91,18 +91,22 @@ static struct plan resume(const struct plan_facts *f)
 	return p;
 }
 
+/* What was sent to a partition before a collector heard that it was added came
+ * after all that "latest" leaves out. */
+static bool starts_at_end(const struct plan_facts *f)
+{
+	return f->start == PLAN_LATEST && !f->added && !is_new_life(f);
+}
+
 static struct plan start_anew(const struct plan_facts *f)
 {
-	bool new_life = is_new_life(f);
-
 	if (f->resumes)
 		return resume(f);
-	if (f->start == PLAN_ASK && !new_life)
+	if (f->start == PLAN_ASK && !is_new_life(f))
 		return stop(nowhere);
 	return (struct plan){
 		.step = PLAN_READ,
-		.position = f->start == PLAN_LATEST && !new_life ? f->log_end
-								 : f->log_start,
+		.position = starts_at_end(f) ? f->log_end : f->log_start,
 		.intent = {.epoch = f->epoch},
 	};
 }

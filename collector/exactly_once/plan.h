@@ -13,8 +13,8 @@
 /* Where a partition starts in which nothing was ever done. */
 enum plan_start {
 	PLAN_EARLIEST,
-	PLAN_LATEST,
-	PLAN_ASK, /* it does not: an operator says */
+	PLAN_LATEST, /* where it ends, unless it was added */
+	PLAN_ASK,    /* it does not: an operator says */
 };
 
 struct plan_facts {
@@ -43,6 +43,8 @@ struct plan_facts {
 	uint64_t same_next; /* when `next` was this (0: nothing reported) */
 
 	enum plan_start start;
+	/* The topic was read before it had this partition. */
+	bool added;
 };
 
 enum plan_step {

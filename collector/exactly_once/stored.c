@@ -243,6 +243,22 @@ int stored_same(struct clickhouse *ch, const struct stored_key *key,
 	return 0;
 }
 
+int stored_added(struct clickhouse *ch, const struct stored_key *key, bool *ret,
+		 struct error *err)
+{
+	/* 0: who reported did not know yet how many there are. */
+	static const char sql[] =
+		"SELECT count() FROM (SELECT 1 FROM ingest_progress "
+		"WHERE topic = {topic:String} AND partitions > 0 "
+		"AND partitions <= {partition:UInt32} LIMIT 1)";
+	uint64_t count = 0;
+
+	if (ask_numbers(ch, sql, key, 0, &count, 1, err) < 0)
+		return error_wrap(err, "ingest_progress");
+	*ret = count > 0;
+	return 0;
+}
+
 #define IS_NEW "append_time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')"
 
 int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,

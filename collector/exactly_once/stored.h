@@ -57,6 +57,11 @@ struct stored_report {
 int stored_report(struct clickhouse *ch, const struct stored_key *key,
 		  struct stored_report *ret, struct error *err);
 
+/* Does a report of another partition say that the topic had fewer than with
+ * this one?  Then it was added since. */
+int stored_added(struct clickhouse *ch, const struct stored_key *key, bool *ret,
+		 struct error *err);
+
 /*
  * Adds the offsets from `from` to `last` that have a row.  Of `links`, a row
  * that a newer version has replaced is not seen: inserted again it is replaced

@@ -563,6 +563,27 @@ def test_offset_reset_latest_reads_what_comes(world):
     running.wait_metric(10, "shortloop_collector_consumed_total")
 
 
+def test_offset_reset_latest_leaves_out_nothing_of_an_added_partition(world):
+    """What is sent to it before a collector has heard of it."""
+    world.sections["kafka"]["options"] = ["topic.metadata.refresh.interval.ms="
+                                          "500"]
+    world.send_both(10)
+    running = world.collector(offset_reset="latest")
+    world.wait_committed({0: 10, 1: 10})
+    eventually(lambda: int(world.tables.value(
+        "SELECT max(partitions) FROM ingest_progress WHERE topic = "
+        f"'{world.clicks}'")) == 2, PATIENCE, what="the number of partitions told")
+    assert running.stop() == 0
+    world.kafka.add_partitions(world.clicks, 3)
+    world.send(7, 2)
+    running = world.collector(offset_reset="latest")
+    world.send_both(5)
+    world.wait_stored(7, "partition = 2")
+    world.wait_stored(10, "partition < 2")
+    assert running.ready()[0] == 200
+    assert world.lost() == []
+
+
 # --- the former version -------------------------------------------------------------
 
 def migrate_up_to(tables, last):

@@ -110,6 +110,21 @@ a_partition_that_was_never_touched_starts_as_it_is_told(void **state)
 	stops(&f);
 }
 
+static void an_added_partition_is_read_from_its_start(void **state)
+{
+	struct plan_facts f = {.log_start = 10,
+			       .log_end = 90,
+			       .epoch = 1,
+			       .start = PLAN_LATEST,
+			       .added = true};
+
+	(void)state;
+	assert_false(reads(&f, 10).gap);
+	/* What an operator was to say, he is still. */
+	f.start = PLAN_ASK;
+	stops(&f);
+}
+
 static void a_commit_without_reports_is_believed(void **state)
 {
 	struct plan_facts f = usual();
@@ -309,6 +324,7 @@ int main(void)
 		cmocka_unit_test(what_clickhouse_forgot_is_read_again),
 		cmocka_unit_test(
 			a_partition_that_was_never_touched_starts_as_it_is_told),
+		cmocka_unit_test(an_added_partition_is_read_from_its_start),
 		cmocka_unit_test(a_commit_without_reports_is_believed),
 		cmocka_unit_test(rows_without_a_commit_stop_it),
 		cmocka_unit_test(rows_beyond_the_log_stop_it),
