@@ -325,6 +325,8 @@ static int read_rules(struct verdict_rules *rules, const json_t *list,
 {
 	size_t count = json_array_size(list);
 
+	if (json_is_null(list))
+		return 0;
 	if (!json_is_array(list) || count > VERDICT_RULES_MAX)
 		return error_set(err, ERROR_CONFIG,
 				 "expected a list of at most %d rules",

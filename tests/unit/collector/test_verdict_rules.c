@@ -167,6 +167,13 @@ static void what_is_no_rule_is_refused_by_name(void **state)
 		{ANY "network: '::/129'}\n", "network: expected"},
 		{ANY "network: example.org}\n", "network: expected"},
 		{ANY "asn: 1, country: DE}\n", "country: not known"},
+		/* A "- " that was forgotten. */
+		{"- verdict: human\n  reason: our office\n"
+		 "  network: 198.51.100.0/24\n"
+		 "  verdict: bot\n  reason: rented\n  asn: [64500]\n",
+		 "line 4: verdict: given twice"},
+		{ANY "asn: 1}\n---\n" ANY "asn: 2}\n",
+		 "line 3: a second document"},
 	};
 	struct error err;
 
@@ -179,6 +186,15 @@ static void what_is_no_rule_is_refused_by_name(void **state)
 		    !strstr(err.text, "/tmp/verdict_rules_"))
 			fail_msg("case %zu: %s", i, err.text);
 	}
+}
+
+static void a_file_of_comments_has_no_rules(void **state)
+{
+	struct verdict_rules *rules = must_load("# - {verdict: bot}\n");
+
+	(void)state;
+	assert_int_equal(rules->count, 0);
+	verdict_rules_free(rules);
 }
 
 static void a_network_is_as_wide_as_what_is_stored(void **state)
@@ -238,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_network_ends_where_its_prefix_says),
 		cmocka_unit_test(a_person_by_a_rule_may_still_fetch_ahead),
 		cmocka_unit_test(what_is_no_rule_is_refused_by_name),
+		cmocka_unit_test(a_file_of_comments_has_no_rules),
 		cmocka_unit_test(a_network_is_as_wide_as_what_is_stored),
 		cmocka_unit_test(there_may_be_none),
 	};

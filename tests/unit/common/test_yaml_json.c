@@ -39,7 +39,7 @@ static void only_plain_words_are_more_than_text(void **state)
 
 static void what_is_no_yaml_is_refused(void **state)
 {
-	static const char *const bad[] = {"a: [", "{a: b", "a: *b", ""};
+	static const char *const bad[] = {"a: [", "{a: b", "a: *b"};
 	struct buf out = {0};
 	struct error err = {0};
 
@@ -49,12 +49,44 @@ static void what_is_no_yaml_is_refused(void **state)
 	buf_free(&out);
 }
 
+static void nothing_but_comments_is_null(void **state)
+{
+	(void)state;
+	expect("", "null");
+	expect("# - a\n", "null");
+	expect("---\n...\n", "null");
+	expect("---\n[a]\n...\n", "[\"a\"]");
+}
+
+static void what_would_be_left_out_is_refused(void **state)
+{
+	static const struct {
+		const char *yaml, *says;
+	} cases[] = {
+		{"- a: 1\n  b: 2\n  a: 3\n", "line 3: a: given twice"},
+		{"{a: {b: 1, 'b': 1}}", "line 1: b: given twice"},
+		{"[a]\n---\n[b]\n", "line 3: a second document"},
+		{"[a]\n---\n[b\n", "line 4: "},
+	};
+	struct buf out = {0};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(yaml_to_json(cases[i].yaml, &out, &err), -1);
+		assert_non_null(strstr(err.text, cases[i].says));
+	}
+	buf_free(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_notations_nest),
 		cmocka_unit_test(only_plain_words_are_more_than_text),
 		cmocka_unit_test(what_is_no_yaml_is_refused),
+		cmocka_unit_test(nothing_but_comments_is_null),
+		cmocka_unit_test(what_would_be_left_out_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("yaml_json", tests, NULL, NULL);
