@@ -96,14 +96,22 @@ def test_explain_names_the_rule(workdir, rules):
     config = workdir / "collector.yaml"
     config.write_text(yaml.safe_dump({"collector": {
         "ua_rules": UA_RULES, "bot_list": BOT_LIST, "verdict_rules": rules()}}))
+    visits = [{"ip": PROBES, "ua": CHROME},
+              {"ip": OFFICE, "ua": GOOGLEBOT, "owner": "ann"},
+              {"ip": OFFICE, "ua": GOOGLEBOT, "owner": "ann", "method": "HEAD"},
+              {"ip": OFFICE, "ua": CHROME, "owner": "bob", "method": "GET"},
+              {"ip": OFFICE, "ua": CHROME, "owner": "bob", "method": "HEAD"}]
     done = subprocess.run(
         [BIN / "collector", "-c", config, "explain", "--why"], timeout=120,
-        input=json.dumps({"ip": PROBES, "ua": CHROME}), text=True,
+        input="".join(json.dumps(visit) + "\n" for visit in visits), text=True,
         capture_output=True, check=True)
-    answer = json.loads(done.stdout)
-    assert answer["verdict"]["class"] == "monitor"
-    assert answer["verdict"]["reason"] == "rule: probes"
-    assert answer["why"]["verdict"] == {"origin": "verdict_rules", "entry": 3}
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(a["verdict"]["class"], a["verdict"]["reason"]) for a in answers] == [
+        ("monitor", "rule: probes"), ("human", "rule: our office"),
+        ("prefetch", "HEAD request"), ("human", None), ("prefetch", "HEAD request")]
+    assert [a["why"]["verdict"] for a in answers[:2]] == [
+        {"origin": "verdict_rules", "entry": 3}, {"origin": "verdict_rules", "entry": 1}]
+    assert answers[4]["why"]["verdict"] == {"method": "HEAD"}
 
 
 # --- past days ----------------------------------------------------------------

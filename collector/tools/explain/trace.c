@@ -196,6 +196,9 @@ static void append_verdict(const struct trace *t, const struct trace_case *c,
 		/* Patterns of a file have a number there. */
 		if (bot.entry)
 			member_uint(out, "entry", bot.entry);
+	} else if (c->verdict.reason ==
+		   verdict_of_request("", true, verdict_human).reason) {
+		member_word(out, "method", "HEAD");
 	} else if (c->verdict.kind == VERDICT_PREFETCH) {
 		member_word(out, "purpose", c->click->prefetch);
 	}

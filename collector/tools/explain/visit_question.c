@@ -134,7 +134,8 @@ static void read_purpose(struct visit_question *q, const struct headers *h)
 
 static int read_object(struct visit_question *q, struct error *err)
 {
-	const json_t *ip = NULL, *ua = NULL, *referrer = NULL;
+	const json_t *ip = NULL, *ua = NULL, *referrer = NULL, *owner = NULL,
+		     *method = NULL;
 	struct headers h;
 
 	if (!json_is_object(q->line))
@@ -142,7 +143,9 @@ static int read_object(struct visit_question *q, struct error *err)
 	if (read_headers(q->line, &h, err) < 0 ||
 	    read_text(q->line, "ip", NULL, &ip, err) < 0 ||
 	    read_text(q->line, "ua", h.user_agent, &ua, err) < 0 ||
-	    read_text(q->line, "referrer", h.referrer, &referrer, err) < 0)
+	    read_text(q->line, "referrer", h.referrer, &referrer, err) < 0 ||
+	    read_text(q->line, "owner", NULL, &owner, err) < 0 ||
+	    read_text(q->line, "method", NULL, &method, err) < 0)
 		return -1;
 	read_address(q, ip);
 	read_domain(q, h.host);
@@ -151,6 +154,10 @@ static int read_object(struct visit_question *q, struct error *err)
 		q->click.user_agent = bytes_of(ua);
 	if (referrer)
 		q->click.referrer = bytes_of(referrer);
+	if (owner)
+		q->click.owner = unconst(json_string_value(owner));
+	if (method && !strcmp(json_string_value(method), "HEAD"))
+		q->click.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD;
 	if (h.language)
 		q->click.accept_language = bytes_of(h.language);
 	return 0;

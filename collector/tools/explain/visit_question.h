@@ -1,6 +1,7 @@
 /*
  * visit_question.h - a line of `collector explain`: a visit as JSON,
- * {"ip", "ua", "referrer", "headers"}, read as the click it would be.
+ * {"ip", "ua", "referrer", "headers", "owner", "method"}, read as the click it
+ * would be.
  */
 #ifndef COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H
 #define COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H
@@ -23,7 +24,8 @@ struct visit_question {
 };
 
 /*
- * Every member may be missing or null.  `headers` maps names, in any case, to
+ * Every member may be missing or null.  `owner` is the link's; a `method` HEAD
+ * makes it such a request.  `headers` maps names, in any case, to
  * texts or lists of texts; Referer and User-Agent count where `referrer` and
  * `ua` are missing.  ERROR_INPUT says what is not as it should be.
  */
