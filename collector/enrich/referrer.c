@@ -1,5 +1,7 @@
 #include "collector/enrich/referrer.h"
 
+#include <arpa/inet.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,6 +12,26 @@
 static bool ends_host(char c)
 {
 	return c == '/' || c == '?' || c == '#' || c == '\\' || c == '\0';
+}
+
+/* "[2001:db8::1]", with its brackets; what is behind is a port, or nothing. */
+static bool copy_ipv6(const char *at, const char *stop, char *host)
+{
+	size_t n = 0;
+
+	host[n++] = *at++;
+	for (; at < stop && *at != ']'; at++) {
+		if (n == INET6_ADDRSTRLEN ||
+		    (!isxdigit((unsigned char)*at) && *at != ':' && *at != '.'))
+			return false;
+		host[n++] = (char)tolower((unsigned char)*at);
+	}
+	if (n < sizeof("[::") - 1 || at == stop ||
+	    (at + 1 < stop && at[1] != ':'))
+		return false;
+	host[n++] = ']';
+	host[n] = '\0';
+	return true;
 }
 
 /* Copies the host of what follows "://".  False when it is none. */
@@ -23,6 +45,8 @@ static bool copy_host(const char *at, const char *end, char *host)
 	for (const char *c = at; c < stop; c++)
 		if (*c == '@')
 			at = c + 1;
+	if (at < stop && *at == '[')
+		return copy_ipv6(at, stop, host);
 	for (; at < stop && *at != ':'; at++) {
 		char c = host_name_char(*at);
 

@@ -11,7 +11,8 @@ enum {
 };
 
 struct referrer {
-	/* Lower case, without port and the dot at a full name's end; or "". */
+	/* Lower case, without port and the dot at a full name's end; an
+	 * address of IPv6 in its brackets; or "". */
 	char host[REFERRER_HOST_MAX + 1];
 	/* direct | internal | search | social | email | ai | paid | app |
 	 * referral | unknown (a referrer that is no address) */

@@ -52,6 +52,20 @@ static void a_host_is_lowered_and_loses_port_and_user(void **state)
 			"referral");
 }
 
+static void an_address_in_brackets_is_a_host(void **state)
+{
+	(void)state;
+	assert_referrer("http://[2001:DB8::1]/", "[2001:db8::1]", "referral");
+	assert_referrer("http://me@[::1]:8080?a", "[::1]", "referral");
+	assert_referrer("http://[2001:db8::1", "", "unknown");
+	assert_referrer("http://[2001:db8::1]x/", "", "unknown");
+	assert_referrer("http://[example]/", "", "unknown");
+	assert_referrer("http://[]/", "", "unknown");
+	assert_referrer("http://[1111:2222:3333:4444:5555:6666:7777:8888:"
+			"9999:aaaa:bbbb]/",
+			"", "unknown");
+}
+
 static void search_engines_are_known_under_any_domain(void **state)
 {
 	(void)state;
@@ -152,7 +166,7 @@ static void what_is_no_address_is_unknown(void **state)
 	assert_referrer("about:blank", "", "unknown");
 	assert_referrer("https://", "", "unknown");
 	assert_referrer("https://a b/", "", "unknown");
-	assert_referrer("https://[::1]/", "", "unknown");
+	assert_referrer("https://[::1/", "", "unknown");
 }
 
 static void a_host_longer_than_a_name_can_be_is_unknown(void **state)
@@ -205,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_referrer_is_direct),
 		cmocka_unit_test(a_host_is_lowered_and_loses_port_and_user),
+		cmocka_unit_test(an_address_in_brackets_is_a_host),
 		cmocka_unit_test(search_engines_are_known_under_any_domain),
 		cmocka_unit_test(a_site_is_known_with_its_subdomains_only),
 		cmocka_unit_test(a_name_counts_within_its_registrable_domain),
