@@ -637,6 +637,10 @@ def test_dead_letters_are_accounted_for(world):
     status, said = world.ask("verify")
     assert status == 0, said
     assert part(said)["dead_letters_gone"] == 2
+    status, output = world.run("verify")
+    assert status == 0
+    assert "accounted for exactly once, 2 by nothing but the report that they were " \
+        "dead letters.\n" in output
 
 
 def test_marks_of_transactions_are_no_gap(world):

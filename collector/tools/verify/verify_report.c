@@ -240,6 +240,19 @@ static void say_settled(const struct settled *s)
 		       rfc3339_format(s->oldest_waiting * 1000, text));
 }
 
+/* Of letters that are gone only a count was reported. */
+static void say_all_is_well(const struct verify *v, uint64_t gone)
+{
+	printf("Every event is accounted for exactly once");
+	if (v->settled.count)
+		printf(", but not in what was settled");
+	if (gone)
+		printf("%s %" PRIu64 " by nothing but the report that they "
+		       "were dead letters",
+		       v->settled.count ? ";" : ",", gone);
+	puts(".");
+}
+
 static void say_end(const struct verify *v)
 {
 	uint64_t dropped = 0, gone = 0;
@@ -264,11 +277,8 @@ static void say_end(const struct verify *v)
 	if (findings_events(&v->findings))
 		printf("Not accounted for once: %" PRIu64 " events.\n",
 		       findings_events(&v->findings));
-	else if (v->settled.count)
-		puts("Every event is accounted for exactly once, but not in "
-		     "what was settled.");
 	else
-		puts("Every event is accounted for exactly once.");
+		say_all_is_well(v, gone);
 	if (v->clocks.count)
 		puts("Times lie beyond ClickHouse's clock.");
 }
