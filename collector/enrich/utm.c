@@ -18,12 +18,17 @@ static const struct name names[] = {
 	{"utm_campaign", UTM_CAMPAIGN, UTM_MARK_NONE},
 	{"utm_term", UTM_TERM, UTM_MARK_NONE},
 	{"utm_content", UTM_CONTENT, UTM_MARK_NONE},
-	{"gclid", UTM_FIELDS, UTM_MARK_PAID},	/* Google Ads */
-	{"gbraid", UTM_FIELDS, UTM_MARK_PAID},	/* the same, from apps */
-	{"wbraid", UTM_FIELDS, UTM_MARK_PAID},	/* the same, to apps */
-	{"dclid", UTM_FIELDS, UTM_MARK_PAID},	/* Google Display */
-	{"msclkid", UTM_FIELDS, UTM_MARK_PAID}, /* Microsoft */
-	{"yclid", UTM_FIELDS, UTM_MARK_PAID},	/* Yandex */
+	{"gclid", UTM_FIELDS, UTM_MARK_PAID},	  /* Google Ads */
+	{"gbraid", UTM_FIELDS, UTM_MARK_PAID},	  /* the same, from apps */
+	{"wbraid", UTM_FIELDS, UTM_MARK_PAID},	  /* the same, to apps */
+	{"dclid", UTM_FIELDS, UTM_MARK_PAID},	  /* Google Display */
+	{"msclkid", UTM_FIELDS, UTM_MARK_PAID},	  /* Microsoft */
+	{"yclid", UTM_FIELDS, UTM_MARK_PAID},	  /* Yandex */
+	{"ttclid", UTM_FIELDS, UTM_MARK_PAID},	  /* TikTok Ads */
+	{"twclid", UTM_FIELDS, UTM_MARK_PAID},	  /* X Ads */
+	{"li_fat_id", UTM_FIELDS, UTM_MARK_PAID}, /* LinkedIn Ads */
+	{"sccid", UTM_FIELDS, UTM_MARK_PAID},	  /* Snapchat Ads */
+	{"rdt_cid", UTM_FIELDS, UTM_MARK_PAID},	  /* Reddit Ads */
 	{"fbclid", UTM_FIELDS, UTM_MARK_SOCIAL},
 	{"igshid", UTM_FIELDS, UTM_MARK_SOCIAL},
 	{"igsh", UTM_FIELDS, UTM_MARK_SOCIAL},

@@ -70,6 +70,11 @@ static void a_click_that_was_paid_for_is_marked(void **state)
 {
 	(void)state;
 	assert_channel("gclid=x", "search", "paid");
+	assert_channel("ttclid=x", "social", "paid");
+	assert_channel("twclid=x", "social", "paid");
+	assert_channel("li_fat_id=x", "social", "paid");
+	assert_channel("ScCid=x", "direct", "paid");
+	assert_channel("rdt_cid=x", "social", "paid");
 	assert_channel("msclkid=x&utm_source=bing", "search", "paid");
 	assert_channel("fbclid=x", "direct", "social");
 	assert_channel("fbclid=x", "unknown", "social");
