@@ -99,6 +99,8 @@ static const struct own_bot own_bots[] = {
 	{"l9explore|l9scan|LeakIX", BOT_SCANNER},
 	{"[Aa]cunetix|Nessus|OpenVAS|Qualys", BOT_SCANNER},
 	{"w3af|Arachni|ZmEu|Jorgee|WhatWeb", BOT_SCANNER},
+	/* What a logger would look up. */
+	{"\\$\\{jndi:|\\$\\{\\$\\{", BOT_SCANNER},
 };
 static const size_t own_bot_count = sizeof(own_bots) / sizeof(own_bots[0]);
 

