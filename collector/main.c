@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "collector/collector_config.h"
 #include "collector/commands.h"
 #include "collector/enrich/reference.h"
@@ -88,10 +90,15 @@ static int check_files(const void *config, struct error *err)
 {
 	const struct collector_config *c = config;
 	struct reference ref = {0};
+	const char *remark = NULL;
 	int rc = -1;
 
 	if (reference_load_rules(&ref, &c->collector, err) == 0)
 		rc = reference_load_places(&ref, &c->collector, err);
+	if (rc == 0)
+		remark = reference_remark(&ref);
+	if (remark)
+		fprintf(stderr, "warning: %s\n", remark);
 	reference_release(&ref);
 	return rc;
 }

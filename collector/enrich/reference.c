@@ -165,3 +165,11 @@ void reference_release(struct reference *ref)
 	geo_close(ref->geo);
 	*ref = (struct reference){0};
 }
+
+const char *reference_remark(const struct reference *ref)
+{
+	if (ref->verdict_rules->by_asn && !geo_count(ref->geo))
+		return "verdict_rules name asn, and there are no geo_files: "
+		       "such rules take nothing";
+	return NULL;
+}

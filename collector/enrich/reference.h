@@ -32,4 +32,8 @@ int reference_load_places(struct reference *ref,
 			  struct error *err);
 void reference_release(struct reference *ref);
 
+/* What is surely not meant, though each file is as it should be; static.  NULL:
+ * there is no such thing. */
+const char *reference_remark(const struct reference *ref);
+
 #endif

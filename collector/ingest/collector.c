@@ -9,6 +9,7 @@
 #include "collector/commands.h"
 #include "collector/counters/counters_intake.h"
 #include "collector/enrich/enricher.h"
+#include "collector/enrich/reference.h"
 #include "collector/exactly_once/facts.h"
 #include "collector/ingest/assignments.h"
 #include "collector/ingest/backpressure.h"
@@ -320,6 +321,14 @@ static int open_consumer(struct collector *c, struct metrics *registry,
 	return c->consumer ? 0 : -1;
 }
 
+static void remark(const struct collector *c)
+{
+	const char *text = reference_remark(enricher_reference(c->enricher));
+
+	if (text)
+		log_warn(c->log, "reference files", log_str("remark", text));
+}
+
 static int open_parts(struct collector *c, struct metrics *registry,
 		      struct error *err)
 {
@@ -331,6 +340,7 @@ static int open_parts(struct collector *c, struct metrics *registry,
 	c->enricher = enricher_new(settings, err);
 	if (!c->enricher)
 		return -1;
+	remark(c);
 	c->workers = insert_workers_new((unsigned)settings->inserts_in_flight,
 					&c->config->clickhouse, err);
 	if (!c->workers)

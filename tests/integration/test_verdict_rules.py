@@ -114,6 +114,18 @@ def test_explain_names_the_rule(workdir, rules):
     assert answers[4]["why"]["verdict"] == {"method": "HEAD"}
 
 
+def test_rules_that_can_take_nothing_are_remarked_on(workdir, rules, places):
+    config = workdir / "collector.yaml"
+    for files, chosen, remarked in ([], RULES, True), ([places], RULES, False), (
+            [], RULES[2:], False):
+        config.write_text(yaml.safe_dump({"collector": {
+            "ua_rules": UA_RULES, "verdict_rules": rules(chosen), "geo_files": files}}))
+        done = subprocess.run([BIN / "collector", "-c", config, "--check"], timeout=120,
+                              text=True, capture_output=True, check=True)
+        assert ("warning: verdict_rules name asn" in done.stderr) == remarked
+        assert "ok" in done.stdout
+
+
 # --- past days ----------------------------------------------------------------
 
 @pytest.fixture
