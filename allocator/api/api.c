@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allocator/api/change_link.h"
 #include "allocator/api/handlers.h"
 #include "common/keys/key_check.h"
 #include "common/yaml_json.h"
@@ -25,6 +26,18 @@ void api_metrics_register(struct api_metrics *am, struct metrics *m)
 				      changes_help);
 	am->change_conflicts = metrics_counter(
 		m, changes, "outcome=\"conflict\"", changes_help);
+	am->change_unsure =
+		metrics_counter(m, changes, "outcome=\"unsure\"", changes_help);
+}
+
+int api_start(struct api_context *api, struct error *err)
+{
+	return change_link_start(api, err);
+}
+
+void api_end(struct api_context *api)
+{
+	change_link_end(api);
 }
 
 /* --- the description of the API ------------------------------------------- */

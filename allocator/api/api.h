@@ -18,6 +18,12 @@
 
 void api_metrics_register(struct api_metrics *am, struct metrics *m);
 
+/* `api` is filled and stays where it is; served in between.  The end comes once
+ * the loop no longer runs and before Redis and the listener go: what still
+ * waits for Redis is answered. */
+int api_start(struct api_context *api, struct error *err);
+void api_end(struct api_context *api);
+
 /* Appends the description of the API (schemas/openapi/allocator.yaml) as
  * JSON. */
 int api_write_openapi(struct buf *out, struct error *err);

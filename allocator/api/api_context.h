@@ -12,11 +12,14 @@
 #include "common/keys/api_keyring.h"
 #include "common/loop/workers.h"
 
+struct change;
+
 /* Shared by the APIs of all threads. */
 struct api_metrics {
 	/* reads and changes, by outcome */
 	struct metric *found, *unknown, *gone, *read_failed;
 	struct metric *changed, *deleted, *change_conflicts;
+	struct metric *change_unsure; /* it is not known whether it was made */
 };
 
 /* The API of one thread; all that it points to outlives it. */
@@ -32,6 +35,10 @@ struct api_context {
 	const struct buf *openapi; /* the description of the API */
 	struct audit *audit;	   /* NULL: none */
 	struct buf answer;	   /* of this thread: room for one answer */
+	/* Of change_link.c: the changes whose answer was lost, and when they
+	 * are sent again (NULL: they are not). */
+	struct change *unsure;
+	struct loop_timer *resend_timer;
 };
 
 /* A request on its way to its handler.  `caller` is valid during the call. */

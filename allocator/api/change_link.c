@@ -4,7 +4,12 @@
  * The link is read, changed and written back by compare-and-set, so that two
  * editors never undo each other unseen: without If-Match whoever comes second
  * starts over from the new version, with it he gets a 412.
+ *
+ * When the answer to a write is lost, the request waits and the same write is
+ * sent again, which counts once: what Redis has changed must be reported.
  */
+#include "allocator/api/change_link.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +28,10 @@
 #include "linkstore/target.h"
 
 enum {
-	TRIES_MAX = 5
+	TRIES_MAX = 5,
+	RESEND_EVERY_MS = 100,
+	/* About as long as clients wait for an answer. */
+	UNSURE_MAX_MS = 30000,
 };
 
 struct change {
@@ -38,6 +46,10 @@ struct change {
 	int64_t expires;
 	int64_t charged; /* bytes of growth that the account paid */
 	unsigned tries;
+	/* Of a write whose answer was lost. */
+	int64_t unsure_since; /* loop_now_ms; 0: none was lost */
+	unsigned resent;
+	struct change *next; /* of those that wait to be sent again */
 };
 
 static void on_found(void *arg, const struct link_answer *answer,
@@ -136,10 +148,26 @@ static Shortloop__LinkChange kind_of(const struct change *c)
 		       : SHORTLOOP__LINK_CHANGE__LINK_CHANGED;
 }
 
+/* Nobody will know whether the write was carried out. */
+static void note_doubt(const struct change *c, const struct error *err)
+{
+	const struct api_context *api = c->api;
+
+	metric_add(api->metrics->change_unsure, 1);
+	log_warn(api->creation.log, "a change may have been made unreported",
+		 log_str("code", c->target.code),
+		 log_str("action", c->deletes ? "deleted" : "changed"),
+		 log_str("key", c->caller.name), log_err(err));
+}
+
 static void start_over(struct change *c, const struct error *why)
 {
 	struct error err = *why;
 
+	if (c->unsure_since)
+		note_doubt(c, why);
+	c->unsure_since = 0;
+	c->resent = 0;
 	metric_add(c->api->metrics->change_conflicts, 1);
 	if (++c->tries < TRIES_MAX &&
 	    link_lookup_async(c->api->creation.redis, &c->target, on_found, c,
@@ -149,25 +177,20 @@ static void start_over(struct change *c, const struct error *why)
 	change_free(c);
 }
 
-static void on_edited(void *arg, int64_t expires, const struct error *err)
+static void fail(struct change *c, const struct error *err)
 {
-	struct change *c = arg;
+	if (c->unsure_since)
+		note_doubt(c, err);
+	api_reply_failure(c->api, c->req, err);
+	change_free(c);
+}
+
+static void succeed(struct change *c, int64_t expires)
+{
 	const struct api_context *api = c->api;
 	const struct audit_entry entry = {&c->source, c->target.space->name,
 					  c->target.code, c->before, c->after};
 
-	if (err &&
-	    (err->code == ERROR_CONFLICT || err->code == ERROR_NOTFOUND)) {
-		/* Another editor was faster, or the link has just ended: the
-		 * look-up tells which. */
-		start_over(c, err);
-		return;
-	}
-	if (err) {
-		api_reply_failure(c->api, c->req, err);
-		change_free(c);
-		return;
-	}
 	c->expires = expires;
 	metric_add(c->deletes ? api->metrics->deleted : api->metrics->changed,
 		   1);
@@ -178,6 +201,93 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 		   &entry);
 	reply_changed(c);
 	change_free(c);
+}
+
+/* False: it has waited long enough, or the program ends. */
+static bool may_wait(const struct change *c)
+{
+	const struct api_context *api = c->api;
+
+	return api->resend_timer && c->resent < TRIES_MAX &&
+	       loop_now_ms(api->loop) - c->unsure_since < UNSURE_MAX_MS;
+}
+
+static void wait_to_resend(struct change *c)
+{
+	c->next = c->api->unsure;
+	c->api->unsure = c;
+	loop_timer_set(c->api->resend_timer, RESEND_EVERY_MS);
+}
+
+static void on_edited(void *arg, int64_t expires, const struct error *err)
+{
+	struct change *c = arg;
+	/* Once it is unsure, a refusal says nothing of the write before. */
+	bool lost = err && err->code == ERROR_REMOTE &&
+		    (err->retriable || c->unsure_since);
+
+	if (lost && !c->unsure_since)
+		c->unsure_since = loop_now_ms(c->api->loop);
+	if (!err)
+		succeed(c, expires);
+	else if (lost && may_wait(c))
+		wait_to_resend(c);
+	else if (err->code == ERROR_CONFLICT || err->code == ERROR_NOTFOUND)
+		/* Another editor was faster, or the link has just ended: the
+		 * look-up tells which. */
+		start_over(c, err);
+	else
+		fail(c, err);
+}
+
+static int send_change(struct change *c, struct error *err)
+{
+	return link_edit_async(
+		c->api->creation.redis, &c->target, c->before, c->after,
+		c->deletes ? NULL : c->patch.fields.ttl, on_edited, c, err);
+}
+
+/* The connection has to be made anew first, as a rule. */
+static void resend(struct change *c)
+{
+	struct error err;
+
+	if (send_change(c, &err) == 0)
+		c->resent++;
+	else if (may_wait(c))
+		wait_to_resend(c);
+	else
+		fail(c, &err);
+}
+
+static void resend_all(struct api_context *api)
+{
+	struct change *c = api->unsure, *next;
+
+	api->unsure = NULL;
+	for (; c; c = next) {
+		next = c->next;
+		resend(c);
+	}
+}
+
+static void on_resend_timer(void *arg)
+{
+	resend_all(arg);
+}
+
+int change_link_start(struct api_context *api, struct error *err)
+{
+	api->resend_timer =
+		loop_timer_new(api->loop, on_resend_timer, api, err);
+	return api->resend_timer ? 0 : -1;
+}
+
+void change_link_end(struct api_context *api)
+{
+	loop_timer_free(api->resend_timer);
+	api->resend_timer = NULL;
+	resend_all(api);
 }
 
 /* A copy of the link, which is valid only during the look-up's callback. */
@@ -195,12 +305,8 @@ static Shortloop__Link *copy_link(const Shortloop__Link *link)
 	return copy;
 }
 
-static int send_change(struct change *c, struct error *err)
-{
-	return link_edit_async(
-		c->api->creation.redis, &c->target, c->before, c->after,
-		c->deletes ? NULL : c->patch.fields.ttl, on_edited, c, err);
-}
+/* --- charging --------------------------------------------------------------
+ */
 
 static void refuse_growth(struct change *c, const struct quota_answer *answer)
 {

@@ -251,7 +251,9 @@ static int fill_api(struct worker *w, struct workers *painters,
 	};
 	w->api.creation.created = calloc(linkstore_space_count(a->store),
 					 sizeof(w->api.creation.created[0]));
-	return w->api.creation.created ? 0 : error_set_nomem(err);
+	if (!w->api.creation.created)
+		return error_set_nomem(err);
+	return api_start(&w->api, err);
 }
 
 static int listen_on(struct worker *w, struct error *err)
@@ -287,6 +289,7 @@ static void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
+	api_end(&w->api);
 	link_writer_free(w->writer);
 	redis_async_free(w->redis);
 	block_pool_free(w->block_pool);

@@ -1,12 +1,15 @@
 """The audit file of a running allocator."""
+import concurrent.futures
 import json
 import signal
 
 import pytest
+import requests
 
 from support.allocator import *  # noqa: F403, fixtures too
 from support.allocator import KEYS, URL, create_many, events_of, problem
 from support.program import eventually
+from support.redis_proxy import RedisProxy
 
 pytestmark = pytest.mark.confined
 
@@ -74,6 +77,60 @@ def test_a_create_that_nobody_heard_of_is_told_when_it_is_sent_again(
     assert log()[1]["action"] == "created"
     events = events_of(kafka, audited.topic, 2)
     assert [e.link.link_id for _, e in events] == [int(first)] * 2
+
+
+@pytest.fixture
+def proxied(redis, redis_server, topic, create_space, start, log, base_config):
+    """.proxy can keep answers of its Redis, which are then lost."""
+    create_space()
+    with RedisProxy(redis_server.port) as proxy:
+        base_config["redis"].update(address=proxy.address,
+                                    command_timeout="1s")
+        made = start(topic, audit_file=str(log.path), drain_timeout="100ms")
+        made.topic, made.proxy = topic, proxy
+        yield made
+
+
+@pytest.mark.parametrize("word, method, fields, status, change", [
+    (b"tombstone", "DELETE", None, 204, 3),
+    (b"keep", "PATCH", {"state": "blocked"}, 200, 4),
+    (b"life", "PATCH", {"ttl": "never"}, 200, 2),
+])
+def test_a_change_whose_answer_is_lost_is_told_once(
+        proxied, log, kafka, word, method, fields, status, change):
+    link = proxied.create()
+    held = proxied.proxy.hold_answer(word)
+    answer = proxied.call(
+        method, f"/v1/links/{link['code']}", json=fields,
+        headers={"Content-Type": "application/merge-patch+json"})
+    assert held.here.is_set()
+    assert answer.status_code == status, answer.text
+    proxied.create()
+    eventually(lambda: len(log()) == 3)
+    assert [line["action"] for line in log()] == [
+        "created", "deleted" if status == 204 else "changed", "created"]
+    assert log()[1]["changes"]
+    events = [e for _, e in events_of(kafka, proxied.topic, 3)]
+    assert sorted(e.change for e in events) == sorted([1, change, 1])
+    assert max(e.link.version for e in events) == 2
+
+
+def test_a_change_that_stays_unsure_as_the_program_ends_is_logged(proxied):
+    code = proxied.create()["code"]
+    held = proxied.proxy.hold_answer(b"tombstone")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(proxied.delete, code)
+        assert held.here.wait(60)
+        proxied.proxy.close()
+        eventually(lambda: "redis" in proxied.program.ready()[1])
+        proxied.program.stop()
+        try:
+            assert answer.result().status_code == 503
+        except requests.ConnectionError:
+            pass  # it had drained for long enough
+    line = next(line for line in proxied.program.log().splitlines()
+                if "may have been made unreported" in line)
+    assert code in line and "deleted" in line and "boss" in line
 
 
 def test_what_is_refused_leaves_none(audited, log):
