@@ -332,7 +332,7 @@ static void on_charged(void *arg, const struct quota_answer *answer,
 	}
 	if (!err && send_change(c, &why) == 0)
 		return;
-	api_reply_unavailable(c->req, err ? err->text : why.text);
+	api_reply_failure(c->api, c->req, err ? err : &why);
 	change_free(c);
 }
 

@@ -11,6 +11,7 @@ from support.allocator import (URL, Api, alias_space, other_space, problem,
 from support.batch import Batch, batch, good
 from support.keys import key_line
 from support.program import eventually
+from support.redis_proxy import RedisProxy
 
 
 KEYS = {"boss": "admin", "crm": "create,read", "web": "create",
@@ -117,6 +118,25 @@ def test_an_account_stores_so_many_bytes(make_api):
     problem(api.patch(made, "crm", url=URL + "x" * 4000), 429)
     assert api.patch(made, "crm", url=URL).status_code == 200
     assert api.patch(made, "boss", url=URL + "x" * 4000).status_code == 200
+
+
+@pytest.mark.parametrize("why", ["no answer", "another type"])
+def test_an_edit_that_could_not_be_charged_says_nothing_of_redis(
+        make_api, redis, redis_server, base_config, why):
+    with RedisProxy(redis_server.port) as proxy:
+        base_config["redis"].update(address=proxy.address,
+                                    command_timeout="1s")
+        api = make_api("@crm bytes=1MiB/month")
+        made = post(api, "crm").json()["code"]
+        if why == "no answer":
+            proxy.hold_answer(b"quota:{crm}")
+        else:
+            key = next(iter(redis.scan_iter("quota:{crm}:*")))
+            redis.delete(key)
+            redis.set(key, "x")
+        detail = problem(api.patch(made, "crm", description="long"), 503)
+    assert "redis " not in detail and "script" not in detail
+    eventually(lambda: '"a request failed"' in api.program.log())
 
 
 def test_an_account_uses_its_classes(make_api):
