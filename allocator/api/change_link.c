@@ -341,6 +341,7 @@ static void on_charged(void *arg, const struct quota_answer *answer,
 static int charge_growth(struct change *c, struct error *err)
 {
 	const struct account_rules *rules = c->caller.rules;
+	struct quota quota = {0};
 	int64_t growth = (int64_t)shortloop__link__get_packed_size(c->after) -
 			 (int64_t)shortloop__link__get_packed_size(c->before) -
 			 c->charged;
@@ -348,10 +349,11 @@ static int charge_growth(struct change *c, struct error *err)
 	if (c->deletes || !rules || !rules->quota.bytes.max || growth <= 0)
 		return send_change(c, err);
 	c->charged += growth;
-	return quota_take_async(c->api->creation.redis,
-				c->api->defaults->rules.store,
-				c->caller.account, &rules->quota, 0, growth,
-				on_charged, c, err);
+	/* No rule for the number of links, which stays as it is. */
+	quota.bytes = rules->quota.bytes;
+	return quota_take_async(
+		c->api->creation.redis, c->api->defaults->rules.store,
+		c->caller.account, &quota, 0, growth, on_charged, c, err);
 }
 
 static int write_change(struct change *c, const Shortloop__Link *before,

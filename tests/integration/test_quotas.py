@@ -139,6 +139,17 @@ def test_an_edit_that_could_not_be_charged_says_nothing_of_redis(
     eventually(lambda: '"a request failed"' in api.program.log())
 
 
+def test_an_edit_is_not_refused_for_a_number_of_links(make_api, keys_file):
+    api = make_api("@crm bytes=1MiB/month links=9/month")
+    code = [post(api, "crm").json()["code"] for _ in range(3)][0]
+    keys_file.path.write_text(keys_file.path.read_text().replace(
+        "links=9/", "links=2/"))
+    api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: post(api, "crm", url=URL + "&b").status_code == 429)
+    answer = api.patch(code, "crm", description="a longer one")
+    assert answer.status_code == 200, answer.text
+
+
 def test_an_account_uses_its_classes(make_api):
     api = make_api("@crm ttl=1h,30d")
     assert "'crm' may use 1h,30d" in problem(post(api, "crm", ttl="never"), 403)
