@@ -449,6 +449,14 @@ static void proceed(struct batch *b)
 	end_if_done(b);
 }
 
+/* Is there some of a line to take up, and may it be?  What is left of a line
+ * that is answered costs no token. */
+static bool may_take_line(struct batch *b, struct http_slice *data)
+{
+	line_splitter_skip(&b->lines, data);
+	return data->len > 0 && has_room(b) && take_token(b);
+}
+
 /* --- calls from the stream and the loop ----------------------------------- */
 
 static size_t on_data(struct http_request *req, struct http_slice data,
@@ -459,8 +467,7 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 
 	(void)req;
 	b->entered = true;
-	while (data.len > 0 && takes_lines(b) && has_room(b) && take_token(b) &&
-	       take_line(b, &data))
+	while (takes_lines(b) && may_take_line(b, &data) && take_line(b, &data))
 		;
 	b->entered = false;
 	b->paused = data.len > 0;

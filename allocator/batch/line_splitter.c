@@ -45,6 +45,14 @@ static enum line_result reject(struct line_splitter *l, bool ended,
 	return why;
 }
 
+void line_splitter_skip(struct line_splitter *l, struct http_slice *data)
+{
+	struct http_slice piece;
+
+	if (l->skipping)
+		l->skipping = !cut(data, &piece);
+}
+
 enum line_result line_splitter_next(struct line_splitter *l,
 				    struct http_slice *data,
 				    struct http_slice *ret_line)
@@ -54,9 +62,9 @@ enum line_result line_splitter_next(struct line_splitter *l,
 
 	if (l->taken)
 		forget_part(l);
-	if (l->skipping && !cut(data, &piece))
+	line_splitter_skip(l, data);
+	if (l->skipping)
 		return LINE_MORE;
-	l->skipping = false;
 	ended = cut(data, &piece);
 	if (l->part.len + piece.len > l->max)
 		return reject(l, ended, LINE_TOO_LONG);

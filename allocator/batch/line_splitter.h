@@ -33,6 +33,10 @@ enum line_result {
 /* Starts from {.max = ...}; end with line_splitter_free. */
 void line_splitter_free(struct line_splitter *l);
 
+/* Takes what is left of a line that was returned as too long, or as one that
+ * could not be held, off `data`: what remains is the next line's. */
+void line_splitter_skip(struct line_splitter *l, struct http_slice *data);
+
 /* Takes the next line off `data`.  *ret_line is valid until the next call, as
  * long as the bytes are. */
 enum line_result line_splitter_next(struct line_splitter *l,

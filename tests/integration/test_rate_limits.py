@@ -5,6 +5,7 @@ import time
 import pytest
 
 from support.allocator import *  # noqa: F403, fixtures too
+from support.batch import batch
 from support.keys import key_line
 from support.program import eventually
 
@@ -70,6 +71,12 @@ def test_what_is_limited_is_counted_by_key(limited):
     statuses(api, 4)
     api.program.wait_metric(3, "shortloop_allocator_rate_limited_total",
                             key="crm")
+
+
+def test_the_rest_of_a_line_that_was_refused_costs_nothing(limited):
+    api = limited("rate=1/h burst=1")
+    answers = batch(api, [b"x" * 40000] * 5, key="crm")
+    assert [(a["line"], a["status"]) for a in answers] == [(1, 413)]
 
 
 def test_a_line_of_a_batch_costs_one_whatever_becomes_of_it(limited):

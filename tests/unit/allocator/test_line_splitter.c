@@ -106,6 +106,26 @@ static void longer_lines_may_follow_each_other(void **state)
 	expect("0123456789abcdefX\n0123456789abcdefY\n\n", "1!;2!;3:;");
 }
 
+static void the_rest_of_a_longer_line_can_be_skipped_alone(void **state)
+{
+	struct line_splitter l = {.max = MAX};
+	struct http_slice data = {"0123456789abcdefX", 17}, line;
+
+	(void)state;
+	line_splitter_skip(&l, &data);
+	assert_int_equal(data.len, 17);
+	assert_int_equal(line_splitter_next(&l, &data, &line), LINE_TOO_LONG);
+	data = (struct http_slice){"more", 4};
+	line_splitter_skip(&l, &data);
+	assert_int_equal(data.len, 0);
+	data = (struct http_slice){"Y\nb\n", 4};
+	line_splitter_skip(&l, &data);
+	assert_int_equal(data.len, 2);
+	assert_int_equal(line_splitter_next(&l, &data, &line), LINE_COMPLETE);
+	assert_int_equal(l.number, 2);
+	line_splitter_free(&l);
+}
+
 static void a_line_of_a_megabyte_is_not_held(void **state)
 {
 	struct line_splitter l = {.max = 65536};
@@ -140,6 +160,8 @@ int main(void)
 		cmocka_unit_test(a_longer_line_is_told_once_and_skipped),
 		cmocka_unit_test(a_longer_line_may_be_the_last),
 		cmocka_unit_test(longer_lines_may_follow_each_other),
+		cmocka_unit_test(
+			the_rest_of_a_longer_line_can_be_skipped_alone),
 		cmocka_unit_test(a_line_of_a_megabyte_is_not_held),
 	};
 
