@@ -23,6 +23,7 @@
 #include "allocator/link/link_patch.h"
 #include "allocator/link_events.h"
 #include "common/clock.h"
+#include "common/http/encoding.h"
 #include "common/unconst.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/target.h"
@@ -104,13 +105,26 @@ static bool may_change(struct change *c, const Shortloop__Link *link)
 	return false;
 }
 
+/* Does If-Match, which may have several lines, allow it? */
+static bool if_match_allows(const struct http_request *req, const char *tag)
+{
+	struct http_slice line;
+	size_t at = 0;
+	bool given = false;
+
+	while (http_header_next(req, "If-Match", &at, &line)) {
+		if (encoding_etag_is_one_of(line, tag))
+			return true;
+		given = true;
+	}
+	return !given;
+}
+
 static bool is_as_expected(struct change *c, const Shortloop__Link *link)
 {
-	struct http_slice match = http_header_get(c->req, "If-Match");
 	char tag[LINK_ETAG_MAX];
 
-	if (!match.data || http_slice_is(match, "*") ||
-	    http_slice_is(match, link_view_etag(link, tag)))
+	if (if_match_allows(c->req, link_view_etag(link, tag)))
 		return true;
 	metric_add(c->api->metrics->change_conflicts, 1);
 	http_reply_problem(c->req, 412, NULL,

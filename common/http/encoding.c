@@ -130,36 +130,62 @@ static bool is_form(struct http_slice tag, const char *etag)
 	return false;
 }
 
+static bool is_between(char c)
+{
+	return c == ',' || c == ' ' || c == '\t';
+}
+
+/* Cuts the first tag off a list, with its quotes.  False: no tag is there. */
+static bool next_tag(struct http_slice *rest, struct http_slice *ret_tag,
+		     bool *ret_weak)
+{
+	const char *end;
+
+	/* Not cut at commas: a tag may have some in it. */
+	while (rest->len && is_between(*rest->data)) {
+		rest->data++;
+		rest->len--;
+	}
+	*ret_weak = rest->len > 2 && !memcmp(rest->data, "W/", 2);
+	if (*ret_weak) {
+		rest->data += 2;
+		rest->len -= 2;
+	}
+	if (!rest->len || *rest->data != '"')
+		return false;
+	end = memchr(rest->data + 1, '"', rest->len - 1);
+	if (!end)
+		return false;
+	*ret_tag =
+		(struct http_slice){rest->data, (size_t)(end + 1 - rest->data)};
+	rest->data += ret_tag->len;
+	rest->len -= ret_tag->len;
+	return true;
+}
+
 bool encoding_etag_matches(struct http_slice if_none_match, const char *etag)
 {
 	struct http_slice rest = http_slice_trim(if_none_match), tag;
-	const char *end;
+	bool weak;
 
 	if (http_slice_is(rest, "*"))
 		return true;
-	while (rest.len) {
-		/* Compared weakly, as If-None-Match is. */
-		if (rest.len > 2 && !memcmp(rest.data, "W/", 2)) {
-			rest.data += 2;
-			rest.len -= 2;
-		}
-		if (*rest.data != '"')
-			return false;
-		end = memchr(rest.data + 1, '"', rest.len - 1);
-		if (!end)
-			return false;
-		tag = (struct http_slice){rest.data,
-					  (size_t)(end + 1 - rest.data)};
+	/* Compared weakly, as If-None-Match is. */
+	while (next_tag(&rest, &tag, &weak))
 		if (is_form(tag, etag))
 			return true;
-		rest.data += tag.len;
-		rest.len -= tag.len;
-		/* A tag may have commas in it, none stands between two. */
-		while (rest.len && (*rest.data == ',' || *rest.data == ' ' ||
-				    *rest.data == '\t')) {
-			rest.data++;
-			rest.len--;
-		}
-	}
+	return false;
+}
+
+bool encoding_etag_is_one_of(struct http_slice if_match, const char *etag)
+{
+	struct http_slice rest = http_slice_trim(if_match), tag;
+	bool weak;
+
+	if (http_slice_is(rest, "*"))
+		return true;
+	while (next_tag(&rest, &tag, &weak))
+		if (!weak && http_slice_is(tag, etag))
+			return true;
 	return false;
 }

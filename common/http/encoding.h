@@ -66,4 +66,8 @@ const char *encoding_etag(enum encoding e, const char *etag,
  */
 bool encoding_etag_matches(struct http_slice if_none_match, const char *etag);
 
+/* Whether an If-Match, which compares strongly, lists that entity tag, or any:
+ * a weak one, or that of another form, does not count. */
+bool encoding_etag_is_one_of(struct http_slice if_match, const char *etag);
+
 #endif

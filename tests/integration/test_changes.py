@@ -145,6 +145,21 @@ def test_if_match_refuses_an_edit_of_what_was_not_seen(api):
     assert api.get(code).json()["tags"] == ["1"]
 
 
+@pytest.mark.parametrize("match, status", [
+    ('"a,b", {}', 200),
+    ('{},"a"', 200),
+    ('*', 200),
+    ('W/{}', 412),
+    ('"a", "b"', 412),
+])
+def test_if_match_may_list_several(api, match, status):
+    code = api.create()["code"]
+    tag = api.get(code).headers["ETag"]
+    answer = api.patch(code, headers={"If-Match": match.format(tag)},
+                       tags=["1"])
+    assert answer.status_code == status, answer.text
+
+
 def test_edits_at_once_are_all_kept_one_after_the_other(api):
     code = api.create()["code"]
 

@@ -178,6 +178,25 @@ static void any_form_is_known_again(void **state)
 		encoding_etag_matches((struct http_slice){NULL, 0}, "\"a\""));
 }
 
+static void a_tag_to_match_is_that_very_one(void **state)
+{
+	static const char *const same[] = {"\"a\"", " * ", "\"b\", \"a\"",
+					   "W/\"a\",\"a\"", "\"b,c\",,\t\"a\""};
+	static const char *const others[] = {
+		"",	     "a",	 "W/\"a\"", "\"a-gzip\"",
+		"\"b,\"a\"", "\"b\", *", "\"A\"",   "\"b\",W/\"a\""};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		if (!encoding_etag_is_one_of(slice(same[i]), "\"a\""))
+			fail_msg("%s is another", same[i]);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (encoding_etag_is_one_of(slice(others[i]), "\"a\""))
+			fail_msg("%s is the same", others[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +210,7 @@ int main(void)
 		cmocka_unit_test(lines_are_one_list),
 		cmocka_unit_test(each_form_has_its_tag),
 		cmocka_unit_test(any_form_is_known_again),
+		cmocka_unit_test(a_tag_to_match_is_that_very_one),
 	};
 
 	return cmocka_run_group_tests_name("encoding", tests, NULL, NULL);
