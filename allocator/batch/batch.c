@@ -223,16 +223,27 @@ static void put_problem(struct buf *out, uint64_t line, int status,
 	buf_puts(out, "}\n");
 }
 
+/* Of a create that the batch itself refuses; NULL: it is our failure. */
+static struct metric *outcome_of_refused(const struct batch *b, int status)
+{
+	const struct creation_metrics *m = b->all->creation->metrics;
+
+	if (status == 403 || status == 408 || status == 429)
+		return m->denied;
+	return status < 500 ? m->invalid : NULL;
+}
+
 /* Answers the line with a problem. */
 static void refuse_line(struct batch *b, uint64_t number, int status,
 			const char *detail)
 {
 	uint64_t position = reorder_buffer_reserve(b->answers, 0);
+	struct metric *outcome = outcome_of_refused(b, status);
 
 	put_problem(reorder_buffer_answer(b->answers, position, &b->out),
 		    number, status, detail);
-	if (status < 500)
-		metric_add(b->all->creation->metrics->invalid, 1);
+	if (outcome)
+		metric_add(outcome, 1);
 	send_answer(b, position, status, false);
 }
 

@@ -77,6 +77,9 @@ def test_a_batch_waits_for_its_rate_only_so_long(make_api):
     api.program.wait_metric(0, BATCHES)
     api.program.wait_metric(1, "shortloop_allocator_batches_total",
                             outcome="late")
+    for outcome, count in (("created", 2), ("denied", 1), ("invalid", 0)):
+        api.program.wait_metric(count, "shortloop_allocator_creates_total",
+                                outcome=outcome)
 
 
 def test_many_short_waits_are_added_up(make_api):
