@@ -202,7 +202,7 @@ bool creation_might_be_refused(const struct creation *c)
 
 static void plan_or_store(struct creation *c)
 {
-	if (c->idempotency && !c->strategy->is_repeatable)
+	if (c->idempotency)
 		idempotency_plan(c->idempotency, c->target.code,
 				 c->link.link_id);
 	else
@@ -364,6 +364,7 @@ static void begin_idempotency(struct creation *c)
 		.line = c->order.line,
 		.body = c->order.body,
 		.ttl = c->order.request->fields.ttl->ttl,
+		.is_repeatable = c->strategy->is_repeatable,
 	};
 	struct error err;
 

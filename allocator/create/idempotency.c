@@ -12,6 +12,7 @@ struct idempotency {
 	struct redis_async *redis;
 	const struct linkstore *store;
 	int64_t ttl;
+	bool is_repeatable;
 	idempotency_fn *fn;
 	void *arg;
 	char key[IDEM_KEY_MAX];
@@ -82,6 +83,7 @@ struct idempotency *idempotency_new(const struct idempotency_request *request,
 	i->redis = redis;
 	i->store = store;
 	i->ttl = request->ttl;
+	i->is_repeatable = request->is_repeatable;
 	i->fn = fn;
 	i->arg = arg;
 	set_names(i, request);
@@ -150,20 +152,27 @@ static bool may_have_ended(const struct idempotency *i)
 	return i->found_at - planned_at >= i->ttl;
 }
 
-/* Decides when the link that the record names is not there. */
+/* The earlier request's plan is to be replaced by ours. */
+static void take_over(struct idempotency *i)
+{
+	strcpy(i->plan, i->found.text);
+	proceed(i);
+}
+
+/* Decides when the link that the record names is not there.  A repeatable
+ * request gets the code that the first one has or will have. */
 static void judge_absence(struct idempotency *i)
 {
 	if (i->found.done) {
 		refuse_ended(i);
-	} else if (i->found_at <= i->found.deadline) {
+	} else if (!i->is_repeatable && i->found_at <= i->found.deadline) {
 		refuse(i, 409, true,
 		       "the first request with this Idempotency-Key is still "
 		       "under way");
-	} else if (may_have_ended(i)) {
+	} else if (!i->is_repeatable && may_have_ended(i)) {
 		refuse_doubtful(i);
 	} else {
-		strcpy(i->plan, i->found.text);
-		proceed(i);
+		take_over(i);
 	}
 }
 

@@ -5,8 +5,9 @@
  * up; if it says that the link is there, that is the answer; else a code is
  * chosen, idempotency_plan notes it, the link is stored before the plan's
  * deadline, and idempotency_end notes that it was.  Where the code follows from
- * the request no plan is needed: idempotency_note_done says afterwards what
- * came of it.
+ * the request, the plan keeps other requests from using the key; the link may
+ * turn out to be another that was there, which idempotency_note_done says, and
+ * the same request sent again waits for nothing.
  */
 #ifndef ALLOCATOR_CREATE_IDEMPOTENCY_H
 #define ALLOCATOR_CREATE_IDEMPOTENCY_H
@@ -62,6 +63,7 @@ struct idempotency_request {
 	uint64_t line; /* of a batch; 0: a single create */
 	struct http_slice body;
 	int64_t ttl; /* ms that its link lives at least, or DURATION_NEVER */
+	bool is_repeatable; /* the same request gets the same code */
 };
 
 struct idempotency;
@@ -86,7 +88,7 @@ void idempotency_plan(struct idempotency *i, const char *code,
  * for the answer: a plan left behind is judged by the link. */
 void idempotency_end(struct idempotency *i, bool stored);
 
-/* The same for a link that was not planned. */
+/* The same for a link other than the planned one, or without a plan. */
 void idempotency_note_done(struct idempotency *i, const char *code,
 			   uint64_t link_id);
 

@@ -26,8 +26,8 @@ struct strategy {
 	/* Another link has the code, or its tombstone.  NULL: cannot be. */
 	void (*taken)(struct creation *c,
 		      const struct standalone_result *result);
-	/* The same request gets the same code: it needs no plan to be sent
-	 * again (linkstore/idempotency.h). */
+	/* The same request gets the same code, so that it may be sent again
+	 * while the first one is under way (idempotency.h). */
 	bool is_repeatable;
 };
 

@@ -12,6 +12,7 @@ from support.allocator import *  # noqa: F401,F403
 from support.allocator import (URL, Api, alias_space, other_space, problem,
                                space)
 from support.program import PATIENCE, eventually
+from support.redis_proxy import RedisProxy
 
 
 @pytest.fixture
@@ -310,16 +311,40 @@ def test_a_key_belongs_to_one_request(api):
     assert send(api, key, caller="crm").status_code == 201
 
 
-def test_one_key_from_all_sides_is_one_link(api, redis):
+@pytest.mark.parametrize("space", ["s7", "h6"])
+def test_a_key_belongs_to_one_request_before_that_is_answered(
+        all_spaces, redis_server, topic, start, base_config, space):
+    key = uuid.uuid4().hex
+    with RedisProxy(redis_server.port) as proxy:
+        base_config["redis"].update(address=proxy.address,
+                                    command_timeout="60s")
+        api = start(topic)
+        # Another, whose connections are not held up.
+        other = start(topic, node=1)
+        held = proxy.hold(b"https://example.org/first")
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            first = pool.submit(send, api, key, space=space,
+                                url="https://example.org/first")
+            assert held.here.wait(60)
+            problem(send(other, key, space=space,
+                         url="https://example.org/second"), 422)
+            held.release()
+            made = first.result()
+        assert made.status_code == 201, made.text
+
+
+@pytest.mark.parametrize("fields", [{}, {"space": "h6"}])
+def test_one_key_from_all_sides_is_one_link(api, redis, fields):
     key = uuid.uuid4().hex
 
     def once(_):
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             answer = Api(api.program).call(
-                "POST", "/v1/links", json={"url": URL, "ttl": "1h"},
+                "POST", "/v1/links", json={"url": URL, "ttl": "1h", **fields},
                 headers={"Idempotency-Key": key})
-            if answer.status_code == 201:
+            if answer.status_code == 201 or "space" in fields:
+                assert answer.status_code in (200, 201), answer.text
                 return answer.json()["link_id"]
             assert answer.status_code == 409, answer.text
             time.sleep(0.05)
