@@ -2,7 +2,10 @@
  * Strategy `hash`: the code follows from account, owner and URL.
  *
  * A candidate that maps the same URL of the same owner in the same account is
- * the answer; one that maps another moves on to the next.
+ * the answer; one that maps another moves on to the next, and a free one ends
+ * the search.  So a URL whose link is under a later candidate gets a second one
+ * once an earlier candidate is free: to look at all the others first would cost
+ * each new link as many look-ups, for what only short codes meet.
  *
  * Before there were accounts, codes followed from owner and URL alone, and all
  * API keys shared them.  A link of that kind keeps its code: those candidates
