@@ -4,6 +4,7 @@
 #include "allocator/api/api_reply.h"
 #include "allocator/api/find_link.h"
 #include "allocator/api/handlers.h"
+#include "common/http/encoding.h"
 #include "linkstore/target.h"
 
 struct reading {
@@ -12,6 +13,21 @@ struct reading {
 	struct api_key_info caller;
 	struct link_target target;
 };
+
+/* The tag is of the version: a visit, which moves expires_at, leaves it. */
+static bool reply_not_modified(struct http_request *req,
+			       const Shortloop__Link *link)
+{
+	char tag[LINK_ETAG_MAX];
+	const struct http_field fields[] = {
+		{"ETag", tag}, {"Cache-Control", "no-store"}, {0}};
+
+	if (!encoding_etag_matches(http_header_get(req, "If-None-Match"),
+				   link_view_etag(link, tag)))
+		return false;
+	http_reply(req, 304, fields, NULL, 0);
+	return true;
+}
 
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err)
@@ -31,7 +47,8 @@ static void on_answer(void *arg, const struct link_answer *answer,
 		};
 
 		metric_add(r->api->metrics->found, 1);
-		api_reply_link(r->api, r->req, 200, NULL, false, &view);
+		if (!reply_not_modified(r->req, answer->link))
+			api_reply_link(r->api, r->req, 200, NULL, false, &view);
 	}
 	free(r);
 }

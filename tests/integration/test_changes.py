@@ -175,6 +175,20 @@ def test_edits_at_once_are_all_kept_one_after_the_other(api):
     assert sorted(versions) == list(range(2, 14))
 
 
+def test_a_link_that_was_not_edited_is_not_read_again(api):
+    code = api.create()["code"]
+    tag = api.get(code).headers["ETag"]
+
+    def again(method="GET"):
+        return api.call(method, f"/v1/links/{code}",
+                        headers={"If-None-Match": f'"a", {tag}'})
+    for answer in again(), again("HEAD"):
+        assert answer.status_code == 304 and not answer.content
+        assert answer.headers["ETag"] == tag
+    assert api.patch(code, tags=["1"]).status_code == 200
+    assert again().json()["tags"] == ["1"]
+
+
 # --- DELETE ------------------------------------------------------------------
 
 def test_a_deleted_link_is_gone_and_its_code_is_not_free(api, redis):
