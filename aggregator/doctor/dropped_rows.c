@@ -1,4 +1,4 @@
-#include "aggregator/doctor/dropped_rows.h"
+#include "aggregator/doctor/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,21 +8,28 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
+/*
+ * Days that were dropped, and of which rows of their base are in `clicks` long
+ * after they were to be deleted.  Rows that came since are none of these: their
+ * day is dropped again.
+ */
+
 /* Beyond the next time at which they are to be deleted. */
 #define PATIENCE CLOCK_HOUR
 
-struct search {
+struct dropped_rows {
 	const struct settling *s;
-	struct dropped_rows *ret;
+	uint64_t days;
+	int64_t first; /* seconds since 1970 */
 };
 
 /* A row is: start of the day, number of its drop. */
-static int look_at_day(void *arg, char **f, struct error *err)
+static int count_day(void *arg, char **f, struct error *err)
 {
 	static const char sql[] =
 		"SELECT count() FROM (SELECT 1 FROM " SQL_WITHIN(
 			"dropped") " LIMIT 1) FORMAT TabSeparated";
-	const struct search *search = arg;
+	struct dropped_rows *dropped = arg;
 	char until[24];
 	const struct clickhouse_param params[] = {{"param_start", f[0]},
 						  {"param_end", until},
@@ -32,15 +39,15 @@ static int look_at_day(void *arg, char **f, struct error *err)
 	uint64_t found = 0;
 
 	snprintf(until, sizeof(until), "%" PRId64, tsv_i64(f[0]) + CIVIL_DAY);
-	if (clickhouse_numbers(search->s->ch, sql, params, &found, 1, err) < 0)
+	if (clickhouse_numbers(dropped->s->ch, sql, params, &found, 1, err) < 0)
 		return -1;
-	if (found && !search->ret->days++)
-		search->ret->first = tsv_i64(f[0]);
+	if (found && !dropped->days++)
+		dropped->first = tsv_i64(f[0]);
 	return 0;
 }
 
-int dropped_rows_find(const struct settling *s, struct dropped_rows *ret,
-		      struct error *err)
+/* Of each such day one row is looked for. */
+static int find_rows(struct dropped_rows *ret, struct error *err)
 {
 	/* Partitions of clicks are days. */
 	static const char sql[] =
@@ -52,20 +59,39 @@ int dropped_rows_find(const struct settling *s, struct dropped_rows *ret,
 		"HAVING " SQL_LONG_AGO(
 			"newest",
 			"max(settled_at)") " ORDER BY unit FORMAT TabSeparated";
+	const struct settling *s = ret->s;
 	int64_t kept = settling_now(s) - s->settings->keep_superseded -
 		       s->settings->clean_every - PATIENCE;
-	struct search search = {s, ret};
 	struct settling_old old;
 	const struct clickhouse_param params[] = {{"param_before", old.before},
 						  {"param_kept", old.kept},
 						  {NULL, NULL}};
 
-	*ret = (struct dropped_rows){0};
 	snprintf(old.before, sizeof(old.before), "%" PRIu64,
 		 settling_attempt_at(kept));
 	snprintf(old.kept, sizeof(old.kept), "%" PRId64, kept);
-	if (settling_for_each(s->ch, sql, params, "nn", look_at_day, &search,
-			      err) < 0)
+	if (settling_for_each(s->ch, sql, params, "nn", count_day, ret, err) <
+	    0)
 		return error_wrap(err, "rows of dropped days");
+	return 0;
+}
+
+int look_at_dropped_rows(struct doctor *d, struct error *err)
+{
+	struct dropped_rows dropped = {.s = &d->settling};
+	char first[CIVIL_NAME_MAX];
+
+	if (find_rows(&dropped, err) < 0)
+		return -1;
+	if (dropped.days)
+		doctor_say(d, DOCTOR_BEHIND, "dropped rows",
+			   "rows of %" PRIu64
+			   " dropped day%s, from %s on, were to be deleted and "
+			   "are still there: the aggregator's log says why",
+			   dropped.days, doctor_plural(dropped.days),
+			   civil_day_name(dropped.first, first));
+	else
+		doctor_say(d, DOCTOR_FINE, "dropped rows",
+			   "none is still there");
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "aggregator/doctor/forgotten_rows.h"
+#include "aggregator/doctor/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +7,23 @@
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 
+/*
+ * Whether what is in table `forgotten` is in `clicks` or in the archive's texts
+ * all the same, as a backup brings it back.
+ *
+ * A link's rows lie together.  A visitor's lie anywhere, so that only so many
+ * rows are looked through for them: those of the days that were written last,
+ * as those of a backup were.
+ */
+
 #define SQL_LINKS    "(SELECT link_id FROM forgotten WHERE link_id != 0)"
 #define SQL_VISITORS "(SELECT visitor_id FROM forgotten WHERE link_id = 0)"
+
+struct forgotten_rows {
+	uint64_t visitors, links;   /* that are forgotten */
+	uint64_t clicks, archive;   /* rows that have them */
+	uint64_t days, days_looked; /* of clicks; for visitors */
+};
 
 static int count_listed(struct clickhouse *ch, struct forgotten_rows *ret,
 			struct error *err)
@@ -120,13 +135,43 @@ static int count_visitors(struct clickhouse *ch, int64_t rows_max,
 
 /* -------------------------------------------------------------------------- */
 
-int forgotten_rows_find(struct clickhouse *ch, int64_t rows_max,
-			struct forgotten_rows *ret, struct error *err)
+/* At most `rows_max` rows are looked through for visitors. */
+static int find_rows(struct clickhouse *ch, int64_t rows_max,
+		     struct forgotten_rows *ret, struct error *err)
 {
 	*ret = (struct forgotten_rows){0};
 	if (count_listed(ch, ret, err) < 0 ||
 	    (ret->links && count_links(ch, ret, err) < 0) ||
 	    (ret->visitors && count_visitors(ch, rows_max, ret, err) < 0))
 		return error_wrap(err, "forgotten");
+	return 0;
+}
+
+int look_at_forgotten_rows(struct doctor *d, struct error *err)
+{
+	struct forgotten_rows f;
+	char days[128] = "";
+
+	if (find_rows(d->ch, d->settings->raw_rows_max, &f, err) < 0)
+		return -1;
+	if (f.days_looked < f.days)
+		snprintf(days, sizeof(days),
+			 "; of visitors, in the %" PRIu64 " of %" PRIu64
+			 " days written last (raw_rows_max)",
+			 f.days_looked, f.days);
+	if (f.clicks || f.archive)
+		doctor_say(d, DOCTOR_WRONG, "forgotten",
+			   "%" PRIu64 " row%s of clicks and %" PRIu64
+			   " of links have what is forgotten again: run "
+			   "'aggregator forget'%s",
+			   f.clicks, doctor_plural(f.clicks), f.archive, days);
+	else if (f.visitors || f.links)
+		doctor_say(d, DOCTOR_FINE, "forgotten",
+			   "%" PRIu64 " visitor%s and %" PRIu64
+			   " link%s, in no row of clicks or links%s",
+			   f.visitors, doctor_plural(f.visitors), f.links,
+			   doctor_plural(f.links), days);
+	else
+		doctor_say(d, DOCTOR_FINE, "forgotten", "nobody is");
 	return 0;
 }

@@ -1,30 +1,44 @@
-#include "aggregator/doctor/unfinished_runs.h"
+#include "aggregator/doctor/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "aggregator/forget/forget_days.h"
+#include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-struct reader {
-	int (*fn)(void *arg, const struct unfinished_run *run,
-		  struct error *err);
-	void *arg;
+/*
+ * Runs of `aggregator forget` and `collector rescore` that were begun over a
+ * day and did not end, as they were killed.  Until somebody ends it, the day is
+ * not dropped, and its hours are not settled from what the run changed.
+ */
+
+struct runs {
+	struct doctor *d;
+	uint64_t over, going;
 };
 
 /* A row is: start of the day, process, whether it is rescored, whether the run
  * is over. */
 static int take_run(void *arg, char **f, struct error *err)
 {
-	const struct reader *r = arg;
-	const struct unfinished_run run = {
-		.day = tsv_i64(f[0]),
-		.host = f[1],
-		.is_rescore = tsv_u64(f[2]) > 0,
-		.is_over = tsv_u64(f[3]) > 0,
-	};
+	struct runs *runs = arg;
+	char day[CIVIL_NAME_MAX];
 
-	return r->fn(r->arg, &run, err);
+	(void)err;
+	if (!tsv_u64(f[3])) {
+		runs->going++;
+		return 0;
+	}
+	if (runs->over++ < DOCTOR_DAYS_SHOWN)
+		doctor_say(
+			runs->d, DOCTOR_WRONG, "runs",
+			"%s: %s began to change it and did not end; until '%s' "
+			"ends that, the day is not dropped",
+			civil_day_name(tsv_i64(f[0]), day), f[1],
+			tsv_u64(f[2]) ? "collector rescore"
+				      : "aggregator forget");
+	return 0;
 }
 
 /* How long the rows of a day take to be changed nobody knows: who changes them
@@ -35,12 +49,7 @@ static int take_run(void *arg, char **f, struct error *err)
 	"latest_fail_reason = '' AND (position(command, 'rescore_map_') > 0 "  \
 	"OR position(command, 'unique_identity = ') > 0))"
 
-int unfinished_runs_for_each(struct clickhouse *ch,
-			     const struct aggregator_settings *settings,
-			     int (*fn)(void *arg,
-				       const struct unfinished_run *run,
-				       struct error *err),
-			     void *arg, struct error *err)
+static int read_runs(struct runs *runs, struct error *err)
 {
 	static const char sql[] =
 		"SELECT toUInt32(toDateTime(any(day), 'UTC')) AS d, "
@@ -55,12 +64,29 @@ int unfinished_runs_for_each(struct clickhouse *ch,
 	char longest[24];
 	const struct clickhouse_param params[] = {{"param_longest", longest},
 						  {NULL, NULL}};
-	struct reader reader = {fn, arg};
 
 	snprintf(longest, sizeof(longest), "%" PRId64,
-		 FORGET_DAYS_STATEMENTS_MAX * settings->settle_timeout);
-	if (clickhouse_rows(ch, sql, params, "nsnn", take_run, &reader, err) <
-	    0)
+		 FORGET_DAYS_STATEMENTS_MAX *
+			 runs->d->settings->settle_timeout);
+	if (clickhouse_rows(runs->d->ch, sql, params, "nsnn", take_run, runs,
+			    err) < 0)
 		return error_wrap(err, "rescored");
+	return 0;
+}
+
+int look_at_unfinished_runs(struct doctor *d, struct error *err)
+{
+	struct runs runs = {.d = d};
+
+	if (read_runs(&runs, err) < 0)
+		return -1;
+	if (runs.over > DOCTOR_DAYS_SHOWN)
+		doctor_say(d, DOCTOR_WRONG, "runs", "and %" PRIu64 " more",
+			   runs.over - DOCTOR_DAYS_SHOWN);
+	if (!runs.over)
+		doctor_say(d, DOCTOR_FINE, "runs",
+			   "none was left by who began it, %" PRIu64
+			   " under way",
+			   runs.going);
 	return 0;
 }
