@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "aggregator/settle/drop.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
@@ -11,7 +12,8 @@
 /*
  * Days that were dropped, and of which rows of their base are in `clicks` long
  * after they were to be deleted.  Rows that came since are none of these: their
- * day is dropped again.
+ * day is dropped again.  Nor are those of a month that was dropped: they go
+ * with it, and later.
  */
 
 /* Beyond the next time at which they are to be deleted. */
@@ -49,16 +51,6 @@ static int count_day(void *arg, char **f, struct error *err)
 /* Of each such day one row is looked for. */
 static int find_rows(struct dropped_rows *ret, struct error *err)
 {
-	/* Partitions of clicks are days. */
-	static const char sql[] =
-		"SELECT toUInt32(unit), max(attempt) AS newest FROM settled "
-		"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "
-		"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "
-		"database = currentDatabase() AND table = 'clicks' AND active "
-		"AND rows > 0) GROUP BY unit "
-		"HAVING " SQL_LONG_AGO(
-			"newest",
-			"max(settled_at)") " ORDER BY unit FORMAT TabSeparated";
 	const struct settling *s = ret->s;
 	int64_t kept = settling_now(s) - s->settings->keep_superseded -
 		       s->settings->clean_every - PATIENCE;
@@ -70,8 +62,8 @@ static int find_rows(struct dropped_rows *ret, struct error *err)
 	snprintf(old.before, sizeof(old.before), "%" PRIu64,
 		 settling_attempt_at(kept));
 	snprintf(old.kept, sizeof(old.kept), "%" PRId64, kept);
-	if (settling_for_each(s->ch, sql, params, "nn", count_day, ret, err) <
-	    0)
+	if (settling_for_each(s->ch, SQL_DROPPED_WITH_ROWS, params, "nn",
+			      count_day, ret, err) < 0)
 		return error_wrap(err, "rows of dropped days");
 	return 0;
 }

@@ -585,16 +585,6 @@ static int delete_day(void *arg, char **f, struct error *err)
 int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 		     struct error *err)
 {
-	/* Partitions of clicks are days. */
-	static const char sql[] =
-		"SELECT toUInt32(unit), max(attempt) AS newest FROM settled "
-		"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "
-		"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "
-		"database = currentDatabase() AND table = 'clicks' AND active "
-		"AND rows > 0) AND unit >= (SELECT max(unit) FROM settled "
-		"WHERE kind = 'kept_from') GROUP BY unit HAVING " SQL_LONG_AGO(
-			"newest",
-			"max(settled_at)") " ORDER BY unit FORMAT TabSeparated";
 	struct deletion d = {.s = s, .ret = ret};
 	struct settling_old old;
 	const struct clickhouse_param params[] = {{"param_before", old.before},
@@ -604,8 +594,8 @@ int drop_delete_rows(const struct settling *s, struct drop_deleted *ret,
 
 	*ret = (struct drop_deleted){0};
 	settling_set_old(s, &old);
-	status = settling_for_each(s->ch, sql, params, "nn", delete_day, &d,
-				   err);
+	status = settling_for_each(s->ch, SQL_DROPPED_WITH_ROWS, params, "nn",
+				   delete_day, &d, err);
 	buf_free(&d.sql);
 	return status < 0 ? error_wrap(err, "delete rows of dropped days") : 0;
 }

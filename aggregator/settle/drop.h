@@ -76,6 +76,24 @@ int drop_look(const struct settling *s, int64_t start,
 #define DROP_WHY_MAX 256
 void drop_why(const struct drop_outcome *o, char *text, size_t size);
 
+/*
+ * SQL: days that were dropped long ago (SQL_LONG_AGO, with its parameters) and
+ * still have rows in `clicks`, whose partitions are days: start, number of the
+ * drop.  Not those before what is kept, whose rows go with their month
+ * (drop_months.h).
+ */
+/* clang-format off */
+#define SQL_DROPPED_WITH_ROWS                                                  \
+	"SELECT toUInt32(unit), max(attempt) AS newest FROM settled "          \
+	"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "                  \
+	"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "        \
+	"database = currentDatabase() AND table = 'clicks' AND active "        \
+	"AND rows > 0) AND unit >= (SELECT max(unit) FROM settled "            \
+	"WHERE kind = 'kept_from') GROUP BY unit HAVING "                      \
+	SQL_LONG_AGO("newest", "max(settled_at)")                              \
+	" ORDER BY unit FORMAT TabSeparated"
+/* clang-format on */
+
 struct drop_deleted {
 	uint64_t rows;
 	uint64_t kept_days; /* whose rows stay, since the base is not whole */

@@ -290,6 +290,13 @@ def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
     migrated.clickhouse.query("ALTER TABLE settled UPDATE settled_at = now64(3) WHERE 1 "
                               "SETTINGS mutations_sync = 1")
     assert doctor(raw_days=7, clean_every="20m")[1]["dropped rows"][0] == "ok"
+    # These go with their month.
+    assert doctor(raw_days=7)[1]["dropped rows"][0] == "behind"
+    migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt) VALUES "
+                              f"('kept_from', {start + DAY}, {drop})")
+    assert doctor(raw_days=7)[1]["dropped rows"][0] == "ok"
+    migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind = 'kept_from' "
+                              "SETTINGS mutations_sync = 1")
 
     migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE 1 SETTINGS mutations_sync = 1")
     migrated.insert(some_clicks(8, 3, [(start, start + DAY)]), progress=False)
