@@ -88,5 +88,5 @@ def test_what_took_too_long_is_not_published_where_clickhouses_clock_was_ahead(
                what="the day to be settled")
     assert staged.attempt not in {p.params["param_attempt"] for p in proxy.passed
                                   if p.says == "settled:link_day"}
-    assert published.attempt not in {row["attempt"] for row in clickhouse.rows(
-        "SELECT toString(attempt) AS attempt FROM settled WHERE kind = 'link_day'")}
+    assert published.attempt not in {row["tried"] for row in clickhouse.rows(
+        "SELECT toString(attempt) AS tried FROM settled WHERE kind = 'link_day'")}
