@@ -59,7 +59,6 @@ static void words_of_the_site_are_reserved_in_any_case(void **state)
 	assert_true(reserved("Robots"));
 	assert_true(reserved("www"));
 	assert_true(reserved("admin"));
-	assert_true(reserved("apple-app-site-association"));
 	assert_false(reserved("ap"));
 	assert_false(reserved("apis"));
 	assert_false(reserved("sale"));
