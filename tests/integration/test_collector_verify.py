@@ -247,12 +247,16 @@ def abort(world, count):
     from confluent_kafka import Producer
     producer = Producer({"bootstrap.servers": world.kafka.bootstrap,
                          "transactional.id": world.topics["topic_clicks"]})
+    end = world.kafka.ends(world.topics["topic_clicks"])[0] + count + 1
     producer.init_transactions(30)
     producer.begin_transaction()
     for i in range(count):
         producer.produce(world.topics["topic_clicks"], click(i), partition=0)
     producer.flush(30)
     producer.abort_transaction(30)
+    # The mark is written after that was answered.
+    eventually(lambda: world.kafka.ends(world.topics["topic_clicks"])[0] == end,
+               what="the mark")
 
 
 def hide(world, *offsets):
