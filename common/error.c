@@ -162,3 +162,8 @@ bool error_needs_a_person(const struct error *err)
 {
 	return err->code != ERROR_NONE && error_exit_status(err) != EX_TEMPFAIL;
 }
+
+bool error_is_worse(const struct error *err, const struct error *than)
+{
+	return error_needs_a_person(err) && !error_needs_a_person(than);
+}

@@ -81,4 +81,9 @@ int error_exit_status(const struct error *err);
 /* Is a later try of no use until somebody has looked?  All but 75. */
 bool error_needs_a_person(const struct error *err);
 
+/* Of several failures, is `err` the one to end with rather than `than`, which
+ * came first?  Whoever starts programs tries again after one that passes by
+ * itself, and must not after one that needs a person. */
+bool error_is_worse(const struct error *err, const struct error *than);
+
 #endif

@@ -291,14 +291,6 @@ static bool is_of_this_space(const struct error *err)
 	       err->code == ERROR_CONFIG || err->code == ERROR_NOTFOUND;
 }
 
-/* Is this failure the one to end with?  Whoever starts runs tries again after
- * one that passes by itself, and must not after one that needs a person. */
-static bool is_worse(const struct run_result *o, const struct run_result *than)
-{
-	return !than || (error_needs_a_person(&o->error) &&
-			 !error_needs_a_person(&than->error));
-}
-
 /* Keeps the worst failure, which decides the exit status and is logged at the
  * end; logs the others. */
 static void note_failure(struct run_command *run, const struct run_result *o)
@@ -307,7 +299,7 @@ static void note_failure(struct run_command *run, const struct run_result *o)
 
 	if (o->error.code == ERROR_REMOTE)
 		health_down(run->redis_health, o->error.text);
-	if (is_worse(o, run->worst)) {
+	if (!run->worst || error_is_worse(&o->error, &run->worst->error)) {
 		lesser = run->worst;
 		run->worst = o;
 	}

@@ -57,6 +57,7 @@ void cursor_put(struct buf *out, const struct buf *question,
 	digest_of(question, place, len, digest);
 	put_digits(out, digest, DIGEST_BYTES);
 	put_digits(out, place, len);
+	out->failed |= question->failed;
 }
 
 /* 0: not the digits of a cursor. */
@@ -83,6 +84,8 @@ int cursor_parse(const char *text, const struct buf *question,
 	unsigned char bytes[CURSOR_MAX], digest[DIGEST_BYTES];
 	size_t len = read_digits(text, bytes);
 
+	if (question->failed)
+		return error_set_nomem(err);
 	if (len <= DIGEST_BYTES)
 		return error_set(err, ERROR_INPUT,
 				 "cursor: expected one that an answer gave");

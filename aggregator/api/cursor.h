@@ -23,11 +23,13 @@ unsigned char *cursor_put_number(unsigned char *out, uint64_t number,
 				 int bytes);
 uint64_t cursor_take_number(const unsigned char **in, int bytes);
 
-/* `question` is text that differs from that of every other question. */
+/* `question` is text that differs from that of every other question.  If it has
+ * failed, so does `out`. */
 void cursor_put(struct buf *out, const struct buf *question,
 		const unsigned char *place, size_t len);
 
-/* ERROR_INPUT: no cursor, or a damaged one or of another question. */
+/* ERROR_INPUT: no cursor, or a damaged one or of another question.
+ * ERROR_NOMEM: the question has failed. */
 int cursor_parse(const char *text, const struct buf *question,
 		 unsigned char ret_place[CURSOR_PLACE_MAX], size_t *ret_len,
 		 struct error *err);

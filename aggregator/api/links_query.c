@@ -88,7 +88,6 @@ void links_cursor_put(struct buf *out, const struct links_query *q,
 	at = cursor_put_number(at, place->link_id, 8);
 	cursor_put_number(at, place->until_day, 4);
 	cursor_put(out, &question, bytes, PLACE_BYTES);
-	out->failed |= question.failed;
 	buf_free(&question);
 }
 
@@ -126,9 +125,7 @@ int links_cursor_parse(const struct links_query *q, const char *text,
 	int status;
 
 	put_question(&question, q);
-	status = question.failed
-			 ? error_set_nomem(err)
-			 : cursor_parse(text, &question, bytes, &len, err);
+	status = cursor_parse(text, &question, bytes, &len, err);
 	buf_free(&question);
 	if (status < 0)
 		return -1;

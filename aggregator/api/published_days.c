@@ -21,12 +21,9 @@ static int64_t end_ms(int64_t start)
 static int add_day(struct published_days *days, const struct published_day *day,
 		   struct error *err)
 {
-	struct published_day *more = days->items;
+	struct published_day *more =
+		reallocarray(days->items, days->count + 1, sizeof(*more));
 
-	/* Doubled at each power of two. */
-	if (!(days->count & (days->count - 1)))
-		more = realloc(more, (days->count ? 2 * days->count : 1) *
-					     sizeof(*more));
 	if (!more)
 		return error_set_nomem(err);
 	days->items = more;

@@ -52,7 +52,6 @@ static void put_cursor(struct buf *out, const struct runs_query *q,
 	put_question(&question, q);
 	memcpy(at, space, len);
 	cursor_put(out, &question, place, 8 + len);
-	out->failed |= question.failed;
 	buf_free(&question);
 }
 
@@ -78,9 +77,7 @@ static int read_cursor(struct runs_query *q, const char *text,
 	if (!text)
 		return 0;
 	put_question(&question, q);
-	status = question.failed
-			 ? error_set_nomem(err)
-			 : cursor_parse(text, &question, place, &len, err);
+	status = cursor_parse(text, &question, place, &len, err);
 	buf_free(&question);
 	if (status < 0)
 		return -1;

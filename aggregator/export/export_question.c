@@ -80,7 +80,6 @@ void export_cursor_put(struct buf *out, const struct export_question *q,
 
 	put_question(&question, q);
 	cursor_put(out, &question, place, put_place(cursor, place));
-	out->failed |= question.failed;
 	buf_free(&question);
 }
 
@@ -111,9 +110,7 @@ int export_cursor_parse(const struct export_question *q, const char *text,
 	int status;
 
 	put_question(&question, q);
-	status = question.failed
-			 ? error_set_nomem(err)
-			 : cursor_parse(text, &question, place, &len, err);
+	status = cursor_parse(text, &question, place, &len, err);
 	buf_free(&question);
 	if (status < 0)
 		return -1;

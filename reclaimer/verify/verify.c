@@ -469,8 +469,7 @@ struct outcome {
 
 static void note_failure(struct outcome *o, const struct error *err)
 {
-	if (o->failed &&
-	    (error_needs_a_person(&o->error) || !error_needs_a_person(err)))
+	if (o->failed && !error_is_worse(err, &o->error))
 		return;
 	o->failed = true;
 	o->error = *err;
