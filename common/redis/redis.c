@@ -219,15 +219,16 @@ static int check_version(struct redis *r, struct error *err)
 	return status ? error_wrap(err, "redis %s", r->where) : 0;
 }
 
-static int check_role(struct redis *r, struct error *err)
+static int check_role(struct redis *r, bool refusal_counts, struct error *err)
 {
 	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
-	int status;
+	int status = 0;
 
 	if (!reply)
 		return -1;
 	r->role_asked = clock_monotonic_ms();
-	status = redis_check_role(reply, err);
+	if (refusal_counts || reply->type != REDIS_REPLY_ERROR)
+		status = redis_check_role(reply, err);
 	freeReplyObject(reply);
 	return status ? error_wrap(err, "redis %s", r->where) : 0;
 }
@@ -278,7 +279,7 @@ static int log_in(struct redis *r, struct error *err)
 	snprintf(database, sizeof(database), "%lld", (long long)c->database);
 	if (c->database && say(r, 2, (const char *[]){"SELECT", database}, err))
 		return -1;
-	if (check_version(r, err) || check_role(r, err))
+	if (check_version(r, err) || check_role(r, true, err))
 		return -1;
 	return load_scripts(r, err);
 }
@@ -318,22 +319,12 @@ static int ask_sentinel(struct redis *r, const struct redis_address *a,
 	return status;
 }
 
-/* The same of a server that was the master.  Only what it says itself counts:
- * whoever is busy, or loading, refuses the next command too. */
-static int check_role_again(struct redis *r, struct error *err)
+/* The same of a server that was the master; if it is no more, it is left. */
+static int check_role_again(struct redis *r, bool refusal_counts,
+			    struct error *err)
 {
-	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
-	int status = 0;
-
-	if (!reply)
-		return -1;
-	r->role_asked = clock_monotonic_ms();
-	if (reply->type != REDIS_REPLY_ERROR)
-		status = redis_check_role(reply, err);
-	freeReplyObject(reply);
-	if (status == 0)
+	if (check_role(r, refusal_counts, err) == 0)
 		return 0;
-	error_wrap(err, "redis %s", r->where);
 	drop_connection(r);
 	return -1;
 }
@@ -365,7 +356,8 @@ static int connect_now(struct redis *r, struct error *err)
 		return find_master(r, err);
 	if (r->owed || clock_monotonic_ms() - r->role_asked < ROLE_CHECK_MS)
 		return 0;
-	return check_role_again(r, err);
+	/* Whoever is busy, or loading, refuses the next command too. */
+	return check_role_again(r, false, err);
 }
 
 /* --- commands ------------------------------------------------------------- */
@@ -476,10 +468,7 @@ int redis_confirm_master(struct redis *r, struct error *err)
 {
 	if (!r->context || r->useless || r->owed)
 		return not_connected(r, err);
-	if (check_role(r, err) == 0)
-		return 0;
-	drop_connection(r);
-	return -1;
+	return check_role_again(r, true, err);
 }
 
 /* --- a connection that listens --------------------------------------------
