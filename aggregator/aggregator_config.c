@@ -86,8 +86,9 @@ static const struct setting settings[] = {
 		key_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
 		"How many requests such a key may make at once after a rest."),
 	SETTING_INT(live_subscribers, "200", 1, 100000, AT_START,
-		    "Streams of /v1/live at a time; beyond, the answer is "
-		    "429.  They are there where kafka.topic_live is set."),
+		    "Streams of /v1/live at a time, of 128 KiB of memory each "
+		    "at the most; beyond, the answer is 429.  They are there "
+		    "where kafka.topic_live is set."),
 	SETTING_INT(live_per_key, "10", 1, 100000, AT_START,
 		    "Streams of /v1/live that one key may have at a time."),
 	SETTING_INT(live_queue, "256", 1, 100000, AT_START,
