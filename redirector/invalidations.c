@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/periodic.h"
 #include "common/redis/redis.h"
+#include "common/redis/wire.h"
 #include "linkstore/link/invalidation.h"
 
 #define HEARTBEAT_MS 200
@@ -97,6 +98,9 @@ static void on_heartbeat(struct invalidations *i)
 	metric_observe(i->metrics.heartbeat,
 		       (double)(clock_monotonic_ms() - i->asked) / 1e3);
 	i->asked = 0;
+	/* A connection that never gets as far is one more failure. */
+	i->failures = 0;
+	i->told[0] = '\0';
 }
 
 static bool is_text(const redisReply *reply, size_t element)
@@ -115,8 +119,13 @@ static int on_reply(struct invalidations *i, const redisReply *reply,
 {
 	if (says(reply, "message") && reply->elements == 3 && is_text(reply, 2))
 		on_message(i, reply->element[2]);
-	else if (says(reply, "pong"))
+	else if (says(reply, "pong") || redis_error_is(reply, "MISCONF"))
+		/* An answer in its turn is all that is asked for: a server that
+		 * cannot write to its disk answers PING with MISCONF. */
 		on_heartbeat(i);
+	else if (reply->type == REDIS_REPLY_ERROR)
+		return error_set_retriable(err, ERROR_REMOTE, "redis: %s",
+					   reply->str);
 	else
 		return error_set_retriable(err, ERROR_PROTOCOL,
 					   "redis: a subscription got an "
@@ -205,8 +214,6 @@ static int listen_once(struct invalidations *i, struct error *err)
 
 static void tell_up(struct invalidations *i)
 {
-	i->failures = 0;
-	i->told[0] = '\0';
 	metric_set(i->metrics.subscribed, 1);
 	metric_add(i->metrics.subscriptions, 1);
 	health_up(i->health);

@@ -7,6 +7,7 @@
 
 #include "common/buf.h"
 #include "common/redis/script_loading.h"
+#include "common/redis/wire.h"
 #include "common/unconst.h"
 
 #define BACKOFF_MIN_MS 50
@@ -120,14 +121,19 @@ static const redisReply *answer_to(const struct async_connection *c,
 									: NULL;
 }
 
-/* To AUTH, SELECT and PING. */
+/*
+ * To AUTH, SELECT and PING.  A server that cannot write to its disk answers
+ * PING with MISCONF: it refuses writes, each of them by itself, and reads as
+ * ever.
+ */
 static void on_greeting(redisAsyncContext *context, void *raw, void *unused)
 {
 	struct async_connection *c = context->data;
 	const redisReply *reply = answer_to(c, context, raw);
 
 	(void)unused;
-	if (reply && reply->type == REDIS_REPLY_ERROR)
+	if (reply && reply->type == REDIS_REPLY_ERROR &&
+	    !redis_error_is(reply, "MISCONF"))
 		turn_away(c, reply->str);
 }
 

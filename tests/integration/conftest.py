@@ -290,6 +290,19 @@ def wall_clock(skew_library, workdir):
         "LD_PRELOAD": str(skew_library), "SKEW_FILE": str(path)}})
 
 
+@pytest.fixture(scope="session")
+def disk_full(tmp_path_factory):
+    """disk_full(flag, under=PART): the environment of a process whose disk is full, for
+    files whose path contains PART, while the file `flag` is there."""
+    library = tmp_path_factory.mktemp("disk") / "disk_full.so"
+    source = servers.ROOT / "tests/integration/support/disk_full.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+    return lambda flag, under="/spool/": {
+        "LD_PRELOAD": str(library), "DISK_FULL": str(flag),
+        "DISK_FULL_UNDER": under}
+
+
 # --- our programs --------------------------------------------------------------------
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import struct
-import subprocess
 import threading
 
 import pytest
@@ -321,14 +320,3 @@ def test_a_folder_that_cannot_be_made_is_said_at_the_start(program, links_config
         "redirector": {"spool_dir": "/proc/none/spool"}}, start=False).run()
     assert status == 71
     assert "redirector.spool_dir: spool /proc/none/spool: cannot make it" in said
-
-
-@pytest.fixture(scope="session")
-def disk_full(tmp_path_factory):
-    """disk_full(flag): the environment of a program whose disk is full while the
-    file `flag` is there."""
-    library = tmp_path_factory.mktemp("disk") / "disk_full.so"
-    source = servers.ROOT / "tests/integration/support/disk_full.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
-                   check=True)
-    return lambda flag: {"LD_PRELOAD": str(library), "DISK_FULL": str(flag)}

@@ -1,7 +1,7 @@
 /*
  * disk_full.c - a process whose disk is full: LD_PRELOAD it, and while the file
- * DISK_FULL is there, nothing is written with pwrite to files below a folder
- * named "spool", and no room is taken for them.
+ * DISK_FULL is there, nothing is written to files whose path contains
+ * DISK_FULL_UNDER ("/spool/" if it is not set), and no room is taken for them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static int is_full(int fd)
 {
 	const char *flag = getenv("DISK_FULL");
+	const char *under = getenv("DISK_FULL_UNDER");
 	char link[64], path[4096];
 	ssize_t len;
 
@@ -25,16 +27,30 @@ static int is_full(int fd)
 	if (len < 0)
 		return 0;
 	path[len] = '\0';
-	return strstr(path, "/spool/") != NULL;
+	return strstr(path, under ? under : "/spool/") != NULL;
+}
+
+static ssize_t fail_full(void)
+{
+	errno = ENOSPC;
+	return -1;
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+	return is_full(fd) ? fail_full() : syscall(SYS_write, fd, data, size);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+	return is_full(fd) ? fail_full()
+			   : syscall(SYS_writev, fd, parts, count);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 {
-	if (is_full(fd)) {
-		errno = ENOSPC;
-		return -1;
-	}
-	return syscall(SYS_pwrite64, fd, data, size, at);
+	return is_full(fd) ? fail_full()
+			   : syscall(SYS_pwrite64, fd, data, size, at);
 }
 
 ssize_t pwrite64(int fd, const void *data, size_t size, off_t at)

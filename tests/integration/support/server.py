@@ -19,6 +19,7 @@ class Server:
         self.log_path = directory / f"{self.name}.log"
         self.port = servers.free_port()
         self.process = None
+        self.env = {}
 
     def command(self):
         raise NotImplementedError
@@ -28,7 +29,7 @@ class Server:
 
     def start(self):
         self.process = servers.Process(self.name, self.command(),
-                                       self.log_path)
+                                       self.log_path, env=self.env)
         servers.wait_ready(self.process, self.probe, self.start_seconds)
         return self
 
