@@ -10,37 +10,32 @@ uint64_t access_turn(const struct access *a)
 	return *name ? XXH3_64bits(name, strlen(name)) : 0;
 }
 
-static bool sees_all_accounts(const struct access *a)
+/* NULL: there is no file of keys. */
+static const struct api_key_info *key_of(const struct access *a)
 {
-	return !a->keys || (a->who.roles & API_READ);
+	return a->keys ? &a->who : NULL;
 }
 
-bool access_sees_link(const struct access *a, const struct access_link *link)
+bool access_sees_link(const struct access *a, const struct key_link *link)
 {
-	if (!a->keys)
-		return true;
-	if (!(a->who.roles & API_READ_OWN) ||
-	    !key_owners_have(a->who.owners, link->owner))
-		return false;
-	return sees_all_accounts(a) ||
-	       api_keyring_owns(a->keys, a->who.account, link->account,
-				link->creator);
+	return key_may(key_of(a), KEY_READS_LINK, link);
 }
 
 int access_bounds_fill(struct access_bounds *ret, const struct access *a,
 		       struct error *err)
 {
-	const struct key_owners *owners = a->keys ? a->who.owners : NULL;
+	const struct key_bounds bounds = key_bounds_of(key_of(a));
+	const struct key_names *owners = bounds.owners;
 	const char *name = NULL;
 
 	*ret = (struct access_bounds){
 		.has_owners = owners != NULL,
-		.account = sees_all_accounts(a) ? NULL : a->who.account,
+		.account = bounds.account,
 	};
 	/* A name has no byte below a blank. */
-	while (owners && (name = key_owners_next(owners, name)))
+	while (owners && (name = key_names_next(owners, name)))
 		buf_printf(&ret->owners, "%s%s",
-			   name == key_owners_next(owners, NULL) ? "" : "\n",
+			   name == key_names_next(owners, NULL) ? "" : "\n",
 			   name);
 	return buf_cstr(&ret->owners) ? 0 : error_set_nomem(err);
 }
@@ -53,7 +48,7 @@ void access_bounds_release(struct access_bounds *bounds)
 int access_check_all(const struct access *a, const char *hint,
 		     struct error *err)
 {
-	if (sees_all_accounts(a) && !(a->keys && a->who.owners))
+	if (key_may(key_of(a), KEY_READS_ALL, NULL))
 		return 0;
 	return error_set(err, ERROR_NOT_OWNER,
 			 "this key sees the links of its %s only: %s",
@@ -63,13 +58,15 @@ int access_check_all(const struct access *a, const char *hint,
 int access_check_rows(const struct access *a, bool *ret_owners,
 		      const char *hint, struct error *err)
 {
-	*ret_owners = a->keys && a->who.owners;
-	return sees_all_accounts(a) ? 0 : access_check_all(a, hint, err);
+	*ret_owners = key_bounds_of(key_of(a)).owners != NULL;
+	return key_may(key_of(a), KEY_READS_OWNERS, NULL)
+		       ? 0
+		       : access_check_all(a, hint, err);
 }
 
 int access_check_admin(const struct access *a, struct error *err)
 {
-	if (!a->keys || (a->who.roles & API_ADMIN))
+	if (key_may(key_of(a), KEY_READS_RUNS, NULL))
 		return 0;
 	return error_set(err, ERROR_NOT_OWNER,
 			 "this is for keys with the role 'admin' only");

@@ -1,11 +1,10 @@
 /*
- * access.h - what the caller of the API may see.
+ * access.h - what the caller of the API may see, by the rule of all programs
+ * (common/keys/key_access.h).
  *
- * All of it decides who has `admin`, or `read` without owners=, and everybody
- * where the aggregator has no file of keys.  Others see single links: with
- * owners= those of these owners, with `read-own` those of the key's account (of
- * both, if the key has both).  Whose a link is, says its newest version in the
- * archive, or Redis where the archive does not know it yet.
+ * Everybody sees all where the aggregator has no file of keys.  The newest
+ * version of a link in the archive says whose the link is, or Redis where the
+ * archive does not have it yet.
  *
  * A link that a caller may not see is answered like one that does not exist, by
  * the same bytes.  link_finder.h sees to that: it asks for an access, and finds
@@ -20,6 +19,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 #include "common/keys/api_keyring.h"
+#include "common/keys/key_access.h"
 
 struct access {
 	struct api_keyring *keys; /* NULL: anybody sees all */
@@ -30,17 +30,12 @@ struct access {
  * anybody. */
 uint64_t access_turn(const struct access *a);
 
-/* Whose a link is.  `account` is "" for links from before there were accounts,
- * whose creator tells (api_keyring_owns). */
-struct access_link {
-	const char *owner, *account, *creator;
-};
-bool access_sees_link(const struct access *a, const struct access_link *link);
+bool access_sees_link(const struct access *a, const struct key_link *link);
 
 /*
  * What the caller sees lies within this, for questions about many links: those
- * of the owners, and of the account or of none.  Not all of it is seen:
- * access_sees_link decides.
+ * of the owners, and of the account.  Not all of it is seen: access_sees_link
+ * decides.
  */
 struct access_bounds {
 	struct buf owners;   /* the names, a line each */

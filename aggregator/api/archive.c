@@ -10,14 +10,13 @@
  * other orders the table has: both are time that each answer waits for. */
 #define LINKS_WHERE(condition)                                                 \
 	"SELECT l, c, toValidUTF8(v.1), v.2, toValidUTF8(v.3), v.4, g, "       \
-	"toUnixTimestamp64Milli(t), toUnixTimestamp64Milli(v.5), v.6, v.7, "   \
-	"v.8 "                                                                 \
+	"toUnixTimestamp64Milli(t), toUnixTimestamp64Milli(v.5), v.6, v.7 "    \
 	"FROM (SELECT link_id AS l, code AS c, argMax((url, state, owner, "    \
-	"ttl_class, expires_at, account, creator, space), version) AS v, "     \
+	"ttl_class, expires_at, account, space), version) AS v, "              \
 	"max(generation) AS g, min(created_at) AS t FROM links "               \
 	"WHERE " condition " GROUP BY c, l ORDER BY l DESC LIMIT 1) "          \
 	"SETTINGS optimize_use_projections = 0 FORMAT TabSeparated"
-#define COLUMN_KINDS "nsssssnnnsss"
+#define COLUMN_KINDS "nsssssnnnss"
 
 struct link_reader {
 	struct archived_link *ret;
@@ -41,8 +40,7 @@ static int take_link(void *arg, char **f, struct error *err)
 	ret->created_at = tsv_i64(f[7]);
 	ret->expires_at = tsv_i64(f[8]);
 	snprintf(ret->account, sizeof(ret->account), "%s", f[9]);
-	snprintf(ret->creator, sizeof(ret->creator), "%s", f[10]);
-	snprintf(ret->space, sizeof(ret->space), "%s", f[11]);
+	snprintf(ret->space, sizeof(ret->space), "%s", f[10]);
 	return 0;
 }
 
@@ -88,8 +86,7 @@ struct owners_reader {
 static int take_owner(void *arg, char **f, struct error *err)
 {
 	const struct owners_reader *reader = arg;
-	const struct access_link whose = {
-		.owner = f[1], .account = f[2], .creator = f[3]};
+	const struct key_link whose = {.owner = f[1], .account = f[2]};
 
 	(void)err;
 	reader->fn(reader->arg, tsv_u64(f[0]), &whose);
@@ -111,15 +108,14 @@ int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 		buf_printf(
 			&sql,
 			"SELECT link_id, toValidUTF8(argMax(owner, "
-			"version)), argMax(account, version), "
-			"argMax(creator, version) FROM links "
+			"version)), argMax(account, version) FROM links "
 			"WHERE " ARCHIVE_HAS_ID("%s") " GROUP BY "
 						      "link_id" ARCHIVE_BY_LINK
 						      " FORMAT TabSeparated",
 			ids.data, ids.data);
 	status = ids.failed || !buf_cstr(&sql)
 			 ? error_set_nomem(err)
-			 : clickhouse_rows(ch, sql.data, params, "nsss",
+			 : clickhouse_rows(ch, sql.data, params, "nss",
 					   take_owner, &reader, err);
 	buf_free(&ids);
 	buf_free(&sql);

@@ -18,7 +18,7 @@ struct archived_link {
 	char code[128];
 	struct buf url;
 	char state[16], owner[256], ttl_class[16];
-	char account[256], creator[256]; /* for struct access_link */
+	char account[256];
 	char space[256];
 	uint32_t generation;
 	int64_t created_at; /* ms */
@@ -54,7 +54,7 @@ int archive_find_link(struct clickhouse *ch, uint64_t link_id,
 /* Calls `fn` for each of these links that the archive has, with whose it is: by
  * this access_sees_link decides.  The texts are gone after the call. */
 typedef void archive_owner_fn(void *arg, uint64_t link_id,
-			      const struct access_link *whose);
+			      const struct key_link *whose);
 int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 			size_t count, archive_owner_fn *fn, void *arg,
 			struct error *err);

@@ -82,8 +82,7 @@ static void take_stored(void *arg, const struct link_target *target,
 		copy_valid(ret->owner, sizeof(ret->owner), link->owner) &&
 		copy_valid(ret->ttl_class, sizeof(ret->ttl_class),
 			   link->ttl_class) &&
-		copy_valid(ret->account, sizeof(ret->account), link->account) &&
-		copy_valid(ret->creator, sizeof(ret->creator), link->creator);
+		copy_valid(ret->account, sizeof(ret->account), link->account);
 }
 
 /* --- asking both ------------------------------------------------------------
@@ -92,9 +91,8 @@ static void take_stored(void *arg, const struct link_target *target,
 static bool is_seen(const struct link_finder *f,
 		    const struct archived_link *link)
 {
-	const struct access_link whose = {.owner = link->owner,
-					  .account = link->account,
-					  .creator = link->creator};
+	const struct key_link whose = {.account = link->account,
+				       .owner = link->owner};
 
 	return access_sees_link(f->access, &whose);
 }

@@ -116,9 +116,8 @@ static int take_row(void *arg, char **f, struct error *err)
 {
 	struct page *page = arg;
 	struct links_place place = page->scan.after;
-	const struct access_link whose = {.owner = f[LINKS_ROW_OWNER],
-					  .account = f[LINKS_ROW_ACCOUNT],
-					  .creator = f[LINKS_ROW_CREATOR]};
+	const struct key_link whose = {.account = f[LINKS_ROW_ACCOUNT],
+				       .owner = f[LINKS_ROW_OWNER]};
 
 	place.number = tsv_u64(f[LINKS_ROW_NUMBER]);
 	place.link_id = tsv_u64(f[LINKS_ROW_LINK_ID]);

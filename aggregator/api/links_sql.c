@@ -160,7 +160,7 @@ static void put_where(struct buf *sql, const struct links_query *q)
 			      "'\\n', {bound_owners:String})))");
 	/* Those of no account may be the caller's; who reads them knows. */
 	if (q->bounds && q->bounds->account)
-		buf_puts(sql, " AND account IN ({bound_account:String}, '')");
+		buf_puts(sql, " AND account = {bound_account:String}");
 	if (q->created_from >= 0)
 		buf_puts(sql, " AND created_at >= fromUnixTimestamp64Milli("
 			      "{created_from:Int64}, 'UTC')");

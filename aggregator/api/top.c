@@ -244,17 +244,17 @@ static int name(struct top_link *link, const char *code, const char *url,
 						      : error_set_nomem(err);
 }
 
-/* A row is: link_id, code, url, owner, account, creator, state.  A link that is
+/* A row is: link_id, code, url, owner, account, state.  A link that is
  * not the caller's any more is one that the archive does not know, to him. */
 static int take_archived(void *arg, char **f, struct error *err)
 {
-	const struct access_link whose = {f[3], f[4], f[5]};
+	const struct key_link whose = {.owner = f[3], .account = f[4]};
 	struct top *t = arg;
 	struct top_link *link = find(t, tsv_u64(f[0]));
 
 	if (!link || link->code)
 		return 0;
-	link->forgotten = !strcmp(f[6], ARCHIVE_FORGOTTEN);
+	link->forgotten = !strcmp(f[5], ARCHIVE_FORGOTTEN);
 	if (link->forgotten || !access_sees_link(t->call->access, &whose))
 		return 0;
 	return name(link, f[1], f[2], f[3], err);
@@ -298,14 +298,14 @@ static int ask_archive(struct top *t, struct error *err)
 			"SELECT link_id, toValidUTF8(any(code)), "
 			"toValidUTF8(argMax(url, version)), "
 			"toValidUTF8(argMax(owner, version)), "
-			"argMax(account, version), argMax(creator, version), "
+			"argMax(account, version), "
 			"argMax(state, version) FROM links "
 			"WHERE " ARCHIVE_HAS_ID("%s") " GROUP BY "
 						      "link_id" ARCHIVE_BY_LINK
 						      " FORMAT TabSeparated",
 			ids.data, ids.data);
 	status = ids.failed ? error_set_nomem(err)
-			    : run(t, &sql, &how, "nssssss", take_archived, err);
+			    : run(t, &sql, &how, "nsssss", take_archived, err);
 	buf_free(&ids);
 	return status;
 }

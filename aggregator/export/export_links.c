@@ -35,12 +35,12 @@ static int add(struct reader *r, uint64_t id, struct error *err)
 	return 0;
 }
 
-/* The links of one owner, account and creator: "[1,2,3]". */
+/* The links of one owner and account: "[1,2,3]". */
 static int take_links(void *arg, char **f, struct error *err)
 {
 	struct reader *r = arg;
-	const struct access_link whose = {f[0], f[1], f[2]};
-	char *at = f[3];
+	const struct key_link whose = {.owner = f[0], .account = f[1]};
+	char *at = f[2];
 
 	if (r->owner && strcmp(r->owner, whose.owner) != 0)
 		return 0;
@@ -67,15 +67,15 @@ static int by_id(const void *a, const void *b)
  * version; the newest is then looked at here.
  */
 static const char links_sql[] =
-	"SELECT o, a, c, groupArray({max:UInt64})(id) FROM ("
+	"SELECT o, a, groupArray({max:UInt64})(id) FROM ("
 	"SELECT link_id AS id, argMax(owner, version) AS o, "
-	"argMax(account, version) AS a, argMax(creator, version) AS c "
+	"argMax(account, version) AS a "
 	"FROM links WHERE link_id IN (SELECT link_id FROM links WHERE "
 	"({any_owner:UInt8} OR owner = {owner:String}) AND "
 	"({any_bound:UInt8} OR owner IN (SELECT arrayJoin(splitByChar('\\n', "
 	"{bound_owners:String})))) AND "
-	"({any_account:UInt8} OR account IN ({bound_account:String}, ''))) "
-	"GROUP BY link_id) GROUP BY o, a, c FORMAT TabSeparated";
+	"({any_account:UInt8} OR account = {bound_account:String})) "
+	"GROUP BY link_id) GROUP BY o, a FORMAT TabSeparated";
 
 int export_links_read(struct export_links *ret, struct clickhouse *ch,
 		      const struct access *access, const char *owner,
@@ -110,7 +110,7 @@ int export_links_read(struct export_links *ret, struct clickhouse *ch,
 		{"param_bound_account", texts[2].data},
 		{"max_threads", "1"},
 		{NULL, NULL}};
-	status = clickhouse_rows(ch, links_sql, params, "ssss", take_links, &r,
+	status = clickhouse_rows(ch, links_sql, params, "sss", take_links, &r,
 				 err);
 	if (status == 0 && ret->count)
 		qsort(ret->ids, ret->count, sizeof(*ret->ids), by_id);

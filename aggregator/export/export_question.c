@@ -259,14 +259,14 @@ static int read_which(struct export_question *q,
 		strcpy(q->code, code);
 	if (!owner)
 		return 0;
-	if (strlen(owner) <= KEY_OWNER_MAX)
+	if (strlen(owner) <= KEY_LISTED_NAME_MAX)
 		unseen_find(owner, strlen(owner),
 			    UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
-	if (strlen(owner) > KEY_OWNER_MAX || kind != UNSEEN_NONE)
+	if (strlen(owner) > KEY_LISTED_NAME_MAX || kind != UNSEEN_NONE)
 		return error_set(err, ERROR_INPUT,
 				 "owner: expected at most %d bytes of UTF-8 "
 				 "without control characters",
-				 KEY_OWNER_MAX);
+				 KEY_LISTED_NAME_MAX);
 	q->has_owner = true;
 	strcpy(q->owner, owner);
 	return 0;

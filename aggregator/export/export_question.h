@@ -13,7 +13,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
-#include "common/keys/key_owners.h"
+#include "common/keys/key_names.h"
 
 #define EXPORT_TOPIC_MAX 249 /* of a Kafka topic's name */
 #define EXPORT_LIMIT_MAX 1000000000
@@ -73,7 +73,7 @@ struct export_question {
 	char code[CODE_MAX + 1]; /* "": not asked by code */
 	uint64_t link_id;	 /* 0: not asked by link_id */
 	bool has_owner;
-	char owner[KEY_OWNER_MAX + 1];
+	char owner[KEY_LISTED_NAME_MAX + 1];
 	int64_t from_ms, to_ms; /* -1: not said */
 	uint64_t limit;		/* 0: all */
 	enum export_format format;

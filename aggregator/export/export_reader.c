@@ -113,9 +113,7 @@ static int check_access(struct export_reader *r, struct error *err)
 
 	if (!r->access.keys ||
 	    (api_keyring_still_may(r->access.keys, who, API_READ_OWN) &&
-	     who->roles == before.roles &&
-	     !strcmp(who->account, before.account) &&
-	     key_owners_equal(who->owners, before.owners)))
+	     key_reads_alike(who, &before)))
 		return 0;
 	return error_set(err, ERROR_NOT_OWNER,
 			 "what this key sees was changed meanwhile");

@@ -19,8 +19,8 @@
 #include "allocator/api/find_link.h"
 #include "allocator/api/handlers.h"
 #include "allocator/create/charge.h"
-#include "allocator/keys/link_access.h"
 #include "allocator/link/link_patch.h"
+#include "allocator/link/link_whose.h"
 #include "allocator/link_events.h"
 #include "common/clock.h"
 #include "common/http/encoding.h"
@@ -82,13 +82,15 @@ static bool would_undo_block(const struct change *c,
 			     const Shortloop__Link *link)
 {
 	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
-	       !(c->caller.roles & API_ADMIN) &&
+	       !key_may(&c->caller, KEY_MODERATES_LINK, NULL) &&
 	       (c->deletes || c->patch.fields.given & FIELD_TTL);
 }
 
 static bool may_change(struct change *c, const Shortloop__Link *link)
 {
-	if (link_access_may_change(c->api->keys, &c->caller, link)) {
+	const struct key_link whose = link_whose(link);
+
+	if (key_may(&c->caller, KEY_CHANGES_LINK, &whose)) {
 		if (!would_undo_block(c, link))
 			return true;
 		http_reply_problem(c->req, 403, NULL,
@@ -398,7 +400,7 @@ static void on_found(void *arg, const struct link_answer *answer,
 	struct change *c = arg;
 	struct error why;
 
-	if (!find_link_refuse_missing(c->api, c->req, answer, err) &&
+	if (!find_link_refuse(c->api, c->req, &c->caller, answer, err) &&
 	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
 		if (write_change(c, answer->link, &why) == 0)
 			return;
@@ -414,7 +416,7 @@ static void on_found(void *arg, const struct link_answer *answer,
 static bool may_moderate(const struct change *c)
 {
 	if (!(c->patch.fields.given & FIELD_STATE) ||
-	    (c->caller.roles & API_ADMIN))
+	    key_may(&c->caller, KEY_MODERATES_LINK, NULL))
 		return true;
 	http_reply_problem(c->req, 403, NULL,
 			   "state: it takes an API key with the role 'admin' "

@@ -1,7 +1,7 @@
 #include "allocator/api/find_link.h"
 
 #include "allocator/api/api_reply.h"
-#include "allocator/keys/link_access.h"
+#include "allocator/link/link_whose.h"
 
 static void reply_unknown(struct api_context *api, struct http_request *req)
 {
@@ -48,13 +48,27 @@ int find_link(const struct api_call *call, struct link_target *ret_target,
 	return -1;
 }
 
-bool find_link_refuse_missing(struct api_context *api, struct http_request *req,
-			      const struct link_answer *answer,
-			      const struct error *err)
+/* Is the caller to know of what was found? */
+static bool is_known_to(const struct api_key_info *caller,
+			const struct link_answer *answer)
+{
+	struct key_link whose;
+
+	if (answer->outcome == LINK_OUTCOME_UNKNOWN)
+		return false;
+	if (!answer->link)
+		return key_may(caller, KEY_READS_ALL, NULL);
+	whose = link_whose(answer->link);
+	return key_may(caller, KEY_SEES_LINK, &whose);
+}
+
+bool find_link_refuse(struct api_context *api, struct http_request *req,
+		      const struct api_key_info *caller,
+		      const struct link_answer *answer, const struct error *err)
 {
 	if (err) {
 		reply_failed(api, req, err);
-	} else if (answer->outcome == LINK_OUTCOME_UNKNOWN) {
+	} else if (!is_known_to(caller, answer)) {
 		reply_unknown(api, req);
 	} else if (answer->outcome == LINK_OUTCOME_GONE || !answer->link) {
 		metric_add(api->metrics->gone, 1);
@@ -65,17 +79,5 @@ bool find_link_refuse_missing(struct api_context *api, struct http_request *req,
 	} else {
 		return false;
 	}
-	return true;
-}
-
-bool find_link_refuse_foreign(struct api_context *api, struct http_request *req,
-			      const struct api_key_info *caller,
-			      const Shortloop__Link *link)
-{
-	if (link_access_may_read(api->keys, caller, link))
-		return false;
-	http_reply_problem(req, 403, NULL,
-			   "this link belongs to another account: it takes an "
-			   "API key of that one, or one with the role 'read'");
 	return true;
 }

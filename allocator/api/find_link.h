@@ -13,14 +13,15 @@
 int find_link(const struct api_call *call, struct link_target *ret_target,
 	      link_lookup_fn *fn, void *arg);
 
-/* Answers when there is no link to work on (404, 410, 503); true then. */
-bool find_link_refuse_missing(struct api_context *api, struct http_request *req,
-			      const struct link_answer *answer,
-			      const struct error *err);
-
-/* Answers 403 when the caller may not read the link; true then. */
-bool find_link_refuse_foreign(struct api_context *api, struct http_request *req,
-			      const struct api_key_info *caller,
-			      const Shortloop__Link *link);
+/*
+ * Answers when there is no link for the caller to work on (404, 410, 503); true
+ * then.  A link that the caller neither reads nor changes is answered by the
+ * same bytes as none.  So is, to who does not see all links, one that has
+ * expired: nothing says any more whose it was.
+ */
+bool find_link_refuse(struct api_context *api, struct http_request *req,
+		      const struct api_key_info *caller,
+		      const struct link_answer *answer,
+		      const struct error *err);
 
 #endif

@@ -114,9 +114,8 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	struct qr_call *call = arg;
 	struct error why;
 
-	if (!find_link_refuse_missing(call->api, call->req, answer, err) &&
-	    !find_link_refuse_foreign(call->api, call->req, &call->caller,
-				      answer->link)) {
+	if (!find_link_refuse(call->api, call->req, &call->caller, answer,
+			      err)) {
 		metric_add(call->api->metrics->found, 1);
 		if (have_drawn(call, answer->link, &why) == 0)
 			return;

@@ -34,9 +34,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 {
 	struct reading *r = arg;
 
-	if (!find_link_refuse_missing(r->api, r->req, answer, err) &&
-	    !find_link_refuse_foreign(r->api, r->req, &r->caller,
-				      answer->link)) {
+	if (!find_link_refuse(r->api, r->req, &r->caller, answer, err)) {
 		const struct link_view view = {
 			.base_url = link_view_base_url(&r->api->defaults->rules,
 						       answer->link),

@@ -6,6 +6,7 @@
 #include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "allocator/ledger/ledger_watch.h"
+#include "common/keys/key_access.h"
 
 /* Answers with `root`, and releases it. */
 static void reply_json(struct http_request *req, json_t *root)
@@ -26,6 +27,17 @@ static void reply_json(struct http_request *req, json_t *root)
 	free(text);
 }
 
+/* The ledger is about the links of all. */
+static bool may_read_ledger(const struct api_call *call)
+{
+	if (key_may(call->caller, KEY_READS_ALL, NULL))
+		return true;
+	http_reply_problem(call->req, 403, NULL,
+			   "this API key reads the links of its owners only: "
+			   "the ledger is about those of all");
+	return false;
+}
+
 /* Returns the entries, to be freed.  NULL: there are none, and the request is
  * answered. */
 static struct ledger_entry *read_entries(const struct api_call *call,
@@ -33,10 +45,13 @@ static struct ledger_entry *read_entries(const struct api_call *call,
 {
 	const struct linkstore *store = call->api->defaults->rules.store;
 	size_t count = linkstore_space_count(store);
-	struct ledger_entry *entries = calloc(count, sizeof(*entries));
+	struct ledger_entry *entries;
 	struct error err = {0};
 
 	*ret_count = count;
+	if (!may_read_ledger(call))
+		return NULL;
+	entries = calloc(count, sizeof(*entries));
 	if (!entries) {
 		http_reply_problem(call->req, 500, NULL, "out of memory");
 		return NULL;

@@ -13,6 +13,7 @@ int command_make_key(struct app *app, const void *config, struct error *err)
 		.roles = roles,
 		.account = app_option_value(app, "account"),
 		.owners = app_option_value(app, "owners"),
+		.spaces = app_option_value(app, "spaces"),
 		.rate = app_option_value(app, "rate"),
 		.burst = app_option_value(app, "burst"),
 	};

@@ -8,6 +8,7 @@
 #include "allocator/create/idempotency.h"
 #include "allocator/create/strategy.h"
 #include "allocator/link/link_view.h"
+#include "allocator/link/link_whose.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 
@@ -339,9 +340,10 @@ static bool is_allowed(struct creation *c, const struct api_key_info *caller)
 {
 	const struct link_class *ttl = c->order.request->fields.ttl;
 	struct metric *denied = c->context->metrics->denied;
+	const struct key_link whose = link_whose(&c->link);
 	char text[ACCOUNT_TTL_MAX + API_KEY_NAME_MAX + 64];
 
-	if (!key_owners_have(caller->owners, c->link.owner)) {
+	if (!key_may(caller, KEY_CREATES_LINK, &whose)) {
 		creation_refuse(c, 403, denied,
 				"owner: this API key may not write for it");
 		return false;

@@ -63,7 +63,6 @@ void creation_metrics_register(struct creation_metrics *cm, struct metrics *m);
 /* What creations work with; all of it outlives them. */
 struct creation_context {
 	struct redis_async *redis; /* of this thread */
-	struct api_keyring *keys;
 	const struct redis_reserve *reserve;
 	struct link_writer *writer;    /* of this thread */
 	struct block_pool *block_pool; /* of this thread */
@@ -137,13 +136,8 @@ struct creation {
 	} sequence; /* of that strategy */
 	struct {
 		unsigned candidate;
-		enum {
-			/* Codes from before there were accounts. */
-			SEARCH_OLD_CODES,
-			SEARCH_OWN_CODES,
-			SEARCH_DONE
-		} search; /* for a link that is there */
-	} hash;		  /* of that strategy */
+		bool looked; /* for a link that is there */
+	} hash;		     /* of that strategy */
 };
 
 /* Begins a creation; calls `done` exactly once, perhaps before it returns. */

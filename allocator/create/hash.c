@@ -6,19 +6,13 @@
  * the search.  So a URL whose link is under a later candidate gets a second one
  * once an earlier candidate is free: to look at all the others first would cost
  * each new link as many look-ups, for what only short codes meet.
- *
- * Before there were accounts, codes followed from owner and URL alone, and all
- * API keys shared them.  A link of that kind keeps its code: those candidates
- * are looked up first, and one that is this account's is the answer.  Nothing
- * is stored under them any more.  Spaces of keyed codes are younger than
- * accounts.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "allocator/create/standalone.h"
 #include "allocator/create/strategy.h"
-#include "allocator/keys/link_access.h"
+#include "allocator/link/link_whose.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/target.h"
 
@@ -26,10 +20,10 @@
  * counts as full. */
 #define CANDIDATES_MAX 16
 
-static int choose(struct creation *c, const char *account, struct error *err)
+static int choose(struct creation *c, struct error *err)
 {
 	const struct link_fields *f = &c->order.request->fields;
-	const struct url_code_subject of = {account, f->owner, f->url,
+	const struct url_code_subject of = {c->account, f->owner, f->url,
 					    strlen(f->url)};
 
 	return linkstore_hash_code(f->space, &of, c->hash.candidate, &c->target,
@@ -39,19 +33,20 @@ static int choose(struct creation *c, const char *account, struct error *err)
 static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 {
 	const struct link_fields *f = &c->order.request->fields;
+	const struct key_link whose = link_whose(link);
 
 	return link->state != SHORTLOOP__LINK_STATE__LINK_DELETED &&
 	       !strcmp(link->url, f->url) && !strcmp(link->owner, f->owner) &&
-	       link_access_owns(c->context->keys, c->account, link);
+	       key_link_is_of(&whose, c->account);
 }
 
-/* --- a link of this account ----------------------------------------------- */
+/* --- a new link ----------------------------------------------------------- */
 
-static void take_own(struct creation *c)
+static void take_code(struct creation *c)
 {
 	struct error err;
 
-	if (choose(c, c->account, &err) < 0)
+	if (choose(c, &err) < 0)
 		creation_fail(c, &err);
 	else
 		standalone_set_link_id(c);
@@ -64,7 +59,7 @@ static void taken(struct creation *c, const struct standalone_result *result)
 	if (is_the_same(c, result->existing)) {
 		creation_found(c, result->existing, result->existing_left);
 	} else if (++c->hash.candidate < CANDIDATES_MAX) {
-		take_own(c);
+		take_code(c);
 	} else {
 		error_set(&err, ERROR_EXHAUSTED, "all candidates are taken");
 		creation_fail(c, &err);
@@ -74,31 +69,6 @@ static void taken(struct creation *c, const struct standalone_result *result)
 /* --- a link that is there ------------------------------------------------- */
 
 static void look_up(struct creation *c);
-
-/* A link that might be refused is looked for under its own codes as well: a
- * request for a link that is there stores nothing. */
-static void end_search(struct creation *c)
-{
-	c->hash.candidate = 0;
-	if (c->hash.search == SEARCH_OLD_CODES &&
-	    creation_might_be_refused(c)) {
-		c->hash.search = SEARCH_OWN_CODES;
-		look_up(c);
-	} else {
-		c->hash.search = SEARCH_DONE;
-		take_own(c);
-	}
-}
-
-/* Only a space with codes of this kind can have links from before there were
- * accounts. */
-static bool is_old(const struct creation *c)
-{
-	const struct link_space *space = c->order.request->fields.space;
-
-	return linkstore_hash_codes(space) ==
-	       space->url_codes[URL_CODE_MD5_QUARTERS];
-}
 
 /* The first candidate without a link ends the search: a link would have been
  * stored under it rather than under a later one. */
@@ -114,7 +84,8 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 	} else if (answer->link && ++c->hash.candidate < CANDIDATES_MAX) {
 		look_up(c);
 	} else {
-		end_search(c);
+		c->hash.candidate = 0;
+		take_code(c);
 	}
 }
 
@@ -122,21 +93,23 @@ static void look_up(struct creation *c)
 {
 	struct error err;
 
-	if (choose(c, c->hash.search == SEARCH_OLD_CODES ? "" : c->account,
-		   &err) < 0 ||
+	if (choose(c, &err) < 0 ||
 	    link_lookup_async(c->context->redis, &c->target, on_looked_up, c,
 			      &err) < 0)
 		creation_fail(c, &err);
 }
 
+/* A link that might be refused is looked for first: a request for a link that
+ * is there stores nothing. */
 static void take(struct creation *c)
 {
-	if (c->hash.search == SEARCH_DONE)
-		take_own(c);
-	else if (is_old(c))
+	bool looked = c->hash.looked;
+
+	c->hash.looked = true;
+	if (!looked && creation_might_be_refused(c))
 		look_up(c);
 	else
-		end_search(c);
+		take_code(c);
 }
 
 const struct strategy strategy_hash = {

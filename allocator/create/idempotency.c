@@ -53,8 +53,7 @@ static void add(crypto_generichash_state *state, const void *data, size_t len)
 }
 
 /* 128 bits of BLAKE2b each: of the account that sent which key (and the batch's
- * line), and of what was sent.  Before there were accounts it was the API key's
- * name, which a key without account= still is its account's. */
+ * line), and of what was sent. */
 static void set_names(struct idempotency *i,
 		      const struct idempotency_request *request)
 {

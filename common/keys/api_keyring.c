@@ -20,12 +20,12 @@ struct key_table {
 	size_t count;
 };
 
-/* Lists of owners and buckets live as long as the ring, even when the file no
+/* Lists of names and buckets live as long as the ring, even when the file no
  * longer names their key: a request may still use them, and the key may come
  * back. */
-struct kept_owners {
-	struct key_owners *owners;
-	struct kept_owners *next;
+struct kept_names {
+	struct key_names *names;
+	struct kept_names *next;
 };
 
 struct bucket {
@@ -43,7 +43,7 @@ struct api_keyring {
 	_Atomic uint64_t file_version; /* counts loads of the file, from 1 */
 	/* Only the thread that loads the file uses these. */
 	struct bucket *buckets;
-	struct kept_owners *owners;
+	struct kept_names *names;
 };
 
 /* --- rules of accounts ---------------------------------------------------- */
@@ -66,41 +66,41 @@ static int attach_rules(const struct api_keyring *ring, struct key_table *table,
 	return 0;
 }
 
-/* --- owners --------------------------------------------------------------- */
+/* --- lists of names ------------------------------------------------------- */
 
-/* Sets *ret to the line's list of owners, which the ring takes over, or to an
- * equal one that the ring has. */
-static int keep_owners(struct api_keyring *ring, struct key_line *line,
-		       const struct key_owners **ret, struct error *err)
+/* Sets *ret to the line's list, which the ring takes over, or to an equal one
+ * that the ring has. */
+static int keep_names(struct api_keyring *ring, struct key_names **list,
+		      const struct key_names **ret, struct error *err)
 {
-	struct kept_owners *kept;
+	struct kept_names *kept;
 
 	*ret = NULL;
-	if (!line->owners)
+	if (!*list)
 		return 0;
-	for (kept = ring->owners; kept; kept = kept->next) {
-		if (key_owners_equal(kept->owners, line->owners)) {
-			*ret = kept->owners;
+	for (kept = ring->names; kept; kept = kept->next) {
+		if (key_names_equal(kept->names, *list)) {
+			*ret = kept->names;
 			return 0;
 		}
 	}
 	kept = malloc(sizeof(*kept));
 	if (!kept)
 		return error_set_nomem(err);
-	*kept = (struct kept_owners){line->owners, ring->owners};
-	ring->owners = kept;
-	line->owners = NULL;
-	*ret = kept->owners;
+	*kept = (struct kept_names){*list, ring->names};
+	ring->names = kept;
+	*list = NULL;
+	*ret = kept->names;
 	return 0;
 }
 
-static void free_owners(struct api_keyring *ring)
+static void free_names(struct api_keyring *ring)
 {
-	struct kept_owners *next;
+	struct kept_names *next;
 
-	for (struct kept_owners *kept = ring->owners; kept; kept = next) {
+	for (struct kept_names *kept = ring->names; kept; kept = next) {
 		next = kept->next;
-		key_owners_free(kept->owners);
+		key_names_free(kept->names);
 		free(kept);
 	}
 }
@@ -213,7 +213,9 @@ static int table_append(struct api_keyring *ring, struct key_table *table,
 	memcpy(key->info.digest, line->digest, sizeof(key->info.digest));
 	memcpy(key->info.name, line->name, sizeof(key->info.name));
 	memcpy(key->info.account, line->account, sizeof(key->info.account));
-	return keep_owners(ring, line, &key->info.owners, err);
+	if (keep_names(ring, &line->owners, &key->info.owners, err) < 0)
+		return -1;
+	return keep_names(ring, &line->spaces, &key->info.spaces, err);
 }
 
 static int read_account(const struct api_keyring *ring, char *text, int number,
@@ -229,8 +231,25 @@ static int read_account(const struct api_keyring *ring, char *text, int number,
 			 why.text);
 }
 
-/* A name stands for its key and, in the records of links from before there were
- * accounts, for its creator: two keys of one name would share them. */
+/* A typing error in spaces= would only be noticed by refusals. */
+static int check_spaces(const struct api_keyring *ring,
+			const struct key_line *line, struct error *err)
+{
+	const struct api_keyring_options *o = &ring->options;
+	const char *name = NULL;
+
+	while (line->spaces && o->has_space &&
+	       (name = key_names_next(line->spaces, name))) {
+		if (!o->has_space(o->has_space_arg, name))
+			return error_set(err, ERROR_INPUT,
+					 "spaces=: '%.40s' is not one of "
+					 "links.spaces",
+					 name);
+	}
+	return 0;
+}
+
+/* Two keys of one name would be one in metrics, logs and records of links. */
 static int read_key(struct api_keyring *ring, struct key_table *table,
 		    char *text, int number, struct error *err)
 {
@@ -238,6 +257,8 @@ static int read_key(struct api_keyring *ring, struct key_table *table,
 	struct error why = {0};
 	int found = key_line_parse(text, &line, &why), status = 0;
 
+	if (found > 0 && check_spaces(ring, &line, &why) < 0)
+		found = -1;
 	if (found < 0)
 		status = error_set(err, ERROR_CONFIG, "%s:%d: %.300s",
 				   ring->path, number, why.text);
@@ -336,7 +357,7 @@ void api_keyring_free(struct api_keyring *ring)
 		rate_limiter_free(b->limiter);
 		free(b);
 	}
-	free_owners(ring);
+	free_names(ring);
 	pthread_rwlock_destroy(&ring->lock);
 	free(ring->table.keys);
 	free(ring->path);
@@ -418,26 +439,4 @@ bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 	info->file_version = atomic_load(&ring->file_version);
 	pthread_rwlock_unlock(&ring->lock);
 	return info->roles & role;
-}
-
-/* --- the account of a link ------------------------------------------------ */
-
-bool api_keyring_owns(struct api_keyring *ring, const char *account,
-		      const char *of, const char *creator)
-{
-	bool owns;
-
-	if (*of)
-		return !strcmp(account, of);
-	of = creator;
-	pthread_rwlock_rdlock(&ring->lock);
-	for (size_t i = 0; i < ring->table.count; i++) {
-		if (!strcmp(ring->table.keys[i].info.name, creator)) {
-			of = ring->table.keys[i].info.account;
-			break;
-		}
-	}
-	owns = !strcmp(account, of);
-	pthread_rwlock_unlock(&ring->lock);
-	return owns;
 }

@@ -14,8 +14,9 @@
  *
  *	account=NAME	whose links it makes and may change; the key's own name
  *			when not given
- *	owners=A,B	the owners it may write for, and whose statistics it may
- *			read (key_owners.h); any when not given
+ *	owners=A,B	the owners it may write for, and whose links it may read
+ *			(key_names.h); any when not given
+ *	spaces=A,B	the spaces in which it may create; any when not given
  *	rate=N/s	how often it may ask (/m a minute, /h an hour), or none;
  *			the default's when not given, which admins do not have
  *	burst=N		how often at once; the number of the rate when not given
@@ -26,10 +27,7 @@
  * Roles: `read` reads what is of all accounts; `read-own` reads what is of its
  * account; `create` creates, and edits and deletes the links of its account;
  * `admin` includes all of it, edits and deletes any link, and blocks links.
- *
- * A link carries the account that made it.  One from before there were accounts
- * has only a creator, the name of a key: it belongs to the account of the key
- * that has this name now, or, if none has, to the account of this name.
+ * key_access.h has the rule.
  *
  * api_keyring holds the present keys and swaps them while other threads look
  * keys up.
@@ -43,7 +41,7 @@
 
 #include "common/error.h"
 #include "common/keys/key_line.h"
-#include "common/keys/key_owners.h"
+#include "common/keys/key_names.h"
 #include "common/keys/rate_limiter.h"
 #include "common/metrics/metrics.h"
 
@@ -58,8 +56,8 @@ struct api_key_info {
 	char name[API_KEY_NAME_MAX];
 	char account[API_KEY_NAME_MAX];
 	unsigned roles; /* enum api_role; with those that one includes */
-	/* NULL: any.  Lives as long as the ring. */
-	const struct key_owners *owners;
+	/* NULL: any.  They live as long as the ring. */
+	const struct key_names *owners, *spaces;
 	/* Of its account; NULL: none, as of an admin.  Lives as long as what
 	 * the account_reader finds. */
 	const struct account_rules *rules;
@@ -93,6 +91,9 @@ struct api_keyring_options {
 	const char *setting;	 /* names it in errors: "allocator.keys_file" */
 	struct metrics *metrics; /* NULL: none */
 	struct rate_rule rate;	 /* of keys that say none; count 0: no limit */
+	/* Is there such a space?  NULL: spaces= may name any. */
+	bool (*has_space)(const void *arg, const char *name);
+	const void *has_space_arg; /* outlives the ring */
 	/* Counts what limiters refuse, with the label `key`; literals. */
 	const char *limited_metric, *limited_help;
 	struct account_reader accounts; /* outlives the ring */
@@ -119,10 +120,5 @@ bool api_keyring_find(struct api_keyring *ring, const char *key, size_t len,
  * now, of no role when it is gone.  From any thread. */
 bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 			   enum api_role role);
-
-/* Is a link that account's which carries the account `of`, or, where that is
- * "", the creator?  From any thread. */
-bool api_keyring_owns(struct api_keyring *ring, const char *account,
-		      const char *of, const char *creator);
 
 #endif

@@ -108,18 +108,37 @@ static int read_owners(struct key_line *line, const char *text,
 	if (line->roles & API_ADMIN)
 		return error_set(err, ERROR_INPUT,
 				 "a key with the role admin writes for all");
-	line->owners = key_owners_parse(text, err);
+	line->owners = key_names_parse(text, err);
 	return line->owners ? 0 : -1;
+}
+
+static int read_spaces(struct key_line *line, const char *text,
+		       struct error *err)
+{
+	const char *name = NULL;
+
+	if (line->roles & API_ADMIN)
+		return error_set(err, ERROR_INPUT,
+				 "a key with the role admin uses all");
+	line->spaces = key_names_parse(text, err);
+	if (!line->spaces)
+		return -1;
+	while ((name = key_names_next(line->spaces, name))) {
+		if (!*name)
+			return error_set(err, ERROR_INPUT,
+					 "expected names of spaces, separated "
+					 "by commas");
+	}
+	return 0;
 }
 
 static const struct {
 	const char *name; /* with its '=' */
 	int (*read)(struct key_line *line, const char *text, struct error *err);
 } words[] = {
-	{"rate=", read_rate},
-	{"burst=", read_burst},
-	{"account=", read_account},
-	{"owners=", read_owners},
+	{"rate=", read_rate},	    {"burst=", read_burst},
+	{"account=", read_account}, {"owners=", read_owners},
+	{"spaces=", read_spaces},
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
@@ -141,8 +160,8 @@ static int read_word(struct key_line *line, const char *word, unsigned *given,
 		return 0;
 	}
 	return error_set(err, ERROR_INPUT,
-			 "expected nothing, rate=N/s, burst=N, account=NAME or "
-			 "owners=NAME,... after the digest");
+			 "expected nothing, rate=N/s, burst=N, account=NAME, "
+			 "owners=NAME,... or spaces=NAME,... after the digest");
 }
 
 static int read_words(char **rest, struct key_line *line, struct error *err)
@@ -194,6 +213,7 @@ int key_line_parse(char *line, struct key_line *ret, struct error *err)
 
 void key_line_release(struct key_line *line)
 {
-	key_owners_free(line->owners);
-	line->owners = NULL;
+	key_names_free(line->owners);
+	key_names_free(line->spaces);
+	line->owners = line->spaces = NULL;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "common/error.h"
-#include "common/keys/key_owners.h"
+#include "common/keys/key_names.h"
 #include "common/keys/rate_limiter.h"
 
 enum api_role {
@@ -28,7 +28,8 @@ struct key_line {
 	struct rate_rule rate; /* count 0: none */
 	bool has_rate;	       /* it is given, if only as none */
 	char account[API_KEY_NAME_MAX];
-	struct key_owners *owners; /* NULL: any */
+	struct key_names *owners; /* NULL: any */
+	struct key_names *spaces; /* NULL: any */
 };
 
 /* Cuts `line` up.  Returns 1 for a key, 0 for a blank or a comment, -1 with

@@ -32,8 +32,8 @@ static int check_limits(const struct key_make_options *options,
 	return 0;
 }
 
-/* Parses the line as the file's reader does, which checks account and owners.
- */
+/* Parses the line as the file's reader does, which checks account, owners and
+ * spaces. */
 static int check_line(const struct buf *line, struct error *err)
 {
 	struct key_line parsed;
@@ -95,6 +95,7 @@ int key_make(const struct key_make_options *options, char ret_key[KEY_TEXT_MAX],
 		   options->roles, hex);
 	put_word(ret_line, "account", options->account);
 	put_word(ret_line, "owners", options->owners);
+	put_word(ret_line, "spaces", options->spaces);
 	put_word(ret_line, "rate", options->rate);
 	put_word(ret_line, "burst", options->burst);
 	return check_line(ret_line, err);

@@ -9,7 +9,7 @@
 
 /* All but name and roles may be NULL.  Written as in the file. */
 struct key_make_options {
-	const char *name, *roles, *account, *owners, *rate, *burst;
+	const char *name, *roles, *account, *owners, *spaces, *rate, *burst;
 };
 
 /* Makes a new random key (256 bits) and the line of the file that lets it in.

@@ -38,7 +38,8 @@ static void try_line(const uint8_t *data, size_t size)
 	if (found > 0) {
 		assert(key_line_name_is_valid(key.account));
 		assert(!key.owners || !(key.roles & API_ADMIN));
-		assert(!key.owners || key_owners_equal(key.owners, key.owners));
+		assert(!key.spaces || !(key.roles & API_ADMIN));
+		assert(!key.owners || key_names_equal(key.owners, key.owners));
 		assert(key_line_name_is_valid(key.name));
 		assert(key.roles);
 		assert(key.rate.count <= RATE_COUNT_MAX);

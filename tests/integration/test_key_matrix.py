@@ -1,12 +1,16 @@
-"""What each key sees, of everything that the aggregator's description names: in answers,
-lists, exports and the live stream."""
+"""Keys x deeds x programs: what each key reads and writes, of everything that the
+descriptions of allocator and aggregator name, with one file of keys: in answers, lists,
+exports and the live stream.  tests/unit/common/test_key_access.c has the same of the rule."""
 import csv
 import json
+import socket
+import urllib.parse
 
 import pytest
 import requests
 
 import servers
+from support.allocator import Api, alias_space, other_space, space
 from support.asking import FROM, TO, aggregator  # noqa: F401
 from support.clicks import hours_events, rfc3339, some_clicks
 from support.keys import key_line
@@ -18,34 +22,42 @@ from support.sse import Stream
 DAY = 86400
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 COUNT = 400
-# {link: owner, account, creator}, of codes code1 ...  Link 5 is of no owner; 4 is of a
-# key from before there were accounts, now of acme.
-LINKS = {1: ("ann", "acme", "acme"), 2: ("bob", "shop", "shop"),
-         3: ("ann", "shop", "shop"), 4: ("bob", "", "old"), 5: ("", "acme", "acme")}
+# {link: owner, account, and the key that made it}, of codes code1 ...  Link 5 is of no
+# owner.
+LINKS = {1: ("ann", "acme", "maker"), 2: ("bob", "shop", "seller"),
+         3: ("ann", "shop", "seller"), 4: ("bob", "acme", "maker"),
+         5: ("", "acme", "maker")}
+OWNERS = {owner for owner, _, _ in LINKS.values()}
 
-# {key: its line, and the links that it sees, or how it is refused}
+# {key: its line, the links that it reads, and those that it changes: or how it is refused
+# all of them}
 ALL = set(LINKS)
 KEYS = {
-    "boss": ("admin", ALL),
-    "eye": ("read", ALL),
-    "ann": ("read owners=ann", {1, 3}),
-    "nobodys": ("read owners=", {5}),
-    "acme": ("read-own account=acme", {1, 4, 5}),
-    "acme-bob": ("read-own account=acme owners=bob", {4}),
-    "acme-nobodys": ("read-own account=acme owners=", {5}),
-    "maker": ("create account=acme", 403),
-    "old": ("create account=acme", 403),
-    "wrong": (None, 401),
-    None: (None, 401),
+    "boss": ("admin", ALL, ALL),
+    "eye": ("read", ALL, 403),
+    "ann": ("read owners=ann", {1, 3}, 403),
+    "nobodys": ("read owners=", {5}, 403),
+    "acme": ("read-own account=acme", {1, 4, 5}, 403),
+    "acme-bob": ("read-own account=acme owners=bob", {4}, 403),
+    "acme-nobodys": ("read-own account=acme owners=", {5}, 403),
+    "maker": ("create account=acme", 403, {1, 4, 5}),
+    "maker-ann": ("create account=acme owners=ann", 403, {1}),
+    "seller": ("create account=shop", 403, {2, 3}),
+    "all-round": ("create,read-own account=acme owners=ann", {1}, {1}),
+    "desk": ("create,read account=shop", ALL, {2, 3}),
+    "desk-bob": ("create,read account=shop owners=bob", {2, 4}, {2}),
+    "wrong": (None, 401, 401),
+    None: (None, 401, 401),
 }
 # To whom an answer over all links is given; those that see but some have a 403.
-OF_ACCOUNTS = {"acme", "acme-bob", "acme-nobodys"}
-OF_OWNERS = {"ann", "nobodys"}
+OF_ACCOUNTS = {"acme", "acme-bob", "acme-nobodys", "all-round"}
+OF_OWNERS = {"ann", "nobodys", "desk-bob"}
 
 
 class World:
-    def __init__(self, made, kafka, topic):
+    def __init__(self, made, allocator, kafka, topic):
         self.made = made
+        self.api = allocator
         self.kafka = kafka
         self.topic = topic
 
@@ -96,7 +108,7 @@ def of_each_owner(path, links_of):
     """All that is told of one owner or another, and of each only what is his."""
     def ask(world, key):
         found, refused = set(), set()
-        for owner in {owner for owner, _, _ in LINKS.values()}:
+        for owner in OWNERS:
             status, lines = world.get(f"{path}&owner={owner}", key)
             if status != 200:
                 refused.add(status)
@@ -160,7 +172,7 @@ def seen_by_all(key):
 
 
 def seen_by_admins(key):
-    return 403 if key == "eye" else seen_by_all(key)
+    return 403 if key in ("eye", "desk") else seen_by_all(key)
 
 
 def seen_by_anybody(key):
@@ -208,34 +220,187 @@ MATRIX = {
     "/v1/spaces": [(answered("/v1/spaces"), seen_by_admins)],
     "/openapi.json": [(answered("/openapi.json"), seen_by_anybody)],
 }
+
+
+# --- the allocator's routes ------------------------------------------------------------
+
+# A write with a version that no link has does all that a write does but the last of it.
+NO_VERSION = {"If-Match": '"0-0"'}
+
+
+def changed(method, status, fields=None, headers=None):
+    """Of those that it reads and does not change a key is told that it may not: all
+    others are not there."""
+    def ask(world, key):
+        found, refused = set(), {}
+        for link in LINKS:
+            answer = world.api.call(
+                method, f"/v1/links/code{link}", key, json=fields, headers={
+                    "Content-Type": "application/merge-patch+json", **(headers or {})})
+            if answer.status_code == status:
+                found.add(link)
+            else:
+                refused[link] = answer.status_code
+        reads, changes = KEYS[key][1:]
+        if changes in (401, 403):
+            assert set(refused.values()) == {changes}
+            return changes
+        reads = set() if reads == 403 else reads
+        assert refused == {link: 403 if link in reads else 404
+                           for link in ALL - found}
+        return found
+    return ask
+
+
+def read(*paths):
+    """As the allocator answers it: 404 for what is not there for the key."""
+    def ask(world, key):
+        found, refused = set(), set()
+        for link in LINKS:
+            statuses = {world.api.call(method, path.format(link=link), key).status_code
+                        for path in paths for method in ("GET", "HEAD")}
+            assert len(statuses) == 1, (link, statuses)
+            if statuses == {200}:
+                found.add(link)
+            else:
+                refused |= statuses
+        assert not found or refused <= {404}
+        return found if found or refused == {404} else refused.pop()
+    return ask
+
+
+def told(*paths):
+    def ask(world, key):
+        status, = {world.api.call(method, path, key).status_code
+                   for path in paths for method in ("GET", "HEAD")}
+        return ALL if status == 200 else status
+    return ask
+
+
+def body_for(owner):
+    return {"url": "https://example.org/", "ttl": "1h", "space": "h8",
+            **({"owner": owner} if owner else {})}
+
+
+def created_one_by_one(world, key):
+    """The owners that the key creates links of."""
+    answers = {owner: world.api.post(key, **body_for(owner)) for owner in OWNERS}
+    made = {owner for owner, answer in answers.items()
+            if answer.status_code in (200, 201)}
+    refused = {answers[owner].status_code for owner in OWNERS - made}
+    if not made:
+        return refused.pop()
+    assert refused <= {403}
+    account = words(key).get("account", key)
+    assert {answers[owner].json()["account"] for owner in made} == {account}
+    return made
+
+
+def created_in_a_batch(world, key):
+    owners = sorted(OWNERS)
+    answer = world.api.call(
+        "POST", "/v1/links/batch", key, headers={"Content-Type": "application/x-ndjson"},
+        data="".join(json.dumps(body_for(owner)) + "\n" for owner in owners))
+    if answer.status_code != 200:
+        return answer.status_code
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert {line["status"] for line in lines if "link_id" not in line} <= {403}
+    return {owner for owner, line in zip(owners, lines) if "link_id" in line}
+
+
+def words(key):
+    line = KEYS[key][0]
+    return dict(word.split("=") for word in line.split()[1:])
+
+
+def creates(key):
+    if isinstance(KEYS[key][2], int):
+        return KEYS[key][2]
+    owners = words(key).get("owners")
+    return OWNERS if owners is None else set(owners.split(","))
+
+
+def changes(key):
+    return KEYS[key][2]
+
+
+ALLOCATORS = {
+    "/v1/links": [(created_one_by_one, creates)],
+    "/v1/links/batch": [(created_in_a_batch, creates)],
+    "/v1/links/{code}": [
+        (read("/v1/links/code{link}"), seen),
+        (changed("PATCH", 200, {"description": "x"}), changes),
+        (changed("PATCH", 412, {"tags": ["x"]}, NO_VERSION), changes),
+        (changed("DELETE", 412, None, NO_VERSION), changes)],
+    "/v1/links/{code}/qr": [
+        (read("/v1/links/code{link}/qr", "/v1/links/code{link}/qr?format=png"), seen)],
+    "/v1/spaces": [(told("/v1/spaces"), seen_by_all)],
+    "/v1/spaces/{name}": [(told("/v1/spaces/names", "/v1/spaces/h8"), seen_by_all)],
+    "/v1/openapi.json": [(told("/v1/openapi.json"), seen_by_anybody)],
+}
 FILES = {"/": 200, "/app.js": 200, "/nothing": 404}
 
 
 @pytest.fixture
-def world(migrated, clickhouse, redis, kafka, program, workdir):
+def keys_path(workdir):
     path = workdir / "keys"
-    path.write_text("".join(key_line(key, line) for key, (line, _) in KEYS.items()
+    path.write_text("".join(key_line(key, line) for key, (line, _, _) in KEYS.items()
                             if line))
-    for link, (owner, account, creator) in LINKS.items():
+    return str(path)
+
+
+@pytest.fixture
+def allocator(redis, kafka, program, workdir, keys_path):
+    """With the links, made by the keys that they are said to be of; codes code7 and
+    code8 had one that was deleted, and one that has expired."""
+    sections = {
+        "links": {"ttl_classes": ["1s", "1h"], "quarantine": "1h",
+                  "spaces": [other_space(workdir, "h8", 1, "hash", length=8),
+                             alias_space("names", 2), space(workdir, number=3)]},
+        "kafka": {"topic_links": kafka.create_topic("links", 1)},
+        "allocator": {"keys_file": keys_path, "base_url": "https://sho.rt"}}
+    for name in ("h8", "names", "s7"):
+        status, output = program("allocator", sections, start=False, args=[
+            "create-space", "--no-archive", "--space", name]).run()
+        assert status == 0, output
+    api = Api(program("allocator", sections))
+    for link, (owner, account, maker) in [*LINKS.items(),
+                                          (7, ("ann", "acme", "maker")),
+                                          (8, ("ann", "acme", "maker"))]:
+        answer = api.post(maker, url=f"https://example.org/{link}",
+                          ttl="1s" if link == 8 else "1h", code=f"code{link}",
+                          **({"owner": owner} if owner else {}))
+        assert answer.status_code == 201, answer.text
+        assert answer.json()["account"] == account
+    assert api.delete("code7", "maker").status_code == 204
+    eventually(lambda: api.get("code8").status_code == 404, what="code8 to expire")
+    return api
+
+
+@pytest.fixture
+def world(migrated, clickhouse, redis, kafka, program, keys_path, allocator):
+    for link, (owner, account, maker) in LINKS.items():
         migrated.link(f"code{link}", link, owner=owner, account=account,
-                      creator=creator)
+                      creator=maker)
     rows = some_clicks(5, COUNT, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert([{**row, "owner": LINKS[row["link_id"]][0]} for row in rows])
     migrated.report([], 0, (TO + DAY) * 1000)
     topic = kafka.create_topic("live", 1)
     made = program("aggregator", {"kafka": {"topic_live": topic}, "aggregator": {
-        "settle_every": "500ms", "watermark_every": "500ms", "keys_file": str(path),
+        "settle_every": "500ms", "watermark_every": "500ms", "keys_file": keys_path,
         "web_root": str(servers.ROOT / "web"), "live_per_key": 100,
         "key_exports_max": 100}})
     eventually(lambda: hours_events(clickhouse) == COUNT, what="settled")
-    made = World(made, kafka, topic)
+    made = World(made, allocator, kafka, topic)
     eventually(lambda: made.get(EXPORT + "&limit=1", "boss")[0] == 200,
                what="the watermark to be read")
     return made
 
 
-def test_each_route_is_in_the_matrix():
-    assert set(MATRIX) == set(in_the_tree("aggregator")["paths"])
+@pytest.mark.parametrize("program_name, matrix", [("aggregator", MATRIX),
+                                                  ("allocator", ALLOCATORS)])
+def test_each_route_is_in_the_matrix(program_name, matrix):
+    assert set(matrix) == set(in_the_tree(program_name)["paths"])
 
 
 def is_all(found, expected, what):
@@ -250,10 +415,88 @@ def is_all(found, expected, what):
 def test_a_key_sees_what_its_line_says(world, subtests):
     for key in KEYS:
         with subtests.test(key=key):
-            for route, rows in MATRIX.items():
+            for route, rows in [*ALLOCATORS.items(), *MATRIX.items()]:
                 for number, (ask, sees) in enumerate(rows):
                     what = f"{route}, row {number}"
                     eventually(lambda k=key, a=ask, s=sees, w=what:
                                is_all(a(world, k), s(k), w), what=what)
             for path, status in FILES.items():
                 assert world.get(path, key)[0] == status
+
+
+# --- what a key does not see is not there, to the byte ---------------------------------
+
+def answer_bytes(url, method, path, key, body=None):
+    """All of the answer but its date, with the code asked for as CODE."""
+    at = urllib.parse.urlsplit(url)
+    sent = body.encode() if body else b""
+    head = (f"{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+            f"Authorization: Bearer {key}\r\n")
+    if body:
+        head += (f"Content-Type: application/merge-patch+json\r\n"
+                 f"Content-Length: {len(sent)}\r\n")
+    with socket.create_connection((at.hostname, at.port), 60) as conn:
+        conn.sendall(head.encode() + b"\r\n" + sent)
+        answer = b""
+        while more := conn.recv(65536):
+            answer += more
+    code = path.rpartition("code")[2][:1].encode()
+    lines = [line for line in answer.split(b"\r\n")
+             if not line.lower().startswith(b"date:")]
+    return b"\r\n".join(lines).replace(b"code" + code, b"CODE")
+
+
+HIDDEN = [("GET", "/v1/links/code{}", None), ("HEAD", "/v1/links/code{}", None),
+          ("GET", "/v1/links/code{}/qr", None), ("HEAD", "/v1/links/code{}/qr", None),
+          ("GET", "/v1/links/code{}/qr?format=png&size=64", None),
+          ("PATCH", "/v1/links/code{}", '{"url":"https://evil.example/"}'),
+          ("PATCH", "/v1/links/code{}", '{"state":"live"}'),
+          ("DELETE", "/v1/links/code{}", None)]
+
+
+def test_what_a_key_does_not_see_is_not_there(allocator, subtests):
+    for key, (line, reads, changes) in KEYS.items():
+        if not line:
+            continue
+        seen = {link for links in (reads, changes) if links != 403 for link in links}
+        # The deleted link was of link 1's account and owner.
+        hidden = ALL - seen | {8} | (set() if 1 in seen else {7})
+        with subtests.test(key=key):
+            for method, path, body in HIDDEN:
+                none = answer_bytes(allocator.program.url, method, path.format(9), key,
+                                    body)
+                for link in hidden:
+                    assert answer_bytes(allocator.program.url, method,
+                                        path.format(link), key, body) == none
+
+
+def test_of_an_expired_link_they_are_told_who_read_all(allocator):
+    code = allocator.post("maker", url="https://example.org/", ttl="1s", space="s7",
+                          owner="ann").json()["code"]
+    url = allocator.program.url
+    eventually(lambda: allocator.get(code).status_code == 410, what="its end")
+    for key in KEYS:
+        if KEYS[key][0]:
+            for method, path, body in HIDDEN:
+                found = answer_bytes(url, method, path.replace("code{}", code), key,
+                                     body)
+                none = answer_bytes(url, method, path.format(9), key, body)
+                if b" 404 " in none[:20] and key in ("boss", "eye", "desk"):
+                    assert b" 410 " in found[:20]
+                else:
+                    assert found == none
+
+
+def test_statistics_that_a_key_does_not_see_are_not_there(world, subtests):
+    for key, (line, reads, _) in KEYS.items():
+        if not line or reads == 403:
+            continue
+        with subtests.test(key=key):
+            for path in (CLICKS + "&code=code{}", "/v1/links/code{}/summary",
+                         "/v1/summary?code=code{}", "/v1/visit-statistics?code=code{}",
+                         EXPORT + "&code=code{}", "/v1/live?code=code{}"):
+                none = answer_bytes(world.made.url, "GET", path.format(9), key)
+                assert b" 404 " in none[:20]
+                for link in ALL - reads:
+                    assert answer_bytes(world.made.url, "GET", path.format(link),
+                                        key) == none

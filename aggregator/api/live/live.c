@@ -122,9 +122,8 @@ static void send_waiting(struct subscriber *s)
 
 static bool may_see(const struct subscriber *s, const struct live_event *e)
 {
-	const struct access_link link = {.owner = e->whose.owner,
-					 .account = e->whose.account,
-					 .creator = e->whose.creator};
+	const struct key_link link = {.account = e->whose.account,
+				      .owner = e->whose.owner};
 
 	return s->listener.audience == SEES_ALL ||
 	       access_sees_link(&s->access, &link);

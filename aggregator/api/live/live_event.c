@@ -191,12 +191,11 @@ void live_event_release(struct live_event *e)
 	free(e);
 }
 
-bool link_owner_copy(struct link_owner *to, const char *owner,
-		     const char *account, const char *creator)
+bool link_owner_copy(struct link_owner *to, const char *account,
+		     const char *owner)
 {
-	*to = (struct link_owner){strdup(owner), strdup(account),
-				  strdup(creator)};
-	if (to->owner && to->account && to->creator)
+	*to = (struct link_owner){strdup(account), strdup(owner)};
+	if (to->account && to->owner)
 		return true;
 	link_owner_release(to);
 	return false;
@@ -206,7 +205,6 @@ void link_owner_release(struct link_owner *o)
 {
 	free(o->owner);
 	free(o->account);
-	free(o->creator);
 	*o = (struct link_owner){0};
 }
 

@@ -24,7 +24,7 @@
 
 /* Whose a link is, by the archive. */
 struct link_owner {
-	char *owner, *account, *creator;
+	char *account, *owner;
 };
 
 struct live_event {
@@ -47,8 +47,8 @@ struct live_event *live_event_share(struct live_event *e);
 void live_event_release(struct live_event *e); /* NULL accepted */
 
 /* Copies it; `to` holds nothing yet.  False: out of memory. */
-bool link_owner_copy(struct link_owner *to, const char *owner,
-		     const char *account, const char *creator);
+bool link_owner_copy(struct link_owner *to, const char *account,
+		     const char *owner);
 void link_owner_release(struct link_owner *o);
 
 /* Does somebody who asks that want to see it? */

@@ -94,8 +94,7 @@ static bool hand_out(struct live_owners *o, struct live_event *e, int64_t now)
 
 	if (k->link_id != e->link_id || k->until < now)
 		return false;
-	if (link_owner_copy(&e->whose, k->owner.owner, k->owner.account,
-			    k->owner.creator))
+	if (link_owner_copy(&e->whose, k->owner.account, k->owner.owner))
 		o->options.found(o->options.arg, e);
 	else
 		o->options.lost(o->options.arg, 1);
@@ -119,14 +118,13 @@ static void live_owners_find(struct live_owners *o, struct live_event *e)
 }
 
 static void take_owner(void *arg, uint64_t link_id,
-		       const struct access_link *whose)
+		       const struct key_link *whose)
 {
 	struct live_owners *o = arg;
 	struct known *k = known_of(o, link_id);
 	struct link_owner owner;
 
-	if (!link_owner_copy(&owner, whose->owner, whose->account,
-			     whose->creator))
+	if (!link_owner_copy(&owner, whose->account, whose->owner))
 		return;
 	pthread_mutex_lock(&o->lock);
 	link_owner_release(&k->owner);
@@ -323,7 +321,7 @@ static bool somebody_may_see(struct live_reader *r, const char *owner)
 
 	pthread_mutex_lock(&r->lock);
 	for (at = r->some; at; at = at->next)
-		if (!at->owners || key_owners_have(at->owners, owner))
+		if (!at->owners || key_names_have(at->owners, owner))
 			break;
 	pthread_mutex_unlock(&r->lock);
 	return at;

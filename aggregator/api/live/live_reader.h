@@ -16,7 +16,7 @@
 #include "aggregator/api/query_ender.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
-#include "common/keys/key_owners.h"
+#include "common/keys/key_names.h"
 #include "common/log.h"
 #include "common/loop/workers.h"
 #include "common/metrics/metrics.h"
@@ -36,7 +36,7 @@ struct live_listener {
 	enum live_audience audience;
 	/* Of SEES_SOME: of clicks of others not even the link is looked for;
 	 * NULL: any's.  They live as long as it listens. */
-	const struct key_owners *owners;
+	const struct key_names *owners;
 	/* The reader's. */
 	struct live_listener *next, *prev;
 };

@@ -1,11 +1,11 @@
-#include "common/keys/key_owners.h"
+#include "common/keys/key_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/hex.h"
 
-struct key_owners {
+struct key_names {
 	size_t count;
 	size_t len;   /* of `names` */
 	char names[]; /* one after the other, each with its NUL */
@@ -27,7 +27,7 @@ static int take_byte(const char **at)
 }
 
 /* Reads one name and the comma behind it. */
-static int take_name(const char **at, struct key_owners *to, struct error *err)
+static int take_name(const char **at, struct key_names *to, struct error *err)
 {
 	size_t start = to->len;
 	int byte;
@@ -40,66 +40,66 @@ static int take_name(const char **at, struct key_owners *to, struct error *err)
 					 "in hexadecimal digits");
 		to->names[to->len++] = (char)byte;
 	}
-	if (to->len - start > KEY_OWNER_MAX)
+	if (to->len - start > KEY_LISTED_NAME_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "expected names of at most %d bytes",
-				 KEY_OWNER_MAX);
+				 KEY_LISTED_NAME_MAX);
 	to->names[to->len++] = '\0';
-	if (++to->count > KEY_OWNERS_MAX)
+	if (++to->count > KEY_NAMES_MAX)
 		return error_set(err, ERROR_INPUT, "expected at most %d names",
-				 KEY_OWNERS_MAX);
+				 KEY_NAMES_MAX);
 	return 0;
 }
 
-struct key_owners *key_owners_parse(const char *text, struct error *err)
+struct key_names *key_names_parse(const char *text, struct error *err)
 {
 	/* No name becomes longer when it is decoded, and the NUL takes the
 	 * place of a comma. */
-	struct key_owners *owners =
-		calloc(1, sizeof(*owners) + strlen(text) + 1);
+	struct key_names *names =
+		calloc(1, sizeof(*names) + strlen(text) + 1);
 	bool more = true;
 
-	if (!owners) {
+	if (!names) {
 		error_set_nomem(err);
 		return NULL;
 	}
 	while (more) {
-		if (take_name(&text, owners, err) < 0) {
-			free(owners);
+		if (take_name(&text, names, err) < 0) {
+			free(names);
 			return NULL;
 		}
 		more = *text == ',';
 		text += more;
 	}
-	return owners;
+	return names;
 }
 
-void key_owners_free(struct key_owners *owners)
+void key_names_free(struct key_names *names)
 {
-	free(owners);
+	free(names);
 }
 
-const char *key_owners_next(const struct key_owners *owners, const char *last)
+const char *key_names_next(const struct key_names *names, const char *last)
 {
-	const char *next = last ? last + strlen(last) + 1 : owners->names;
+	const char *next = last ? last + strlen(last) + 1 : names->names;
 
-	return next < owners->names + owners->len ? next : NULL;
+	return next < names->names + names->len ? next : NULL;
 }
 
-bool key_owners_have(const struct key_owners *owners, const char *owner)
+bool key_names_have(const struct key_names *names, const char *wanted)
 {
 	const char *name = NULL;
 
-	if (!owners)
+	if (!names)
 		return true;
-	while ((name = key_owners_next(owners, name))) {
-		if (!strcmp(name, owner))
+	while ((name = key_names_next(names, name))) {
+		if (!strcmp(name, wanted))
 			return true;
 	}
 	return false;
 }
 
-bool key_owners_equal(const struct key_owners *a, const struct key_owners *b)
+bool key_names_equal(const struct key_names *a, const struct key_names *b)
 {
 	if (!a || !b)
 		return a == b;
