@@ -12,7 +12,9 @@ bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
 
 		if (c == ':')
 			break;
-		if (c >= 0x80 || (!isalnum(c) && (i == 0 || !strchr("+-.", c))))
+		/* strchr finds a NUL, too. */
+		if (!c || c >= 0x80 ||
+		    (!isalnum(c) && (i == 0 || !strchr("+-.", c))))
 			return false;
 		ret_scheme[i] = (char)tolower(c);
 	}

@@ -8,6 +8,7 @@
 #include "common/config/config.h"
 #include "common/config/config_print.h"
 #include "common/host.h"
+#include "common/uri.h"
 #include "linkstore/config_check.h"
 
 static const char *const schemes[] = {"https", "http", NULL};
@@ -182,6 +183,9 @@ int base_url_check(const char *url, struct host *ret_host, struct error *err)
 			"or without a port and a path, and no slash at "
 			"the end");
 	len = host_length(rest, strcspn(rest, "/"));
+	if (strpbrk(rest + len, "[]"))
+		return error_set(err, ERROR_CONFIG,
+				 "brackets belong around an IPv6 address only");
 	if (host_parse(rest, len, ret_host, err) < 0) {
 		err->code = ERROR_CONFIG;
 		return -1;
@@ -211,16 +215,9 @@ static int check_base_url(const struct domain_config *c, struct error *err)
 
 static int check_fallback_url(const struct domain_config *c, struct error *err)
 {
-	const char *url = c->fallback_url, *rest;
+	const char *url = c->fallback_url;
 
-	if (!url)
-		return 0;
-	rest = after_scheme(url);
-	for (const char *p = url; *p; p++) {
-		if ((unsigned char)*p <= ' ' || *p == 0x7f)
-			rest = NULL;
-	}
-	if (rest && *rest && *rest != '/')
+	if (!url || uri_is_web(url, strlen(url)))
 		return 0;
 	return error_set(err, ERROR_CONFIG,
 			 "domains.list: %s: fallback_url: '%.200s' is not an "

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/uri.h"
 #include "common/url_scheme.h"
 
 bool redirect_is_permanent(int status)
@@ -26,7 +27,9 @@ int link_lines_put(struct buf *out, const struct redirect_form *form,
 {
 	if (check_url(url, err) < 0)
 		return -1;
-	buf_printf(out, LOCATION "%s\r\n", url);
+	buf_puts(out, LOCATION);
+	uri_put(out, url, strlen(url));
+	buf_puts(out, "\r\n");
 	if (form->varies)
 		buf_puts(out, "Vary: User-Agent\r\n");
 	if (form->counted)
@@ -60,8 +63,10 @@ int link_lines_put_landing(struct buf *out, const char *open,
 				 "the fallback of a page is '%.80s', not an "
 				 "https URL",
 				 fallback);
-	buf_append(out, open, strlen(open) + 1);
-	buf_append(out, fallback, strlen(fallback) + 1);
+	uri_put(out, open, strlen(open));
+	buf_putc(out, '\0');
+	uri_put(out, fallback, strlen(fallback));
+	buf_putc(out, '\0');
 	return out->failed ? error_set_nomem(err) : 0;
 }
 

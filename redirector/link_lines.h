@@ -29,15 +29,17 @@ struct redirect_form {
 bool redirect_is_permanent(int status);
 
 /*
- * Appends the header lines of a redirect.  Those of a permanent one lack its
- * caching, which depends on the time left.  Returns -1 with ERROR_PROTOCOL when
- * the URL is empty or has a character that would end its line.
+ * Appends the header lines of a redirect, with the URL as a URI (common/uri.h):
+ * a record may come from elsewhere.  Those of a permanent one lack its caching,
+ * which depends on the time left.  Returns -1 with ERROR_PROTOCOL when the URL
+ * is empty or has a control character.
  */
 int link_lines_put(struct buf *out, const struct redirect_form *form,
 		   const char *url, struct error *err);
 
 /*
- * Appends what a page opens and where its fallback leads, each ended by a NUL.
+ * Appends what a page opens and where its fallback leads, each as a URI and
+ * ended by a NUL.
  * Returns -1 with ERROR_PROTOCOL when either is no URL that a page of ours may
  * have: a record comes from elsewhere.
  */

@@ -2,19 +2,11 @@
 
 #include <string.h>
 
+#include "common/hex.h"
+#include "common/uri.h"
+
 /* --- percent-encoding ------------------------------------------------------
  */
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* Takes the next byte off the front of `text`, which is not empty. */
 static char next_decoded(struct http_slice *text)
@@ -22,40 +14,15 @@ static char next_decoded(struct http_slice *text)
 	char c = text->data[0];
 	size_t taken = 1;
 
-	if (c == '%' && text->len >= 3 && hex_value(text->data[1]) >= 0 &&
-	    hex_value(text->data[2]) >= 0) {
-		c = (char)(hex_value(text->data[1]) << 4 |
-			   hex_value(text->data[2]));
+	if (c == '%' && text->len >= 3 && hex_digit(text->data[1]) >= 0 &&
+	    hex_digit(text->data[2]) >= 0) {
+		c = (char)(hex_digit(text->data[1]) << 4 |
+			   hex_digit(text->data[2]));
 		taken = 3;
 	}
 	text->data += taken;
 	text->len -= taken;
 	return c;
-}
-
-/* What RFC 3986 has in a path and in a query. */
-static bool is_plain(char c)
-{
-	static const bool plain[256] = {
-		['!'] = 1, ['$' ... ';'] = 1, ['='] = 1, ['?' ... 'Z'] = 1,
-		['_'] = 1, ['a' ... 'z'] = 1, ['~'] = 1,
-	};
-
-	return plain[(unsigned char)c];
-}
-
-static void append_encoded(struct buf *out, struct http_slice text)
-{
-	size_t from = 0;
-
-	for (size_t i = 0; i < text.len; i++) {
-		if (is_plain(text.data[i]))
-			continue;
-		buf_append(out, text.data + from, i - from);
-		buf_printf(out, "%%%02X", (unsigned char)text.data[i]);
-		from = i + 1;
-	}
-	buf_append(out, text.data + from, text.len - from);
 }
 
 /* --- the path --------------------------------------------------------------
@@ -203,7 +170,7 @@ static void append_merged(struct buf *out, bool overrides,
 		name = name_of(one);
 		if ((overrides && !is_utm(name)) || !has_name(own, name)) {
 			append_mark(out, &any);
-			append_encoded(out, one);
+			uri_put_part(out, one.data, one.len);
 		}
 	}
 }
@@ -232,11 +199,11 @@ void pass_through_url(struct buf *out, struct http_slice url,
 	struct http_slice fragment = cut_from(&url, '#');
 	struct http_slice own = cut_from(&url, '?');
 
-	if (pass->path && rest.len > 0) {
+	if (pass->path && rest.len > 0 && uri_takes_path(url.data, url.len)) {
 		if (url.len > 0 && url.data[url.len - 1] == '/')
 			url.len--;
 		buf_append(out, url.data, url.len);
-		append_encoded(out, rest);
+		uri_put_part(out, rest.data, rest.len);
 	} else {
 		buf_append(out, url.data, url.len);
 	}

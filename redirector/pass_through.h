@@ -4,7 +4,7 @@
  *
  * Parameters are told apart by their names, which are read as those of forms
  * (WHATWG URL, 5.1: "+" is a blank, "%41" an A).  Their text goes on as it
- * came, but for bytes that no URL may have, which are percent-encoded.
+ * came, but for what no URI may have, which is percent-encoded (common/uri.h).
  */
 #ifndef REDIRECTOR_PASS_THROUGH_H
 #define REDIRECTOR_PASS_THROUGH_H
@@ -33,7 +33,8 @@ bool pass_through_may_follow(struct http_slice rest);
 
 /*
  * Appends `url` with what the visit adds to it.  `rest` begins with a slash or
- * is empty.  What the URL has of utm_ parameters stays as it is.
+ * is empty; it is left out where it could become the host, or be no path
+ * (uri_takes_path).  What the URL has of utm_ parameters stays as it is.
  */
 void pass_through_url(struct buf *out, struct http_slice url,
 		      const struct pass_through *pass, struct http_slice rest,

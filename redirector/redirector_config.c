@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common/clock.h"
 #include "common/http/unix_socket.h"
 #include "common/network_list.h"
+#include "common/uri.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
 #include "redirector/breaker.h"
@@ -240,16 +240,6 @@ static const struct setting settings_table[] = {
 static const struct setting_section redirector_section = {
 	"redirector", "The program that answers visits.", settings_table};
 
-static bool is_web_url(const char *url)
-{
-	for (const char *p = url; *p; p++) {
-		if ((unsigned char)*p <= ' ' || *p == 0x7f)
-			return false;
-	}
-	return (!strncasecmp(url, "http://", 7) && url[7]) ||
-	       (!strncasecmp(url, "https://", 8) && url[8]);
-}
-
 int redirector_unix_mode(const struct redirector_settings *settings)
 {
 	const char *text = settings->listen_unix_mode;
@@ -352,11 +342,13 @@ static int validate_replicas(const struct redirector_config *c,
 static int validate_settings(const struct redirector_settings *settings,
 			     struct error *err)
 {
-	if (settings->fallback_url && !is_web_url(settings->fallback_url))
+	const char *fallback = settings->fallback_url;
+
+	if (fallback && !uri_is_web(fallback, strlen(fallback)))
 		return error_set(err, ERROR_CONFIG,
 				 "redirector.fallback_url: '%.200s' is not an "
 				 "http or https URL",
-				 settings->fallback_url);
+				 fallback);
 	if (recorded_check(settings, err) < 0 ||
 	    validate_unix(settings, err) < 0 ||
 	    validate_peers(&settings->proxy_protocol,

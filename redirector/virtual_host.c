@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/uri.h"
 #include "redirector/click_event.h"
 
 struct virtual_hosts {
@@ -14,18 +15,56 @@ struct virtual_hosts {
 	struct virtual_host items[]; /* by the index of the domain */
 };
 
-static void fill(struct virtual_host *vhost, const struct link_domain *domain,
-		 const struct linkstore *store, const char *fallback_url)
+/* `url` is NULL where there is no fallback. */
+static int set_fallback(struct virtual_host *vhost, const char *url,
+			struct error *err)
+{
+	struct buf uri = {0};
+
+	if (!url)
+		return 0;
+	uri_put(&uri, url, strlen(url));
+	if (!buf_cstr(&uri)) {
+		buf_free(&uri);
+		return error_set_nomem(err);
+	}
+	vhost->fallback_url = uri.data;
+	return 0;
+}
+
+static int fill(struct virtual_host *vhost, const struct link_domain *domain,
+		const struct linkstore *store, const char *fallback_url,
+		struct error *err)
 {
 	size_t spaces = linkstore_space_count(store);
 
 	vhost->name = domain->name;
-	vhost->fallback_url =
-		domain->fallback_url ? domain->fallback_url : fallback_url;
 	for (size_t i = 0; i < spaces && i < 64; i++) {
 		if (domains_allow(domain, linkstore_space(store, i)->name))
 			vhost->spaces |= UINT64_C(1) << i;
 	}
+	return set_fallback(vhost,
+			    domain->fallback_url ? domain->fallback_url
+						 : fallback_url,
+			    err);
+}
+
+static int fill_all(struct virtual_hosts *hosts, const struct linkstore *store,
+		    const char *fallback_url, struct error *err)
+{
+	hosts->otherwise = &hosts->items[0];
+	if (hosts->count == 0) {
+		hosts->items[0].spaces = UINT64_MAX;
+		return set_fallback(&hosts->items[0], fallback_url, err);
+	}
+	hosts->otherwise =
+		&hosts->items[domains_default(hosts->domains)->index];
+	for (size_t i = 0; i < hosts->count; i++) {
+		if (fill(&hosts->items[i], domains_at(hosts->domains, i), store,
+			 fallback_url, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 struct virtual_hosts *
@@ -43,27 +82,21 @@ virtual_hosts_new(const struct domains *domains, const struct linkstore *store,
 	hosts->domains = domains;
 	hosts->count = count;
 	hosts->refuse = count && !strcmp(settings->unknown_hosts, "refuse");
-	for (size_t i = 0; i < count; i++)
-		fill(&hosts->items[i], domains_at(domains, i), store,
-		     settings->fallback_url);
-	if (count) {
-		hosts->otherwise =
-			&hosts->items[domains_default(domains)->index];
+	if (fill_all(hosts, store, settings->fallback_url, err) == 0)
 		return hosts;
-	}
-	hosts->items[0] = (struct virtual_host){
-		.fallback_url = settings->fallback_url, .spaces = UINT64_MAX};
-	hosts->otherwise = &hosts->items[0];
-	return hosts;
+	virtual_hosts_free(hosts);
+	return NULL;
 }
 
 void virtual_hosts_free(struct virtual_hosts *hosts)
 {
 	if (!hosts)
 		return;
-	for (size_t i = 0; i < hosts->count; i++)
+	for (size_t i = 0; i <= hosts->count; i++) {
+		free(hosts->items[i].fallback_url);
 		for (int kind = 0; kind < APP_FILE_KINDS; kind++)
 			app_file_release(hosts->items[i].app_files[kind]);
+	}
 	free(hosts);
 }
 

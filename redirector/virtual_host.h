@@ -21,9 +21,9 @@
 #include "redirector/redirector_config.h"
 
 struct virtual_host {
-	const char *name;	  /* of the domain; NULL: none is configured */
-	const char *fallback_url; /* NULL: there is none */
-	uint64_t spaces;	  /* one bit a space, by its index */
+	const char *name;   /* of the domain; NULL: none is configured */
+	char *fallback_url; /* as a URI; NULL: there is none */
+	uint64_t spaces;    /* one bit a space, by its index */
 	struct app_file *app_files[APP_FILE_KINDS]; /* NULL: none */
 };
 

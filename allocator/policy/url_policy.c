@@ -7,6 +7,7 @@
 
 #include "allocator/policy/domain_list.h"
 #include "allocator/policy/url_parts.h"
+#include "common/uri.h"
 
 struct lists {
 	struct domain_list *allow, *deny; /* NULL: there is none */
@@ -293,37 +294,18 @@ static int check_web(struct url_policy *policy, const struct url_parts *parts,
 	return check_lists(policy, &parts->host, err);
 }
 
-static void put(struct buf *out, struct url_slice slice)
+/* Not yet a URI. */
+static void write_url(const struct url_parts *parts, struct buf *out)
 {
-	if (slice.len)
-		buf_append(out, slice.data, slice.len);
-}
-
-/* An international host is longer as A-labels. */
-static size_t written_length(const struct url_parts *parts)
-{
-	size_t len = strlen(parts->scheme) + 1 + parts->rest.len;
-
-	return parts->is_web ? len + 2 + parts->user.len + parts->host.len +
-				       parts->port.len
-			     : len;
-}
-
-static int write_url(const struct url_parts *parts, struct buf *out,
-		     struct error *err)
-{
-	buf_reset(out);
 	buf_puts(out, parts->scheme);
+	buf_putc(out, ':');
 	if (parts->is_web) {
-		buf_append(out, "://", 3);
-		put(out, parts->user);
+		buf_append(out, "//", 2);
+		buf_append(out, parts->user.data, parts->user.len);
 		buf_append(out, parts->host.text, parts->host.len);
-		put(out, parts->port);
-	} else {
-		buf_putc(out, ':');
+		buf_append(out, parts->port.data, parts->port.len);
 	}
-	put(out, parts->rest);
-	return buf_cstr(out) ? 0 : error_set_nomem(err);
+	buf_append(out, parts->rest.data, parts->rest.len);
 }
 
 static int check_length(size_t len, struct error *err)
@@ -345,12 +327,39 @@ static int read_parts(struct url_parts *parts, const char *url, size_t len,
 	return url_parts_read(parts, url, len, err);
 }
 
+/* A host is longer as A-labels, and other characters with percent signs. */
+static int check_written(const struct buf *uri, struct error *err)
+{
+	if (uri->failed)
+		return error_set_nomem(err);
+	if (uri->len <= LINK_URL_MAX)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "has %zu bytes as a URI, where each byte that is not "
+			 "of ASCII takes three; at most %d are allowed",
+			 uri->len, LINK_URL_MAX);
+}
+
 static int normalise(const struct url_parts *parts, struct buf *ret_normalised,
 		     struct error *err)
 {
-	if (check_length(written_length(parts), err) < 0)
-		return -1;
-	return write_url(parts, ret_normalised, err);
+	struct buf url = {0}, uri = {0};
+	int status;
+
+	write_url(parts, &url);
+	if (!url.failed)
+		uri_put(&uri, url.data, url.len);
+	uri.failed |= url.failed;
+	status = check_written(&uri, err);
+	if (status == 0) {
+		buf_reset(ret_normalised);
+		buf_append(ret_normalised, uri.data, uri.len);
+		if (!buf_cstr(ret_normalised))
+			status = error_set_nomem(err);
+	}
+	buf_free(&url);
+	buf_free(&uri);
+	return status;
 }
 
 int url_policy_check(struct url_policy *policy, const char *url, size_t len,

@@ -2,9 +2,9 @@
  * url_policy.h - where a short link may lead.
  *
  *  - http and https, and app schemes that the configuration lists;
- *  - at most LINK_URL_MAX bytes, no blanks or control characters, nothing that
- *    draws nothing (common/unseen.h), no backslashes where a browser would take
- *    them for something else;
+ *  - at most LINK_URL_MAX bytes as a URI, no blanks or control characters,
+ * nothing that draws nothing (common/unseen.h), no backslashes where a browser
+ * would take them for something else;
  *  - no user and password, unless allowed;
  *  - not to one of our own hosts, whatever the port and path: that is a loop;
  *    where base_url says localhost, all that a machine calls itself is ours;
@@ -63,11 +63,11 @@ void url_policy_count(struct url_policy *policy, size_t *ret_allowed,
  * May a link lead to this URL?  Then ret_normalised is the URL to store, in
  * place of what was in the buffer and followed by a NUL that its length does
  * not count: scheme and host in lower case, the host as A-labels or as a plain
- * address, without a dot or an empty port behind; all else as given.
+ * address, without a dot or an empty port behind; what may not stand in a URI
+ * is percent-encoded (common/uri.h), all else as given.
  *
- * ERROR_INPUT says what is wrong, without the field's name: "the host ...". The
- * buffer keeps its memory, so one that is used again costs no allocation.  From
- * any thread.
+ * ERROR_INPUT says what is wrong, without the field's name: "the host ...".
+ * From any thread.
  */
 int url_policy_check(struct url_policy *policy, const char *url, size_t len,
 		     struct buf *ret_normalised, struct error *err);

@@ -58,6 +58,13 @@ def test_the_same_url_of_an_owner_has_the_same_code(api):
     assert api.get(first["code"]).json()["owner"] == "ann"
 
 
+def test_urls_that_are_one_uri_have_the_same_code(api):
+    codes = {api.post(url=url, ttl="1h", space="h6").json()["code"] for url in [
+        "https://M\u00fcnchen.example/路?a=|", "HTTPS://xn--mnchen-3ya.example/路?a=%7C",
+        "https://xn--mnchen-3ya.example/%E8%B7%AF?a=%7C"]}
+    assert len(codes) == 1
+
+
 def test_a_url_hashed_at_once_from_all_sides_is_one_link(api):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(

@@ -48,7 +48,7 @@ def reload(api, says):
     ("HTTPS://Example.ORG/A?b=C", "https://example.org/A?b=C"),
     ("http://M\u00fcnchen.example./", "http://xn--mnchen-3ya.example/"),
     ("http://0x7f.1:8080/x", "http://127.0.0.1:8080/x"),
-    ("https://example.org/%7e/\u4e2d", "https://example.org/%7e/\u4e2d")])
+    ("https://example.org/%7e/\u4e2d", "https://example.org/%7e/%E4%B8%AD")])
 def test_a_url_is_stored_in_one_form(ruled, given, stored):
     link = ruled().create(url=given)
     assert link["url"] == stored

@@ -26,9 +26,8 @@ static void web_addresses_are_taken(void **state)
 	assert_taken(*state, "https://example.org/a/b?c=d&e#f");
 	assert_taken(*state, "http://192.0.2.7/");
 	assert_taken(*state, "http://[2001:db8::7]:81/x");
-	assert_taken(*state, "https://example.org/\xe4\xb8\xad\xe6\x96\x87");
 	assert_taken(*state, "https://example.org/%0d%0a");
-	assert_taken(*state, "https://example.org?a=b@c\\d");
+	assert_taken(*state, "https://example.org?a=b@c%5Cd");
 	assert_taken(*state, "https://example.org#/a");
 	assert_taken(*state, "https://example.org/@user/x:y");
 }
@@ -41,9 +40,39 @@ static void scheme_and_host_are_stored_in_one_form(void **state)
 	assert_stored(*state,
 		      "https://M\xc3\xbc"
 		      "nchen.example/M\xc3\xbc",
-		      "https://xn--mnchen-3ya.example/M\xc3\xbc");
+		      "https://xn--mnchen-3ya.example/M%C3%BC");
 	assert_stored(*state, "http://0xc0.0x2.7", "http://192.2.0.7");
 	assert_stored(*state, "http://3221225991/", "http://192.0.2.7/");
+}
+
+static void what_is_stored_is_a_uri(void **state)
+{
+	assert_stored(*state, "https://example.org/\xe4\xb8\xad\xe6\x96\x87",
+		      "https://example.org/%E4%B8%AD%E6%96%87");
+	assert_stored(*state, "https://example.org/|\"<{^}>`100%",
+		      "https://example.org/%7C%22%3C%7B%5E%7D%3E%60100%25");
+	assert_stored(*state, "https://example.org?a=b@c\\d#e#f",
+		      "https://example.org?a=b@c%5Cd#e%23f");
+	assert_stored(*state, "http://[2001:db8::7]/[x]?y[]=%5b",
+		      "http://[2001:db8::7]/%5Bx%5D?y%5B%5D=%5b");
+}
+
+/* 18 bytes and 2,724 escapes fit. */
+static void the_bound_is_of_the_uri(void **state)
+{
+	char url[4096] = "https://a.example/";
+	struct error err = {0};
+	struct buf out = {0};
+	size_t from = strlen(url);
+
+	memset(url + from, '|', sizeof(url) - from);
+	assert_int_equal(url_policy_check(*state, url, from + 2724, &out, &err),
+			 0);
+	assert_int_equal(out.len, from + 3 * 2724);
+	assert_int_equal(url_policy_check(*state, url, from + 2725, &out, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "8193 bytes as a URI"));
+	buf_free(&out);
 }
 
 static void other_schemes_are_refused(void **state)
@@ -110,7 +139,8 @@ static void characters_that_nobody_sees_are_refused(void **state)
 	assert_refused(*state, "https://example.org/\xf3\xa0\x81\x81",
 		       "%F3%A0%81%81");
 	assert_refused(*state, "https://example.org/\xff", "UTF-8");
-	assert_taken(*state, "https://example.org/\xf0\x9f\x98\x80");
+	assert_stored(*state, "https://example.org/\xf0\x9f\x98\x80",
+		      "https://example.org/%F0%9F%98%80");
 }
 
 static void an_address_has_one_form(void **state)
@@ -293,6 +323,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_POLICY(web_addresses_are_taken),
 		WITH_POLICY(scheme_and_host_are_stored_in_one_form),
+		WITH_POLICY(what_is_stored_is_a_uri),
+		WITH_POLICY(the_bound_is_of_the_uri),
 		WITH_POLICY(other_schemes_are_refused),
 		WITH_POLICY(relative_addresses_are_refused),
 		WITH_POLICY(a_missing_host_is_refused),

@@ -98,6 +98,19 @@ static void a_url_cannot_end_its_line(void **state)
 	is_refused("https://a.example/\x7f");
 }
 
+/* A record may be from before, or from elsewhere. */
+static void a_url_goes_out_as_a_uri(void **state)
+{
+	(void)state;
+	are_lines(301, "http://x.example/\xe8\xb7\xaf\xe5\xbe\x84 {1}?a=|%",
+		  "Location: http://x.example/%E8%B7%AF%E5%BE%84%20%7B1%7D"
+		  "?a=%7C%25\r\n");
+	are_lines(301, "http://M\xc3\xbcnchen.example/",
+		  "Location: http://xn--mnchen-3ya.example/\r\n");
+	are_lines(301, "http://x.example/%e8?a=%25#b",
+		  "Location: http://x.example/%e8?a=%25#b\r\n");
+}
+
 static void are_no_landing(const char *open, const char *fallback)
 {
 	struct buf out = {0};
@@ -112,13 +125,15 @@ static void are_no_landing(const char *open, const char *fallback)
 
 static void a_page_has_what_it_opens_and_its_fallback(void **state)
 {
-	static const char want[] = "myapp://x\0https://s.example/";
+	static const char want[] =
+		"myapp://x/%7B7%7D\0https://s.example/%C3%A4";
 	struct buf out = {0};
 	struct error err;
 
 	(void)state;
-	assert_int_equal(link_lines_put_landing(&out, "myapp://x",
-						"https://s.example/", &err),
+	assert_int_equal(link_lines_put_landing(&out, "myapp://x/{7}",
+						"https://s.example/\xc3\xa4",
+						&err),
 			 0);
 	assert_int_equal(out.len, sizeof(want));
 	assert_memory_equal(out.data, want, sizeof(want));
@@ -159,6 +174,7 @@ int main(void)
 		cmocka_unit_test(a_redirect_by_device_says_so),
 		cmocka_unit_test(a_counted_redirect_is_never_kept),
 		cmocka_unit_test(a_url_cannot_end_its_line),
+		cmocka_unit_test(a_url_goes_out_as_a_uri),
 		cmocka_unit_test(a_page_has_what_it_opens_and_its_fallback),
 		cmocka_unit_test(no_page_opens_what_is_dangerous),
 	};

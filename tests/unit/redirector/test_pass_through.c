@@ -84,8 +84,10 @@ static void what_no_url_may_have_is_encoded(void **state)
 {
 	(void)state;
 	leads_to(&add, "https://a/", "", "b=\xc3\xa4\"<>\\^`{|}%zz%41",
-		 "https://a/?b=%C3%A4%22%3C%3E%5C%5E%60%7B%7C%7D%zz%41");
+		 "https://a/?b=%C3%A4%22%3C%3E%5C%5E%60%7B%7C%7D%25zz%41");
 	leads_to(&path, "https://a", "/\\b\xff", "", "https://a/%5Cb%FF");
+	leads_to(&path, "https://a", "/100%", "c[]=%&d=5%2",
+		 "https://a/100%25?c%5B%5D=%25&d=5%252");
 }
 
 static void a_path_goes_behind_the_path(void **state)
@@ -95,6 +97,22 @@ static void a_path_goes_behind_the_path(void **state)
 	leads_to(&path, "https://a/b", "/c", "", "https://a/b/c");
 	leads_to(&path, "https://a/b/?d#e", "/c/", "f", "https://a/b/c/?d&f#e");
 	leads_to(&path, "https://a", "//b", "", "https://a//b");
+}
+
+static void no_path_becomes_the_host(void **state)
+{
+	(void)state;
+	leads_to(&path, "app://", "/evil.example/b", "", "app://");
+	leads_to(&path, "app://", "/evil.example", "c", "app://?c");
+	leads_to(&path, "app:", "//evil.example/b", "", "app:");
+	leads_to(&path, "app:/", "//evil.example", "", "app:/");
+	leads_to(&path, "mailto:a@b.example", "/c", "", "mailto:a@b.example");
+	leads_to(&path, "app://item", "/7", "", "app://item/7");
+	leads_to(&path, "app:///item/", "/7", "", "app:///item/7");
+	leads_to(&path, "https://a.example", "/@evil.example", "",
+		 "https://a.example/@evil.example");
+	leads_to(&path, "https://a.example", "/.evil.example", "",
+		 "https://a.example/.evil.example");
 }
 
 static void too_many_parameters_are_none(void **state)
@@ -140,6 +158,7 @@ int main(void)
 		cmocka_unit_test(what_counts_campaigns_stays_in_any_case),
 		cmocka_unit_test(what_no_url_may_have_is_encoded),
 		cmocka_unit_test(a_path_goes_behind_the_path),
+		cmocka_unit_test(no_path_becomes_the_host),
 		cmocka_unit_test(too_many_parameters_are_none),
 		cmocka_unit_test(no_path_leads_above),
 	};
