@@ -381,7 +381,8 @@ static int write_change(struct change *c, const Shortloop__Link *before,
 	if (c->deletes) {
 		link_edit_tombstone(before, c->caller.name, now, &after);
 	} else {
-		link_patch_apply(&c->patch, before, &after);
+		if (link_patch_apply(&c->patch, before, &after, err) < 0)
+			return -1;
 		link_edit_prepare(before, c->patch.fields.ttl, &after);
 		after.editor = c->caller.name;
 		after.changed_ms = now;
@@ -404,7 +405,10 @@ static void on_found(void *arg, const struct link_answer *answer,
 	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
 		if (write_change(c, answer->link, &why) == 0)
 			return;
-		api_reply_failure(c->api, c->req, &why);
+		if (why.code == ERROR_INPUT)
+			http_reply_problem(c->req, 400, NULL, "%s", why.text);
+		else
+			api_reply_failure(c->api, c->req, &why);
 	}
 	change_free(c);
 }

@@ -1,5 +1,6 @@
 #include "allocator/link/link_patch.h"
 
+#include "allocator/link/path_pass.h"
 #include "common/unconst.h"
 
 #define PATCH_FIELDS                                                           \
@@ -55,8 +56,8 @@ static void apply_passing(const struct link_fields *f, Shortloop__Link *link)
 		link->path_pass = f->pass_path;
 }
 
-void link_patch_apply(const struct link_patch *patch,
-		      const Shortloop__Link *link, Shortloop__Link *ret_link)
+static void apply(const struct link_patch *patch, const Shortloop__Link *link,
+		  Shortloop__Link *ret_link)
 {
 	const struct link_fields *f = &patch->fields;
 
@@ -77,4 +78,16 @@ void link_patch_apply(const struct link_patch *patch,
 		ret_link->redirect_status = f->redirect_status;
 	if (f->given & FIELD_STATE)
 		ret_link->state = f->state;
+}
+
+int link_patch_apply(const struct link_patch *patch,
+		     const Shortloop__Link *link, Shortloop__Link *ret_link,
+		     struct error *err)
+{
+	apply(patch, link, ret_link);
+	/* A link that is there and wrong may still be blocked, or described. */
+	if (!(patch->fields.given &
+	      (FIELD_URL | FIELD_TARGETS | FIELD_PASS_PATH)))
+		return 0;
+	return path_pass_check(ret_link, err);
 }

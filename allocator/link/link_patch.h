@@ -21,8 +21,10 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 void link_patch_release(struct link_patch *patch);
 
 /* The link as it is to be, but for what the store decides (version, class...).
- * Points into both. */
-void link_patch_apply(const struct link_patch *patch,
-		      const Shortloop__Link *link, Shortloop__Link *ret_link);
+ * Points into both.  ERROR_INPUT: what is given and what is there do not go
+ * together (path_pass.h). */
+int link_patch_apply(const struct link_patch *patch,
+		     const Shortloop__Link *link, Shortloop__Link *ret_link,
+		     struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allocator/link/path_pass.h"
 #include "common/unconst.h"
 
 #define CREATE_FIELDS                                                          \
@@ -46,6 +47,14 @@ static int choose_space(struct link_fields *f, const struct link_defaults *d,
 	return 0;
 }
 
+static int check_passing(const struct link_request *request, struct error *err)
+{
+	Shortloop__Link link;
+
+	link_request_fill(request, &link);
+	return path_pass_check(&link, err);
+}
+
 int link_request_parse(struct link_request *request,
 		       const struct link_defaults *defaults,
 		       struct http_slice text, struct error *err)
@@ -65,6 +74,8 @@ int link_request_parse(struct link_request *request,
 		return link_fields_refuse_ttl(defaults->rules.store, err);
 	if (!f->domain)
 		f->domain = domains_default(defaults->rules.domains);
+	if (check_passing(request, err))
+		return -1;
 	return choose_space(f, defaults, err);
 }
 

@@ -63,6 +63,7 @@ static void edit(const struct link_patch *patch)
 	Shortloop__Target wechat, *targets[] = {&wechat};
 	char *tags[] = {unconst("a"), unconst("b")};
 	Shortloop__Link before, after, *stored;
+	struct error err = {0};
 
 	shortloop__target__init(&wechat);
 	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
@@ -75,7 +76,10 @@ static void edit(const struct link_patch *patch)
 	before.n_targets = 1;
 	before.tags = tags;
 	before.n_tags = 2;
-	link_patch_apply(patch, &before, &after);
+	if (link_patch_apply(patch, &before, &after, &err) < 0) {
+		assert(err.code == ERROR_INPUT && err.text[0]);
+		return;
+	}
 	link_edit_prepare(&before, patch->fields.ttl, &after);
 	assert(after.link_id == 7 && after.version == 2);
 	assert(*after.url && strlen(after.url) <= LINK_URL_MAX);

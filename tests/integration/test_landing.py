@@ -124,6 +124,9 @@ def test_a_url_is_nothing_but_a_url(links, start):
     store = "https://store.example/?'\"><svg/onload=alert(1)>&lt;"
     shown = page(redirector, links.create(targets={
         "ios": {"app": app, "fallback": store}}))
+    # Each as a URI; what may stand in one is escaped as HTML has it.
+    app = "myapp://%22%3E%3Cscript%3Ealert('&amp;')%3C/script%3E%7B%7Bfallback%7D%7D"
+    store = "https://store.example/?'%22%3E%3Csvg/onload=alert(1)%3E&lt;"
     assert shown.opens == (app, store, "browser")
     assert shown.links() == [app, store]
     assert [tag for tag, _ in shown.tags] == [tag for tag, _ in plain.tags]
@@ -220,6 +223,23 @@ def test_what_goes_on_goes_to_both(links, start):
                            "https://store.example/app/x?id=7&c=%22%3E%3Cb%3E",
                            "browser")
     assert ask(redirector, f"{code}/..%2fx").status_code == 404
+
+
+def test_no_path_becomes_the_host_of_an_app(links, start):
+    answer = links.call("POST", url=WEB, ttl="30d", pass_path=True, targets={
+        "ios": {"app": "myapp://", "fallback": STORE}})
+    assert answer.status_code == 400
+    assert "pass_path: an app has neither a host" in answer.json()["detail"]
+    code = links.create("myapp://item", pass_path=True)
+    answer = links.call("PATCH", f"/{code}", url="myapp:///")
+    assert answer.status_code == 400
+    assert "pass_path: url has neither a host" in answer.json()["detail"]
+    # What is there all the same hands nothing on.
+    links.edit(code, url="myapp://")
+    redirector = start()
+    answer = visit(f"{redirector.url}/{code}/evil.example/a")
+    assert answer.headers["Location"] == "myapp://"
+    links.change(code, description="a link that can still be described")
 
 
 def test_a_page_counts_as_a_visit(links, start, clicks):

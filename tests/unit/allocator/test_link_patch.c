@@ -72,7 +72,7 @@ static void what_is_given_is_changed_and_the_rest_stays(void **state)
 			       "\"tags\":[\"t\"],\"state\":\"blocked\"}",
 			       &err),
 			 0);
-	link_patch_apply(&patch, &before, &after);
+	assert_int_equal(link_patch_apply(&patch, &before, &after, &err), 0);
 	assert_string_equal(after.url, "https://new.example/");
 	assert_int_equal(after.n_tags, 1);
 	assert_int_equal(after.state, SHORTLOOP__LINK_STATE__LINK_BLOCKED);
@@ -94,10 +94,39 @@ static void null_resets_a_field(void **state)
 			       "{\"description\":null,\"max_visits\":null}",
 			       &err),
 			 0);
-	link_patch_apply(&patch, &before, &after);
+	assert_int_equal(link_patch_apply(&patch, &before, &after, &err), 0);
 	assert_string_equal(after.description, "");
 	assert_int_equal(after.max_visits, 0);
 	link_patch_release(&patch);
+}
+
+static int edit_passing_link(const char *body)
+{
+	Shortloop__Link before = some_link(), after;
+	struct link_patch patch;
+	struct error err = {0};
+	int status;
+
+	before.path_pass = true;
+	before.url = unconst("app://");
+	assert_int_equal(parse(&patch, body, &err), 0);
+	status = link_patch_apply(&patch, &before, &after, &err);
+	if (status < 0)
+		assert_non_null(strstr(err.text, "pass_path: url has neither"));
+	link_patch_release(&patch);
+	return status;
+}
+
+static void an_edit_gives_no_visitor_the_host(void **state)
+{
+	(void)state;
+	assert_int_equal(edit_passing_link("{\"pass_path\":true}"), -1);
+	assert_int_equal(edit_passing_link("{\"targets\":null}"), -1);
+	assert_int_equal(edit_passing_link("{\"pass_path\":false}"), 0);
+	assert_int_equal(edit_passing_link("{\"url\":\"https://a.example\"}"),
+			 0);
+	/* What does not change it can be done in any case. */
+	assert_int_equal(edit_passing_link("{\"state\":\"blocked\"}"), 0);
 }
 
 static void what_cannot_be_edited_is_refused(void **state)
@@ -120,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_STORE(what_is_given_is_changed_and_the_rest_stays),
 		WITH_STORE(null_resets_a_field),
+		WITH_STORE(an_edit_gives_no_visitor_the_host),
 		WITH_STORE(what_cannot_be_edited_is_refused),
 	};
 

@@ -422,6 +422,26 @@ static void a_url_is_kept_in_its_normal_form(void **state)
 	link_request_release(&r);
 }
 
+static void no_visitor_chooses_the_host(void **state)
+{
+	static const char *const urls[] = {"myapp:///", "myapp:/",
+					   "myapp://ann@", "myapp:item",
+					   "myapp://?a=b/c"};
+	char body[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+		snprintf(body, sizeof(body),
+			 "{\"url\":\"%s\",\"pass_path\":true,\"ttl\":\"10d\"}",
+			 urls[i]);
+		assert_refused(body, "pass_path: url has neither");
+	}
+	assert_refused("{\"url\":\"https://a.example\",\"ttl\":\"10d\","
+		       "\"pass_path\":true,\"targets\":{\"ios\":{\"app\":"
+		       "\"myapp://\",\"fallback\":\"https://b.example\"}}}",
+		       "pass_path: an app has neither");
+}
+
 static void a_link_of_no_domain_is_of_the_default_one(void **state)
 {
 	struct link_request r;
@@ -447,6 +467,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_STORE(all_fields_are_read),
+		WITH_STORE(no_visitor_chooses_the_host),
 		WITH_STORE(what_is_left_open_comes_from_the_defaults),
 		WITH_STORE(without_a_default_the_class_is_asked_for),
 		WITH_STORE(an_unknown_field_is_named),
