@@ -18,7 +18,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
-#include "redirector/client_address.h"
+#include "common/client_address.h"
 #include "schemas/click.pb-c.h"
 
 #define CLICK_DOMAIN_MAX   253

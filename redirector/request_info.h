@@ -10,7 +10,7 @@
 
 #include "common/http/http_server.h"
 #include "redirector/click_event.h"
-#include "redirector/client_address.h"
+#include "common/client_address.h"
 
 /* How the client's address is found. */
 struct request_info_rules {
@@ -21,15 +21,8 @@ struct request_info_rules {
 /* Of what redirector.client_header says; lower case. */
 enum forwarded_style request_info_style(const char *header);
 
-/*
- * The code a path names: "/aB3xY7k" is "aB3xY7k", and so is "/aB3xY7k/more".
- * What cannot be a code of any space (empty, longer than 64, or with other
- * characters than [0-9A-Za-z_-]) gives {NULL, 0}.
- */
+/* The code that a path names, and what follows it (codespace/path_code.h). */
 struct http_slice request_info_code(struct http_slice path);
-
-/* What follows the code in the path: "/more", with its slash, or nothing.  Part
- * of the path, which has a byte. */
 struct http_slice request_info_rest(struct http_slice path);
 
 /* Fills what the event takes from the request; the rest of it is zeroed. */

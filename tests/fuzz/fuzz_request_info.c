@@ -10,7 +10,7 @@
 
 #include "linkstore/domains.h"
 #include "redirector/click_event.h"
-#include "redirector/client_address.h"
+#include "common/client_address.h"
 #include "redirector/device.h"
 #include "redirector/request_info.h"
 

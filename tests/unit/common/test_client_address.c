@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "redirector/client_address.h"
+#include "common/client_address.h"
 
 static struct http_slice slice(const char *text)
 {

@@ -1,4 +1,4 @@
-#include "redirector/client_address.h"
+#include "common/client_address.h"
 
 #include <string.h>
 #include <strings.h>

@@ -12,13 +12,13 @@
  * Only the one header that the proxies are known to set is read: the other may
  * have been passed through from the client as it was.
  */
-#ifndef REDIRECTOR_CLIENT_ADDRESS_H
-#define REDIRECTOR_CLIENT_ADDRESS_H
+#ifndef COMMON_CLIENT_ADDRESS_H
+#define COMMON_CLIENT_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/http/http_server.h"
+#include "common/http/request.h"
 #include "common/ip.h"
 #include "common/network_list.h"
 
