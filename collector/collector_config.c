@@ -67,20 +67,9 @@ static const struct setting settings_table[] = {
 			 "by"),
 	SETTING_PATH(ua_rules, DATADIR "/regexes.yaml", RELOADS,
 		     "User-agent rules: regexes.yaml of uap-core"),
-	SETTING_PATH(bot_list,
-		     OPTIONAL_LIKE(DATADIR "/crawler-user-agents.json"),
-		     RELOADS, "Robots by user agent: crawler-user-agents.json"),
-	SETTING_PATH(
-		bot_patterns, OPTIONAL_LIKE(DATADIR "/isbot-patterns.json"),
-		RELOADS,
-		"Words in robots' user agents: the patterns of npm's isbot, a "
-		"JSON array of texts"),
-	SETTING_RENAMED(bot_list_except, "bot_except"),
-	SETTING_STRINGS(
-		bot_except, "AP3A\\.240617\\.008, MetaIAB Facebook", AT_START,
-		"Patterns of bot_list and bot_patterns, as written there, "
-		"that are people: a version of Android and the browser inside "
-		"Facebook's apps"),
+	SETTING_MOVED(bot_list, "robots.list"),
+	SETTING_MOVED(bot_patterns, "robots.patterns"),
+	SETTING_MOVED(bot_except, "robots.except"),
 	SETTING_PATH(verdict_rules,
 		     OPTIONAL_LIKE("/etc/shortloop/verdict-rules.yaml"),
 		     RELOADS,
@@ -156,6 +145,7 @@ const struct setting_group collector_groups[] = {
 	GROUP(kafka, kafka),
 	GROUP(clickhouse, clickhouse),
 	GROUP(clicks, collector.clicks),
+	GROUP(robots, collector.robots),
 	GROUP(collector, collector),
 };
 const size_t collector_group_count =

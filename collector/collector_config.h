@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/agent/robots_config.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/config/setting.h"
@@ -14,6 +15,7 @@
 
 struct collector_settings {
 	struct clicks_config clicks; /* section `clicks` */
+	struct robots_config robots; /* section `robots` */
 
 	char *admin;
 	char *name; /* NULL: the host's */
@@ -34,9 +36,6 @@ struct collector_settings {
 	int64_t live_max_age;	   /* ms */
 
 	char *ua_rules;
-	char *bot_list;
-	char *bot_patterns;
-	struct setting_strings bot_except;
 	char *verdict_rules;
 	char *source_list;
 	int64_t scan_window; /* ms */

@@ -32,6 +32,10 @@ static const char page_denied[] =
 	PAGE("Forbidden", "Links here are not for your network.");
 static const char page_limited[] =
 	PAGE("Too many requests", "Your network has asked too often.");
+static const char page_over_fetches[] =
+	PAGE("Too many requests",
+	     "Programs have fetched this link too often.  It opens in a "
+	     "browser.");
 static const char page_unavailable[] = PAGE(
 	"Please try again", "This link cannot be looked up at the moment.");
 
@@ -243,6 +247,11 @@ void answer_limited(struct answers *a, struct http_request *req,
 	snprintf(seconds, sizeof(seconds), "%" PRId64,
 		 (wait_ms + CLOCK_SECOND - 1) / CLOCK_SECOND);
 	send_page(a, req, 429, page_limited, "Retry-After", seconds);
+}
+
+void answer_over_fetches(struct answers *a, struct http_request *req)
+{
+	send_page(a, req, 429, page_over_fetches, NULL, NULL);
 }
 
 void answer_unavailable(struct answers *a, struct http_request *req)

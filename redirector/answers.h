@@ -61,6 +61,9 @@ void answer_no_method(struct answers *a, struct http_request *req);
 void answer_limited(struct answers *a, struct http_request *req,
 		    int64_t wait_ms);
 
+/* 429 for a fetch of a link whose visits are kept for people. */
+void answer_over_fetches(struct answers *a, struct http_request *req);
+
 /* 503, to come again in retry_after. */
 void answer_unavailable(struct answers *a, struct http_request *req);
 

@@ -11,6 +11,7 @@ struct counted_visit {
 	struct cached_link *link; /* a copy: the cache may let go of it */
 	struct freshness_mark asked;
 	struct link_target target;
+	bool fetch; /* no visit: robots.h */
 };
 
 /* The entry of the very link as it was, if it is still there. */
@@ -85,7 +86,29 @@ static void finish_gone(struct counted_visit *c, int64_t fresh_until)
 	finish_counted(c, NULL);
 }
 
-static void on_counted(void *arg, bool allowed, uint64_t used,
+static void finish_allowed(struct counted_visit *c)
+{
+	struct counted_visits *v = c->owner;
+
+	if (c->fetch) {
+		redirector_count(v->counters, COUNTER_FETCHES);
+	} else {
+		redirector_count(v->counters, COUNTER_VISITS);
+		renew_counted(c);
+	}
+	finish_counted(c, NULL);
+}
+
+/* There are visits left, and they are for people. */
+static void refuse_fetch(struct counted_visit *c)
+{
+	redirector_count(c->owner->counters, COUNTER_FETCHES_OVER);
+	responder_send_over_fetches(c->owner->responder, c->req);
+	free(c->link);
+	free(c);
+}
+
+static void on_counted(void *arg, enum visit_count result, uint64_t used,
 		       const struct error *err)
 {
 	struct counted_visit *c = arg;
@@ -101,35 +124,47 @@ static void on_counted(void *arg, bool allowed, uint64_t used,
 	} else if (err) {
 		redirector_count(v->counters, COUNTER_VISITS_FAILED);
 		finish_counted(c, err);
-	} else if (!allowed) {
+	} else if (result == FETCH_NONE_LEFT) {
+		refuse_fetch(c);
+	} else if (result == VISIT_NONE_LEFT) {
 		redirector_count(v->counters, COUNTER_VISITS_OVER);
 		finish_gone(c, INT64_MAX);
 	} else {
-		redirector_count(v->counters, COUNTER_VISITS);
-		renew_counted(c);
-		finish_counted(c, NULL);
+		finish_allowed(c);
 	}
 }
 
-static void on_count_read(void *arg, uint64_t used, const struct error *err)
+/* As many as it has visits, and the setting's at least. */
+static uint64_t max_fetches(const struct counted_visit *c)
 {
-	struct counted_visit *c = arg;
+	int64_t least =
+		c->owner->redirector->config->redirector.uncounted_fetches;
 
-	link_source_ended(c->owner->source, err);
-	if (!err && used >= c->link->max_visits)
-		finish_gone(c, INT64_MAX);
-	else
-		finish_counted(c, err);
+	if (least && (uint64_t)least < c->link->max_visits)
+		return c->link->max_visits;
+	return (uint64_t)least;
 }
 
-static int ask_count(struct counted_visit *c, struct error *err)
+static bool is_fetch(struct counted_visits *v, const struct http_request *req)
+{
+	const struct redirector_settings *s =
+		&v->redirector->config->redirector;
+	struct click click;
+
+	responder_read_click(v->responder, req, &click);
+	return robots_view_is_fetch(&v->robots, &click,
+				    http_method_is(req, "HEAD"),
+				    (size_t)s->max_user_agent);
+}
+
+static int count(struct counted_visit *c, struct error *err)
 {
 	const struct cached_link *link = c->link;
 
-	if (http_method_is(c->req, "HEAD"))
-		return link_read_visits_async(c->owner->redis, &c->target,
-					      link->link_id, on_count_read, c,
-					      err);
+	if (c->fetch)
+		return link_count_fetch_async(
+			c->owner->redis, &c->target, link->link_id,
+			link->max_visits, max_fetches(c), on_counted, c, err);
 	return link_count_visit_async(c->owner->redis, &c->target,
 				      link->link_id, link->max_visits,
 				      on_counted, c, err);
@@ -145,6 +180,7 @@ int counted_visits_begin(struct counted_visits *v, struct http_request *req,
 		return error_set_nomem(err);
 	c->owner = v;
 	c->req = req;
+	c->fetch = is_fetch(v, req);
 	c->asked = known_links_mark(v->known);
 	c->link = cached_link_copy(link);
 	if (!c->link)
@@ -152,7 +188,7 @@ int counted_visits_begin(struct counted_visits *v, struct http_request *req,
 	else if (!linkstore_locate(v->redirector->store, code.data, code.len,
 				   &c->target))
 		error_set(err, ERROR_INPUT, "this is no code of a link");
-	else if (ask_count(c, err) == 0) {
+	else if (count(c, err) == 0) {
 		link_source_begun(v->source);
 		return 0;
 	}
@@ -160,4 +196,9 @@ int counted_visits_begin(struct counted_visits *v, struct http_request *req,
 	free(c->link);
 	free(c);
 	return -1;
+}
+
+void counted_visits_release(struct counted_visits *v)
+{
+	robots_view_release(&v->robots);
 }

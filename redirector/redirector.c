@@ -23,6 +23,7 @@
 #include "redirector/landing_pages.h"
 #include "redirector/lookup_health.h"
 #include "redirector/renew_throttle.h"
+#include "redirector/robots.h"
 
 /* --- health ----------------------------------------------------------------
  */
@@ -197,6 +198,9 @@ static int make_rules(struct redirector *r, struct error *err)
 		return -1;
 	r->landing_pages = landing_pages_new(settings, err);
 	if (!r->landing_pages)
+		return -1;
+	r->robots = robots_new(&r->config->robots, err);
+	if (!r->robots)
 		return -1;
 	r->hosts_in_use = host_table_new(r->config, r->store, err);
 	return r->hosts_in_use ? 0 : -1;
@@ -445,6 +449,7 @@ void redirector_free(struct redirector *r)
 	host_table_free(r->hosts_in_use);
 	access_log_free(r->access_log, r->config->redirector.drain_timeout);
 	landing_pages_free(r->landing_pages);
+	robots_free(r->robots);
 	deny_file_free(r->denied);
 	network_list_free(r->limit_exempt);
 	network_list_free(r->proxies);
@@ -508,12 +513,35 @@ static int check_landing_pages(const struct redirector_config *c,
 	return pages ? 0 : -1;
 }
 
+static void reload_robots(struct redirector *r)
+{
+	struct error err;
+
+	if (robots_reload(r->robots, &err) < 0) {
+		metric_add(r->metrics.reload_failures, 1);
+		log_error(r->log, "robots rejected, the old ones stay",
+			  log_err(&err));
+		return;
+	}
+	log_info(r->log, "robots reloaded",
+		 log_int("robots", (int64_t)robots_count(r->robots)));
+}
+
+static int check_robots(const struct redirector_config *c, struct error *err)
+{
+	struct robots *robots = robots_new(&c->robots, err);
+
+	robots_free(robots);
+	return robots ? 0 : -1;
+}
+
 int redirector_check(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 	struct deny_file *denied;
 
-	if (check_hosts(c, err) < 0 || check_landing_pages(c, err) < 0)
+	if (check_hosts(c, err) < 0 || check_landing_pages(c, err) < 0 ||
+	    check_robots(c, err) < 0)
 		return -1;
 	if (!c->redirector.deny_file)
 		return 0;
@@ -557,6 +585,8 @@ void redirector_reload(struct redirector *r)
 		reload_denied(r);
 	if (landing_pages_has_files(r->landing_pages))
 		reload_landing_pages(r);
+	if (robots_has_list(r->robots))
+		reload_robots(r);
 	reload_domains(r);
 }
 

@@ -34,6 +34,7 @@ struct landing_pages;
 struct lookup_health;
 struct network_list;
 struct renew_throttle;
+struct robots;
 struct shared_domains_watch;
 struct space_monitor;
 
@@ -66,6 +67,7 @@ struct redirector {
 	struct network_list *limit_exempt;
 	struct deny_file *denied; /* NULL: nobody is */
 	struct landing_pages *landing_pages;
+	struct robots *robots; /* whose fetches use up no visit */
 	struct host_table *hosts_in_use;
 	struct shared_domains_watch *shared_domains; /* NULL: none */
 	struct metric *domains_revision;

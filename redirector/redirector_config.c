@@ -123,6 +123,11 @@ static const struct setting settings_table[] = {
 	SETTING_PERMANENT_MAX_AGE,
 	SETTING_DURATION(retry_after, "5s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "Retry-After of a 503"),
+	SETTING_INT(uncounted_fetches, "20", 0, 1000000, AT_START,
+		    "So many previews, prefetches, HEADs and other fetches of "
+		    "robots a link with max_visits answers without using up a "
+		    "visit, or as many as it has visits, if that is more; "
+		    "beyond, they get 429; 0: all do"),
 	SETTING_PATH(
 		app_page_file, OPTIONAL_LIKE("/etc/shortloop/app.html"),
 		RELOADS,
@@ -365,10 +370,10 @@ static int validate_settings(const struct redirector_settings *settings,
 	}
 
 const struct setting_group redirector_groups[] = {
-	GROUP(app_log_section, app),	       GROUP(http_section, http),
-	GROUP(redis_section, redis),	       GROUP(kafka_section, kafka),
-	GROUP(links_section, links),	       GROUP(domains_section, domains),
-	GROUP(redirector_section, redirector),
+	GROUP(app_log_section, app),   GROUP(http_section, http),
+	GROUP(redis_section, redis),   GROUP(kafka_section, kafka),
+	GROUP(links_section, links),   GROUP(domains_section, domains),
+	GROUP(robots_section, robots), GROUP(redirector_section, redirector),
 };
 const size_t redirector_group_count =
 	sizeof(redirector_groups) / sizeof(redirector_groups[0]);

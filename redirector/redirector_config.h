@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/agent/robots_config.h"
 #include "common/app/app.h"
 #include "common/config/setting.h"
 #include "common/error.h"
@@ -49,6 +50,7 @@ struct redirector_settings {
 	/* Answers. */
 	int64_t permanent_max_age;
 	int64_t retry_after;
+	int64_t uncounted_fetches;    /* least, of a link with max_visits */
 	char *app_page_file;	      /* NULL: ours */
 	char *mini_program_page_file; /* the same */
 	/* Events, in bytes. */
@@ -96,6 +98,7 @@ struct redirector_config {
 	struct kafka_config kafka;
 	struct links_config links;
 	struct domains_config domains;
+	struct robots_config robots;
 	struct redirector_settings redirector;
 };
 

@@ -113,6 +113,13 @@ struct address responder_client(const struct responder *r,
 	return request_info_client(req, &r->rules);
 }
 
+void responder_read_click(const struct responder *r,
+			  const struct http_request *req,
+			  struct click *ret_click)
+{
+	request_info_read(req, &r->rules, ret_click);
+}
+
 struct classification {
 	Shortloop__Outcome outcome;
 	int status;
@@ -382,6 +389,12 @@ void responder_send_limited(struct responder *r, struct http_request *req,
 {
 	count_silent(r, why);
 	answer_limited(r->answers, req, wait_ms);
+}
+
+void responder_send_over_fetches(struct responder *r, struct http_request *req)
+{
+	count_silent(r, COUNTER_OVER_FETCHES);
+	answer_over_fetches(r->answers, req);
 }
 
 void responder_send_unavailable(struct responder *r, struct http_request *req,

@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "common/ip.h"
+#include "redirector/click_event.h"
 #include "redirector/link_cache.h"
 #include "redirector/redirector.h"
 #include "redirector/redirector_metrics.h"
@@ -41,6 +42,11 @@ void responder_use_hosts(struct responder *r,
 /* Whose request it is, as events have it. */
 struct address responder_client(const struct responder *r,
 				const struct http_request *req);
+
+/* What an event has of the request; the rest of it is zeroed. */
+void responder_read_click(const struct responder *r,
+			  const struct http_request *req,
+			  struct click *ret_click);
 
 /*
  * A redirect or a page, as the link says, if it is shown under the request's
@@ -83,6 +89,10 @@ void responder_send_denied(struct responder *r, struct http_request *req);
  * COUNTER_OVER_UNKNOWN. */
 void responder_send_limited(struct responder *r, struct http_request *req,
 			    enum redirector_counter why, int64_t wait_ms);
+
+/* 429 for a fetch that uses up no visit, of a link that had too many of these;
+ * no event. */
+void responder_send_over_fetches(struct responder *r, struct http_request *req);
 
 /* 503: there may be a link, but it cannot be found now; no event.  `why` is
  * COUNTER_UNAVAILABLE, COUNTER_UNAVAILABLE_LATE or COUNTER_UNAVAILABLE_BREAKER.

@@ -36,7 +36,7 @@
  *	respond --> any number of visits: the response
  *	    |
  *	    v   only so many
- *	counted_visits_begin --> the response, 410 or 503
+ *	counted_visits_begin --> the response, 410, 429 or 503
  */
 
 #define LOOKUP_BUCKETS 1024 /* a power of two */
@@ -434,6 +434,7 @@ static void visits_free(void *state)
 	if (!v)
 		return;
 	loop_timer_free(v->report_timer);
+	counted_visits_release(&v->counted);
 	cache_entry_builder_release(&v->builder);
 	link_source_free(v->source);
 	known_links_free(v->known);
@@ -496,6 +497,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		.renewer = &v->renewer,
 		.responder = v->responder,
 		.counters = &v->counters,
+		.robots = {.robots = r->robots},
 	};
 	return v;
 }

@@ -9,7 +9,7 @@
 
 #include "collector/enrich/cache.h"
 #include "collector/enrich/reference.h"
-#include "collector/enrich/verdict.h"
+#include "common/agent/verdict.h"
 
 struct agent_lookup;
 

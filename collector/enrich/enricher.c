@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/enrich/click_verdict.h"
 #include "collector/enrich/event.h"
 #include "collector/enrich/forgotten.h"
 #include "collector/enrich/lookups.h"

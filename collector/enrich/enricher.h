@@ -13,7 +13,7 @@
 #include "collector/enrich/cache.h"
 #include "collector/enrich/event.h"
 #include "collector/enrich/forgotten.h"
-#include "collector/enrich/verdict.h"
+#include "common/agent/verdict.h"
 #include "common/buf.h"
 #include "common/error.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collector/enrich/verdict.h"
+#include "common/agent/verdict.h"
 #include "common/clickhouse/rowbinary.h"
 #include "common/clock.h"
 #include "common/json_text.h"

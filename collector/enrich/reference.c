@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "collector/collector_config.h"
-#include "collector/enrich/bots/bots.h"
-#include "collector/enrich/bots/structure.h"
-#include "collector/enrich/verdict.h"
+#include "collector/enrich/click_verdict.h"
+#include "common/agent/bots.h"
+#include "common/agent/structure.h"
 #include "common/error.h"
 
 /* --- a number for all that verdicts are decided by ------------------------ */
@@ -122,9 +122,12 @@ int reference_load_rules(struct reference *ref,
 			 const struct collector_settings *settings,
 			 struct error *err)
 {
-	const struct bots_source bots = {settings->bot_list,
-					 settings->bot_patterns,
-					 &settings->bot_except};
+	const struct bots_source bots = {
+		.list = settings->robots.list,
+		.patterns = settings->robots.patterns,
+		.except = &settings->robots.except,
+		.jit = true,
+	};
 	uint32_t before;
 
 	ref->sources = sources_load(settings->source_list, err);

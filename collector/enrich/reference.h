@@ -7,11 +7,11 @@
 #define COLLECTOR_ENRICH_REFERENCE_H
 
 #include "collector/collector_config.h"
-#include "collector/enrich/bots/bots.h"
 #include "collector/enrich/geo/geo.h"
 #include "collector/enrich/sources.h"
 #include "collector/enrich/ua/ua_rules.h"
 #include "collector/enrich/verdict_rules.h"
+#include "common/agent/bots.h"
 
 struct reference {
 	struct ua_rules *ua;

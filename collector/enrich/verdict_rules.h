@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collector/enrich/verdict.h"
+#include "common/agent/verdict.h"
 #include "common/error.h"
 
 enum {

@@ -91,11 +91,11 @@ class Clicks:
                       "topic_clicks": self.topic, **self.others},
             "clickhouse": {"url": self.engine.url,
                            "database": database.database},
+            "robots": {"list": str(DEPS / "bots/crawler-user-agents.json")},
             "collector": {
                 "admin": f"127.0.0.1:{servers.free_port()}",
                 "group": f"bench-{uuid.uuid4().hex[:8]}",
                 "ua_rules": str(DEPS / "uap/regexes.yaml"),
-                "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
                 "geo_files": [str(DEPS / "geo/city-ipv4.mmdb"),
                               str(DEPS / "geo/city-ipv6.mmdb"),
                               str(DEPS / "geo/asn-country.mmdb")]}},

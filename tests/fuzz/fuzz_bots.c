@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/enrich/bots/bots.h"
-#include "collector/enrich/verdict.h"
+#include "common/agent/bots.h"
+#include "common/agent/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

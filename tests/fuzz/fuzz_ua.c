@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/enrich/pattern/pattern_set.h"
 #include "collector/enrich/ua/ua.h"
+#include "common/agent/pattern/pattern_set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,7 +52,7 @@ static int first_match(const char *regex, bool caseless, bool prefilter,
 		       const char *text, size_t len)
 {
 	struct error err = {0};
-	struct pattern_set *set = pattern_set_new(&err);
+	struct pattern_set *set = pattern_set_new(true, &err);
 	struct pattern_matcher *m = NULL;
 	int found = -2; /* PCRE2 refuses the expression */
 

@@ -121,9 +121,9 @@ def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
     eventually(lambda: total(made) == counted(rows))
     (workdir / "bots.json").write_text('[{"pattern": "nobody at all"}]')
 
-    status, output = program("collector", {"collector": {
-        "ua_rules": UA_RULES,
-        "bot_list": str(workdir / "bots.json")}}, start=False,
+    status, output = program("collector", {
+        "collector": {"ua_rules": UA_RULES},
+        "robots": {"list": str(workdir / "bots.json")}}, start=False,
         args=["rescore", "--from", "2026-10-24", "--to", "2026-10-24"]).run()
 
     # No agent is named in these rows: all are people's now.

@@ -496,7 +496,7 @@ def test_sighup_reads_the_files_again(kafka, topics, tables, collector,
                                       workdir):
     bots = workdir / "bots.json"
     bots.write_text('[{"pattern": "NotYet"}]')
-    running = collector(bot_list=str(bots))
+    running = collector(robots={"list": str(bots)})
     kafka.produce(topics["topic_clicks"], [
         click(link_id=1, user_agent=b"Visitor/1.0")])
     wait_for(tables, 1)
@@ -513,7 +513,7 @@ def test_a_broken_file_is_refused_and_the_old_one_stays(
         kafka, topics, tables, collector, workdir):
     bots = workdir / "bots.json"
     bots.write_text('[{"pattern": "Visitor"}]')
-    running = collector(bot_list=str(bots))
+    running = collector(robots={"list": str(bots)})
     bots.write_text('[{"pattern": "("}]')
     running.process.signal(signal.SIGHUP)
     eventually(lambda: running.metric(
@@ -526,7 +526,7 @@ def test_a_broken_file_is_refused_and_the_old_one_stays(
 
 @pytest.mark.parametrize("own, said", [
     ({"ua_rules": "/nowhere/regexes.yaml"}, "/nowhere/regexes.yaml"),
-    ({"bot_list": "/nowhere/bots.json"}, "/nowhere/bots.json"),
+    ({"robots": {"list": "/nowhere/bots.json"}}, "/nowhere/bots.json"),
     ({"geo_files": ["/nowhere/city.mmdb"]}, "/nowhere/city.mmdb"),
     ({"geo_files": [__file__]}, "test_collector.py"),
     ({"batch_rows": 0}, "collector.batch_rows"),

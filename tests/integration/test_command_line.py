@@ -115,8 +115,7 @@ def test_check_says_ok(name, config, workdir):
 
 
 @pytest.mark.parametrize("name, setting", [
-    ("collector", "ua_rules"), ("collector", "bot_list"),
-    ("collector", "bot_patterns"), ("collector", "verdict_rules"),
+    ("collector", "ua_rules"), ("collector", "verdict_rules"),
     ("collector", "source_list"),
     ("collector", "geo_files"), ("allocator", "keys_file"),
     ("allocator", "url_allow_file"), ("allocator", "url_deny_file"),
@@ -130,15 +129,25 @@ def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
     assert missing in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("name, setting", [
+    ("collector", "list"), ("collector", "patterns"), ("redirector", "list")])
+def test_check_finds_the_list_of_robots_that_a_start_would_miss(
+        name, setting, config, workdir):
+    config["robots"] = {setting: "/nowhere/at/all"}
+    done = run(name, "--check", "-c", write(workdir, config))
+    assert (done.returncode, done.stdout) == (78, ""), done.stdout
+    assert "/nowhere/at/all" in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("name, says", [
     ("allocator", "SIGHUP reads again: domains.file, allocator.keys_file, "
      "allocator.url_allow_file, allocator.url_deny_file; "
      "allocator.audit_file is opened anew\n"),
-    ("collector", "SIGHUP reads again: collector.ua_rules, "
-     "collector.bot_list, collector.bot_patterns, collector.verdict_rules, "
-     "collector.source_list, collector.geo_files\n"),
-    ("redirector", "SIGHUP reads again: domains.file, redirector.app_page_file, "
-     "redirector.mini_program_page_file, redirector.deny_file; "
+    ("collector", "SIGHUP reads again: robots.list, robots.patterns, "
+     "collector.ua_rules, "
+     "collector.verdict_rules, collector.source_list, collector.geo_files\n"),
+    ("redirector", "SIGHUP reads again: domains.file, robots.list, robots.patterns, "
+     "redirector.app_page_file, redirector.mini_program_page_file, redirector.deny_file; "
      "redirector.access_log is opened anew\n"),
     ("reclaimer", "SIGHUP is ignored"),
     ("aggregator", "SIGHUP reads again: aggregator.keys_file\n")])
@@ -174,7 +183,9 @@ def test_an_unknown_key_names_its_place(name, config, workdir):
     ("allocator", "event_timeout", "delivery_timeout"),
     ("redirector", "cursor_every", "space_check_every"),
     ("collector", "retry_max", "retry_backoff_max"),
-    ("collector", "bot_list_except", "bot_except"),
+    ("collector", "bot_list", "robots.list"),
+    ("collector", "bot_patterns", "robots.patterns"),
+    ("collector", "bot_except", "robots.except"),
     ("collector", "store_ip_only", "stored_ip_only"),
     ("collector", "late_window", "clicks.late_window"),
     ("aggregator", "late_window", "clicks.late_window"),

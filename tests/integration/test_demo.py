@@ -27,7 +27,7 @@ def test_the_demos_robots_and_people_are_what_they_were_made_as(
         program, base_config):
     people, _ = agents.people(DEPS / "ua/user-agents.json")
     made = [*agents.robots(), *((agent, "human") for agent in set(people))]
-    collector = program("collector", {"collector": LISTS}, start=False)
+    collector = program("collector", LISTS, start=False)
     answers = subprocess.run(
         [BIN / "collector", "-c", collector.config_path, "explain"],
         check=True, stdout=subprocess.PIPE, input="".join(

@@ -33,12 +33,12 @@ NOTHING = {
 @pytest.fixture
 def config(workdir):
     path = workdir / "collector.yaml"
-    path.write_text(yaml.safe_dump({"collector": {
-        "ua_rules": UA_RULES,
-        "bot_list": BOT_LIST,
-        "bot_patterns": str(DEPS / "bots/isbot-patterns.json"),
-        "source_list": str(DEPS / "sources/referrers.json"),
-        "geo_files": [str(CITY), str(ASN)]}}))
+    path.write_text(yaml.safe_dump({
+        "robots": {"list": BOT_LIST,
+                   "patterns": str(DEPS / "bots/isbot-patterns.json")},
+        "collector": {"ua_rules": UA_RULES,
+                      "source_list": str(DEPS / "sources/referrers.json"),
+                      "geo_files": [str(CITY), str(ASN)]}}))
     return path
 
 
@@ -288,10 +288,11 @@ def test_a_channel_is_decided_within_the_registrable_domain(
     assert bool(why["origin"]) == bool(site)
 
 
-@pytest.mark.parametrize("setting", ["bot_patterns", "source_list"])
-def test_a_list_that_is_not_there_is_named(config, setting):
+@pytest.mark.parametrize("section, setting", [
+    ("robots", "patterns"), ("collector", "source_list")])
+def test_a_list_that_is_not_there_is_named(config, section, setting):
     settings = yaml.safe_load(config.read_text())
-    settings["collector"][setting] = "/nowhere/list.json"
+    settings[section][setting] = "/nowhere/list.json"
     config.write_text(yaml.safe_dump(settings))
     done = subprocess.run([BIN / "collector", "-c", config, "explain"],
                           input=b"{}\n", capture_output=True, timeout=60)
@@ -304,7 +305,7 @@ def test_other_patterns_are_other_rules(config, workdir):
     """So that rescore knows that verdicts were made by others."""
     settings = yaml.safe_load(config.read_text())
     patterns = workdir / "patterns.json"
-    settings["collector"]["bot_patterns"] = str(patterns)
+    settings["robots"]["patterns"] = str(patterns)
     config.write_text(yaml.safe_dump(settings))
     numbers = set()
     for words in (["feed"], ["feed", "fetch"], ["fetch", "feed"]):

@@ -138,8 +138,9 @@ def test_rescoring_leaves_who_is_forgotten_as_judged(kafka, topics, tables, coll
     kept = rows(tables)
     day = rfc3339(time.time() - 86400)[:10]
     (workdir / "bots.json").write_text('[{"pattern": "Chrome"}]')
-    status, output = program("collector", {"collector": {
-        "ua_rules": UA_RULES, "bot_list": str(workdir / "bots.json")}}, start=False,
+    status, output = program("collector", {
+        "collector": {"ua_rules": UA_RULES},
+        "robots": {"list": str(workdir / "bots.json")}}, start=False,
         args=("rescore", "--from", day)).run()
     assert status == 0 and "1 verdicts changed (human to bot 1)" in output, output
     assert rows(tables)[:3] == kept[:3]

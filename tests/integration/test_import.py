@@ -70,7 +70,7 @@ class Importer:
 
 
 FILES = {"ua_rules": UA_RULES,
-         "bot_list": BOT_LIST,
+         "robots": {"list": BOT_LIST},
          "geo_files": [str(DEPS / "geo/city-ipv4.mmdb")]}
 
 
@@ -83,11 +83,12 @@ def importer(workdir, base_config):
         f"{part}_parsers:\n  - regex: '(Chrome)/(\\d+)'\n"
         for part in ("user_agent", "os", "device")))
 
-    def make(url=None, **own):
+    def make(url=None, robots=None, **own):
         server = base_config["clickhouse"]
         path = workdir / ("proxied.yaml" if url else "collector.yaml")
         path.write_text(yaml.safe_dump({
             "clickhouse": {**server, "url": url or server["url"]},
+            "robots": robots or {},
             "collector": {"ua_rules": str(rules), **own}}))
         return Importer(path)
     return make

@@ -148,7 +148,8 @@ def log(workdir, base_config, migrated):
     config = workdir / "collector.yaml"
     config.write_text(yaml.safe_dump({
         "clickhouse": base_config["clickhouse"],
-        "collector": {"ua_rules": UA_RULES, "bot_list": BOT_LIST,
+        "robots": {"list": BOT_LIST},
+        "collector": {"ua_rules": UA_RULES,
                       "scan_codes": 0, "scan_not_found": 0,
                       "geo_files": [str(CITY)]}}))
     made = Log(path, config)

@@ -24,7 +24,7 @@ def test_events_go_on_while_files_are_read(kafka, topics, tables, collector,
                                            workdir):
     bots = workdir / "bots.json"
     bots.write_text('[{"pattern": "NotYet"}]')
-    running = collector(bot_list=str(bots))
+    running = collector(robots={"list": str(bots)})
     # Reading it takes as long as nobody writes into it.
     bots.unlink()
     os.mkfifo(bots)
@@ -50,7 +50,7 @@ def test_of_a_geo_file_that_is_replaced_nothing_else_is_read(
     bots, places = workdir / "bots.json", workdir / "geo.mmdb"
     bots.write_text('[{"pattern": "Robot"}]')
     country_file(places, "FR")
-    running = collector(bot_list=str(bots), geo_files=[str(places)])
+    running = collector(robots={"list": str(bots)}, geo_files=[str(places)])
     # Whoever reads it now waits for ever.
     bots.unlink()
     os.mkfifo(bots)
@@ -71,7 +71,7 @@ def test_another_list_is_another_version_of_the_rules(
     for i, (pattern, url) in enumerate(lists):
         bots.write_text(json.dumps([{"pattern": pattern, "url": url}]))
         if i == 0:
-            running = collector(bot_list=str(bots))
+            running = collector(robots={"list": str(bots)})
         else:
             running.process.signal(signal.SIGHUP)
             eventually(lambda: reloads(running) >= i)

@@ -25,9 +25,9 @@ def rescore(program, workdir):
             **own):
         path = workdir / "bots.json"
         path.write_text(json.dumps([{"pattern": p} for p in patterns]))
-        made = program("collector", {"collector": {
-            "ua_rules": UA_RULES,
-            "bot_list": str(path), **own},
+        made = program("collector", {
+            "collector": {"ua_rules": UA_RULES, **own},
+            "robots": {"list": str(path)},
             "clickhouse": {"url": url} if url else {}}, start=False, args=[
                 "rescore", "--from", start, "--to", end or start, *args])
         status, output = made.run()
@@ -382,8 +382,8 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
     migrated.insert(rows)
     path = workdir / "bots.json"
     path.write_text('[{"pattern": "Visitor"}]')
-    made = program("collector", {"collector": {
-        "ua_rules": UA_RULES, "bot_list": str(path)}},
+    made = program("collector", {
+        "collector": {"ua_rules": UA_RULES}, "robots": {"list": str(path)}},
         start=False, args=["rescore", "--from", "2026-10-25", *whose])
 
     def steps():

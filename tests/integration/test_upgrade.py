@@ -22,7 +22,7 @@ from support.events import Click, link_event
 from support.keys import key_line
 from support.previous import BEFORE_NAMES, RELEASED, build
 from support.program import BIN, eventually
-from support.rule_files import BOT_LIST, UA_RULES
+from support.rule_files import UA_RULES
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -72,8 +72,7 @@ class World:
             "collector": {
                 "group": self.topics["topic_clicks"], "batch_age": "100ms",
                 "report_every": "200ms",
-                "ua_rules": UA_RULES,
-                "bot_list": BOT_LIST},
+                "ua_rules": UA_RULES},
             "aggregator": {"settle_every": "500ms", "lease": "2s",
                            "day_grace": "0s", "resettle_every": "1s",
                            "recheck_every": "1s"}}

@@ -94,8 +94,9 @@ def test_rules_decide_as_clicks_come(collector, kafka, topics, clickhouse,  # no
 
 def test_explain_names_the_rule(workdir, rules):
     config = workdir / "collector.yaml"
-    config.write_text(yaml.safe_dump({"collector": {
-        "ua_rules": UA_RULES, "bot_list": BOT_LIST, "verdict_rules": rules()}}))
+    config.write_text(yaml.safe_dump({
+        "robots": {"list": BOT_LIST},
+        "collector": {"ua_rules": UA_RULES, "verdict_rules": rules()}}))
     visits = [{"ip": PROBES, "ua": CHROME},
               {"ip": OFFICE, "ua": GOOGLEBOT, "owner": "ann"},
               {"ip": OFFICE, "ua": GOOGLEBOT, "owner": "ann", "method": "HEAD"},
@@ -131,9 +132,10 @@ def test_rules_that_can_take_nothing_are_remarked_on(workdir, rules, places):
 @pytest.fixture
 def rescore(program, rules):
     def run(*args, chosen=RULES, **own):
-        status, output = program("collector", {"collector": {
-            "ua_rules": UA_RULES, "bot_list": BOT_LIST,
-            "verdict_rules": rules(chosen), **own}}, start=False, args=[
+        status, output = program("collector", {
+            "robots": {"list": BOT_LIST},
+            "collector": {"ua_rules": UA_RULES,
+                          "verdict_rules": rules(chosen), **own}}, start=False, args=[
                 "rescore", "--from", "2026-10-25", "--to", "2026-10-25",
                 *args]).run()
         assert status == 0, output

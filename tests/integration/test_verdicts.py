@@ -81,9 +81,9 @@ def test_a_burst_is_a_scanners(kafka, topics, tables, collector):
         (3, "human", "", 30), (4, "bot", "listed crawler", 50)]
 
 
-LISTS = {"ua_rules": UA_RULES,
-         "bot_list": BOT_LIST,
-         "bot_patterns": str(DEPS / "bots/isbot-patterns.json")}
+LISTS = {"collector": {"ua_rules": UA_RULES},
+         "robots": {"list": BOT_LIST,
+                    "patterns": str(DEPS / "bots/isbot-patterns.json")}}
 EXCEPTED = {r"AP3A\.240617\.008", "MetaIAB Facebook"}
 
 # Agents of an access log that no list of names has.
@@ -123,7 +123,7 @@ MISTAKEN = [
 
 def verdicts(program, base_config, agents):
     """(class, reason) of each."""
-    made = program("collector", {"collector": LISTS}, start=False)
+    made = program("collector", LISTS, start=False)
     answers = subprocess.run(
         [BIN / "collector", "-c", made.config_path, "explain"], check=True,
         stdout=subprocess.PIPE, input="".join(

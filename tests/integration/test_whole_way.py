@@ -67,10 +67,10 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
     space.redis.hset(space.key("space"), "block_size", 1)
     keys = admin_keys(workdir)
     return Stack(
-        program("collector", {"collector": {
-            "batch_age": "100ms", "report_every": "200ms",
-            "ua_rules": UA_RULES,
-            "bot_list": BOT_LIST}}),
+        program("collector", {
+            "robots": {"list": BOT_LIST},
+            "collector": {"batch_age": "100ms", "report_every": "200ms",
+                          "ua_rules": UA_RULES}}),
         program("allocator", {"links": links_config,
                               "allocator": {"keys_file": str(keys)}}),
         # Far longer than quarantine: no entry outlives its link all the same.

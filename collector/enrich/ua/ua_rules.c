@@ -146,7 +146,7 @@ static int load_document(const struct load *l, struct ua_rules *rules,
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return refuse(l, root, "expected lists of rules", err);
-	rules->patterns = pattern_set_new(err);
+	rules->patterns = pattern_set_new(true, err);
 	if (!rules->patterns)
 		return -1;
 	for (size_t i = 0; i < UA_SECTION_COUNT; i++)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collector/enrich/pattern/pattern_set.h"
+#include "common/agent/pattern/pattern_set.h"
 #include "common/error.h"
 
 enum ua_field {

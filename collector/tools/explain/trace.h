@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "collector/enrich/reference.h"
-#include "collector/enrich/verdict.h"
 #include "collector/enrich/verdict_rules.h"
+#include "common/agent/verdict.h"
 #include "common/buf.h"
 #include "common/error.h"
 #include "schemas/click.pb-c.h"

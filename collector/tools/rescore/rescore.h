@@ -9,7 +9,7 @@
 
 #include "collector/collector_config.h"
 #include "collector/enrich/lookups.h"
-#include "collector/enrich/verdict.h"
+#include "common/agent/verdict.h"
 #include "common/app/app.h"
 #include "common/clickhouse/rows.h"
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "collector/enrich/click_verdict.h"
 #include "common/clock.h"
 
 /* Rows from before the column was there: what was found then tells. */

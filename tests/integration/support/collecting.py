@@ -11,7 +11,7 @@ def topics(kafka):
     return kafka.collector_topics()
 
 
-def settings(base_config, topics, late_window="7d", **collector):
+def settings(base_config, topics, late_window="7d", robots=None, **collector):
     """Sections for program(): quick batches, a group that is this test's."""
     return {
         # A killed member is missed as soon as the broker allows.
@@ -20,7 +20,8 @@ def settings(base_config, topics, late_window="7d", **collector):
         "clicks": {"late_window": late_window},
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "100ms",
-            "ua_rules": UA_RULES, "bot_list": BOT_LIST, **collector}}
+            "ua_rules": UA_RULES, **collector},
+        "robots": robots or {"list": BOT_LIST}}
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ def own_links(make_links, own_redis):
 def start(program, links_config, domains_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
     def make(ready=True, kafka_settings=None, domains=None, http=None, env=None,
-             **settings):
+             robots=None, **settings):
         topic = kafka.clicks_topic(1)  # events come in the order they were sent in
         settings.setdefault("threads", 2)
         settings.setdefault("edge", "edge-1")
@@ -136,6 +136,7 @@ def start(program, links_config, domains_config, kafka):
             "links": links_config, "redirector": settings,
             "domains": domains or domains_config,
             "kafka": {"topic_clicks": topic, **(kafka_settings or {})},
+            **({"robots": robots} if robots else {}),
             **({"http": http} if http else {})},
             env=env, ready=ready)
         made.topic = topic

@@ -308,25 +308,25 @@ static inline int await_edit(struct await *a, const struct link_target *target,
 }
 
 struct await_count {
-	bool allowed;
+	enum visit_count result;
 	uint64_t used;
 };
 
-static inline void await_on_counted(void *arg, bool allowed, uint64_t used,
-				    const struct error *err)
+static inline void await_on_counted(void *arg, enum visit_count result,
+				    uint64_t used, const struct error *err)
 {
 	struct await *a = arg;
 
 	if (await_answer(a, err))
 		*(struct await_count *)a->value =
-			(struct await_count){allowed, used};
+			(struct await_count){result, used};
 }
 
 static inline int await_count_visit(struct await *a,
 				    const struct link_target *target,
 				    uint64_t link_id, uint64_t max,
-				    bool *ret_allowed, uint64_t *ret_used,
-				    struct error *err)
+				    enum visit_count *ret_result,
+				    uint64_t *ret_used, struct error *err)
 {
 	struct await_count count = {.used = 0};
 	int status;
@@ -335,28 +335,25 @@ static inline int await_count_visit(struct await *a,
 	status = await_end(a, link_count_visit_async(a->redis, target, link_id,
 						     max, await_on_counted, a,
 						     err));
-	*ret_allowed = count.allowed;
+	*ret_result = count.result;
 	*ret_used = count.used;
 	return status;
 }
 
-static inline void await_on_visits(void *arg, uint64_t used,
-				   const struct error *err)
+static inline int
+await_count_fetch(struct await *a, const struct link_target *target,
+		  uint64_t link_id, uint64_t max, uint64_t max_fetches,
+		  enum visit_count *ret_result, struct error *err)
 {
-	struct await *a = arg;
+	struct await_count count = {.used = 0};
+	int status;
 
-	if (await_answer(a, err))
-		*(uint64_t *)a->value = used;
-}
-
-static inline int await_visits(struct await *a,
-			       const struct link_target *target,
-			       uint64_t link_id, uint64_t *ret_used,
-			       struct error *err)
-{
-	await_begin(a, ret_used, err);
-	return await_end(a, link_read_visits_async(a->redis, target, link_id,
-						   await_on_visits, a, err));
+	await_begin(a, &count, err);
+	status = await_end(a, link_count_fetch_async(a->redis, target, link_id,
+						     max, max_fetches,
+						     await_on_counted, a, err));
+	*ret_result = count.result;
+	return status;
 }
 
 #endif

@@ -92,21 +92,13 @@ static void an_edit_and_a_late_one_get_their_answers(void **state)
 	await_release(&read.link);
 }
 
-static void on_counted(void *arg, bool allowed, uint64_t used,
+static void on_counted(void *arg, enum visit_count result, uint64_t used,
 		       const struct error *err)
 {
 	struct async_fixture *a = arg;
 
-	a->stored += !err && allowed;
+	a->stored += !err && result == VISIT_COUNTED;
 	a->left = (int64_t)used;
-	done(a);
-}
-
-static void on_visits(void *arg, uint64_t used, const struct error *err)
-{
-	struct async_fixture *a = arg;
-
-	a->left = err ? -1 : (int64_t)used;
 	done(a);
 }
 
@@ -126,10 +118,12 @@ static void visits_are_counted_on_a_loop(void **state)
 					       on_counted, a, &a->err));
 	run_loop(a);
 	assert_int_equal(a->stored, 2);
+	assert_int_equal(a->left, 2);
 	a->waiting = 1;
-	must(a, link_read_visits_async(a->redis, &t, link_id, on_visits, a,
-				       &a->err));
+	must(a, link_count_fetch_async(a->redis, &t, link_id, 3, 1, on_counted,
+				       a, &a->err));
 	run_loop(a);
+	assert_int_equal(a->stored, 3);
 	assert_int_equal(a->left, 2);
 }
 

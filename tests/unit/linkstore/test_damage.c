@@ -72,6 +72,7 @@ static const struct script_call {
 	{SCRIPT_EDIT, LINK, "HEAD 1 1 RECORD life 999999999999"},
 	{SCRIPT_EDIT_SMALL, LINK, "HEAD 1 1 RECORD tombstone 1000"},
 	{SCRIPT_VISIT, "l:{s5:0}:aaaa v:{s5:0}:1", "HEAD 10"},
+	{SCRIPT_VISIT, "l:{s5:0}:aaaa v:{s5:0}:1", "HEAD 10 5"},
 	{SCRIPT_STANDALONE_CREATE, "l:{sale-26}", "RECORD 1000 0"},
 	{SCRIPT_STANDALONE_CREATE, "l:{new} q:{sale-26}", "RECORD 1000 0 5000"},
 	{SCRIPT_RENEW, "l:{sale-26} v:{sale-26}:1 q:{sale-26}",
@@ -181,8 +182,8 @@ static struct made make_world(struct fixture *f)
 	put_record(f, &m, "l:{s5:0}:aaaa");
 	put_record(f, &m, "l:{s5:0}:bbbb");
 	put_record(f, &m, "l:{sale-26}");
-	say(f, "SET v:{s5:0}:1 5");
-	say(f, "SET v:{sale-26}:1 5");
+	say(f, "HSET v:{s5:0}:1 visits 5");
+	say(f, "HSET v:{sale-26}:1 visits 5");
 	say(f, "SET q:{sale-26} former");
 	say(f, "SET lock:{s5} mine");
 	put(f, "i:{x}", "p 1 plan");

@@ -27,21 +27,50 @@ static struct link_target store_alias(struct fixture *f, uint64_t link_id)
 static int visit(struct fixture *f, const struct link_target *t,
 		 uint64_t link_id, uint64_t max)
 {
-	bool allowed;
+	enum visit_count result;
 	uint64_t used;
 
-	must(f, await_count_visit(f->await, t, link_id, max, &allowed, &used,
+	must(f, await_count_visit(f->await, t, link_id, max, &result, &used,
 				  &f->err));
-	return allowed ? (int)used : -(int)used;
+	return result == VISIT_COUNTED ? (int)used : -(int)used;
 }
 
-static uint64_t used(struct fixture *f, const struct link_target *t,
-		     uint64_t link_id)
+static enum visit_count fetch(struct fixture *f, const struct link_target *t,
+			      uint64_t max, uint64_t max_fetches)
 {
-	uint64_t n;
+	enum visit_count result;
 
-	must(f, await_visits(f->await, t, link_id, &n, &f->err));
-	return n;
+	must(f, await_count_fetch(f->await, t, ID, max, max_fetches, &result,
+				  &f->err));
+	return result;
+}
+
+/* Is what was counted that? */
+static bool counted(struct fixture *f, const struct link_target *t,
+		    uint64_t link_id, const char *visits, const char *fetches)
+{
+	char words[128];
+	redisReply *reply;
+	bool same;
+
+	snprintf(words, sizeof(words), "HMGET v:{%s}:%llu visits fetches",
+		 t->code, (unsigned long long)link_id);
+	reply = redis_server_ask(&f->server, words);
+	same = reply && reply->elements == 2;
+	for (size_t i = 0; same && i < 2; i++) {
+		const char *is = reply->element[i]->str;
+		const char *want = i ? fetches : visits;
+
+		same = !strcmp(is ? is : "", want);
+	}
+	freeReplyObject(reply);
+	return same;
+}
+
+static bool used(struct fixture *f, const struct link_target *t,
+		 uint64_t link_id, const char *visits)
+{
+	return counted(f, t, link_id, visits, "");
 }
 
 static uint64_t id_at(struct fixture *f, const struct link_target *t)
@@ -60,14 +89,32 @@ static void the_first_so_many_visits_are_allowed(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, ID);
 
-	assert_int_equal(used(f, &t, ID), 0);
+	assert_true(used(f, &t, ID, ""));
 	for (int i = 1; i <= 3; i++)
 		assert_int_equal(visit(f, &t, ID, 3), i);
 	assert_int_equal(visit(f, &t, ID, 3), -3);
 	assert_int_equal(visit(f, &t, ID, 3), -3);
-	assert_int_equal(used(f, &t, ID), 3);
+	assert_true(used(f, &t, ID, "3"));
 	/* An editor allows more. */
 	assert_int_equal(visit(f, &t, ID, 4), 4);
+}
+
+/* A link that may be visited once, and previews that would use it up. */
+static void fetches_use_no_visit_and_are_bounded_themselves(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+
+	assert_int_equal(fetch(f, &t, 1, 2), VISIT_COUNTED);
+	assert_int_equal(fetch(f, &t, 1, 2), VISIT_COUNTED);
+	assert_int_equal(fetch(f, &t, 1, 2), FETCH_NONE_LEFT);
+	assert_true(counted(f, &t, ID, "", "2"));
+	assert_int_equal(visit(f, &t, ID, 1), 1);
+	assert_int_equal(visit(f, &t, ID, 1), -1);
+	/* Also where more fetches are allowed: there is nothing to see. */
+	assert_int_equal(fetch(f, &t, 1, 100), VISIT_NONE_LEFT);
+	assert_true(counted(f, &t, ID, "1", "2"));
+	assert_int_equal(fetch(f, &t, 2, 0), FETCH_NONE_LEFT);
 }
 
 static void links_in_blocks_are_counted_in_their_slot(void **state)
@@ -78,7 +125,7 @@ static void links_in_blocks_are_counted_in_their_slot(void **state)
 	char words[128];
 
 	assert_int_equal(visit(f, &t, id_at(f, &t), 2), 1);
-	snprintf(words, sizeof(words), "GET v:{s5:0}:%llu",
+	snprintf(words, sizeof(words), "HGET v:{s5:0}:%llu visits",
 		 (unsigned long long)id_at(f, &t));
 	assert_int_equal(redis_server_number(&f->server, words), 1);
 }
@@ -132,16 +179,16 @@ static void a_deleted_link_has_no_more_visits(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, ID);
-	bool allowed;
+	enum visit_count result;
 	uint64_t n;
 
 	f->config.quarantine = CLOCK_DAY;
 	visit(f, &t, ID, 3);
 	delete_link(f, &t);
 	must_fail(f,
-		  await_count_visit(f->await, &t, ID, 3, &allowed, &n, &f->err),
+		  await_count_visit(f->await, &t, ID, 3, &result, &n, &f->err),
 		  ERROR_NOTFOUND);
-	assert_int_equal(used(f, &t, ID), 1);
+	assert_true(used(f, &t, ID, "1"));
 }
 
 /* Redirectors of a version before count without a look at the link's state: to
@@ -154,7 +201,7 @@ static void a_tombstone_keeps_the_count_as_long_as_it_lives(void **state)
 	f->config.quarantine = CLOCK_HOUR;
 	visit(f, &t, ID, 3);
 	delete_link(f, &t);
-	assert_int_equal(used(f, &t, ID), 1);
+	assert_true(used(f, &t, ID, "1"));
 	assert_in_range(count_left(f, t.code), CLOCK_HOUR - 50000, CLOCK_HOUR);
 	assert_in_range(pttl(f, &t), CLOCK_HOUR - 50000, CLOCK_HOUR);
 }
@@ -194,24 +241,25 @@ static void another_owners_visits_are_not_counted(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, link_id_blockless(8));
-	bool allowed;
+	enum visit_count result;
 	uint64_t n;
 
 	must_fail(f,
-		  await_count_visit(f->await, &t, ID, 3, &allowed, &n, &f->err),
+		  await_count_visit(f->await, &t, ID, 3, &result, &n, &f->err),
 		  ERROR_NOTFOUND);
 	redis_server_number(&f->server, "DEL l:{sale-26}");
 	must_fail(f,
 		  await_count_visit(f->await, &t, link_id_blockless(8), 3,
-				    &allowed, &n, &f->err),
+				    &result, &n, &f->err),
 		  ERROR_NOTFOUND);
-	assert_int_equal(used(f, &t, ID), 0);
+	assert_true(used(f, &t, ID, ""));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_ALL(the_first_so_many_visits_are_allowed),
+		TEST_ALL(fetches_use_no_visit_and_are_bounded_themselves),
 		TEST(links_in_blocks_are_counted_in_their_slot),
 		TEST_ALL(the_count_lives_as_long_as_the_link),
 		TEST_ALL(a_deleted_link_has_no_more_visits),

@@ -1,4 +1,4 @@
-#include "collector/enrich/pattern/automaton.h"
+#include "common/agent/pattern/automaton.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collector/enrich/pattern/literals.h"
+#include "common/agent/pattern/literals.h"
 #include "common/buf.h"
 
 /* The clauses of an expression, written "a|b & c". */

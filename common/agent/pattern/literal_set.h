@@ -2,12 +2,12 @@
  * literal_set.h - what one piece of an expression is known to match: algebra
  * over sets of strings.  Internal to the analysis in literals.c.
  */
-#ifndef COLLECTOR_ENRICH_PATTERN_LITERAL_SET_H
-#define COLLECTOR_ENRICH_PATTERN_LITERAL_SET_H
+#ifndef COMMON_AGENT_PATTERN_LITERAL_SET_H
+#define COMMON_AGENT_PATTERN_LITERAL_SET_H
 
 #include <stdbool.h>
 
-#include "collector/enrich/pattern/literals.h"
+#include "common/agent/pattern/literals.h"
 
 /*
  * When `exact`, the piece matches the strings of `set` and no others (case

@@ -1,13 +1,13 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "collector/enrich/pattern/pattern_set.h"
+#include "common/agent/pattern/pattern_set.h"
 
 #include <pcre2.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/enrich/pattern/automaton.h"
-#include "collector/enrich/pattern/literals.h"
+#include "common/agent/pattern/automaton.h"
+#include "common/agent/pattern/literals.h"
 #include "common/bits.h"
 
 enum {
@@ -41,6 +41,7 @@ struct pattern_set {
 	size_t count;
 	size_t cap;
 	size_t unfiltered;
+	bool jit;
 	bool prefilter;
 	struct automaton *automaton;
 	uint64_t *always; /* bits: tried whatever the automaton says */
@@ -58,11 +59,13 @@ struct pattern_matcher {
 	size_t len;
 };
 
-struct pattern_set *pattern_set_new(struct error *err)
+struct pattern_set *pattern_set_new(bool jit, struct error *err)
 {
 	struct pattern_set *set = calloc(1, sizeof(*set));
 
-	if (!set)
+	if (set)
+		set->jit = jit;
+	else
 		error_set_nomem(err);
 	return set;
 }
@@ -116,8 +119,9 @@ int pattern_set_add(struct pattern_set *set, const char *regex, bool caseless,
 				 "%.100s: at character %zu: %s", regex, at,
 				 (const char *)reason);
 	}
-	/* Without JIT (no executable memory) pcre2_match interprets. */
-	(void)pcre2_jit_compile(p.code, PCRE2_JIT_COMPLETE);
+	/* Where it fails pcre2_match interprets, too. */
+	if (set->jit)
+		(void)pcre2_jit_compile(p.code, PCRE2_JIT_COMPLETE);
 	(void)pcre2_pattern_info(p.code, PCRE2_INFO_CAPTURECOUNT, &p.groups);
 	p.groups++;
 	p.regex = strdup(regex);
@@ -236,7 +240,9 @@ struct pattern_matcher *pattern_matcher_new(const struct pattern_set *set,
 	m->set = set;
 	m->data = pcre2_match_data_create(GROUPS_MAX, NULL);
 	m->context = pcre2_match_context_create(NULL);
-	m->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
+	if (set->jit)
+		m->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX,
+						  NULL);
 	m->candidates = bits_new(set->count);
 	m->seen = calloc(set->count + 1, 1);
 	if (!m->data || !m->context || !m->candidates || !m->seen) {

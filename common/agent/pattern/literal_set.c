@@ -1,4 +1,4 @@
-#include "collector/enrich/pattern/literal_set.h"
+#include "common/agent/pattern/literal_set.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -8,22 +8,24 @@
  * A list is read-only once loaded and may be shared by threads; a matcher
  * belongs to one thread.
  */
-#ifndef COLLECTOR_ENRICH_BOTS_BOTS_H
-#define COLLECTOR_ENRICH_BOTS_BOTS_H
+#ifndef COMMON_AGENT_BOTS_H
+#define COMMON_AGENT_BOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collector/enrich/pattern/pattern_set.h"
+#include "common/agent/pattern/pattern_set.h"
 #include "common/config/setting.h"
 #include "common/error.h"
 
 /* What a robot is for, as far as it matters to counting. */
 enum bot_kind {
 	BOT_CRAWLER,
-	BOT_PREVIEW, /* makes the preview of a link for a person */
-	BOT_MONITOR, /* looks whether a page is up */
-	BOT_SCANNER, /* looks for weaknesses */
+	BOT_PREVIEW,  /* makes the preview of a link for a person */
+	BOT_MONITOR,  /* looks whether a page is up */
+	BOT_SCANNER,  /* looks for weaknesses */
+	BOT_PREFETCH, /* fetches a link ahead of the browser that opens it */
+	BOT_TOOL,     /* a program or library that anybody may fetch with */
 };
 
 /* Which list a robot was found in. */
@@ -40,6 +42,7 @@ struct bots_source {
 	const char *list;		      /* NULL: none */
 	const char *patterns;		      /* NULL: none */
 	const struct setting_strings *except; /* of both, that are people */
+	bool jit;			      /* see pattern_set.h */
 };
 
 /* Without `prefilter` each pattern is tried in turn.  A file that is missing or
@@ -70,7 +73,8 @@ const char *bot_origin_name(enum bot_origin origin);
 
 /*
  * Finds the first of our own that fits, or else the first of the list that says
- * what the robot is for, or else the first.  `device`: the agent names a phone
+ * what the robot is for, or else the first that is no tool, or else the first.
+ * `device`: the agent names a phone
  * or another thing that people hold.  False: none does.
  */
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,

@@ -4,14 +4,17 @@
  *
  * All of it is of PCRE2, matched in either case, and part of verdict_version.
  */
-#ifndef COLLECTOR_ENRICH_BOTS_STRUCTURE_H
-#define COLLECTOR_ENRICH_BOTS_STRUCTURE_H
+#ifndef COMMON_AGENT_STRUCTURE_H
+#define COMMON_AGENT_STRUCTURE_H
 
 #include <stddef.h>
+
+#include "common/agent/bots.h"
 
 struct structure_rule {
 	const char *regex;
 	const char *reason; /* for the column verdict_reason */
+	enum bot_kind kind; /* BOT_TOOL or BOT_CRAWLER */
 };
 
 /* Robots by what they say of themselves beside their name. */

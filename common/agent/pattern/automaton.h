@@ -5,8 +5,8 @@
  * search", CACM 18(6), 1975, with the failure links folded into a complete
  * table over classes of bytes.  ASCII letters match in either case.
  */
-#ifndef COLLECTOR_ENRICH_PATTERN_AUTOMATON_H
-#define COLLECTOR_ENRICH_PATTERN_AUTOMATON_H
+#ifndef COMMON_AGENT_PATTERN_AUTOMATON_H
+#define COMMON_AGENT_PATTERN_AUTOMATON_H
 
 #include <stddef.h>
 #include <stdint.h>

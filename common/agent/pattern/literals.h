@@ -11,8 +11,8 @@
  * The method is the one of Code Search (Russ Cox, "Regular Expression Matching
  * with a Trigram Index", 2012), with literals in place of trigrams.
  */
-#ifndef COLLECTOR_ENRICH_PATTERN_LITERALS_H
-#define COLLECTOR_ENRICH_PATTERN_LITERALS_H
+#ifndef COMMON_AGENT_PATTERN_LITERALS_H
+#define COMMON_AGENT_PATTERN_LITERALS_H
 
 #include <stddef.h>
 

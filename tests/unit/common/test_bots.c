@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "collector/enrich/bots/bots.h"
-#include "collector/enrich/verdict.h"
+#include "common/agent/bots.h"
+#include "common/agent/verdict.h"
 
 /* `path` becomes the name of a new file. */
 static void put_file(char *path, const char *text)
@@ -155,7 +155,7 @@ static void our_own_need_no_list(void **state)
 		{"sqlmap/1.7", BOT_SCANNER},
 		{"meta-externalagent/1.1", BOT_CRAWLER},
 	};
-	const struct bots_source none = {NULL, NULL, NULL};
+	const struct bots_source none = {0};
 	struct error err = {0};
 	struct bots *bots = bots_load(&none, true, &err);
 	struct pattern_matcher *m =
@@ -368,25 +368,16 @@ static void a_pattern_that_is_only_javascript_is_refused(void **state)
 	assert_patterns_refused("{}", "expected an array of patterns");
 }
 
-static struct verdict judge(const char *prefetch, Shortloop__Outcome outcome,
+static struct verdict judge(const char *purpose, bool head,
 			    enum verdict_kind by_user_agent)
 {
-	Shortloop__Click click;
-	char copy[64];
-
-	shortloop__click__init(&click);
-	snprintf(copy, sizeof(copy), "%s", prefetch);
-	click.prefetch = copy;
-	click.outcome = outcome;
-	return verdict_of_click(&click,
-				(struct verdict){by_user_agent, "agent"});
+	return verdict_of_request(purpose, head,
+				  (struct verdict){by_user_agent, "agent"});
 }
 
 static void a_prefetch_is_no_visit(void **state)
 {
-	struct verdict v =
-		judge("prefetch;prerender",
-		      SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED, VERDICT_HUMAN);
+	struct verdict v = judge("prefetch;prerender", false, VERDICT_HUMAN);
 
 	(void)state;
 	assert_int_equal(v.kind, VERDICT_PREFETCH);
@@ -395,8 +386,7 @@ static void a_prefetch_is_no_visit(void **state)
 
 static void a_head_request_is_no_visit(void **state)
 {
-	struct verdict v =
-		judge("", SHORTLOOP__OUTCOME__OUTCOME_HEAD, VERDICT_HUMAN);
+	struct verdict v = judge("", true, VERDICT_HUMAN);
 
 	(void)state;
 	assert_int_equal(v.kind, VERDICT_PREFETCH);
@@ -405,8 +395,7 @@ static void a_head_request_is_no_visit(void **state)
 
 static void a_robot_that_prefetches_is_a_robot(void **state)
 {
-	struct verdict v = judge("prefetch", SHORTLOOP__OUTCOME__OUTCOME_HEAD,
-				 VERDICT_MONITOR);
+	struct verdict v = judge("prefetch", true, VERDICT_MONITOR);
 
 	(void)state;
 	assert_int_equal(v.kind, VERDICT_MONITOR);

@@ -1,22 +1,15 @@
 /*
- * verdict.h - is a click a person's?
+ * verdict.h - is a click a person's, by what the request says of itself?
  *
  * The numbers are those of the column `verdict`; they are stored, so they never
  * change.
  */
-#ifndef COLLECTOR_ENRICH_VERDICT_H
-#define COLLECTOR_ENRICH_VERDICT_H
+#ifndef COMMON_AGENT_VERDICT_H
+#define COMMON_AGENT_VERDICT_H
 
-#include "collector/enrich/bots/bots.h"
-#include "collector/enrich/bursts.h"
-#include "common/error.h"
-#include "schemas/click.pb-c.h"
+#include <stdbool.h>
 
-enum {
-	/* Counted up when rules change that are code.  Rules in a table or a
-	 * file are hashed instead (reference.c). */
-	VERDICT_VERSION = 3
-};
+#include "common/agent/bots.h"
 
 enum verdict_kind {
 	VERDICT_HUMAN = 0,
@@ -41,8 +34,8 @@ const char *verdict_name(enum verdict_kind kind);
  *	the user agent: none, one of a robot (bots.h), one that uap-core calls
  *	Spider
  *	a header that says the page is fetched ahead
- *	a burst of requests
  *	HEAD
+ * A burst of requests comes before HEAD (collector/enrich/click_verdict.h).
  */
 struct verdict verdict_of_bot(const struct bot *bot);
 extern const struct verdict verdict_no_user_agent;
@@ -53,11 +46,20 @@ extern const struct verdict verdict_human;
  * `purpose`: value of Sec-Purpose or Purpose, or "". */
 struct verdict verdict_of_request(const char *purpose, bool head,
 				  struct verdict by_user_agent);
-struct verdict verdict_of_click(const Shortloop__Click *click,
-				struct verdict by_user_agent);
 
-/* May bursts change the verdict?  Only such clicks make up bursts, too. */
+/* May later requests change the verdict? */
 bool verdict_leaves_open(struct verdict v);
-struct verdict verdict_of_burst(enum burst burst, struct verdict otherwise);
+
+/*
+ * Does the request say of itself that it is no click: fetched ahead, HEAD, or
+ * of a robot that calls itself one?  Its verdict is never VERDICT_HUMAN then,
+ * so it uses up no visit of a link that has so many.
+ *
+ * What a tool such as curl fetches, or a program without a user agent, is no
+ * person's click either, but somebody uses the link by it: false.  `bot` is
+ * what bots_find found; NULL: none.
+ */
+bool verdict_uses_no_visit(const struct bot *bot, const char *purpose,
+			   bool head);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/enrich/bots/structure.h"
+#include "common/agent/structure.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -9,28 +9,31 @@
 
 const struct structure_rule structure_rules[] = {
 	/* What programs write where they have none: "-", "null". */
-	{"^[-\\s\"'_.?]+$", "no user agent"},
-	{"^\\(?(?:null|none|undefined|unknown|n/a)\\)?$", "no user agent"},
-	{"^[&?=%]|^https?://", "no product name"},
+	{"^[-\\s\"'_.?]+$", "no user agent", BOT_TOOL},
+	{"^\\(?(?:null|none|undefined|unknown|n/a)\\)?$", "no user agent",
+	 BOT_TOOL},
+	{"^[&?=%]|^https?://", "no product name", BOT_TOOL},
 	/* Phones are called Cubot. */
-	{"(?<!cu)bots?(?:\\b|_)|crawler|spider\\b", "calls itself a robot"},
+	{"(?<!cu)bots?(?:\\b|_)|crawler|spider\\b", "calls itself a robot",
+	 BOT_CRAWLER},
 	{"[\\w.+-](?:@|\\(at\\)|\\[at\\]) ?[a-z0-9][\\w-]*(?:\\.[\\w-]+)*"
 	 "\\.[a-z]{2}",
-	 "e-mail address"},
-	{"\\bat [\\w-]+ dot [a-z]{2}", "e-mail address"},
+	 "e-mail address", BOT_CRAWLER},
+	{"\\bat [\\w-]+ dot [a-z]{2}", "e-mail address", BOT_CRAWLER},
 	/* "+https://", or all of an item of a comment; in other places, a
 	 * provider's or a maker's. */
-	{"\\+ ?(?:https?://|www\\.)" NO_SHELL, "page about it"},
-	{"[(;,] ?https?://" NO_SHELL "[^ ;)]*[;)]", "page about it"},
+	{"\\+ ?(?:https?://|www\\.)" NO_SHELL, "page about it", BOT_CRAWLER},
+	{"[(;,] ?https?://" NO_SHELL "[^ ;)]*[;)]", "page about it",
+	 BOT_CRAWLER},
 	/* Browsers of today have no address in them. */
-	{"AppleWebKit/.* \\(?https?://", "page about it"},
+	{"AppleWebKit/.* \\(?https?://", "page about it", BOT_CRAWLER},
 	{"^Mozilla/\\d\\.\\d+(?: ?\\((?:compatible)?;? ?\\))?$",
-	 "no browser named"},
+	 "no browser named", BOT_TOOL},
 	/* A system, and neither engine nor browser. */
 	{"^Mozilla/5\\.0 \\((?:Windows "
 	 "NT|Macintosh;|X11;)(?![^)]*(?:MSIE|Trident|"
 	 "rv:))[^()]*\\)$",
-	 "no browser named"},
+	 "no browser named", BOT_TOOL},
 	{"^(?:fetch )?(?:libfetch|libcurl|PycURL|curl|Wget|Go-http-client|Ruby|"
 	 "python-requests|python-urllib|python-httpx|aiohttp|httpx|okhttp|"
 	 "axios|Dart|node-fetch|undici|got|superagent|rest-client|Faraday|"
@@ -39,7 +42,7 @@ const struct structure_rule structure_rules[] = {
 	 "Apache-HttpClient|libwww-perl|LWP|HTTP_Request2?|PHP|GuzzleHttp|"
 	 "RestSharp|WinHttp|reqwest|hyper|PostmanRuntime|insomnia|HTTPie|"
 	 "portscout|http[-_ ]?(?:client|requester|kit))(?:[/ :.]|$)",
-	 "HTTP library"},
+	 "HTTP library", BOT_TOOL},
 };
 const size_t structure_rule_count = COUNT(structure_rules);
 

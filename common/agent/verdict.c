@@ -1,4 +1,4 @@
-#include "collector/enrich/verdict.h"
+#include "common/agent/verdict.h"
 
 #include <string.h>
 
@@ -31,7 +31,10 @@ struct verdict verdict_of_bot(const struct bot *bot)
 		return (struct verdict){VERDICT_MONITOR, "listed monitor"};
 	case BOT_SCANNER:
 		return (struct verdict){VERDICT_SCANNER, "listed scanner"};
+	case BOT_PREFETCH:
+		return (struct verdict){VERDICT_PREFETCH, "listed prefetch"};
 	case BOT_CRAWLER:
+	case BOT_TOOL:
 		break;
 	}
 	return (struct verdict){VERDICT_BOT, "listed crawler"};
@@ -56,29 +59,13 @@ struct verdict verdict_of_request(const char *purpose, bool head,
 	return head ? verdict_head : by_user_agent;
 }
 
-struct verdict verdict_of_click(const Shortloop__Click *click,
-				struct verdict by_user_agent)
-{
-	return verdict_of_request(click->prefetch,
-				  click->outcome ==
-					  SHORTLOOP__OUTCOME__OUTCOME_HEAD,
-				  by_user_agent);
-}
-
 bool verdict_leaves_open(struct verdict v)
 {
 	return v.kind == VERDICT_HUMAN || v.reason == verdict_head.reason;
 }
 
-struct verdict verdict_of_burst(enum burst burst, struct verdict otherwise)
+bool verdict_uses_no_visit(const struct bot *bot, const char *purpose,
+			   bool head)
 {
-	switch (burst) {
-	case BURST_CODES:
-		return (struct verdict){VERDICT_SCANNER, "burst of codes"};
-	case BURST_NOT_FOUND:
-		return (struct verdict){VERDICT_SCANNER, "burst of not found"};
-	case BURST_NONE:
-		break;
-	}
-	return otherwise;
+	return head || is_ahead(purpose) || (bot && bot->kind != BOT_TOOL);
 }

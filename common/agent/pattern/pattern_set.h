@@ -12,8 +12,8 @@
  * is read-only once compiled and may be used from many threads, each with a
  * matcher of its own.
  */
-#ifndef COLLECTOR_ENRICH_PATTERN_PATTERN_SET_H
-#define COLLECTOR_ENRICH_PATTERN_PATTERN_SET_H
+#ifndef COMMON_AGENT_PATTERN_PATTERN_SET_H
+#define COMMON_AGENT_PATTERN_PATTERN_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,9 @@
 
 struct pattern_set;
 
-struct pattern_set *pattern_set_new(struct error *err);
+/* Without `jit` PCRE2 interprets: slower, for programs that may make no memory
+ * executable.  The answers are the same. */
+struct pattern_set *pattern_set_new(bool jit, struct error *err);
 void pattern_set_free(struct pattern_set *set); /* NULL accepted */
 
 /* Adds an expression after those already there.  One that PCRE2 refuses is

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "collector/enrich/pattern/automaton.h"
-#include "collector/enrich/pattern/pattern_set.h"
+#include "common/agent/pattern/automaton.h"
+#include "common/agent/pattern/pattern_set.h"
 #include "common/buf.h"
 
 struct fixture {
@@ -20,7 +20,7 @@ static struct fixture build(const char *const *regexes, bool caseless)
 	struct fixture f;
 	struct error err = {0};
 
-	f.set = pattern_set_new(&err);
+	f.set = pattern_set_new(true, &err);
 	for (; *regexes; regexes++)
 		assert_int_equal(
 			pattern_set_add(f.set, *regexes, caseless, &err), 0);
@@ -139,7 +139,7 @@ static void a_match_that_would_not_end_is_given_up(void **state)
 static void a_bad_expression_says_where(void **state)
 {
 	struct error err = {0};
-	struct pattern_set *set = pattern_set_new(&err);
+	struct pattern_set *set = pattern_set_new(true, &err);
 
 	(void)state;
 	assert_int_equal(pattern_set_add(set, "a(b", false, &err), -1);

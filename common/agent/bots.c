@@ -1,4 +1,4 @@
-#include "collector/enrich/bots/bots.h"
+#include "common/agent/bots.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/enrich/bots/structure.h"
+#include "common/agent/structure.h"
 
 /* --- our own robots ------------------------------------------------------- */
 
@@ -126,6 +126,7 @@ struct bots {
 static enum bot_kind kind_of_tags(const json_t *tags)
 {
 	enum bot_kind kind = BOT_CRAWLER;
+	bool tool = false;
 	size_t i;
 	json_t *tag;
 
@@ -145,8 +146,10 @@ static enum bot_kind kind_of_tags(const json_t *tags)
 			kind = BOT_MONITOR;
 		else if (!strcmp(text, "scanner"))
 			kind = BOT_SCANNER;
+		else if (!strcmp(text, "http-library"))
+			tool = true;
 	}
-	return kind;
+	return kind == BOT_CRAWLER && tool ? BOT_TOOL : kind;
 }
 
 static bool is_excepted(const struct setting_strings *except, const char *regex)
@@ -192,7 +195,7 @@ static int add_structure(struct bots *bots, struct error *err)
 {
 	for (size_t i = 0; i < structure_rule_count; i++)
 		if (add(bots, structure_rules[i].regex, true,
-			(struct known){.kind = BOT_CRAWLER,
+			(struct known){.kind = structure_rules[i].kind,
 				       .origin = BOT_STRUCTURE,
 				       .reason = structure_rules[i].reason},
 			err) < 0)
@@ -284,7 +287,7 @@ static struct bots *bots_new(const struct bots_source *source,
 		error_set_nomem(err);
 		return NULL;
 	}
-	bots->patterns = pattern_set_new(err);
+	bots->patterns = pattern_set_new(source->jit, err);
 	if (bots->patterns && fill(bots, source, list, patterns, err) == 0 &&
 	    pattern_set_compile(bots->patterns, prefilter, err) == 0)
 		return bots;
@@ -423,19 +426,27 @@ static int next_robot(struct search *s, size_t from)
 
 static bool is_plain(const struct known *known)
 {
-	return known->origin == BOT_LIST && known->kind == BOT_CRAWLER;
+	return known->origin == BOT_LIST &&
+	       (known->kind == BOT_CRAWLER || known->kind == BOT_TOOL);
 }
 
-/* A library for HTTP that also says what it is used for is that. */
+/* A library for HTTP that also says what it is used for is that, and one that
+ * names a robot is the robot. */
 static int find_purpose(struct search *s, int from)
 {
 	const struct known *known = s->bots->known;
-	int index = from;
+	int best = from;
 
-	while (index >= 0 && is_plain(&known[index]))
-		index = next_robot(s, (size_t)index + 1);
-	return index >= 0 && known[index].origin == known[from].origin ? index
-								       : from;
+	for (int index = from;
+	     index >= 0 && known[index].origin == known[from].origin;
+	     index = next_robot(s, (size_t)index + 1)) {
+		if (!is_plain(&known[index]))
+			return index;
+		if (known[best].kind == BOT_TOOL &&
+		    known[index].kind != BOT_TOOL)
+			best = index;
+	}
+	return best;
 }
 
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,

@@ -1,4 +1,4 @@
-#include "collector/enrich/pattern/literals.h"
+#include "common/agent/pattern/literals.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/enrich/pattern/literal_set.h"
+#include "common/agent/pattern/literal_set.h"
 
 enum {
 	DEPTH_MAX = 64,
