@@ -156,9 +156,11 @@ static const struct setting settings[] = {
 };
 
 static const struct setting_section aggregator_section = {
-	"aggregator",
-	"Settles clicks into statistics, and serves them and the dashboard.",
-	settings};
+	.name = "aggregator",
+	.help = "Settles clicks into statistics, and serves them and the "
+		"dashboard.",
+	.settings = settings,
+};
 
 #define GROUP(of, field)                                                       \
 	{                                                                      \

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <yaml.h>
 
-#define DEPTH_MAX 64
+#include "common/yaml_load.h"
 
-static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node, int depth,
+/* Which yaml_load has let be YAML_DEPTH_MAX within each other. */
+static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node,
 		       struct error *err);
 
 /* An unquoted word may be a number, true, false or null. */
@@ -29,14 +30,14 @@ static json_t *scalar_to_json(const yaml_node_t *node)
 }
 
 static json_t *sequence_to_json(yaml_document_t *doc, const yaml_node_t *node,
-				int depth, struct error *err)
+				struct error *err)
 {
 	json_t *array = json_array();
 
 	for (yaml_node_item_t *i = node->data.sequence.items.start;
 	     array && i < node->data.sequence.items.top; i++) {
-		json_t *item = to_json(doc, yaml_document_get_node(doc, *i),
-				       depth + 1, err);
+		json_t *item =
+			to_json(doc, yaml_document_get_node(doc, *i), err);
 
 		if (json_array_append_new(array, item) < 0) {
 			json_decref(array);
@@ -48,7 +49,7 @@ static json_t *sequence_to_json(yaml_document_t *doc, const yaml_node_t *node,
 
 /* Of two values by one name a reader of the JSON would see the last. */
 static int add_pair(json_t *object, yaml_document_t *doc,
-		    const yaml_node_pair_t *pair, int depth, struct error *err)
+		    const yaml_node_pair_t *pair, struct error *err)
 {
 	yaml_node_t *key = yaml_document_get_node(doc, pair->key);
 	const char *name;
@@ -62,100 +63,59 @@ static int add_pair(json_t *object, yaml_document_t *doc,
 				 key->start_mark.line + 1, name);
 	return json_object_set_new(
 		object, name,
-		to_json(doc, yaml_document_get_node(doc, pair->value),
-			depth + 1, err));
+		to_json(doc, yaml_document_get_node(doc, pair->value), err));
 }
 
 static json_t *mapping_to_json(yaml_document_t *doc, const yaml_node_t *node,
-			       int depth, struct error *err)
+			       struct error *err)
 {
 	json_t *object = json_object();
 
 	for (yaml_node_pair_t *p = node->data.mapping.pairs.start;
 	     object && p < node->data.mapping.pairs.top; p++)
-		if (add_pair(object, doc, p, depth, err) < 0) {
+		if (add_pair(object, doc, p, err) < 0) {
 			json_decref(object);
 			return NULL;
 		}
 	return object;
 }
 
-static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node, int depth,
+static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node,
 		       struct error *err)
 {
-	if (!node || depth > DEPTH_MAX)
+	if (!node)
 		return NULL;
 	switch (node->type) {
 	case YAML_SCALAR_NODE:
 		return scalar_to_json(node);
 	case YAML_SEQUENCE_NODE:
-		return sequence_to_json(doc, node, depth, err);
+		return sequence_to_json(doc, node, err);
 	case YAML_MAPPING_NODE:
-		return mapping_to_json(doc, node, depth, err);
+		return mapping_to_json(doc, node, err);
 	case YAML_NO_NODE:
 	default:
 		return NULL;
 	}
 }
 
-/* NULL: there is none, or it cannot be read. */
-static json_t *load(yaml_parser_t *parser, struct error *err)
-{
-	yaml_document_t doc;
-	yaml_node_t *root;
-	json_t *json = NULL;
-
-	if (!yaml_parser_load(parser, &doc)) {
-		if (parser->problem)
-			error_set(err, ERROR_INPUT, "line %zu: %s",
-				  parser->problem_mark.line + 1,
-				  parser->problem);
-		return NULL;
-	}
-	root = yaml_document_get_root_node(&doc);
-	json = root ? to_json(&doc, root, 0, err) : json_null();
-	yaml_document_delete(&doc);
-	return json;
-}
-
-/* Who separates two lists by "---" has one of them read. */
-static int check_end(yaml_parser_t *parser, struct error *err)
-{
-	yaml_document_t doc;
-	yaml_node_t *root;
-	int status = 0;
-
-	if (!yaml_parser_load(parser, &doc))
-		return error_set(err, ERROR_INPUT, "line %zu: %s",
-				 parser->problem_mark.line + 1,
-				 parser->problem ? parser->problem
-						 : "not a YAML document");
-	root = yaml_document_get_root_node(&doc);
-	if (root)
-		status = error_set(err, ERROR_INPUT,
-				   "line %zu: a second document",
-				   root->start_mark.line + 1);
-	yaml_document_delete(&doc);
-	return status;
-}
-
 static json_t *parse(const char *yaml, struct error *err)
 {
-	yaml_parser_t parser;
-	json_t *root;
+	struct yaml_place place;
+	yaml_document_t doc;
+	yaml_node_t *root;
+	struct error why;
+	json_t *json;
 
-	error_set(err, ERROR_INPUT, "not a YAML document");
-	if (!yaml_parser_initialize(&parser))
+	if (yaml_load(yaml, strlen(yaml), 0, &doc, &place, &why) < 0) {
+		error_set(err, ERROR_INPUT, "line %zu: %s", place.line,
+			  why.text);
 		return NULL;
-	yaml_parser_set_input_string(&parser, (const unsigned char *)yaml,
-				     strlen(yaml));
-	root = load(&parser, err);
-	if (root && check_end(&parser, err) < 0) {
-		json_decref(root);
-		root = NULL;
 	}
-	yaml_parser_delete(&parser);
-	return root;
+	error_set(err, ERROR_INPUT, "not a YAML document");
+	root = yaml_document_get_root_node(&doc);
+	json = root ? to_json(&doc, root, err) : json_null();
+	yaml_document_delete(&doc);
+	return json;
 }
 
 int yaml_to_json(const char *yaml, struct buf *out, struct error *err)

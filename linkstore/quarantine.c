@@ -17,9 +17,15 @@ static const struct setting collector_settings[] = {
 };
 
 const struct setting_section quarantine_redirector_section = {
-	"redirector", "What remembers a link.", redirector_settings};
+	.name = "redirector",
+	.help = "What remembers a link.",
+	.settings = redirector_settings,
+};
 const struct setting_section quarantine_collector_section = {
-	"collector", "What is still to be counted.", collector_settings};
+	.name = "collector",
+	.help = "What is still to be counted.",
+	.settings = collector_settings,
+};
 
 static int check_bound(int64_t quarantine, const char *name, int64_t bound,
 		       const char *why, struct error *err)

@@ -35,8 +35,10 @@ static const struct setting settings_table[] = {
 };
 
 static const struct setting_section reclaimer_section = {
-	"reclaimer", "The job that returns ended blocks to the pool.",
-	settings_table};
+	.name = "reclaimer",
+	.help = "The job that returns ended blocks to the pool.",
+	.settings = settings_table,
+};
 
 #define GROUP(of, member)                                                      \
 	{                                                                      \

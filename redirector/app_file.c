@@ -13,6 +13,7 @@
 
 #include "common/buf.h"
 #include "common/http/encoding.h"
+#include "common/read_file.h"
 
 enum {
 	TAG_BYTES = 8,
@@ -76,9 +77,6 @@ static int read_body(int fd, const char *path, struct buf *ret_body,
 
 	if (fstat(fd, &file) < 0)
 		return error_set_errno(err, "%s", path);
-	if (!S_ISREG(file.st_mode))
-		return error_set(err, ERROR_CONFIG, "%s: is not a regular file",
-				 path);
 	if (file.st_size > (off_t)APP_FILE_BYTES_MAX)
 		return error_set(err, ERROR_CONFIG,
 				 "%s: is longer than %zu bytes, which phones "
@@ -91,13 +89,14 @@ static int read_body(int fd, const char *path, struct buf *ret_body,
 	return error_set(err, ERROR_CONFIG, "%s: is being changed", path);
 }
 
-static int read_file(const char *path, struct buf *ret_body, struct error *err)
+static int read_app_file(const char *path, struct buf *ret_body,
+			 struct error *err)
 {
-	/* No pipe holds up a start. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct error why;
+	int fd = plain_file_open(path, &why);
 	int status;
 
-	status = fd < 0 ? error_set_errno(err, "%s", path)
+	status = fd < 0 ? error_set(err, ERROR_CONFIG, "%s: %s", path, why.text)
 			: read_body(fd, path, ret_body, err);
 	if (fd >= 0)
 		close(fd);
@@ -167,7 +166,7 @@ struct app_file *app_file_load(const char *path, enum app_file_kind kind,
 		return NULL;
 	}
 	atomic_init(&f->users, 1);
-	if (read_file(path, &f->body, err) == 0 &&
+	if (read_app_file(path, &f->body, err) == 0 &&
 	    check(&f->body, path, kind, err) == 0) {
 		make_tag(f);
 		if (make_lines(f, err) == 0)

@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 #include "common/network_list.h"
+#include "common/read_file.h"
 
 /* An address as a number; of IPv4 `high` is 0. */
 struct number {
@@ -165,8 +166,8 @@ static int read_line(struct reading *r, char *line, size_t len,
 	return 0;
 }
 
-static int read_file(struct reading *r, FILE *file, const char *path,
-		     struct error *err)
+static int read_lines(struct reading *r, FILE *file, const char *path,
+		      struct error *err)
 {
 	char *line = NULL;
 	size_t size = 0, number = 0;
@@ -190,13 +191,13 @@ static int read_file(struct reading *r, FILE *file, const char *path,
 
 static int read_path(struct reading *r, const char *path, struct error *err)
 {
-	FILE *file = fopen(path, "re");
+	struct error why;
+	FILE *file = plain_file_stream(path, &why);
 	int status;
 
 	if (!file)
-		return error_set(err, ERROR_CONFIG, "%s: %s", path,
-				 strerror(errno));
-	status = read_file(r, file, path, err);
+		return error_set(err, ERROR_CONFIG, "%s: %s", path, why.text);
+	status = read_lines(r, file, path, err);
 	fclose(file);
 	return status;
 }

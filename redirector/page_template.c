@@ -493,9 +493,10 @@ struct page_template *page_template_load(const char *path, struct error *err)
 {
 	struct page_template *page = NULL;
 	struct buf text = {0};
+	struct error why;
 
-	if (read_file(path, PAGE_BYTES_MAX, &text) < 0)
-		error_set(err, ERROR_CONFIG, "%s: %s", path, strerror(errno));
+	if (read_file(path, PAGE_BYTES_MAX, &text, &why) < 0)
+		error_set(err, ERROR_CONFIG, "%s: %s", path, why.text);
 	else if (text.failed)
 		error_set_nomem(err);
 	else

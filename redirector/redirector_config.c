@@ -243,7 +243,10 @@ static const struct setting settings_table[] = {
 };
 
 static const struct setting_section redirector_section = {
-	"redirector", "The program that answers visits.", settings_table};
+	.name = "redirector",
+	.help = "The program that answers visits.",
+	.settings = settings_table,
+};
 
 int redirector_unix_mode(const struct redirector_settings *settings)
 {

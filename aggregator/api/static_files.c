@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "common/compress.h"
+#include "common/read_file.h"
 
 #define FILES_MAX 256
 #define BYTES_MAX (16 * 1024 * 1024)
@@ -63,11 +64,12 @@ static void set_etag(struct static_file *f)
 static int read_all(const char *path, size_t len, struct buf *ret,
 		    struct error *err)
 {
-	FILE *file = fopen(path, "re");
+	struct error why;
+	FILE *file = plain_file_stream(path, &why);
 	char *data;
 
 	if (!file)
-		return error_set_errno(err, "%s", path);
+		return error_set(err, ERROR_SYSTEM, "%s: %s", path, why.text);
 	data = buf_reserve(ret, len + 1);
 	if (!data) {
 		fclose(file);

@@ -55,11 +55,12 @@ static bool look_at(long pid, struct seen *ret)
 {
 	char path[64];
 	struct buf stat = {0};
+	struct error ignored;
 	bool found;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	found = read_file(path, STAT_MAX, &stat) == 0 && buf_cstr(&stat) &&
-		parse_stat(stat.data, ret);
+	found = read_file(path, STAT_MAX, &stat, &ignored) == 0 &&
+		buf_cstr(&stat) && parse_stat(stat.data, ret);
 	buf_free(&stat);
 	return found;
 }

@@ -10,6 +10,7 @@
 #include "aggregator/zone/civil.h"
 #include "aggregator/zone/posix_tz.h"
 #include "aggregator/zone/tzif.h"
+#include "common/read_file.h"
 
 #define FILE_MAX  (256 * 1024)
 #define LAST_YEAR 2106
@@ -52,22 +53,24 @@ static int unknown(const char *name, struct error *err)
 			 name);
 }
 
-static int read_file(const char *path, const char *name, char **ret_data,
-		     size_t *ret_len, struct error *err)
+static int read_zone_file(const char *path, const char *name, char **ret_data,
+			  size_t *ret_len, struct error *err)
 {
-	FILE *file = fopen(path, "re");
+	struct error why = {0};
+	FILE *file = plain_file_stream(path, &why);
 	char *data = NULL;
 
-	if (!file && (errno == ENOENT || errno == ENOTDIR))
+	/* A name of the database may be one of its folders. */
+	if (!file && (why.sys == ENOENT || why.sys == ENOTDIR || why.sys == 0))
 		return unknown(name, err);
 	if (!file)
-		return error_set_errno(err, "%s", path);
+		return error_set(err, ERROR_SYSTEM, "%s: %s", path, why.text);
 	data = malloc(FILE_MAX);
 	if (!data) {
 		fclose(file);
 		return error_set_nomem(err);
 	}
-	*ret_len = fread(data, 1, FILE_MAX, file); /* of a directory: 0 */
+	*ret_len = fread(data, 1, FILE_MAX, file);
 	*ret_data = data;
 	fclose(file);
 	return 0;
@@ -138,7 +141,7 @@ static int load_file(struct zone *z, const char *directory, struct error *err)
 	if (snprintf(path, sizeof(path), "%s/%s", directory, z->name) >=
 	    (int)sizeof(path))
 		return unknown(z->name, err);
-	if (read_file(path, z->name, &data, &len, err) < 0)
+	if (read_zone_file(path, z->name, &data, &len, err) < 0)
 		return -1;
 	if (tzif_parse(&tzif, data, len, err) < 0)
 		unknown(z->name, err);

@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 #include "common/hash.h"
+#include "common/read_file.h"
 
 /* An entry of the pool: its length, its kind, its text. */
 #define ENTRY_HEAD 2
@@ -166,8 +167,8 @@ static int read_line(struct domain_list *list, const char *line, size_t len,
 	return add(list, &host, how, err) < 0 ? -1 : 1;
 }
 
-static int read_file(struct domain_list *list, FILE *file, const char *path,
-		     struct error *err)
+static int read_lines(struct domain_list *list, FILE *file, const char *path,
+		      struct error *err)
 {
 	char *line = NULL;
 	size_t size = 0, number = 0, entries = 0;
@@ -196,6 +197,7 @@ static int read_file(struct domain_list *list, FILE *file, const char *path,
 struct domain_list *domain_list_load(const char *path, struct error *err)
 {
 	struct domain_list *list = calloc(1, sizeof(*list));
+	struct error why;
 	FILE *file;
 	int status;
 
@@ -207,13 +209,12 @@ struct domain_list *domain_list_load(const char *path, struct error *err)
 		domain_list_free(list);
 		return NULL;
 	}
-	file = fopen(path, "re");
+	file = plain_file_stream(path, &why);
 	if (file) {
-		status = read_file(list, file, path, err);
+		status = read_lines(list, file, path, err);
 		fclose(file);
 	} else {
-		status = error_set(err, ERROR_CONFIG, "%s: %s", path,
-				   strerror(errno));
+		status = error_set(err, ERROR_CONFIG, "%s: %s", path, why.text);
 	}
 	if (status == 0)
 		return list;

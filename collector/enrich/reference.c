@@ -10,6 +10,7 @@
 #include "common/agent/bots.h"
 #include "common/agent/structure.h"
 #include "common/error.h"
+#include "common/read_file.h"
 
 /* --- a number for all that verdicts are decided by ------------------------ */
 
@@ -57,12 +58,13 @@ static void put_bots(EVP_MD_CTX *ctx, const struct bots *bots)
 static int put_file(EVP_MD_CTX *ctx, const char *path, struct error *err)
 {
 	char bytes[16384];
-	FILE *f = fopen(path, "re");
+	struct error why;
+	FILE *f = plain_file_stream(path, &why);
 	size_t n;
 	int status = 0;
 
 	if (!f)
-		return error_set_errno(err, "%s", path);
+		return error_set(err, ERROR_CONFIG, "%s: %s", path, why.text);
 	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
 		EVP_DigestUpdate(ctx, bytes, n);
 	if (ferror(f))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collector/enrich/sites.h"
+#include "common/json_file.h"
 
 struct entry {
 	const char *host; /* in `list` */
@@ -85,14 +86,9 @@ static int add_list(struct sources *s, struct error *err)
 
 static int read_list(struct sources *s, const char *path, struct error *err)
 {
-	json_error_t at;
-
-	if (access(path, R_OK) < 0)
-		return error_set_errno(err, "%s", path);
-	s->list = json_load_file(path, 0, &at);
+	s->list = json_file_load(path, err);
 	if (!s->list)
-		return error_set(err, ERROR_CONFIG, "%s:%d:%d: %s", path,
-				 at.line, at.column, at.text);
+		return -1;
 	if (!json_is_object(s->list) || json_object_size(s->list) == 0)
 		return error_set(err, ERROR_CONFIG,
 				 "%s: expected an object of hosts", path);

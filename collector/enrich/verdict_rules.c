@@ -347,8 +347,11 @@ static int read_rules(struct verdict_rules *rules, const json_t *list,
 
 static int read_text(const char *path, struct buf *text, struct error *err)
 {
-	if (read_file(path, VERDICT_RULES_FILE_MAX, text) < 0)
-		return error_set_errno(err, "cannot be read");
+	struct error why;
+
+	if (read_file(path, VERDICT_RULES_FILE_MAX, text, &why) < 0)
+		return error_set(err, ERROR_CONFIG, "cannot be read: %s",
+				 why.text);
 	if (text->len > VERDICT_RULES_FILE_MAX)
 		return error_set(err, ERROR_CONFIG, "is longer than %d bytes",
 				 VERDICT_RULES_FILE_MAX);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/agent/structure.h"
+#include "common/json_file.h"
 
 /* --- our own robots ------------------------------------------------------- */
 
@@ -297,18 +298,9 @@ static struct bots *bots_new(const struct bots_source *source,
 
 static json_t *read_list(const char *path, struct error *err)
 {
-	json_error_t at;
-	json_t *list;
+	json_t *list = json_file_load(path, err);
 
-	if (access(path, R_OK) < 0) {
-		error_set_errno(err, "%s", path);
-		return NULL;
-	}
-	list = json_load_file(path, 0, &at);
-	if (!list) {
-		error_set(err, ERROR_CONFIG, "%s:%d:%d: %s", path, at.line,
-			  at.column, at.text);
-	} else if (!json_is_array(list) || json_array_size(list) == 0) {
+	if (list && (!json_is_array(list) || json_array_size(list) == 0)) {
 		error_set(err, ERROR_CONFIG,
 			  "%s: expected an array of patterns", path);
 		json_decref(list);

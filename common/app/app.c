@@ -42,7 +42,10 @@ static const struct setting log_settings[] = {
 };
 
 const struct setting_section app_log_section = {
-	"log", "What the programs say to stderr.", log_settings};
+	.name = "log",
+	.help = "What the programs say to stderr.",
+	.settings = log_settings,
+};
 
 /* One file configures all programs; each skips what only others read. */
 static const char *const all_sections[] = {

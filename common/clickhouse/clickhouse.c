@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clickhouse/failure.h"
+#include "common/clickhouse/server_url.h"
 #include "common/clock.h"
 #include "common/compress.h"
 
@@ -16,6 +17,7 @@ enum {
 
 struct clickhouse {
 	const struct clickhouse_config *config;
+	struct server_url server;
 	CURL *curl;
 	struct curl_slist *headers;	/* user, key */
 	struct curl_slist *headers_enc; /* the same with Content-Encoding */
@@ -54,20 +56,19 @@ static int push(struct curl_slist **list, const char *name, const char *value,
 	return 0;
 }
 
-static int build_headers(const struct clickhouse_config *config,
-			 const char *encoding, struct curl_slist **list,
-			 struct error *err)
+static int build_headers(const struct server_url *server, const char *encoding,
+			 struct curl_slist **list, struct error *err)
 {
 	/* Without this curl waits a second for a 100 before a large body. */
 	if (push(list, "Expect", NULL, err) < 0)
 		return -1;
 	if (push(list, "Content-Type", "application/octet-stream", err) < 0)
 		return -1;
-	if (config->username &&
-	    push(list, "X-ClickHouse-User", config->username, err) < 0)
+	if (server->username &&
+	    push(list, "X-ClickHouse-User", server->username, err) < 0)
 		return -1;
-	if (config->password &&
-	    push(list, "X-ClickHouse-Key", config->password, err) < 0)
+	if (server->password &&
+	    push(list, "X-ClickHouse-Key", server->password, err) < 0)
 		return -1;
 	return encoding ? push(list, "Content-Encoding", encoding, err) : 0;
 }
@@ -150,18 +151,16 @@ struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
 {
 	struct clickhouse *ch;
 
-	if (strncmp(config->url, "http://", 7) != 0 &&
-	    strncmp(config->url, "https://", 8) != 0) {
-		error_set(err, ERROR_CONFIG,
-			  "clickhouse.url: expected http:// or https://");
-		return NULL;
-	}
 	ch = calloc(1, sizeof(*ch));
 	if (!ch) {
 		error_set_nomem(err);
 		return NULL;
 	}
 	ch->config = config;
+	if (server_url_read(config, &ch->server, err) < 0) {
+		free(ch);
+		return NULL;
+	}
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	ch->curl = curl_easy_init();
 	if (!ch->curl) {
@@ -169,9 +168,9 @@ struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
 		goto fail;
 	}
 	if (set_options(ch, err) < 0 ||
-	    build_headers(config, NULL, &ch->headers, err) < 0 ||
-	    build_headers(config, encoding_of(config), &ch->headers_enc, err) <
-		    0)
+	    build_headers(&ch->server, NULL, &ch->headers, err) < 0 ||
+	    build_headers(&ch->server, encoding_of(config), &ch->headers_enc,
+			  err) < 0)
 		goto fail;
 	return ch;
 fail:
@@ -183,6 +182,7 @@ void clickhouse_free(struct clickhouse *ch)
 {
 	if (!ch)
 		return;
+	server_url_release(&ch->server);
 	curl_easy_cleanup(ch->curl);
 	curl_slist_free_all(ch->headers);
 	curl_slist_free_all(ch->headers_enc);
@@ -256,12 +256,8 @@ static void put_task(struct clickhouse *ch)
 static int build_url(struct clickhouse *ch, const char *query_in_url,
 		     const struct clickhouse_param *params, struct error *err)
 {
-	size_t len = strlen(ch->config->url);
-
-	while (len && ch->config->url[len - 1] == '/')
-		len--;
 	buf_reset(&ch->url);
-	buf_append(&ch->url, ch->config->url, len);
+	buf_puts(&ch->url, ch->server.base);
 	buf_puts(&ch->url, "/?wait_end_of_query=1");
 	if (ch->config->database)
 		add_param(ch, "database", ch->config->database);
@@ -432,10 +428,7 @@ static void set_post(struct clickhouse *ch, const void *data, size_t len,
 int clickhouse_ping(struct clickhouse *ch, struct error *err)
 {
 	buf_reset(&ch->url);
-	buf_printf(&ch->url, "%s%s", ch->config->url,
-		   ch->config->url[strlen(ch->config->url) - 1] == '/'
-			   ? "ping"
-			   : "/ping");
+	buf_printf(&ch->url, "%s/ping", ch->server.base);
 	if (!buf_cstr(&ch->url))
 		return error_set_nomem(err);
 	curl_easy_setopt(ch->curl, CURLOPT_HTTPGET, 1L);

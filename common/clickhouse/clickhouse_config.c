@@ -1,12 +1,15 @@
 #include "common/clickhouse/clickhouse.h"
 
+#include <sys/stat.h>
+
+#include "common/clickhouse/server_url.h"
 #include "common/clock.h"
 
 static const char *const compressions[] = {"zstd", "gzip", "none", NULL};
 
 #define SETTING_STRUCT struct clickhouse_config
 static const struct setting settings[] = {
-	SETTING_STRING(
+	SETTING_URL(
 		url, "http://127.0.0.1:8123", AT_START,
 		"Where ClickHouse's HTTP interface is; https is spoken too."),
 	SETTING_STRING(database, "default", AT_START,
@@ -33,8 +36,32 @@ static const struct setting settings[] = {
 	{0},
 };
 
+/* Of a file that libcurl opens itself, and would wait for. */
+static int check_ca_file(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0 || S_ISREG(st.st_mode))
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "clickhouse.ca_file: %s: not a plain file", path);
+}
+
+static int check(const void *section, struct error *err)
+{
+	const struct clickhouse_config *config = section;
+	struct server_url url;
+
+	if (check_ca_file(config->ca_file, err) < 0 ||
+	    server_url_read(config, &url, err) < 0)
+		return -1;
+	server_url_release(&url);
+	return 0;
+}
+
 const struct setting_section clickhouse_section = {
 	.name = "clickhouse",
 	.help = "ClickHouse, or a server that speaks its HTTP interface.",
 	.settings = settings,
+	.check = check,
 };

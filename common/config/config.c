@@ -8,8 +8,15 @@
 #include <yaml.h>
 
 #include "common/buf.h"
+#include "common/config/secret.h"
 #include "common/config/value.h"
-#include "common/unconst.h"
+#include "common/read_file.h"
+#include "common/yaml_load.h"
+
+#define BYTES_MAX ((size_t)16 << 20)
+/* Each alias may be of a whole list: that bounds what a short file unfolds
+ * into. */
+#define ANCHORS_MAX 100
 
 /* --- the file as a tree ----------------------------------------------------
  */
@@ -60,10 +67,38 @@ static bool yaml_tree_pair(struct yaml_tree *tree, yaml_node_t *mapping,
 	return true;
 }
 
+/* Of equal ones the first in the file comes first. */
+static int compare_keys(const void *a, const void *b)
+{
+	const yaml_node_t *one = *(yaml_node_t *const *)a;
+	const yaml_node_t *other = *(yaml_node_t *const *)b;
+	int order = strcmp(yaml_scalar(one), yaml_scalar(other));
+
+	if (order)
+		return order;
+	return one->start_mark.index < other->start_mark.index ? -1 : 1;
+}
+
+static int check_doubled(const struct yaml_tree *tree, yaml_node_t **keys,
+			 size_t count, struct error *err)
+{
+	qsort(keys, count, sizeof(*keys), compare_keys);
+	for (size_t i = 1; i < count; i++)
+		if (!strcmp(yaml_scalar(keys[i - 1]), yaml_scalar(keys[i])))
+			return yaml_tree_error(
+				err, tree, keys[i], yaml_scalar(keys[i]),
+				"given twice, first in line %zu",
+				keys[i - 1]->start_mark.line + 1);
+	return 0;
+}
+
 static int check_mapping(struct yaml_tree *tree, yaml_node_t *mapping,
 			 struct error *err)
 {
-	yaml_node_t *key, *value, *other;
+	size_t count = (size_t)(mapping->data.mapping.pairs.top -
+				mapping->data.mapping.pairs.start);
+	yaml_node_t *key, *value, **keys;
+	int status;
 
 	for (size_t i = 0; yaml_tree_pair(tree, mapping, i, &key, &value);
 	     i++) {
@@ -71,16 +106,15 @@ static int check_mapping(struct yaml_tree *tree, yaml_node_t *mapping,
 		    strlen(yaml_scalar(key)) != key->data.scalar.length)
 			return yaml_tree_error(err, tree, key, "(key)",
 					       "a key must be plain text");
-		for (size_t j = 0; j < i; j++) {
-			yaml_tree_pair(tree, mapping, j, &other, &value);
-			if (!strcmp(yaml_scalar(other), yaml_scalar(key)))
-				return yaml_tree_error(
-					err, tree, key, yaml_scalar(key),
-					"given twice, first in line %zu",
-					other->start_mark.line + 1);
-		}
 	}
-	return 0;
+	keys = malloc((count + 1) * sizeof(yaml_node_t *));
+	if (!keys)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		yaml_tree_pair(tree, mapping, i, &keys[i], &value);
+	status = check_doubled(tree, keys, count, err);
+	free(keys);
+	return status;
 }
 
 static int check_keys(struct yaml_tree *tree, struct error *err)
@@ -96,42 +130,19 @@ static int check_keys(struct yaml_tree *tree, struct error *err)
 	return 0;
 }
 
-static int parse(struct yaml_tree *tree, FILE *in, struct error *err)
+static int yaml_tree_load(struct yaml_tree *tree, const char *text, size_t len,
+			  struct error *err)
 {
-	yaml_parser_t parser;
-	int status = 0;
+	struct yaml_place place;
+	struct error why;
 
-	if (!yaml_parser_initialize(&parser))
-		return error_set_nomem(err);
-	yaml_parser_set_input_file(&parser, in);
-	if (yaml_parser_load(&parser, &tree->document))
-		tree->loaded = true;
-	else
-		status = error_set(err, ERROR_CONFIG, "%s:%zu:%zu: %s%s%s",
-				   tree->file, parser.problem_mark.line + 1,
-				   parser.problem_mark.column + 1,
-				   parser.context ? parser.context : "",
-				   parser.context ? ": " : "",
-				   parser.problem ? parser.problem
-						  : "not valid YAML");
-	yaml_parser_delete(&parser);
-	return status;
-}
-
-/* Closes `in`; NULL: it could not be opened, and errno says why. */
-static int yaml_tree_load(struct yaml_tree *tree, FILE *in, struct error *err)
-{
-	int status;
-
-	if (!in) {
-		error_set_errno(err, "%s: cannot read the configuration",
-				tree->file);
-		err->code = ERROR_CONFIG;
-		return -1;
-	}
-	status = parse(tree, in, err);
-	fclose(in);
-	return status < 0 ? -1 : check_keys(tree, err);
+	if (yaml_load(text, len, ANCHORS_MAX, &tree->document, &place, &why) <
+	    0)
+		return error_set(err, ERROR_CONFIG, "%s:%zu:%zu: %s",
+				 tree->file, place.line, place.column,
+				 why.text);
+	tree->loaded = true;
+	return check_keys(tree, err);
 }
 
 static void yaml_tree_release(struct yaml_tree *tree)
@@ -190,6 +201,16 @@ static const char *full_key(const struct scope *scope, const char *key,
 	return out;
 }
 
+/* The same of a key that nobody knows: a blank that was forgotten makes one of
+ * a name and its value, "password:hunter2". */
+static const char *full_unknown_key(const struct scope *scope, const char *key,
+				    char out[128])
+{
+	snprintf(out, 128, "%s.%.*s", scope->prefix, secret_name_length(key),
+		 key);
+	return out;
+}
+
 static int fail_at(const struct scope *scope, const yaml_node_t *node,
 		   const char *key, struct error *err)
 {
@@ -226,7 +247,7 @@ static int check_known(const struct scope *scope, yaml_node_t *mapping,
 			buf_printf(&known, "%s%s", known.len ? ", " : "",
 				   s->key);
 		yaml_tree_error(err, scope->tree, key,
-				full_key(scope, yaml_scalar(key), full),
+				full_unknown_key(scope, yaml_scalar(key), full),
 				"unknown key; known here: %s",
 				buf_cstr(&known));
 		buf_free(&known);
@@ -275,7 +296,7 @@ static int load_strings(const struct scope *scope, const struct setting *s,
 					       "expected a text");
 		if (value_append_string(s, yaml_scalar(item), scope->base,
 					err) < 0)
-			return -1;
+			return fail_at(scope, item, s->key, err);
 	}
 	return 0;
 }
@@ -323,7 +344,7 @@ static int load_given(const struct scope *scope, const struct setting *s,
 
 	if (s->type == SETTING_TYPE_LIST)
 		return load_list(scope, s, node, err);
-	if (s->type == SETTING_TYPE_STRINGS)
+	if (s->type == SETTING_TYPE_STRINGS || s->type == SETTING_TYPE_OPTIONS)
 		return load_strings(scope, s, node, err);
 	if (node->type != YAML_SCALAR_NODE ||
 	    strlen(yaml_scalar(node)) != node->data.scalar.length)
@@ -346,7 +367,7 @@ static int load_fallback(const struct scope *scope, const struct setting *s,
 				       "is required: %s", s->help);
 	if (!s->fallback || s->type == SETTING_TYPE_LIST)
 		return 0;
-	if (s->type == SETTING_TYPE_STRINGS)
+	if (s->type == SETTING_TYPE_STRINGS || s->type == SETTING_TYPE_OPTIONS)
 		return value_parse_strings(s, s->fallback, scope->base, err);
 	if (value_parse(s, s->fallback, scope->base, err) < 0)
 		return fail_at(scope, NULL, s->key, err);
@@ -437,15 +458,36 @@ static int load_group(const struct setting_group *group, struct yaml_tree *tree,
 	return load_scope(&scope, node, err);
 }
 
-/* Closes `in`. */
-static int load(const struct config_spec *spec, const char *name, FILE *in,
-		void *config, struct error *err)
+/* The rules within each section; of a section that the file may do without,
+ * and does, there is nothing to check. */
+static int check_groups(const struct config_spec *spec, struct yaml_tree *tree,
+			yaml_node_t *root, const void *config,
+			struct error *err)
+{
+	for (size_t i = 0; i < spec->group_count; i++) {
+		const struct setting_group *g = &spec->groups[i];
+
+		if (!g->section->check || g->borrowed ||
+		    (g->optional &&
+		     is_absent(
+			     root ? yaml_tree_get(tree, root, g->section->name)
+				  : NULL)))
+			continue;
+		if (g->section->check((const char *)config + g->offset, err) <
+		    0)
+			return error_wrap(err, "%s", tree->file);
+	}
+	return 0;
+}
+
+static int load(const struct config_spec *spec, const char *name,
+		const char *text, size_t len, void *config, struct error *err)
 {
 	struct yaml_tree tree = {.file = name};
 	yaml_node_t *root;
 	int status = -1;
 
-	if (yaml_tree_load(&tree, in, err) < 0)
+	if (yaml_tree_load(&tree, text, len, err) < 0)
 		goto out;
 	root = yaml_tree_root(&tree);
 	if (root && check_sections(spec, &tree, root, err) < 0)
@@ -454,7 +496,7 @@ static int load(const struct config_spec *spec, const char *name, FILE *in,
 		if (load_group(&spec->groups[i], &tree, root, config, err) < 0)
 			goto out;
 	}
-	status = 0;
+	status = check_groups(spec, &tree, root, config, err);
 out:
 	yaml_tree_release(&tree);
 	return status;
@@ -463,14 +505,30 @@ out:
 int config_load(const struct config_spec *spec, const char *path, void *config,
 		struct error *err)
 {
-	return load(spec, path, fopen(path, "rbe"), config, err);
+	struct buf text = {0};
+	struct error why;
+	int status;
+
+	if (read_file(path, BYTES_MAX, &text, &why) < 0)
+		status = error_set(err, ERROR_CONFIG,
+				   "%s: cannot read the configuration: %s",
+				   path, why.text);
+	else if (text.failed)
+		status = error_set_nomem(err);
+	else if (text.len > BYTES_MAX)
+		status = error_set(err, ERROR_CONFIG,
+				   "%s: is longer than %zu bytes", path,
+				   BYTES_MAX);
+	else
+		status = load(spec, path, text.data, text.len, config, err);
+	buf_free(&text);
+	return status;
 }
 
 int config_load_text(const struct config_spec *spec, const char *name,
 		     const char *text, void *config, struct error *err)
 {
-	return load(spec, name, fmemopen(unconst(text), strlen(text), "rb"),
-		    config, err);
+	return load(spec, name, text, strlen(text), config, err);
 }
 
 static void release_table(const struct setting *table, void *base)

@@ -150,7 +150,8 @@ static void sample_value(const struct setting *s, struct buf *out)
 
 	if (!s->fallback && s->example && s->type != SETTING_TYPE_LIST)
 		buf_printf(out, " %s\n", s->example);
-	else if (s->type == SETTING_TYPE_STRINGS)
+	else if (s->type == SETTING_TYPE_STRINGS ||
+		 s->type == SETTING_TYPE_OPTIONS)
 		sample_strings(s, out);
 	else if (s->type == SETTING_TYPE_LIST && s->example)
 		buf_printf(out, "\n%s\n", s->example);

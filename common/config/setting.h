@@ -21,11 +21,11 @@
  * when the member may stay empty.
  *
  * Entry and the C type of its member:
- *	SETTING_STRING, _PATH, _SECRET, _ENUM   char * (NULL: not set)
+ *	SETTING_STRING, _PATH, _SECRET, _URL, _ENUM   char * (NULL: not set)
  *	SETTING_INT, _SIZE (bytes)              int64_t
  *	SETTING_DURATION (ms)                   int64_t
  *	SETTING_BOOL                            bool
- *	SETTING_STRINGS                         struct setting_strings
+ *	SETTING_STRINGS, _OPTIONS               struct setting_strings
  *	SETTING_LIST (of mappings)              struct setting_list
  * The strings belong to the config.
  */
@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/error.h"
+
 enum setting_type {
 	SETTING_TYPE_STRING,
 	SETTING_TYPE_PATH,
@@ -43,12 +45,18 @@ enum setting_type {
 	 * printed.  A literal is refused, so that no secret sits in a file
 	 * that gets copied around. */
 	SETTING_TYPE_SECRET,
+	/* One that may have a user and a password in it: then it is written as
+	 * a secret is, and they are masked when it is printed. */
+	SETTING_TYPE_URL,
 	SETTING_TYPE_ENUM,
 	SETTING_TYPE_INT,
 	SETTING_TYPE_SIZE, /* "64KiB", "16MiB", "1GiB" or bytes */
 	SETTING_TYPE_DURATION,
 	SETTING_TYPE_BOOL,
 	SETTING_TYPE_STRINGS,
+	/* "name=value", some of which are secrets: their values are written as
+	 * those are, and masked when they are printed. */
+	SETTING_TYPE_OPTIONS,
 	SETTING_TYPE_LIST,
 };
 
@@ -85,6 +93,7 @@ struct setting {
 	const char *help;
 	int64_t min, max;	    /* INT, SIZE, DURATION; both 0: any >= 0 */
 	const char *const *choices; /* ENUM, NULL-terminated */
+	bool (*is_secret)(const char *name); /* OPTIONS: is it of a secret? */
 	/* LIST only: */
 	const struct setting *sub; /* its table, ended by a NULL key */
 	size_t sub_size;	   /* sizeof one item */
@@ -124,10 +133,17 @@ static inline const struct setting *setting_at(const struct setting *s)
 	SETTING_OF(PATH, #name, name, when, text, fall)
 #define SETTING_SECRET(name, fall, when, text)                                 \
 	SETTING_OF(SECRET, #name, name, when, text, fall)
+#define SETTING_URL(name, fall, when, text)                                    \
+	SETTING_OF(URL, #name, name, when, text, fall)
 #define SETTING_BOOL(name, fall, when, text)                                   \
 	SETTING_OF(BOOL, #name, name, when, text, fall)
 #define SETTING_STRINGS(name, fall, when, text)                                \
 	SETTING_OF(STRINGS, #name, name, when, text, fall)
+/* `of_secret` is the function that says which names are of secrets. */
+#define SETTING_OPTIONS(name, fall, of_secret, when, text)                     \
+	SETTING_OF(OPTIONS, #name, name, when, text, fall,                     \
+		   .is_secret = (of_secret))
+
 #define SETTING_ENUM(name, fall, words, when, text)                            \
 	SETTING_OF(ENUM, #name, name, when, text, fall, .choices = (words))
 
@@ -166,6 +182,10 @@ struct setting_section {
 	const char *name; /* the top-level key */
 	const char *help;
 	const struct setting *settings; /* ended by a NULL key */
+	/* What is to hold of the section's struct beyond each setting by
+	 * itself, in every program that has the section as its own; NULL:
+	 * nothing.  ERROR_CONFIG. */
+	int (*check)(const void *settings, struct error *err);
 };
 
 /* A section, and where its struct lies in the program's config struct. */

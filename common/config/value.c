@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/config/secret.h"
+
+/* With the NUL behind it. */
+#define OPTION_NAME_MAX 128
 
 /* --- C to text --- */
 
@@ -68,22 +71,97 @@ void value_print_text(const char *text, struct buf *out)
 	buf_putc(out, '"');
 }
 
-static void print_strings(const struct setting_strings *list, struct buf *out)
+/* Is the option's value one that nobody is to see?  `option`: "name=value". */
+static bool is_secret_option(const struct setting *s, const char *option)
+{
+	char name[OPTION_NAME_MAX];
+	size_t len = strcspn(option, "=");
+
+	/* No name is so long. */
+	if (len >= sizeof(name))
+		return true;
+	memcpy(name, option, len);
+	name[len] = '\0';
+	return s->is_secret(name);
+}
+
+/* Without what is between "://" and "@", should a URL have that. */
+static void print_masked(const char *text, struct buf *out)
+{
+	struct buf masked = {0};
+
+	secret_mask_urls(text, &masked);
+	if (buf_cstr(&masked))
+		value_print_text(masked.data, out);
+	else
+		out->failed = true;
+	buf_free(&masked);
+}
+
+/* The whole part before the last '@': a password may have anything in it. */
+static void print_url(const char *url, struct buf *out)
+{
+	const char *scheme = strstr(url, "://"), *at = strrchr(url, '@');
+	struct buf masked = {0};
+
+	if (scheme && at)
+		buf_append(&masked, url, (size_t)(scheme + 3 - url));
+	if (at)
+		buf_puts(&masked, "***");
+	buf_puts(&masked, at ? at : url);
+	if (buf_cstr(&masked))
+		value_print_text(masked.data, out);
+	else
+		out->failed = true;
+	buf_free(&masked);
+}
+
+static void print_option(const char *option, struct buf *out)
+{
+	struct buf masked = {0};
+
+	buf_append(&masked, option, strcspn(option, "="));
+	buf_puts(&masked, "=***");
+	if (buf_cstr(&masked))
+		value_print_text(masked.data, out);
+	else
+		out->failed = true;
+	buf_free(&masked);
+}
+
+static void print_strings(const struct setting *s,
+			  const struct setting_strings *list, struct buf *out)
 {
 	buf_putc(out, '[');
 	for (size_t i = 0; i < list->count; i++) {
 		if (i)
 			buf_puts(out, ", ");
-		value_print_text(list->items[i], out);
+		if (s->type == SETTING_TYPE_OPTIONS &&
+		    is_secret_option(s, list->items[i]))
+			print_option(list->items[i], out);
+		else
+			print_masked(list->items[i], out);
 	}
 	buf_putc(out, ']');
+}
+
+static void print_text_setting(const struct setting *s, const char *text,
+			       struct buf *out)
+{
+	if (!text)
+		buf_puts(out, "null");
+	else if (s->type == SETTING_TYPE_SECRET)
+		value_print_text("***", out);
+	else if (s->type == SETTING_TYPE_URL)
+		print_url(text, out);
+	else
+		print_masked(text, out);
 }
 
 void value_print(const struct setting *s, const void *base, struct buf *out)
 {
 	const void *at = (const char *)base + s->offset;
 	char text[DURATION_TEXT_MAX];
-	const char *string;
 
 	switch (s->type) {
 	case SETTING_TYPE_INT:
@@ -96,21 +174,18 @@ void value_print(const struct setting *s, const void *base, struct buf *out)
 		buf_puts(out, *(const bool *)at ? "true" : "false");
 		return;
 	case SETTING_TYPE_STRINGS:
-		print_strings(at, out);
+	case SETTING_TYPE_OPTIONS:
+		print_strings(s, at, out);
 		return;
 	case SETTING_TYPE_STRING:
 	case SETTING_TYPE_PATH:
 	case SETTING_TYPE_ENUM:
 	case SETTING_TYPE_SECRET:
+	case SETTING_TYPE_URL:
 	case SETTING_TYPE_LIST:
 		break;
 	}
-	string = *(char *const *)at;
-	if (string)
-		value_print_text(
-			s->type == SETTING_TYPE_SECRET ? "***" : string, out);
-	else
-		buf_puts(out, "null");
+	print_text_setting(s, *(char *const *)at, out);
 }
 
 static void describe_range(const struct setting *s, struct buf *out)
@@ -130,14 +205,18 @@ void value_describe(const struct setting *s, struct buf *out)
 	static const char *const names[] = {
 		[SETTING_TYPE_STRING] = "text",
 		[SETTING_TYPE_PATH] = "path",
-		[SETTING_TYPE_SECRET] =
-			"secret: file:/path, credential:NAME or env:NAME",
+		[SETTING_TYPE_SECRET] = "secret: " SECRET_FORMS,
+		[SETTING_TYPE_URL] =
+			"URL; if there is a user or a password in it, "
+			"written " SECRET_FORMS,
 		[SETTING_TYPE_ENUM] = "one of",
 		[SETTING_TYPE_INT] = "whole number",
 		[SETTING_TYPE_SIZE] = "size",
 		[SETTING_TYPE_DURATION] = "duration",
 		[SETTING_TYPE_BOOL] = "true or false",
 		[SETTING_TYPE_STRINGS] = "list of texts",
+		[SETTING_TYPE_OPTIONS] =
+			"list of name=value; of a secret: name=" SECRET_FORMS,
 		[SETTING_TYPE_LIST] = "list of mappings",
 	};
 
@@ -284,93 +363,24 @@ static int store_enum(const struct setting *s, const char *text, void *base,
 	return -1;
 }
 
-static int read_secret_file(const char *path, struct buf *out,
-			    struct error *err)
-{
-	FILE *in = fopen(path, "re");
-	char chunk[1024];
-	size_t got;
-	int status = 0;
-
-	if (!in)
-		return error_set_errno(err, "cannot read the secret in %s",
-				       path);
-	while ((got = fread(chunk, 1, sizeof(chunk), in)) > 0 &&
-	       out->len < 65536)
-		buf_append(out, chunk, got);
-	if (ferror(in))
-		status = error_set_errno(err, "cannot read the secret in %s",
-					 path);
-	fclose(in);
-	while (out->len && strchr("\r\n", out->data[out->len - 1]))
-		out->len--;
-	return status;
-}
-
-static int store_secret_file(const struct setting *s, const char *path,
-			     void *base, struct error *err)
-{
-	struct buf secret = {0};
-	const char *value;
-	int status = -1;
-
-	if (read_secret_file(path, &secret, err) < 0)
-		goto out;
-	value = buf_cstr(&secret);
-	if (!value)
-		error_set_nomem(err);
-	else if (!*value)
-		error_set(err, ERROR_CONFIG, "the secret in %s is empty", path);
-	else
-		status = store_text(s, value, base, err);
-out:
-	buf_free(&secret);
-	return status;
-}
-
-/* One that systemd has put where only this unit reads it (LoadCredential=). */
-static int store_credential(const struct setting *s, const char *name,
-			    void *base, struct error *err)
-{
-	const char *directory = getenv("CREDENTIALS_DIRECTORY");
-	char path[PATH_MAX];
-	int len;
-
-	if (!*name || strchr(name, '/') || *name == '.')
-		return error_set(err, ERROR_CONFIG,
-				 "'%.60s' is no name of a credential", name);
-	if (!directory || !*directory)
-		return error_set(err, ERROR_CONFIG,
-				 "there is no $CREDENTIALS_DIRECTORY: start it "
-				 "by systemd with LoadCredential=%.60s:FILE",
-				 name);
-	len = snprintf(path, sizeof(path), "%s/%s", directory, name);
-	if (len < 0 || (size_t)len >= sizeof(path))
-		return error_set(err, ERROR_CONFIG,
-				 "the path of a credential is too long");
-	return store_secret_file(s, path, base, err);
-}
-
 static int store_secret(const struct setting *s, const char *text, void *base,
 			struct error *err)
 {
-	const char *value;
+	return secret_read(text, field(s, base), err);
+}
 
-	if (!strncmp(text, "file:", 5))
-		return store_secret_file(s, text + 5, base, err);
-	if (!strncmp(text, "credential:", 11))
-		return store_credential(s, text + 11, base, err);
-	if (strncmp(text, "env:", 4) != 0)
-		return error_set(
-			err, ERROR_CONFIG,
-			"a secret is written file:/path, "
-			"credential:NAME or env:NAME, never as itself");
-	value = getenv(text + 4);
-	if (!value)
+/* Where there is one '@' there may be a password before it, whatever else is
+ * wrong with the URL. */
+static int store_url(const struct setting *s, const char *text, void *base,
+		     struct error *err)
+{
+	if (secret_is_reference(text))
+		return secret_read(text, field(s, base), err);
+	if (strchr(text, '@'))
 		return error_set(err, ERROR_CONFIG,
-				 "the environment has no variable %.60s",
-				 text + 4);
-	return store_text(s, value, base, err);
+				 "a URL with a user or a password in it is "
+				 "written " SECRET_FORMS ", never as itself");
+	return store_text(s, text, base, err);
 }
 
 int value_parse(const struct setting *s, const char *text, void *base,
@@ -387,17 +397,20 @@ int value_parse(const struct setting *s, const char *text, void *base,
 		return store_enum(s, text, base, err);
 	case SETTING_TYPE_SECRET:
 		return store_secret(s, text, base, err);
+	case SETTING_TYPE_URL:
+		return store_url(s, text, base, err);
 	case SETTING_TYPE_STRING:
 	case SETTING_TYPE_PATH:
 	case SETTING_TYPE_STRINGS:
+	case SETTING_TYPE_OPTIONS:
 	case SETTING_TYPE_LIST:
 		break;
 	}
 	return store_text(s, text, base, err);
 }
 
-int value_append_string(const struct setting *s, const char *text, void *base,
-			struct error *err)
+static int append_text(const struct setting *s, const char *text, void *base,
+		       struct error *err)
 {
 	struct setting_strings *list = field(s, base);
 	char **items =
@@ -411,6 +424,53 @@ int value_append_string(const struct setting *s, const char *text, void *base,
 		return error_set_nomem(err);
 	list->count++;
 	return 0;
+}
+
+static int append_secret_option(const struct setting *s, const char *text,
+				size_t name, void *base, struct error *err)
+{
+	struct buf option = {0};
+	char *secret = NULL;
+	int status = secret_read(text + name + 1, &secret, err);
+
+	if (status < 0)
+		return error_wrap(err, "%.*s", (int)name, text);
+	buf_append(&option, text, name + 1);
+	buf_puts(&option, secret);
+	status = buf_cstr(&option) ? append_text(s, option.data, base, err)
+				   : error_set_nomem(err);
+	if (option.data)
+		explicit_bzero(option.data, option.cap);
+	buf_free(&option);
+	secret_free(secret);
+	return status;
+}
+
+static int append_option(const struct setting *s, const char *text, void *base,
+			 struct error *err)
+{
+	size_t name = strcspn(text, "=");
+
+	if (name == 0 || !text[name])
+		return error_set(err, ERROR_CONFIG,
+				 "'%.*s': expected name=value",
+				 secret_name_length(text), text);
+	if (is_secret_option(s, text))
+		return append_secret_option(s, text, name, base, err);
+	if (strstr(text + name, "://") && strchr(text + name, '@'))
+		return error_set(err, ERROR_CONFIG,
+				 "%.*s: expected a URL without a user and a "
+				 "password",
+				 secret_name_length(text), text);
+	return append_text(s, text, base, err);
+}
+
+int value_append_string(const struct setting *s, const char *text, void *base,
+			struct error *err)
+{
+	if (s->type == SETTING_TYPE_OPTIONS)
+		return append_option(s, text, base, err);
+	return append_text(s, text, base, err);
 }
 
 int value_parse_strings(const struct setting *s, const char *text, void *base,
@@ -438,16 +498,16 @@ void value_release(const struct setting *s, void *base)
 	case SETTING_TYPE_PATH:
 	case SETTING_TYPE_ENUM:
 	case SETTING_TYPE_SECRET:
+	case SETTING_TYPE_URL:
 		text = field(s, base);
-		if (*text && s->type == SETTING_TYPE_SECRET)
-			explicit_bzero(*text, strlen(*text));
-		free(*text);
+		secret_free(*text);
 		*text = NULL;
 		break;
 	case SETTING_TYPE_STRINGS:
+	case SETTING_TYPE_OPTIONS:
 		list = field(s, base);
 		for (size_t i = 0; i < list->count; i++)
-			free(list->items[i]);
+			secret_free(list->items[i]);
 		free(list->items);
 		*list = (struct setting_strings){0};
 		break;

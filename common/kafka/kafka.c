@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/buf.h"
 
@@ -10,6 +11,38 @@
 
 static const char *const protocols[] = {"plaintext", "ssl", "sasl_plaintext",
 					"sasl_ssl", NULL};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), size = strlen(end);
+
+	return len >= size && !strcmp(text + len - size, end);
+}
+
+/* By its words, so that it holds for properties of later versions, too; the
+ * library does not give its own mark, which misses some. */
+bool kafka_property_is_secret(const char *name)
+{
+	static const char *const ends[] = {
+		"password",
+		"passphrase",
+		"secret",
+		"token",
+		"key.pem",
+		".key",
+		"oauthbearer.config",
+		"oauthbearer.extensions",
+		"jaas.config",
+		"user.info",
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (ends_with(name, ends[i]))
+			return true;
+	return false;
+}
+
+static int check(const void *section, struct error *err);
 
 #define SETTING_STRUCT struct kafka_config
 static const struct setting settings[] = {
@@ -44,7 +77,7 @@ static const struct setting settings[] = {
 		       "Password for PLAIN and SCRAM."),
 	SETTING_PATH(ssl_ca_file, OPTIONAL, AT_START,
 		     "CA certificates (PEM); the system's when not set."),
-	SETTING_STRINGS(options, OPTIONAL, AT_START,
+	SETTING_OPTIONS(options, OPTIONAL, kafka_property_is_secret, AT_START,
 			"Further librdkafka properties, as name=value."),
 	{0},
 };
@@ -53,6 +86,7 @@ const struct setting_section kafka_section = {
 	.name = "kafka",
 	.help = "Apache Kafka, which carries the events.",
 	.settings = settings,
+	.check = check,
 };
 
 int kafka_check_live(const struct kafka_config *config, struct error *err)
@@ -81,6 +115,11 @@ int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 	if (!value || rd_kafka_conf_set(conf, name, value, text,
 					sizeof(text)) == RD_KAFKA_CONF_OK)
 		return 0;
+	/* The library's words may have the value in them. */
+	if (kafka_property_is_secret(name) && strstr(text, value))
+		return error_set(err, ERROR_CONFIG,
+				 "kafka.%s: %s: librdkafka does not take it",
+				 setting, name);
 	return error_set(err, ERROR_CONFIG, "kafka.%s: %s", setting, text);
 }
 
@@ -106,6 +145,14 @@ static int set_brokers(rd_kafka_conf_t *conf,
 				 "kafka.brokers: expected at least one "
 				 "host:port");
 	for (size_t i = 0; i < brokers->count; i++) {
+		if (strchr(brokers->items[i], '@')) {
+			buf_free(&list);
+			return error_set(err, ERROR_CONFIG,
+					 "kafka.brokers: expected host:port; a "
+					 "user and a password are "
+					 "kafka.sasl_username and "
+					 "kafka.sasl_password");
+		}
 		if (i)
 			buf_putc(&list, ',');
 		buf_puts(&list, brokers->items[i]);
@@ -129,8 +176,7 @@ static int set_option(rd_kafka_conf_t *conf, const char *option,
 
 	if (!equals || equals == option)
 		return error_set(err, ERROR_CONFIG,
-				 "kafka.options: '%s': expected name=value",
-				 option);
+				 "kafka.options: expected name=value");
 	name = strndup(option, (size_t)(equals - option));
 	if (!name)
 		return error_set_nomem(err);
@@ -175,6 +221,35 @@ rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
 fail:
 	rd_kafka_conf_destroy(conf);
 	return NULL;
+}
+
+/* Of a file that the library opens itself, and would wait for. */
+static int check_ca_file(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0 || S_ISREG(st.st_mode) ||
+	    S_ISDIR(st.st_mode))
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "kafka.ssl_ca_file: %s: neither a file nor a folder",
+			 path);
+}
+
+/* Whatever librdkafka does not take is told by --check, and before there is
+ * anything to print. */
+static int check(const void *section, struct error *err)
+{
+	const struct kafka_config *config = section;
+	rd_kafka_conf_t *conf;
+
+	if (check_ca_file(config->ssl_ca_file, err) < 0)
+		return -1;
+	conf = kafka_conf_new(config, "check", err);
+	if (!conf)
+		return -1;
+	rd_kafka_conf_destroy(conf);
+	return 0;
 }
 
 rd_kafka_topic_partition_list_t *

@@ -8,6 +8,7 @@
 #define COMMON_KAFKA_KAFKA_H
 
 #include <librdkafka/rdkafka.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/config/setting.h"
@@ -28,9 +29,13 @@ struct kafka_config {
 	char *sasl_username;
 	char *sasl_password; /* secret */
 	char *ssl_ca_file;
-	struct setting_strings options; /* "name=value" passed to librdkafka */
+	/* "name=value" passed to librdkafka; of a secret, its value */
+	struct setting_strings options;
 };
 extern const struct setting_section kafka_section; /* "kafka" */
+
+/* Is the value of the librdkafka property by that name a secret? */
+bool kafka_property_is_secret(const char *name);
 
 /*
  * A librdkafka configuration with the settings above.  The caller owns it until

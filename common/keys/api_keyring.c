@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/read_file.h"
+
 static const char blanks[] = " \t\r\n";
 
 struct api_key {
@@ -304,14 +306,15 @@ static int table_read(struct api_keyring *ring, struct key_table *table,
 		      struct error *err)
 {
 	const char *path = ring->path;
-	FILE *file = fopen(path, "re");
+	struct error why;
+	FILE *file = plain_file_stream(path, &why);
 	char *line = NULL;
 	size_t size = 0;
 	int number = 0, status = 0;
 
 	if (!file)
 		return error_set(err, ERROR_CONFIG, "%s: %s: %s",
-				 ring->options.setting, path, strerror(errno));
+				 ring->options.setting, path, why.text);
 	if (ring->options.accounts.begin)
 		ring->options.accounts.begin(ring->options.accounts.arg);
 	while (status == 0 && getline(&line, &size, file) >= 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/redis/targets.h"
 #include "common/redis/wire.h"
 
 #define SETTING_STRUCT struct redis_config
@@ -51,10 +52,22 @@ static const struct setting settings[] = {
 	{0},
 };
 
+static int check(const void *section, struct error *err)
+{
+	const struct redis_config *config = section;
+	struct redis_targets targets;
+
+	if (redis_targets_parse(config, &targets, err) < 0)
+		return -1;
+	redis_targets_free(&targets);
+	return 0;
+}
+
 const struct setting_section redis_section = {
 	.name = "redis",
 	.help = "The Redis that holds links, markers, cursors and pools.",
 	.settings = settings,
+	.check = check,
 };
 
 bool redis_has_replicas(const struct redis_config *config)

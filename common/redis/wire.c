@@ -4,8 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A password may stand before an '@', which no address has. */
 static int bad_address(const char *text, struct error *err)
 {
+	if (strchr(text, '@'))
+		return error_set(err, ERROR_CONFIG,
+				 "redis: an address is host:port, [v6 "
+				 "address]:port or unix:/path: user and "
+				 "password are redis.username and "
+				 "redis.password");
 	return error_set(err, ERROR_CONFIG,
 			 "redis: the address '%.100s': expected host:port, "
 			 "[v6 address]:port or unix:/path",
@@ -44,7 +51,7 @@ int redis_address_parse(const char *text, struct redis_address *ret_address,
 	}
 	len = (size_t)(end - host);
 	if (len == 0 || len >= sizeof(address.host) ||
-	    (address.port && memchr(host, ' ', len)))
+	    (address.port && strcspn(host, " @/") < len))
 		return bad_address(text, err);
 	memcpy(address.host, host, len);
 	address.host[len] = '\0';

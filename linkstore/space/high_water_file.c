@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "codespace/link_id.h"
+#include "common/read_file.h"
 
 /* The name that the file had at first; files of that time are read. */
 #define MAGIC "shortloop seen 1"
@@ -292,15 +293,17 @@ int high_water_file_check(const char *path, const struct linkstore *store,
 			  struct error *err)
 {
 	struct high_water_file f = {0};
+	struct error why = {0};
 	int fd, status = -1;
 
 	if (!path)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
+	fd = plain_file_open(path, &why);
+	if (fd < 0 && why.sys == ENOENT)
 		return check_folder(path, err);
 	if (fd < 0)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path,
+				 why.text);
 	/* What is written to new entries stays here. */
 	if (map(&f, fd, MAP_PRIVATE, path, err) == 0)
 		status = check_entries(&f, fd, path, store, err);

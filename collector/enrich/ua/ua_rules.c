@@ -1,9 +1,13 @@
 #include "collector/enrich/ua/ua_rules.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
+
+#include "common/read_file.h"
+#include "common/yaml_load.h"
+
+#define FILE_BYTES_MAX ((size_t)16 << 20)
 
 const struct ua_section_form ua_section_forms[UA_SECTION_COUNT] = {
 	{"user_agent_parsers",
@@ -156,27 +160,43 @@ static int load_document(const struct load *l, struct ua_rules *rules,
 	return pattern_set_compile(rules->patterns, l->prefilter, err);
 }
 
-static int load_stream(FILE *f, const char *path, bool prefilter,
-		       struct ua_rules *rules, struct error *err)
+static int load_text(const struct buf *text, const char *path, bool prefilter,
+		     struct ua_rules *rules, struct error *err)
 {
-	yaml_parser_t parser;
+	struct yaml_place place;
 	yaml_document_t doc;
+	struct load l = {path, &doc, prefilter};
+	struct error why;
 	int status;
 
-	if (!yaml_parser_initialize(&parser))
-		return error_set_nomem(err);
-	yaml_parser_set_input_file(&parser, f);
-	if (yaml_parser_load(&parser, &doc)) {
-		struct load l = {path, &doc, prefilter};
+	if (yaml_load(text->data, text->len, 0, &doc, &place, &why) < 0)
+		return error_set(err, ERROR_CONFIG, "%s:%zu: not YAML: %s",
+				 path, place.line, why.text);
+	status = load_document(&l, rules, err);
+	yaml_document_delete(&doc);
+	return status;
+}
 
-		status = load_document(&l, rules, err);
-		yaml_document_delete(&doc);
-	} else {
-		status = error_set(err, ERROR_CONFIG, "%s:%zu: not YAML: %s",
-				   path, parser.problem_mark.line + 1,
-				   parser.problem ? parser.problem : "");
-	}
-	yaml_parser_delete(&parser);
+static int load_file(const char *path, bool prefilter, struct ua_rules *rules,
+		     struct error *err)
+{
+	struct buf text = {0};
+	struct error why;
+	int status;
+
+	if (read_file(path, FILE_BYTES_MAX, &text, &why) < 0)
+		status = error_set(err, ERROR_CONFIG,
+				   "user-agent rules: %s: %s", path, why.text);
+	else if (text.failed)
+		status = error_set_nomem(err);
+	else if (text.len > FILE_BYTES_MAX)
+		status = error_set(err, ERROR_CONFIG,
+				   "user-agent rules: %s: is longer than %zu "
+				   "bytes",
+				   path, FILE_BYTES_MAX);
+	else
+		status = load_text(&text, path, prefilter, rules, err);
+	buf_free(&text);
 	return status;
 }
 
@@ -184,19 +204,12 @@ struct ua_rules *ua_rules_load(const char *path, bool prefilter,
 			       struct error *err)
 {
 	struct ua_rules *rules = calloc(1, sizeof(*rules));
-	FILE *f = fopen(path, "re");
-	int status;
 
-	if (!f) {
-		error_set_errno(err, "user-agent rules: %s", path);
-		err->code = ERROR_CONFIG;
-		free(rules);
+	if (!rules) {
+		error_set_nomem(err);
 		return NULL;
 	}
-	status = rules ? load_stream(f, path, prefilter, rules, err)
-		       : error_set_nomem(err);
-	fclose(f);
-	if (status == 0)
+	if (load_file(path, prefilter, rules, err) == 0)
 		return rules;
 	ua_rules_free(rules);
 	return NULL;

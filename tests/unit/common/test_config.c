@@ -56,7 +56,11 @@ static const struct setting settings[] = {
 	SETTING_RENAMED(peers, "servers"),
 	{0},
 };
-static const struct setting_section section = {"part", "A part.", settings};
+static const struct setting_section section = {
+	.name = "part",
+	.help = "A part.",
+	.settings = settings,
+};
 static const struct setting_group groups[] = {{.section = &section}};
 static const char *const foreign[] = {"other", NULL};
 static struct config_spec spec = {groups, 1, foreign};
@@ -200,7 +204,11 @@ static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
 		SETTING_RENAMED(how_many, "count"),
 		{0},
 	};
-	static const struct setting_section theirs = {"part", "A part.", one};
+	static const struct setting_section theirs = {
+		.name = "part",
+		.help = "A part.",
+		.settings = one,
+	};
 	const struct setting_group lent = {.section = &theirs,
 					   .borrowed = true};
 	const struct config_spec of_theirs = {&lent, 1, NULL};
@@ -230,7 +238,11 @@ an_optional_section_asks_for_nothing_unless_it_is_there(void **state)
 		SETTING_INT(count, "4", 0, 9, AT_START, "How many."),
 		{0},
 	};
-	static const struct setting_section more = {"more", "More.", two};
+	static const struct setting_section more = {
+		.name = "more",
+		.help = "More.",
+		.settings = two,
+	};
 	const struct setting_group group = {.section = &more, .optional = true};
 	const struct config_spec with_more = {&group, 1, NULL};
 	struct sample config = {0};
@@ -439,8 +451,11 @@ static const struct setting file_settings[] = {
 	SETTING_STRING(name, "x", AT_START, "The name."),
 	{0},
 };
-static const struct setting_section file_section = {"files", "Files.",
-						    file_settings};
+static const struct setting_section file_section = {
+	.name = "files",
+	.help = "Files.",
+	.settings = file_settings,
+};
 static const struct setting_group file_groups[] = {{.section = &file_section}};
 static struct config_spec file_spec = {file_groups, 1, NULL};
 

@@ -66,7 +66,8 @@ static void what_would_be_left_out_is_refused(void **state)
 		{"- a: 1\n  b: 2\n  a: 3\n", "line 3: a: given twice"},
 		{"{a: {b: 1, 'b': 1}}", "line 1: b: given twice"},
 		{"[a]\n---\n[b]\n", "line 3: a second document"},
-		{"[a]\n---\n[b\n", "line 4: "},
+		{"[a]\n---\n[b\n", "line 3: a second document"},
+		{"[a]\n[b\n", "line 2: "},
 	};
 	struct buf out = {0};
 	struct error err = {0};
