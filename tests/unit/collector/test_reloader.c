@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "collector/enrich/click_verdict.h"
 #include "collector/ingest/reloader.h"
 
 #define RULES(family)                                                          \

@@ -93,7 +93,7 @@ static void a_visit_is_counted_and_renews(void **state)
 	struct link_answer read = read_link(f, &t);
 	char words[96];
 	int64_t left;
-	bool allowed;
+	enum visit_count result;
 	uint64_t used;
 
 	fill(f);
@@ -102,9 +102,9 @@ static void a_visit_is_counted_and_renews(void **state)
 	redis_server_number(&f->server, words);
 	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
 	assert_true(pttl(f, &t) > 5000);
-	must(f, await_count_visit(f->await, &t, read.link->link_id, 9, &allowed,
+	must(f, await_count_visit(f->await, &t, read.link->link_id, 9, &result,
 				  &used, &f->err));
-	assert_true(allowed);
+	assert_int_equal(result, VISIT_COUNTED);
 	await_release(&read.link);
 }
 
