@@ -1,6 +1,7 @@
 #include "allocator/allocator.h"
 
 #include "common/host_name.h"
+#include "linkstore/config_check.h"
 #include "linkstore/space/missing_keys.h"
 #include <jansson.h>
 #include <signal.h>
@@ -61,6 +62,11 @@ static int open_audit(struct allocator *a, struct app *app, struct error *err)
 	return a->audit ? 0 : -1;
 }
 
+static bool has_space(const void *arg, const char *name)
+{
+	return links_config_has_space(arg, name);
+}
+
 /* Opens what says which links may be made. */
 static int open_rules(struct allocator *a,
 		      const struct allocator_config *config, struct error *err)
@@ -78,11 +84,12 @@ static int open_rules(struct allocator *a,
 
 	if (key_rate_read(settings, &keys.rate, err) < 0)
 		return -1;
-	a->rules.accounts =
-		account_book_new(&config->links.ttl_classes, a->metrics, err);
+	a->rules.accounts = account_book_new(&config->links, a->metrics, err);
 	if (!a->rules.accounts)
 		return -1;
 	keys.accounts = account_book_reader(a->rules.accounts);
+	keys.has_space = has_space;
+	keys.has_space_arg = &config->links;
 	a->rules.keys = api_keyring_new(&keys, err);
 	if (!a->rules.keys)
 		return -1;

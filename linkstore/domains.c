@@ -107,6 +107,7 @@ static int add_domain(struct table *t, const struct domain_config *config,
 	domain->public.apple_app_site_association =
 		config->apple_app_site_association;
 	domain->public.assetlinks = config->assetlinks;
+	domain->public.accounts = &config->accounts;
 	return add_hosts(t, domain, err);
 }
 
@@ -127,6 +128,8 @@ static int fill(struct table *t, struct error *err)
 		if (i == 0 || (fallback && !strcmp(all[i].name, fallback)))
 			t->fallback = &t->items[i];
 	}
+	for (size_t i = 0; i < count; i++)
+		t->items[i].public.is_default = &t->items[i] == t->fallback;
 	if (t->hosts)
 		qsort(t->hosts, t->host_count, sizeof(*t->hosts),
 		      compare_hosts);
@@ -241,7 +244,8 @@ static bool same_domain(const struct domain_config *a,
 			 b->apple_app_site_association) &&
 	       same_text(a->assetlinks, b->assetlinks) &&
 	       same_texts(&a->hosts, &b->hosts) &&
-	       same_texts(&a->spaces, &b->spaces);
+	       same_texts(&a->spaces, &b->spaces) &&
+	       same_texts(&a->accounts, &b->accounts);
 }
 
 static bool says_the_same(const struct table *a, const struct table *b)

@@ -28,7 +28,10 @@ struct link_domain {
 	const char *fallback_url; /* NULL: none of its own */
 	/* Paths of files; NULL: none. */
 	const char *apple_app_site_association, *assetlinks;
-	size_t index; /* in the order of the file, from 0 */
+	/* Whose keys may make links here (common/keys/key_access.h). */
+	const struct setting_strings *accounts;
+	bool is_default; /* links that name no domain are of this one */
+	size_t index;	 /* in the order of the file, from 0 */
 };
 
 struct domains;

@@ -8,6 +8,7 @@
 #include "common/config/config.h"
 #include "common/config/config_print.h"
 #include "common/host.h"
+#include "common/keys/key_line.h"
 #include "common/uri.h"
 #include "linkstore/config_check.h"
 
@@ -31,6 +32,11 @@ static const struct setting domain_settings[] = {
 		       "Where / leads; redirector.fallback_url when not set."),
 	SETTING_STRINGS(spaces, OPTIONAL, AT_START,
 			"Spaces whose links may live here; all when not set."),
+	SETTING_STRINGS(accounts, OPTIONAL, AT_START,
+			"Accounts whose API keys may make links here, and "
+			"\"*\" for all of them.  When not set, only keys with "
+			"the role admin may, but for the default domain, which "
+			"is everybody's.  Redirectors do not read it."),
 	SETTING_PATH(apple_app_site_association, OPTIONAL, RELOADS,
 		     "A file that redirectors serve at /.well-known/"
 		     "apple-app-site-association, so that an app of iOS opens "
@@ -225,6 +231,30 @@ static int check_fallback_url(const struct domain_config *c, struct error *err)
 			 c->name, url);
 }
 
+static int check_accounts(const struct domain_config *c, struct error *err)
+{
+	char **items = c->accounts.items;
+
+	for (size_t i = 0; i < c->accounts.count; i++) {
+		if (strcmp(items[i], "*") != 0 &&
+		    !key_line_name_is_valid(items[i]))
+			return error_set(err, ERROR_CONFIG,
+					 "domains.list: %s: accounts: '%.80s': "
+					 "expected \"*\" or a name of 1 to %d "
+					 "of [0-9A-Za-z._-]",
+					 c->name, items[i],
+					 API_KEY_NAME_MAX - 1);
+		for (size_t j = 0; j < i; j++) {
+			if (!strcmp(items[i], items[j]))
+				return error_set(err, ERROR_CONFIG,
+						 "domains.list: %s: accounts: "
+						 "%s is there twice",
+						 c->name, items[i]);
+		}
+	}
+	return 0;
+}
+
 static int check_domain(const struct domain_config *all, size_t index,
 			const struct links_config *links, struct error *err)
 {
@@ -248,7 +278,8 @@ static int check_domain(const struct domain_config *all, size_t index,
 					 "not one of links.spaces",
 					 c->name, c->spaces.items[i]);
 	}
-	if (check_hosts(all, index, err) < 0 || check_base_url(c, err) < 0)
+	if (check_accounts(c, err) < 0 || check_hosts(all, index, err) < 0 ||
+	    check_base_url(c, err) < 0)
 		return -1;
 	return check_fallback_url(c, err);
 }

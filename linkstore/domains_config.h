@@ -18,6 +18,8 @@ struct domain_config {
 	char *base_url;		       /* NULL: the scheme and the first host */
 	char *fallback_url;	       /* NULL: redirector.fallback_url */
 	struct setting_strings spaces; /* names; none: all */
+	/* Names, or "*"; none: admins only, or all of the default domain. */
+	struct setting_strings accounts;
 	/* Paths of files that redirectors serve; NULL: none. */
 	char *apple_app_site_association, *assetlinks;
 };

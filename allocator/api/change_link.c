@@ -20,6 +20,7 @@
 #include "allocator/api/handlers.h"
 #include "allocator/create/charge.h"
 #include "allocator/link/link_patch.h"
+#include "allocator/link/link_place.h"
 #include "allocator/link/link_whose.h"
 #include "allocator/link_events.h"
 #include "common/clock.h"
@@ -90,20 +91,27 @@ static bool may_change(struct change *c, const Shortloop__Link *link)
 {
 	const struct key_link whose = link_whose(link);
 
-	if (key_may(&c->caller, KEY_CHANGES_LINK, &whose)) {
-		if (!would_undo_block(c, link))
-			return true;
+	if (!key_may(&c->caller, KEY_CHANGES_LINK, &whose))
+		http_reply_problem(c->req, 403, NULL,
+				   "this link belongs to another account, or "
+				   "to an owner that this API key may not "
+				   "write for: it takes a key that may, or one "
+				   "with the role 'admin'");
+	else if (would_undo_block(c, link))
 		http_reply_problem(c->req, 403, NULL,
 				   "this link is blocked: it takes an API key "
 				   "with the role 'admin' to delete it or to "
 				   "change its ttl");
-		return false;
-	}
-	http_reply_problem(c->req, 403, NULL,
-			   "this link belongs to another account, or to an "
-			   "owner that this API key may not write for: it "
-			   "takes a key that may, or one with the role "
-			   "'admin'");
+	else if (!c->deletes &&
+		 !link_place_is_open(c->api->defaults->rules.domains,
+				     &c->caller, link->domain))
+		http_reply_problem(c->req, 403, NULL,
+				   "domain: '%s' is not for the account '%s' "
+				   "any more, whose links under it can only be "
+				   "deleted",
+				   link->domain, c->caller.account);
+	else
+		return true;
 	return false;
 }
 

@@ -77,10 +77,14 @@ static bool read_request(struct creating *c)
 				   "application/json");
 		return false;
 	}
-	if (link_request_parse(&c->request, c->api->defaults, http_body(c->req),
-			       &err) < 0) {
-		metric_add(invalid, 1);
-		http_reply_problem(c->req, 400, NULL, "%s", err.text);
+	if (link_request_parse(&c->request, c->api->defaults, &c->caller,
+			       http_body(c->req), &err) < 0) {
+		bool denied = err.code == ERROR_NOT_OWNER;
+
+		metric_add(denied ? c->api->creation.metrics->denied : invalid,
+			   1);
+		http_reply_problem(c->req, denied ? 403 : 400, NULL, "%s",
+				   err.text);
 		return false;
 	}
 	return true;

@@ -303,9 +303,10 @@ static void create_line(struct batch *b, struct http_slice text)
 	}
 	line->batch = b;
 	line->number = b->lines.number;
-	if (link_request_parse(&line->request, b->all->defaults, text, &err) <
-	    0) {
-		refuse_line(b, line->number, 400, err.text);
+	if (link_request_parse(&line->request, b->all->defaults, &b->caller,
+			       text, &err) < 0) {
+		refuse_line(b, line->number,
+			    err.code == ERROR_NOT_OWNER ? 403 : 400, err.text);
 		link_request_release(&line->request);
 		free(line);
 		return;

@@ -1,11 +1,13 @@
 /*
  * Strategy `hash`: the code follows from account, owner and URL.
  *
- * A candidate that maps the same URL of the same owner in the same account is
- * the answer; one that maps another moves on to the next, and a free one ends
- * the search.  So a URL whose link is under a later candidate gets a second one
- * once an earlier candidate is free: to look at all the others first would cost
- * each new link as many look-ups, for what only short codes meet.
+ * A candidate that maps the same URL of the same owner in the same account
+ * under the same domain is the answer: who asks for a link under one domain is
+ * not handed one under another.  A candidate that maps another moves on to the
+ * next, and a free one ends the search.  So a URL whose link is under a later
+ * candidate gets a second one once an earlier candidate is free: to look at all
+ * the others first would cost each new link as many look-ups, for what only
+ * short codes meet.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +32,16 @@ static int choose(struct creation *c, struct error *err)
 				   err);
 }
 
+/* Links from before there were domains are the default one's. */
+static bool is_of_domain(const Shortloop__Link *link,
+			 const struct link_domain *domain)
+{
+	if (!domain)
+		return true;
+	return *link->domain ? !strcmp(link->domain, domain->name)
+			     : domain->is_default;
+}
+
 static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 {
 	const struct link_fields *f = &c->order.request->fields;
@@ -37,7 +49,8 @@ static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 
 	return link->state != SHORTLOOP__LINK_STATE__LINK_DELETED &&
 	       !strcmp(link->url, f->url) && !strcmp(link->owner, f->owner) &&
-	       key_link_is_of(&whose, c->account);
+	       key_link_is_of(&whose, c->account) &&
+	       is_of_domain(link, f->domain);
 }
 
 /* --- a new link ----------------------------------------------------------- */

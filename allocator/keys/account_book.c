@@ -19,7 +19,7 @@ struct kept_rules {
 };
 
 struct account_book {
-	const struct setting_strings *classes;
+	const struct links_config *links;
 	struct metrics *metrics;
 	struct account_line *lines; /* of the file as it was last read */
 	size_t count;
@@ -67,7 +67,7 @@ static int take(void *arg, char *text, struct error *err)
 	book->lines = lines;
 	line = &lines[book->count++];
 	snprintf(line->name, sizeof(line->name), "%s", name);
-	return account_rules_parse(rest, book->classes, &line->rules, err);
+	return account_rules_parse(rest, book->links, &line->rules, err);
 }
 
 /* --- rules ---------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static int find(void *arg, const char *account,
 
 /* --- the book ------------------------------------------------------------- */
 
-struct account_book *account_book_new(const struct setting_strings *classes,
+struct account_book *account_book_new(const struct links_config *links,
 				      struct metrics *m, struct error *err)
 {
 	struct account_book *book = calloc(1, sizeof(*book));
@@ -122,7 +122,7 @@ struct account_book *account_book_new(const struct setting_strings *classes,
 		error_set_nomem(err);
 		return NULL;
 	}
-	book->classes = classes;
+	book->links = links;
 	book->metrics = m;
 	return book;
 }

@@ -14,9 +14,9 @@
 
 struct account_book;
 
-/* `classes` are the TTL classes that accounts may be held to; NULL: any.  Both
- * live as long as the book; `m` may be NULL. */
-struct account_book *account_book_new(const struct setting_strings *classes,
+/* `links` has the TTL classes and spaces that accounts may be held to; NULL:
+ * any.  Both live as long as the book; `m` may be NULL. */
+struct account_book *account_book_new(const struct links_config *links,
 				      struct metrics *m, struct error *err);
 void account_book_free(struct account_book *book); /* NULL accepted */
 

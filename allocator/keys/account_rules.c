@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/config/value.h"
+#include "common/keys/key_access.h"
+#include "linkstore/config_check.h"
 
 static const char blanks[] = " \t\r\n";
 
@@ -31,24 +33,24 @@ static int read_bound(char *text, enum setting_type type,
 }
 
 static int read_links(struct account_rules *rules, char *text,
-		      const struct setting_strings *classes, struct error *err)
+		      const struct links_config *links, struct error *err)
 {
-	(void)classes;
+	(void)links;
 	return read_bound(text, SETTING_TYPE_INT, &rules->quota.links, err);
 }
 
 static int read_bytes(struct account_rules *rules, char *text,
-		      const struct setting_strings *classes, struct error *err)
+		      const struct links_config *links, struct error *err)
 {
-	(void)classes;
+	(void)links;
 	return read_bound(text, SETTING_TYPE_SIZE, &rules->quota.bytes, err);
 }
 
-static bool is_class(const struct setting_strings *classes, const char *name,
+static bool is_class(const struct links_config *links, const char *name,
 		     size_t len)
 {
-	if (!classes)
-		return len > 0;
+	const struct setting_strings *classes = &links->ttl_classes;
+
 	for (size_t i = 0; i < classes->count; i++) {
 		if (strlen(classes->items[i]) == len &&
 		    !memcmp(classes->items[i], name, len))
@@ -57,40 +59,68 @@ static bool is_class(const struct setting_strings *classes, const char *name,
 	return false;
 }
 
-static int read_ttl(struct account_rules *rules, char *text,
-		    const struct setting_strings *classes, struct error *err)
+static bool is_space(const struct links_config *links, const char *name,
+		     size_t len)
+{
+	char text[ACCOUNT_SPACES_MAX];
+
+	snprintf(text, sizeof(text), "%.*s", (int)len, name);
+	return links_config_has_space(links, text);
+}
+
+/* A list out of what there is, into the `size` bytes of `ret`. */
+static int read_list(char *ret, size_t size, const char *text,
+		     const struct links_config *links,
+		     bool (*is_there)(const struct links_config *links,
+				      const char *name, size_t len),
+		     const char *what, struct error *err)
 {
 	size_t len;
 
-	if (strlen(text) >= sizeof(rules->ttl))
+	if (strlen(text) >= size)
 		return error_set(err, ERROR_INPUT, "expected a shorter list");
-	strcpy(rules->ttl, text);
+	strcpy(ret, text);
 	for (;; text += len + 1) {
 		len = strcspn(text, ",");
-		if (!is_class(classes, text, len))
+		if (!len || (links && !is_there(links, text, len)))
 			return error_set(err, ERROR_INPUT,
-					 "'%.*s': expected some of "
-					 "links.ttl_classes, separated by "
-					 "commas",
-					 (int)(len > 40 ? 40 : len), text);
+					 "'%.*s': expected some of %s, "
+					 "separated by commas",
+					 (int)(len > 40 ? 40 : len), text,
+					 what);
 		if (!text[len])
 			return 0;
 	}
 }
 
+static int read_ttl(struct account_rules *rules, char *text,
+		    const struct links_config *links, struct error *err)
+{
+	return read_list(rules->ttl, sizeof(rules->ttl), text, links, is_class,
+			 "links.ttl_classes", err);
+}
+
+static int read_spaces(struct account_rules *rules, char *text,
+		       const struct links_config *links, struct error *err)
+{
+	return read_list(rules->spaces, sizeof(rules->spaces), text, links,
+			 is_space, "links.spaces", err);
+}
+
 static const struct {
 	const char *name; /* with its '=' */
 	int (*read)(struct account_rules *rules, char *text,
-		    const struct setting_strings *classes, struct error *err);
+		    const struct links_config *links, struct error *err);
 } words[] = {
 	{"links=", read_links},
 	{"bytes=", read_bytes},
 	{"ttl=", read_ttl},
+	{"spaces=", read_spaces},
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
 static int read_word(struct account_rules *rules, char *word,
-		     const struct setting_strings *classes, unsigned *given,
+		     const struct links_config *links, unsigned *given,
 		     struct error *err)
 {
 	for (size_t i = 0; i < WORDS; i++) {
@@ -102,25 +132,25 @@ static int read_word(struct account_rules *rules, char *word,
 			return error_set(err, ERROR_INPUT, "%s is given twice",
 					 words[i].name);
 		*given |= 1U << i;
-		if (words[i].read(rules, word + len, classes, err) < 0)
+		if (words[i].read(rules, word + len, links, err) < 0)
 			return error_wrap(err, "%s", words[i].name);
 		return 0;
 	}
 	return error_set(err, ERROR_INPUT,
-			 "expected nothing, links=N/month, bytes=N/month or "
-			 "ttl=CLASS,... after the account");
+			 "expected nothing, links=N/month, bytes=N/month, "
+			 "ttl=CLASS,... or spaces=NAME,... after the account");
 }
 
-int account_rules_parse(char *text, const struct setting_strings *classes,
+int account_rules_parse(char *text, const struct links_config *links,
 			struct account_rules *ret, struct error *err)
 {
 	unsigned given = 0;
 	char *rest, *word;
 
-	*ret = (struct account_rules){.ttl = ""};
+	*ret = (struct account_rules){.ttl = "", .spaces = ""};
 	for (word = strtok_r(text, blanks, &rest); word;
 	     word = strtok_r(NULL, blanks, &rest)) {
-		if (read_word(ret, word, classes, &given, err) < 0)
+		if (read_word(ret, word, links, &given, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -138,23 +168,41 @@ bool account_rules_equal(const struct account_rules *a,
 {
 	return is_equal(&a->quota.links, &b->quota.links) &&
 	       is_equal(&a->quota.bytes, &b->quota.bytes) &&
-	       !strcmp(a->ttl, b->ttl);
+	       !strcmp(a->ttl, b->ttl) && !strcmp(a->spaces, b->spaces);
+}
+
+/* Is it on the list?  "": all are. */
+static bool has(const char *list, const char *name)
+{
+	size_t len = strlen(name), one;
+
+	if (!*list)
+		return true;
+	for (;; list += one + 1) {
+		one = strcspn(list, ",");
+		if (one == len && !memcmp(list, name, len))
+			return true;
+		if (!list[one])
+			return false;
+	}
 }
 
 bool account_rules_allow_ttl(const struct account_rules *rules, const char *ttl)
 {
-	size_t len = strlen(ttl), one;
-	const char *at;
+	return !rules || has(rules->ttl, ttl);
+}
 
-	if (!rules || !*rules->ttl)
-		return true;
-	for (at = rules->ttl;; at += one + 1) {
-		one = strcspn(at, ",");
-		if (one == len && !memcmp(at, ttl, len))
-			return true;
-		if (!at[one])
-			return false;
-	}
+bool account_rules_allow_space(const struct account_rules *rules,
+			       const char *space)
+{
+	return !rules || has(rules->spaces, space);
+}
+
+bool account_rules_may_use_space(const struct api_key_info *key,
+				 const char *space)
+{
+	return key_may_use_space(key, space) &&
+	       account_rules_allow_space(key->rules, space);
 }
 
 /* --- counting ------------------------------------------------------------- */
@@ -191,4 +239,14 @@ void account_rules_register_metrics(struct account_rules *rules,
 	}
 	if (*rules->ttl)
 		rules->ttl_refused = register_one(m, true, account, "ttl");
+	if (*rules->spaces)
+		rules->spaces_refused =
+			register_one(m, true, account, "spaces");
+}
+
+void account_rules_count_space(const struct api_key_info *key,
+			       const char *space)
+{
+	if (!account_rules_allow_space(key->rules, space))
+		metric_add(key->rules->spaces_refused, 1);
 }

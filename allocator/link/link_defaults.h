@@ -3,6 +3,7 @@
 #define ALLOCATOR_LINK_LINK_DEFAULTS_H
 
 #include "allocator/allocator_config.h"
+#include "allocator/keys/account_rules.h"
 #include "allocator/link/link_fields.h"
 
 struct link_defaults {
@@ -21,10 +22,11 @@ void link_defaults_free(struct link_defaults *defaults);
 
 /*
  * The space of a link that names none: that of its class, else the default one,
- * else the first that its domain allows; for a chosen code, the alias space.
- * NULL: there is none.
+ * else the first that its domain allows; for a chosen code, the alias space. Of
+ * these only what the caller may use (NULL: any).  NULL: there is none.
  */
 const struct link_space *link_defaults_space(const struct link_defaults *d,
-					     const struct link_fields *fields);
+					     const struct link_fields *fields,
+					     const struct api_key_info *caller);
 
 #endif

@@ -308,26 +308,13 @@ static int read_ttl(struct field_reader *r, struct error *err)
 	return r->fields->ttl ? 0 : link_fields_refuse_ttl(store, err);
 }
 
+/* Whether there is such a space, link_place.h finds out. */
 static int read_space(struct field_reader *r, struct error *err)
 {
-	const struct linkstore *store = r->rules->store;
-	struct buf list = {0};
-	const char *text;
-
 	if (!json_is_string(r->value))
 		return refuse(r, "a string", err);
-	r->fields->space =
-		linkstore_space_named(store, json_string_value(r->value));
-	if (r->fields->space)
-		return 0;
-	for (size_t i = 0; i < linkstore_space_count(store); i++)
-		buf_printf(&list, "%s%s", i ? ", " : "",
-			   linkstore_space(store, i)->name);
-	text = buf_cstr(&list);
-	error_set(err, ERROR_INPUT, "space: expected one of %s",
-		  text ? text : "those configured");
-	buf_free(&list);
-	return -1;
+	r->fields->space_name = json_string_value(r->value);
+	return 0;
 }
 
 static int read_code(struct field_reader *r, struct error *err)
@@ -338,32 +325,10 @@ static int read_code(struct field_reader *r, struct error *err)
 				: refuse(r, "1 to 64 of [0-9A-Za-z_-]", err);
 }
 
-static int refuse_domain(const struct domains *d, struct error *err)
-{
-	const struct link_domain *domain;
-	struct buf list = {0};
-	const char *text;
-
-	for (size_t i = 0; (domain = domains_at(d, i)); i++)
-		buf_printf(&list, "%s%s", i ? ", " : "", domain->name);
-	text = buf_cstr(&list);
-	if (text && *text)
-		error_set(err, ERROR_INPUT, "domain: expected one of %s", text);
-	else
-		error_set(err, ERROR_INPUT,
-			  "domain: leave it out, none is configured");
-	buf_free(&list);
-	return -1;
-}
-
 static int read_domain(struct field_reader *r, struct error *err)
 {
-	const char *name = NULL;
-
-	if (read_text(r, r->value, LINK_TEXT_MAX, &name, err))
-		return -1;
-	r->fields->domain = domains_named(r->rules->domains, name);
-	return r->fields->domain ? 0 : refuse_domain(r->rules->domains, err);
+	return read_text(r, r->value, LINK_TEXT_MAX, &r->fields->domain_name,
+			 err);
 }
 
 /* --- owner, campaign, description and tags -------------------------------- */
@@ -551,7 +516,9 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 	struct field_reader r = {.fields = fields, .rules = rules};
 
 	*fields = (struct link_fields){.url = "",
+				       .space_name = "",
 				       .code = "",
+				       .domain_name = "",
 				       .owner = "",
 				       .campaign = "",
 				       .description = ""};

@@ -59,10 +59,14 @@ struct link_fields {
 	Shortloop__Target targets[LINK_TARGETS_MAX];
 	Shortloop__Target *target_list[LINK_TARGETS_MAX];
 	size_t target_count;
-	const struct link_class *ttl;	/* NULL when not given */
-	const struct link_space *space; /* NULL when not given */
+	const struct link_class *ttl; /* NULL when not given */
+	const char *space_name;
 	const char *code;
-	const struct link_domain *domain; /* NULL when not given */
+	const char *domain_name;
+	/* Of a create: what the names, or the lack of them, stand for
+	 * (link_place.h); a domain only where there is any. */
+	const struct link_space *space;
+	const struct link_domain *domain;
 	const char *owner;
 	const char *campaign;
 	char *tags[LINK_TAGS_MAX]; /* only read */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "allocator/link/link_place.h"
 #include "allocator/link/path_pass.h"
 #include "common/unconst.h"
 
@@ -10,42 +11,6 @@
 	 FIELD_DOMAIN | FIELD_OWNER | FIELD_CAMPAIGN | FIELD_TAGS |            \
 	 FIELD_DESCRIPTION | FIELD_NOT_BEFORE | FIELD_MAX_VISITS |             \
 	 FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY | FIELD_PASS_PATH)
-
-static int refuse_no_space(const struct link_fields *f, struct error *err)
-{
-	if (*f->code)
-		return error_set(err, ERROR_INPUT,
-				 "code: cannot be chosen here: there is no "
-				 "space for aliases%s%s",
-				 f->domain ? " under the domain " : "",
-				 f->domain ? f->domain->name : "");
-	return error_set(err, ERROR_INPUT,
-			 "domain: no space is allowed under %s",
-			 f->domain ? f->domain->name : "it");
-}
-
-static int choose_space(struct link_fields *f, const struct link_defaults *d,
-			struct error *err)
-{
-	if (!f->space)
-		f->space = link_defaults_space(d, f);
-	if (!f->space)
-		return refuse_no_space(f, err);
-	if (f->domain && !domains_allow(f->domain, f->space->name))
-		return error_set(err, ERROR_INPUT,
-				 "space: %s is not allowed under the domain %s",
-				 f->space->name, f->domain->name);
-	if (*f->code && f->space->strategy != LINK_ALIAS)
-		return error_set(err, ERROR_INPUT,
-				 "code: codes of space %s are not chosen; "
-				 "leave out code or space",
-				 f->space->name);
-	if (!*f->code && f->space->strategy == LINK_ALIAS)
-		return error_set(err, ERROR_INPUT,
-				 "code: is required in space %s",
-				 f->space->name);
-	return 0;
-}
 
 static int check_passing(const struct link_request *request, struct error *err)
 {
@@ -57,6 +22,7 @@ static int check_passing(const struct link_request *request, struct error *err)
 
 int link_request_parse(struct link_request *request,
 		       const struct link_defaults *defaults,
+		       const struct api_key_info *caller,
 		       struct http_slice text, struct error *err)
 {
 	struct link_fields *f = &request->fields;
@@ -72,11 +38,9 @@ int link_request_parse(struct link_request *request,
 		f->ttl = defaults->ttl;
 	if (!f->ttl)
 		return link_fields_refuse_ttl(defaults->rules.store, err);
-	if (!f->domain)
-		f->domain = domains_default(defaults->rules.domains);
-	if (check_passing(request, err))
+	if (link_place_choose(f, defaults, caller, err))
 		return -1;
-	return choose_space(f, defaults, err);
+	return check_passing(request, err);
 }
 
 void link_request_release(struct link_request *request)

@@ -13,11 +13,13 @@ struct link_request {
 /*
  * {"url"|"targets", "ttl"?, "space"?, "code"?, ...}, as link_fields.h lists
  * them.  A `code` asks for an alias.  ERROR_INPUT names the field and says what
- * was expected of it.  End with link_request_release, also after a failure.
- * Must not be copied.
+ * was expected of it; ERROR_NOT_OWNER: the caller may not use the domain or the
+ * space.  End with link_request_release, also after a failure.  Must not be
+ * copied.
  */
 int link_request_parse(struct link_request *request,
 		       const struct link_defaults *defaults,
+		       const struct api_key_info *caller,
 		       struct http_slice text, struct error *err);
 void link_request_release(struct link_request *request);
 

@@ -41,11 +41,19 @@ static void check_target(const Shortloop__Target *target)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct http_slice body = {(const char *)data, size};
+	/* The first byte says who asks. */
+	const struct api_key_info caller = {
+		.account = "crm",
+		.roles = size && (data[0] & 1) ? API_ADMIN : API_CREATE};
 	struct link_request request;
 	struct error err = {0};
 
-	if (link_request_parse(&request, some_defaults(), body, &err) < 0) {
-		assert(err.code == ERROR_INPUT && err.text[0]);
+	if (link_request_parse(&request, some_defaults(), &caller, body, &err) <
+	    0) {
+		assert(err.text[0]);
+		assert(err.code == ERROR_INPUT ||
+		       (err.code == ERROR_NOT_OWNER &&
+			!(caller.roles & API_ADMIN)));
 	} else {
 		assert(request.fields.ttl && request.fields.space);
 		assert(strlen(request.fields.url) <= LINK_URL_MAX);

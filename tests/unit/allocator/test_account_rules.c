@@ -8,7 +8,10 @@
 
 static char ten[] = "10d", never[] = "never";
 static char *class_names[] = {ten, never};
-static const struct setting_strings classes = {class_names, 2};
+static char s7[] = "s7", names[] = "names";
+static struct links_space_config spaces[] = {{.name = s7}, {.name = names}};
+static const struct links_config links = {.ttl_classes = {class_names, 2},
+					  .spaces = {spaces, 2}};
 
 static struct account_rules rules_of(const char *text)
 {
@@ -17,7 +20,7 @@ static struct account_rules rules_of(const char *text)
 	char copy[256];
 
 	snprintf(copy, sizeof(copy), "%s", text);
-	if (account_rules_parse(copy, &classes, &rules, &err) < 0)
+	if (account_rules_parse(copy, &links, &rules, &err) < 0)
 		fail_msg("%s", err.text);
 	return rules;
 }
@@ -57,6 +60,22 @@ static void a_class_is_the_whole_of_a_name(void **state)
 	assert_true(account_rules_allow_ttl(&rules, "10d"));
 }
 
+static void a_space_is_the_whole_of_a_name(void **state)
+{
+	struct account_rules rules = rules_of("spaces=s7");
+	const struct api_key_info key = {.rules = &rules}, other = {.name = ""};
+
+	(void)state;
+	assert_true(account_rules_allow_space(&rules, "s7"));
+	assert_false(account_rules_allow_space(&rules, "s"));
+	assert_false(account_rules_allow_space(&rules, "names"));
+	assert_true(account_rules_allow_space(NULL, "names"));
+	assert_false(account_rules_may_use_space(&key, "names"));
+	assert_true(account_rules_may_use_space(&other, "names"));
+	rules = rules_of("spaces=s7,names ttl=10d");
+	assert_true(account_rules_allow_space(&rules, "names"));
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -70,6 +89,11 @@ static void what_makes_no_sense_is_refused(void **state)
 		"bytes=9007199254740993GiB/day",
 		"links=1/day links=2/day",
 		"ttl=",
+		"spaces=",
+		"spaces=s7,",
+		"spaces=s8",
+		"spaces=S7",
+		"spaces=s7 spaces=s7",
 		"ttl=10d,",
 		"ttl=1h",
 		"rate=1/s",
@@ -84,7 +108,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		snprintf(copy, sizeof(copy), "%s", bad[i]);
 		err.code = ERROR_NONE;
 		assert_int_equal(
-			account_rules_parse(copy, &classes, &rules, &err), -1);
+			account_rules_parse(copy, &links, &rules, &err), -1);
 		assert_int_equal(err.code, ERROR_INPUT);
 	}
 }
@@ -94,10 +118,12 @@ static void rules_are_equal_when_they_say_the_same(void **state)
 	struct account_rules a = rules_of("links=5/day ttl=10d");
 	struct account_rules b = rules_of("ttl=10d links=5/day");
 	struct account_rules c = rules_of("ttl=10d links=5/month");
+	struct account_rules d = rules_of("ttl=10d links=5/day spaces=s7");
 
 	(void)state;
 	assert_true(account_rules_equal(&a, &b));
 	assert_false(account_rules_equal(&a, &c));
+	assert_false(account_rules_equal(&a, &d));
 }
 
 static void what_redis_uses_is_told_by_its_info(void **state)
@@ -127,6 +153,7 @@ int main(void)
 		cmocka_unit_test(bounds_are_of_a_day_or_a_month),
 		cmocka_unit_test(an_account_without_bounds_has_none),
 		cmocka_unit_test(a_class_is_the_whole_of_a_name),
+		cmocka_unit_test(a_space_is_the_whole_of_a_name),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(rules_are_equal_when_they_say_the_same),
 		cmocka_unit_test(what_redis_uses_is_told_by_its_info),

@@ -29,7 +29,9 @@ static int tear_down(void **state)
 static int parse(struct link_request *request, const char *body,
 		 struct error *err)
 {
-	return link_request_parse(request, &world.defaults,
+	static const struct api_key_info admin = {.roles = API_ADMIN};
+
+	return link_request_parse(request, &world.defaults, &admin,
 				  (struct http_slice){body, strlen(body)}, err);
 }
 
@@ -106,7 +108,8 @@ static void an_unknown_class_gets_the_list(void **state)
 static void an_unknown_space_gets_the_list(void **state)
 {
 	(void)state;
-	assert_refused("{\"url\":\"https://a.example/\",\"space\":\"x\"}",
+	assert_refused("{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		       "\"space\":\"x\"}",
 		       "s7, s8, names");
 }
 
@@ -456,7 +459,8 @@ static void a_link_of_no_domain_is_of_the_default_one(void **state)
 	link_request_fill(&r, &link);
 	assert_string_equal(link.domain, "main");
 	link_request_release(&r);
-	assert_refused("{\"domain\":\"other\"}",
+	assert_refused("{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		       "\"domain\":\"other\"}",
 		       "domain: expected one of main");
 }
 

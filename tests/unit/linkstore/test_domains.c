@@ -190,6 +190,29 @@ static void a_domain_allows_the_spaces_it_names(void **state)
 	release(&w);
 }
 
+static void a_domain_tells_whose_it_is(void **state)
+{
+	struct world w = loaded(
+		"domains:\n"
+		"  default: b\n"
+		"  list:\n"
+		"    - {name: a, hosts: [a.a], accounts: [acme, shop-2.x_Y]}\n"
+		"    - {name: b, hosts: [b.b], accounts: [\"*\"]}\n"
+		"    - {name: c, hosts: [c.c]}\n");
+	const struct link_domain *a = domains_named(w.domains, "a"),
+				 *b = domains_named(w.domains, "b"),
+				 *c = domains_named(w.domains, "c");
+
+	(void)state;
+	assert_int_equal(a->accounts->count, 2);
+	assert_string_equal(a->accounts->items[1], "shop-2.x_Y");
+	assert_string_equal(b->accounts->items[0], "*");
+	assert_int_equal(c->accounts->count, 0);
+	assert_false(a->is_default || c->is_default);
+	assert_true(b->is_default);
+	release(&w);
+}
+
 #define ONE(more) "domains: {list: [{name: a, hosts: [a.a]" more "}]}\n"
 
 static void what_contradicts_itself_is_refused(void **state)
@@ -208,6 +231,7 @@ static void what_contradicts_itself_is_refused(void **state)
 		       "domains.default: 'c'");
 	assert_refused("domains: {default: c}\n", "domains.default: 'c'");
 	assert_refused(ONE(", spaces: [s9]"), "'s9' is not one of");
+	assert_refused(ONE(", accounts: [x, y, x]"), "x is there twice");
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -220,6 +244,11 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_refused("domains: {list: [{name: a, hosts: [\"a.a:80\"]}]}\n",
 		       "hosts: the host");
 	assert_refused(ONE(", scheme: ftp"), "https, http");
+	assert_refused(ONE(", accounts: [\"a b\"]"),
+		       "accounts: 'a b': expected");
+	assert_refused(ONE(", accounts: [\"\"]"), "accounts: '': expected");
+	assert_refused(ONE(", accounts: [\"ac*\"]"), "accounts: 'ac*'");
+	assert_refused(ONE(", accounts: [\"b\xc3\xbc\"]"), "accounts: 'b");
 	assert_refused(ONE(", fallback_url: \"javascript:x\""), "fallback_url");
 	assert_refused(ONE(", fallback_url: \"https://\""), "fallback_url");
 	assert_refused(ONE(", base_url: \"https://b.b\""), "not one of");
@@ -347,6 +376,23 @@ static void a_reading_that_comes_back_is_kept_once(void **state)
 	release(&w);
 }
 
+/* Whose a domain is changes without a restart, too. */
+static void a_change_of_accounts_is_a_change(void **state)
+{
+	struct world w = loaded(ONE(""));
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		domains_reload(w.domains, ONE(", accounts: [x]"), &err), 0);
+	assert_int_equal(domains_default(w.domains)->accounts->count, 1);
+	assert_int_equal(
+		domains_reload(w.domains, ONE(", accounts: [y]"), &err), 0);
+	assert_string_equal(domains_default(w.domains)->accounts->items[0],
+			    "y");
+	release(&w);
+}
+
 static void shared_ones_go_before_those_of_the_configuration(void **state)
 {
 	struct world w = loaded(ONE(""));
@@ -368,24 +414,30 @@ static void shared_ones_go_before_those_of_the_configuration(void **state)
 	release(&w);
 }
 
-static void a_text_of_domains_says_the_same(void **state)
+static void a_text_says_the_same(const char *domains, const char *has)
 {
-	struct world w = loaded(two);
+	struct world w = loaded(domains);
 	struct domains_config read;
 	struct error err = {0};
 	char *text = domains_config_text(&w.config->domains, &err), *again;
 
-	(void)state;
 	assert_int_equal(
 		domains_config_parse("x", text, &w.config->links, &read, &err),
 		0);
 	again = domains_config_text(&read, &err);
 	assert_string_equal(text, again);
-	assert_non_null(strstr(text, "promo"));
+	assert_non_null(strstr(text, has));
 	domains_config_release(&read);
 	free(again);
 	free(text);
 	release(&w);
+}
+
+static void a_text_of_domains_says_the_same(void **state)
+{
+	(void)state;
+	a_text_says_the_same(two, "promo");
+	a_text_says_the_same(ONE(", accounts: [acme, \"*\"]"), "acme");
 }
 
 static void domains_are_in_the_file_or_beside_it(void **state)
@@ -406,6 +458,7 @@ int main(void)
 		cmocka_unit_test(the_first_is_the_default_unless_said),
 		cmocka_unit_test(a_base_url_may_have_a_port_and_a_path),
 		cmocka_unit_test(a_domain_allows_the_spaces_it_names),
+		cmocka_unit_test(a_domain_tells_whose_it_is),
 		cmocka_unit_test(what_contradicts_itself_is_refused),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(domains_may_stand_in_a_file_of_their_own),
@@ -415,6 +468,7 @@ int main(void)
 		cmocka_unit_test(a_reading_that_comes_back_is_kept_once),
 		cmocka_unit_test(
 			shared_ones_go_before_those_of_the_configuration),
+		cmocka_unit_test(a_change_of_accounts_is_a_change),
 		cmocka_unit_test(a_text_of_domains_says_the_same),
 		cmocka_unit_test(domains_are_in_the_file_or_beside_it),
 	};

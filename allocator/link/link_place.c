@@ -1,0 +1,191 @@
+#include "allocator/link/link_place.h"
+
+#include "common/buf.h"
+#include "common/keys/key_access.h"
+
+/* --- domains -------------------------------------------------------------- */
+
+static bool may_use_domain(const struct api_key_info *caller,
+			   const struct link_domain *domain)
+{
+	return key_may_use_domain(caller, domain->accounts, domain->is_default);
+}
+
+/* One that names nobody, and is not the default one. */
+static bool may_use_all_domains(const struct api_key_info *caller)
+{
+	static const struct setting_strings nobody = {NULL, 0};
+
+	return key_may_use_domain(caller, &nobody, false);
+}
+
+/* "main, promo": those that the caller may use; NULL: none. */
+static const char *list_domains(struct buf *list, const struct domains *all,
+				const struct api_key_info *caller)
+{
+	const struct link_domain *domain;
+
+	for (size_t i = 0; (domain = domains_at(all, i)); i++) {
+		if (may_use_domain(caller, domain))
+			buf_printf(list, "%s%s", list->len ? ", " : "",
+				   domain->name);
+	}
+	return list->len ? buf_cstr(list) : NULL;
+}
+
+static int refuse_domain(const struct link_fields *f, const struct domains *all,
+			 const struct api_key_info *caller, struct error *err)
+{
+	struct buf list = {0};
+	const char *text = list_domains(&list, all, caller);
+
+	if (may_use_all_domains(caller))
+		error_set(err, ERROR_INPUT, "domain: expected one of %s",
+			  text ? text : "those configured");
+	else if (f->given & FIELD_DOMAIN)
+		error_set(err, ERROR_NOT_OWNER,
+			  "domain: '%s' is not for the account '%s', which may "
+			  "use %s",
+			  f->domain_name, caller->account,
+			  text ? text : "none");
+	else
+		error_set(err, ERROR_NOT_OWNER,
+			  "domain: the default one is not for the account "
+			  "'%s', which may use %s",
+			  caller->account, text ? text : "none");
+	buf_free(&list);
+	return -1;
+}
+
+static int choose_domain(struct link_fields *f, const struct domains *all,
+			 const struct api_key_info *caller, struct error *err)
+{
+	const struct link_domain *fallback = domains_default(all);
+	bool named = f->given & FIELD_DOMAIN;
+
+	f->domain = named ? domains_named(all, f->domain_name) : fallback;
+	if (f->domain && may_use_domain(caller, f->domain))
+		return 0;
+	if (fallback)
+		return refuse_domain(f, all, caller, err);
+	return named ? error_set(err, ERROR_INPUT,
+				 "domain: leave it out, none is configured")
+		     : 0;
+}
+
+bool link_place_is_open(const struct domains *domains,
+			const struct api_key_info *caller, const char *domain)
+{
+	const struct link_domain *found = domains_named(domains, domain);
+
+	if (!found)
+		found = domains_default(domains);
+	return !found || may_use_domain(caller, found);
+}
+
+/* --- spaces --------------------------------------------------------------- */
+
+static bool may_use_all_spaces(const struct api_key_info *caller)
+{
+	return !caller->spaces && account_rules_allow_space(caller->rules, "");
+}
+
+/* "s7, names": those that the caller may use; NULL: none. */
+static const char *list_spaces(struct buf *list, const struct linkstore *store,
+			       const struct api_key_info *caller)
+{
+	const char *name;
+
+	for (size_t i = 0; i < linkstore_space_count(store); i++) {
+		name = linkstore_space(store, i)->name;
+		if (account_rules_may_use_space(caller, name))
+			buf_printf(list, "%s%s", list->len ? ", " : "", name);
+	}
+	return list->len ? buf_cstr(list) : NULL;
+}
+
+static int refuse_space(const struct link_fields *f,
+			const struct linkstore *store,
+			const struct api_key_info *caller, struct error *err)
+{
+	struct buf list = {0};
+	const char *text = list_spaces(&list, store, caller);
+
+	if (may_use_all_spaces(caller))
+		error_set(err, ERROR_INPUT, "space: expected one of %s",
+			  text ? text : "those configured");
+	else if (f->given & FIELD_SPACE)
+		error_set(err, ERROR_NOT_OWNER,
+			  "space: '%.64s' is not for this API key, which may "
+			  "use %s",
+			  f->space_name, text ? text : "none");
+	else
+		error_set(err, ERROR_NOT_OWNER,
+			  "space: this API key may use %s, and no link like "
+			  "this is made there",
+			  text ? text : "none");
+	account_rules_count_space(caller, f->space_name);
+	buf_free(&list);
+	return -1;
+}
+
+static int refuse_no_space(const struct link_fields *f, struct error *err)
+{
+	if (*f->code)
+		return error_set(err, ERROR_INPUT,
+				 "code: cannot be chosen here: there is no "
+				 "space for aliases%s%s",
+				 f->domain ? " under the domain " : "",
+				 f->domain ? f->domain->name : "");
+	return error_set(err, ERROR_INPUT,
+			 "domain: no space is allowed under %s",
+			 f->domain ? f->domain->name : "it");
+}
+
+/* Does the space, which the caller may use, make such a link? */
+static int check_space(const struct link_fields *f, struct error *err)
+{
+	if (f->domain && !domains_allow(f->domain, f->space->name))
+		return error_set(err, ERROR_INPUT,
+				 "space: %s is not allowed under the domain %s",
+				 f->space->name, f->domain->name);
+	if (*f->code && f->space->strategy != LINK_ALIAS)
+		return error_set(err, ERROR_INPUT,
+				 "code: codes of space %s are not chosen; "
+				 "leave out code or space",
+				 f->space->name);
+	if (!*f->code && f->space->strategy == LINK_ALIAS)
+		return error_set(err, ERROR_INPUT,
+				 "code: is required in space %s",
+				 f->space->name);
+	return 0;
+}
+
+static int choose_space(struct link_fields *f, const struct link_defaults *d,
+			const struct api_key_info *caller, struct error *err)
+{
+	const struct linkstore *store = d->rules.store;
+
+	if (f->given & FIELD_SPACE) {
+		f->space = linkstore_space_named(store, f->space_name);
+		if (!f->space ||
+		    !account_rules_may_use_space(caller, f->space->name))
+			return refuse_space(f, store, caller, err);
+		return check_space(f, err);
+	}
+	f->space = link_defaults_space(d, f, caller);
+	if (f->space)
+		return check_space(f, err);
+	return link_defaults_space(d, f, NULL)
+		       ? refuse_space(f, store, caller, err)
+		       : refuse_no_space(f, err);
+}
+
+int link_place_choose(struct link_fields *fields,
+		      const struct link_defaults *defaults,
+		      const struct api_key_info *caller, struct error *err)
+{
+	if (choose_domain(fields, defaults->rules.domains, caller, err) < 0)
+		return -1;
+	return choose_space(fields, defaults, caller, err);
+}
