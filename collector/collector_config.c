@@ -59,6 +59,11 @@ static const struct setting settings_table[] = {
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long what is held is tried to be inserted at the "
 			 "end; what is not is read again at the next start"),
+	SETTING_DURATION(
+		unreadable_after, "30s", 0, CLOCK_DAY, AT_START,
+		"How long events with a wrong checksum are read again before "
+		"they are passed over; those that cannot be unpacked are at "
+		"once.  0: neither is, but by `collector pass`"),
 	SETTING_MOVED(late_window, "clicks.late_window"),
 	SETTING_MAX_LAG,
 	SETTING_DURATION(live_max_age, "60s", CLOCK_SECOND, CLOCK_DAY, AT_START,

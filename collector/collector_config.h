@@ -32,6 +32,7 @@ struct collector_settings {
 	int64_t memory;
 	int64_t retry_backoff_max; /* ms */
 	int64_t drain_timeout;	   /* ms */
+	int64_t unreadable_after;  /* ms; 0: never by itself */
 	int64_t max_lag;	   /* ms */
 	int64_t live_max_age;	   /* ms */
 

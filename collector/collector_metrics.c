@@ -111,6 +111,10 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 	cm->lost_offsets = metrics_counter(
 		m, NAME("lost_offsets_total"), NULL,
 		"Offsets that Kafka no longer held, without a row");
+	cm->passed_offsets = metrics_counter(
+		m, NAME("passed_offsets_total"), NULL,
+		"Offsets passed over that nobody can read, or by an "
+		"operator's word, without a row");
 	cm->exactly_once =
 		metrics_gauge(m, NAME("exactly_once"), NULL,
 			      "1 when the server promises to know blocks "

@@ -18,6 +18,7 @@ struct collector_metrics {
 	struct metric *seconds[SINK_TABLE_COUNT];
 	struct metric *commit_failures;
 	struct metric *lost_offsets;
+	struct metric *passed_offsets;
 	struct metric *exactly_once;
 	struct metric *clock_ahead;
 	struct metric *reloads, *reload_failures;

@@ -105,6 +105,27 @@ void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms)
 	note(b, offset, append_ms);
 }
 
+int batch_note_gap(struct batch *b, const struct batch *gap, struct error *err)
+{
+	uint64_t in_hours = 0;
+
+	/* What can fail comes first. */
+	for (size_t i = 0; i < gap->hour_count; i++)
+		if (batch_note_hour(b, gap->hours[i].start, 0, err) < 0)
+			return -1;
+	for (size_t i = 0; i < gap->hour_count; i++) {
+		batch_note_hour(b, gap->hours[i].start, gap->hours[i].rows,
+				err);
+		in_hours += gap->hours[i].rows;
+	}
+	b->row_count += gap->row_count - in_hours;
+	b->stored_before += gap->row_count;
+	b->lost += gap->lost;
+	note(b, gap->first, gap->append_ms);
+	b->last = gap->last;
+	return 0;
+}
+
 void insert_name(uint32_t epoch, const char *topic, int32_t partition,
 		 const char *what, uint64_t first, uint64_t last,
 		 char name[BATCH_NAME_MAX])

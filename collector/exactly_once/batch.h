@@ -41,7 +41,9 @@ struct batch {
 	 * one was put: if they are more by now, one of its own may be nowhere.
 	 */
 	unsigned letters_given_up;
-	uint64_t lost;	/* of a gap: offsets that Kafka holds no longer */
+	/* Of a gap: offsets that Kafka holds no longer, or that nobody can
+	 * read. */
+	uint64_t lost;
 	uint64_t first; /* offsets, while not empty */
 	uint64_t last;
 	/* As its token has it: of one that is made again, offsets before
@@ -65,6 +67,9 @@ void batch_reset(struct batch *b);
 int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
 		   int64_t ts, bool in_hand, struct error *err);
 void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms);
+/* Takes in what `gap` tells of the offsets from gap->first to gap->last: those
+ * that are lost, and rows that are stored.  They count as one event. */
+int batch_note_gap(struct batch *b, const struct batch *gap, struct error *err);
 /* Counts rows that lie in the hour that starts at `start`. */
 int batch_note_hour(struct batch *b, uint32_t start, uint64_t rows,
 		    struct error *err);

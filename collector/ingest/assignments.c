@@ -93,6 +93,7 @@ static void claim(struct assignments *a, struct partition *p,
 	p->asked_ms = r->asked_ms;
 	p->repeat = r->plan.intent;
 	p->next_offset = (int64_t)r->plan.position;
+	p->append_ms = r->since_ms;
 	ranges_release(&p->stored);
 	p->stored = r->stored;
 	r->stored = (struct ranges){0};

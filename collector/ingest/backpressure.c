@@ -27,7 +27,7 @@ static void set_paused(struct backpressure *b, struct partition *p, bool paused)
 
 static bool must_pause(const struct backpressure *b, const struct partition *p)
 {
-	if (p->state != PARTITION_READING)
+	if (p->state != PARTITION_READING || p->hold.on)
 		return true;
 	/* It is sent when it is whole, not when it is full. */
 	if (p->repeat.has_batch)
@@ -84,7 +84,8 @@ void backpressure_update(struct backpressure *b, const struct partitions *all,
 		set_paused(b, p, must_pause(b, p));
 		p->urgent =
 			p->paused &&
-			row_budget_is_urgent(&b->budget, p->filling.rows.len);
+			(p->hold.on ||
+			 row_budget_is_urgent(&b->budget, p->filling.rows.len));
 		paused += p->paused;
 	}
 	metric_set(b->metrics->partitions, (int64_t)assigned);

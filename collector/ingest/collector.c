@@ -23,6 +23,7 @@
 #include "collector/ingest/partitions.h"
 #include "collector/ingest/reloader.h"
 #include "collector/ingest/schedule.h"
+#include "collector/ingest/unreadable.h"
 #include "collector/memory.h"
 #include "common/clock.h"
 #include "common/host_name.h"
@@ -77,6 +78,7 @@ struct collector {
 	struct assignments assignments;
 	struct intake intake;
 	struct housekeeping housekeeping;
+	struct unreadable unreadable;
 
 	int64_t scan_at, tick_at; /* monotonic */
 	struct log *log;
@@ -108,6 +110,14 @@ static void on_end(void *arg, const char *topic, int32_t number, int64_t offset)
 	struct collector *c = arg;
 
 	intake_end(&c->intake, topic, number, offset);
+}
+
+static void on_unreadable(void *arg, const char *topic, int32_t number,
+			  const struct kafka_unreadable *what)
+{
+	struct collector *c = arg;
+
+	unreadable_note(&c->unreadable, topic, number, what);
 }
 
 static void on_committed(void *arg, void *opaque, const struct error *err)
@@ -154,6 +164,7 @@ static void scan(struct collector *c, int64_t now)
 	kafka_consumer_serve_commits(c->consumer, 0);
 	insert_workers_serve(c->workers, 0);
 	assignments_update(&c->assignments, now);
+	unreadable_update(&c->unreadable, now);
 	inserts_update(&c->inserts, &c->partitions, now);
 	backpressure_update(&c->backpressure, &c->partitions, now);
 	kafka_consumer_keep_fetching(c->consumer);
@@ -310,6 +321,7 @@ static int open_consumer(struct collector *c, struct metrics *registry,
 		.on_assigned = on_assigned,
 		.on_revoked = on_revoked,
 		.on_end = on_end,
+		.on_unreadable = on_unreadable,
 		.on_committed = on_committed,
 		.on_state = on_state,
 		.arg = c,
@@ -435,6 +447,20 @@ static void join_intake(struct collector *c)
 	};
 }
 
+static int join_unreadable(struct collector *c, struct app *app,
+			   struct error *err)
+{
+	c->unreadable = (struct unreadable){
+		.config = c->config,
+		.log = c->log,
+		.metrics = &c->metrics,
+		.consumer = c->consumer,
+		.partitions = &c->partitions,
+		.intake = &c->intake,
+	};
+	return unreadable_open(&c->unreadable, app_health(app), err);
+}
+
 static void join_housekeeping(struct collector *c, struct app *app)
 {
 	c->housekeeping = (struct housekeeping){
@@ -472,6 +498,7 @@ static void collector_free(struct collector *c)
 	if (c->consumer)
 		kafka_consumer_close(c->consumer, CLOSE_MS);
 	insert_workers_free(c->workers);
+	unreadable_close(&c->unreadable);
 	kafka_consumer_free(c->consumer);
 	counters_intake_stop(c->counters);
 	dead_letters_free(c->dead_letters);
@@ -509,6 +536,8 @@ static struct collector *collector_new(const struct collector_config *config,
 	join_assignments(c, app);
 	join_intake(c);
 	join_housekeeping(c, app);
+	if (join_unreadable(c, app, err) < 0)
+		goto fail;
 	if (*config->kafka.topic_counters && open_counters(c, app, err) < 0)
 		goto fail;
 	c->flow_health = health_register(app_health(app), "flow");

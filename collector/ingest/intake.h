@@ -42,6 +42,15 @@ void intake_take(struct intake *in, const struct kafka_record *record);
 void intake_end(struct intake *in, const char *topic, int32_t number,
 		int64_t offset);
 
+/*
+ * Passes over gap->first to gap->last, which is where the partition stands:
+ * they are told of as a batch of their own, with an intent, or within the one
+ * that is made again, which must not end inside.  False: not yet, since a batch
+ * before it is still to be stored.
+ */
+bool intake_pass(struct intake *in, struct partition *p,
+		 const struct batch *gap);
+
 /* Goes back, where that failed before, to the first record that was not
  * taken. */
 void intake_reread(struct intake *in);

@@ -18,6 +18,7 @@ struct partition *partition_new(const char *topic, int32_t number,
 	p->next_offset = -1;
 	p->reread_from = -1;
 	p->behind = -1;
+	p->hold.pass_first = 1;
 	snprintf(labels, sizeof(labels), "topic=\"%s\",partition=\"%d\"", topic,
 		 (int)number);
 	p->lag =
@@ -26,6 +27,9 @@ struct partition *partition_new(const char *topic, int32_t number,
 	p->stopped =
 		metrics_gauge(metrics, "shortloop_collector_stopped", labels,
 			      "1 while it waits for `collector epoch`");
+	p->unreadable = metrics_gauge(
+		metrics, "shortloop_collector_unreadable", labels,
+		"1 while its next events cannot be read, and are tried again");
 	return p;
 }
 
@@ -53,6 +57,9 @@ void partition_clear(struct partition *p)
 	p->repeat = (struct intent){0};
 	p->next_offset = p->reread_from = -1;
 	p->commit.due = false;
+	partition_end_hold(p);
+	p->hold.pass_first = 1;
+	p->hold.pass_last = 0;
 	ranges_release(&p->stored);
 	batch_reset(&p->filling);
 }
@@ -65,6 +72,15 @@ void partition_restart(struct partition *p, int64_t at)
 	p->recovery.retry_at = at;
 	if (p->state != PARTITION_REVOKING)
 		p->state = PARTITION_RECOVERING;
+}
+
+void partition_end_hold(struct partition *p)
+{
+	p->hold.on = p->hold.decided = false;
+	p->hold.look = NULL;
+	p->hold.what = (struct kafka_unreadable){0};
+	batch_release(&p->hold.gap);
+	metric_set(p->unreadable, 0);
 }
 
 size_t partition_bytes(const struct partition *p)

@@ -15,10 +15,12 @@
 #include "collector/exactly_once/intent.h"
 #include "collector/exactly_once/ranges.h"
 #include "collector/exactly_once/sink.h"
+#include "common/kafka/unreadable.h"
 #include "common/metrics/metrics.h"
 
 struct batch_insert;
 struct recovery;
+struct unreadable_look;
 
 /*
  *	UNASSIGNED -> RECOVERING <-> STOPPED
@@ -79,6 +81,8 @@ struct partition {
 	int64_t asked_ms;     /* when it asked (CLOCK_BOOTTIME) */
 
 	int64_t next_offset; /* after the last record taken; -1: none yet */
+	int64_t append_ms;   /* what comes next was not stored by Kafka before
+				this; 0: not known */
 	/* Records from here on were not taken and are to be read again; -1:
 	 * none. */
 	int64_t reread_from;
@@ -88,6 +92,19 @@ struct partition {
 	 * Never set back: an insert that is under way when all that is held is
 	 * dropped compares it, too (batch.letters_given_up). */
 	atomic_uint letters_given_up;
+
+	/* What comes at next_offset cannot be read, or is not to be
+	 * (unreadable.h). */
+	struct {
+		bool on;		      /* nothing is taken */
+		bool decided;		      /* `gap` is to be passed over */
+		int64_t since, try_at;	      /* monotonic */
+		struct unreadable_look *look; /* under way; or NULL */
+		struct kafka_unreadable what; /* as last seen */
+		struct batch gap;
+		/* What an operator said comes next; first > last: nothing. */
+		uint64_t pass_first, pass_last;
+	} hold;
 
 	struct batch filling;
 	struct {
@@ -105,6 +122,7 @@ struct partition {
 
 	struct metric *lag;
 	struct metric *stopped;
+	struct metric *unreadable;
 };
 
 /* NULL: out of memory.  `topic` must outlive it. */
@@ -123,6 +141,9 @@ void partition_clear(struct partition *p);
  * `at` (monotonic) on.  One that is being revoked stays so.
  */
 void partition_restart(struct partition *p, int64_t at);
+
+/* What was held up is read on with, or looked at anew. */
+void partition_end_hold(struct partition *p);
 
 /* Bytes of rows held. */
 size_t partition_bytes(const struct partition *p);

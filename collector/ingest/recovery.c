@@ -8,6 +8,7 @@
 #include "collector/exactly_once/batch.h"
 #include "collector/exactly_once/cut.h"
 #include "collector/exactly_once/facts.h"
+#include "collector/exactly_once/gap.h"
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/stored.h"
 #include "common/clock.h"
@@ -115,27 +116,6 @@ static int ask_whether_cut(struct recovery *r, struct clickhouse *ch,
 	return 0;
 }
 
-/* Of a batch that was stored and not reported rows are there, which are told of
- * as such: nobody else will. */
-static int count_gap(struct recovery *r, struct clickhouse *ch,
-		     int64_t since_ms, struct batch *gap, struct error *err)
-{
-	struct stored_key key = key_of(r);
-	uint64_t count;
-
-	*gap = (struct batch){.first = r->plan.gap_first,
-			      .last = r->plan.position - 1,
-			      .append_ms = since_ms};
-	count = gap->last - gap->first + 1;
-	if (r->table == SINK_LINKS)
-		gap->row_count =
-			ranges_count(&r->stored, gap->first, gap->last);
-	else if (stored_hours(ch, &key, since_ms, gap, err) < 0)
-		return -1;
-	gap->lost = count > gap->row_count ? count - gap->row_count : 0;
-	return 0;
-}
-
 /* Told like a batch, so that it is behind whoever comes next. */
 static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 		      struct error *err)
@@ -154,11 +134,14 @@ static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 			       .part_count = 1};
 	/* The owner before may have told of it. */
 	struct insertion_state state = {.doubt = true, .kept_ms = INT64_MAX};
+	const struct gap_place place = {key_of(r), r->table, since_ms};
 	struct buf row = {0};
-	struct batch gap;
+	struct batch gap = {.first = r->plan.gap_first,
+			    .last = r->plan.position - 1,
+			    .append_ms = since_ms};
 	int status;
 
-	if (count_gap(r, sink_server(sink), since_ms, &gap, err) < 0) {
+	if (gap_count(&place, sink_server(sink), &gap, err) < 0) {
 		batch_release(&gap);
 		return -1;
 	}
@@ -215,6 +198,7 @@ static void recovery_run(struct insert_job *job, struct sink *sink)
 		r->status = ask_whether_cut(r, sink_server(sink), &report, err);
 	if (r->status < 0)
 		return;
+	r->since_ms = report.since_ms;
 	r->plan = plan_make(&r->facts);
 	if (r->plan.step == PLAN_READ && r->plan.gap)
 		r->status = report_gap(r, sink, report.since_ms, err);

@@ -47,6 +47,7 @@ struct recovery {
 	struct plan_facts facts;
 	struct ranges stored; /* offsets from plan_base on */
 	uint64_t lost;	      /* of a gap, offsets without a row */
+	int64_t since_ms;     /* what is behind came later; 0: not known */
 	/* What events read from there on are to be without; NULL when there is
 	 * nothing new, and once it is taken. */
 	struct forgotten *forgotten;

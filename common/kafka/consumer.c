@@ -263,6 +263,18 @@ static void count_fetched(struct kafka_consumer *c, size_t len)
 	c->mean_bytes += ((double)len - c->mean_bytes) / 1024;
 }
 
+static void report_unreadable(struct kafka_consumer *c,
+			      const rd_kafka_message_t *m)
+{
+	struct kafka_unreadable what;
+
+	/* The brokers are there: it is the partition that has a fault. */
+	kafka_watch_saw_life(c->watch);
+	kafka_unreadable_fill(&what, m);
+	c->options.on_unreadable(c->options.arg, rd_kafka_topic_name(m->rkt),
+				 m->partition, &what);
+}
+
 /* What arrives in place of a record.  Most of it passes by itself, and the
  * watch tells the rest; -1 for what does not. */
 static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
@@ -275,6 +287,10 @@ static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
 			c->options.on_end(c->options.arg,
 					  rd_kafka_topic_name(m->rkt),
 					  m->partition, m->offset);
+		return 0;
+	}
+	if (kafka_is_unreadable(m)) {
+		report_unreadable(c, m);
 		return 0;
 	}
 	if (rd_kafka_fatal_error(c->rk, text, sizeof(text)))

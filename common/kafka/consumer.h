@@ -19,6 +19,7 @@
 
 #include "common/kafka/kafka.h"
 #include "common/kafka/record.h"
+#include "common/kafka/unreadable.h"
 #include "common/metrics/metrics.h"
 
 struct kafka_consumer;
@@ -43,6 +44,15 @@ typedef void kafka_end_fn(void *arg, const char *topic, int32_t partition,
 typedef void kafka_committed_fn(void *arg, void *opaque,
 				const struct error *err);
 
+/*
+ * A batch of a partition cannot be read (unreadable.h); `what` has its first
+ * offset, and not its last.  Told again with each fetch.  Records that come
+ * after it, before a seek, are not to be believed.
+ */
+typedef void kafka_unreadable_fn(void *arg, const char *topic,
+				 int32_t partition,
+				 const struct kafka_unreadable *what);
+
 struct kafka_consumer_options {
 	const char *client_id;
 	const char *group;
@@ -52,8 +62,9 @@ struct kafka_consumer_options {
 	/* Fetched ahead over all partitions; 0: librdkafka's own. */
 	size_t fetch_bytes;
 	size_t fetch_events;
-	size_t fetch_answer;		  /* bytes, compressed */
-	kafka_end_fn *on_end;		  /* may be NULL */
+	size_t fetch_answer;  /* bytes, compressed */
+	kafka_end_fn *on_end; /* may be NULL */
+	kafka_unreadable_fn *on_unreadable;
 	kafka_committed_fn *on_committed; /* may be NULL */
 	/* As a producer's; up once the brokers answer and the group has told
 	 * this member its partitions. */

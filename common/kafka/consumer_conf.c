@@ -94,6 +94,8 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		{"enable.auto.commit", "false", false},
 		{"enable.auto.offset.store", "false", false},
 		{"enable.partition.eof", "true", false},
+		/* What was changed on its way, or on a disk, is no event. */
+		{"check.crcs", "true", true},
 		{"partition.assignment.strategy", "cooperative-sticky", false},
 		/* A topic or partition made later is seen this soon. */
 		{"topic.metadata.refresh.interval.ms", "10000", true},

@@ -1,5 +1,6 @@
 #include "common/kafka/reader.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@ struct kafka_reader {
 	int64_t next, end;
 	uint64_t taken;
 	bool open;
+	kafka_reader_unreadable_fn *on_unreadable;
+	void *arg;
+	const atomic_bool *stop; /* or NULL */
 };
 
 /* Its complaints come with the records. */
@@ -55,6 +59,10 @@ enum {
 	POLL_MS = 200,
 	SILENCE_MS = 30000, /* longer than a broker takes to start */
 	WAKE_EVERY = 8192,  /* records; less than half of what is fetched */
+	/* What may be the network's fault is read so often before it is passed
+	 * over. */
+	TRIES = 4,
+	TRY_AGAIN_MS = 500,
 };
 
 /* --- building ---------------------------------------------------------- */
@@ -80,6 +88,9 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 		{"enable.partition.eof", "true"},
 		{"auto.offset.reset", "error"},
 		{"isolation.level", "read_committed"},
+		{"check.crcs", "true"},
+		/* What cannot be read is looked at again and again. */
+		{"fetch.error.backoff.ms", "5"},
 		/* Little at a time: an answer can unpack to 255 times its
 		 * size (lz4), and librdkafka adds some 350 bytes to each
 		 * record. */
@@ -147,13 +158,24 @@ void kafka_reader_free(struct kafka_reader *r)
 
 /* --- a stretch --------------------------------------------------------- */
 
+/* Reads on from r->next. */
+static int assign(struct kafka_reader *r, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		kafka_one_partition(r->topic, r->partition, r->next);
+	rd_kafka_resp_err_t code = rd_kafka_assign(r->rk, list);
+
+	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	r->open = false;
+	return refuse(r, "reading", r->topic, r->partition, code, err);
+}
+
 int kafka_reader_open(struct kafka_reader *r, const char *topic,
 		      int32_t partition, int64_t first, int64_t end,
 		      struct error *err)
 {
-	rd_kafka_topic_partition_list_t *list;
-	rd_kafka_resp_err_t code;
-
 	free(r->topic);
 	r->topic = strdup(topic);
 	if (!r->topic)
@@ -162,39 +184,55 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
 	r->next = first;
 	r->end = end;
 	r->open = first < end;
-	if (!r->open)
-		return 0;
-	list = kafka_one_partition(topic, partition, first);
-	code = rd_kafka_assign(r->rk, list);
-	rd_kafka_topic_partition_list_destroy(list);
-	if (!code)
-		return 0;
-	r->open = false;
-	return refuse(r, "reading", topic, partition, code, err);
+	return r->open ? assign(r, err) : 0;
 }
 
-/* 1 the stretch is at its end, 0 it goes on, -1 it cannot. */
-static int judge_event(struct kafka_reader *r, const rd_kafka_message_t *m,
-		       struct error *err)
+void kafka_reader_on_unreadable(struct kafka_reader *r,
+				kafka_reader_unreadable_fn *fn, void *arg)
 {
+	r->on_unreadable = fn;
+	r->arg = arg;
+}
+
+void kafka_reader_stop_when(struct kafka_reader *r, const atomic_bool *stop)
+{
+	r->stop = stop;
+}
+
+/* What comes next of a partition. */
+enum came {
+	CAME_NOTHING, /* that matters */
+	CAME_RECORD,
+	CAME_END,
+	CAME_UNREADABLE,
+	CAME_FAILURE,
+};
+
+static enum came judge_event(struct kafka_reader *r,
+			     const rd_kafka_message_t *m, struct error *err)
+{
+	if (kafka_is_unreadable(m))
+		return CAME_UNREADABLE;
 	switch (m->err) {
 	case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-		return 1;
+		return CAME_END;
 	case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-		return error_set_retriable(
+		error_set_retriable(
 			err, ERROR_CONFLICT,
 			"kafka dropped what was to be read of %s %d from %lld "
 			"on: look again",
 			r->topic, (int)r->partition, (long long)r->next);
+		return CAME_FAILURE;
 	case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
 	case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
 	case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-		return error_set(err, ERROR_REMOTE, "kafka: %s",
-				 rd_kafka_message_errstr(m));
+		error_set(err, ERROR_REMOTE, "kafka: %s",
+			  rd_kafka_message_errstr(m));
+		return CAME_FAILURE;
 	default:
 		strncpy(r->said, rd_kafka_message_errstr(m),
 			sizeof(r->said) - 1);
-		return 0;
+		return CAME_NOTHING;
 	}
 }
 
@@ -211,6 +249,175 @@ static void keep_fetching(struct kafka_reader *r)
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
+/* The message is the caller's to destroy, but of CAME_FAILURE. */
+static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
+		       struct error *err)
+{
+	int64_t until = clock_monotonic_ms() + SILENCE_MS;
+	enum came came = CAME_NOTHING;
+	rd_kafka_message_t *m = NULL;
+
+	while (clock_monotonic_ms() < until &&
+	       !(r->stop && atomic_load(r->stop))) {
+		m = rd_kafka_consumer_poll(r->rk, POLL_MS);
+		if (m)
+			came = m->err ? judge_event(r, m, err) : CAME_RECORD;
+		if (came != CAME_NOTHING)
+			break;
+		if (m)
+			rd_kafka_message_destroy(m);
+		m = NULL;
+	}
+	if (came == CAME_FAILURE)
+		rd_kafka_message_destroy(m);
+	*ret = m;
+	if (came != CAME_NOTHING)
+		return came;
+	error_set_retriable(err, ERROR_REMOTE,
+			    "kafka: %s %d: nothing came for %d s%s%s", r->topic,
+			    (int)r->partition, SILENCE_MS / 1000,
+			    *r->said ? ": " : "", r->said);
+	return CAME_FAILURE;
+}
+
+/* --- what cannot be read ---------------------------------------------------
+ *
+ * librdkafka names the first offset of a batch that it cannot read, and the
+ * same one wherever in the batch a fetch begins.  So the batch's last offset is
+ * searched for: what has it as its first still belongs to it.
+ */
+
+/* Does a fetch from `offset` meet the batch that begins at `first`? */
+static int is_in_batch(struct kafka_reader *r, int64_t offset, int64_t first,
+		       bool *ret, struct error *err)
+{
+	rd_kafka_message_t *m;
+	enum came came;
+
+	r->next = offset;
+	if (assign(r, err) < 0)
+		return -1;
+	came = await(r, &m, err);
+	if (came == CAME_FAILURE)
+		return -1;
+	*ret = came == CAME_UNREADABLE && m->offset == first;
+	rd_kafka_message_destroy(m);
+	return 0;
+}
+
+/* The last offset of the batch at u->first. */
+static int find_last(struct kafka_reader *r, struct kafka_unreadable *u,
+		     struct error *err)
+{
+	int64_t batch = u->first;
+	int64_t in = r->next > batch ? r->next : batch, out = in, at;
+	int64_t step = 1, low = 0, end = 0;
+	bool is_in = true;
+
+	if (kafka_reader_bounds(r, r->topic, r->partition, &low, &end, err) < 0)
+		return -1;
+	for (; is_in; step *= 2) {
+		out = in + step;
+		is_in = false;
+		/* Beyond the log's end there is nothing to ask for. */
+		if (out >= end)
+			out = end;
+		else if (is_in_batch(r, out, batch, &is_in, err) < 0)
+			return -1;
+		if (is_in)
+			in = out;
+	}
+	while (out - in > 1) {
+		at = in + (out - in) / 2;
+		if (is_in_batch(r, at, batch, &is_in, err) < 0)
+			return -1;
+		*(is_in ? &in : &out) = at;
+	}
+	u->last = in;
+	return 0;
+}
+
+/* Reads the batch again: 1: it can be read now, or there is another one. */
+static int try_again(struct kafka_reader *r, int64_t offset,
+		     const struct kafka_unreadable *u, struct error *err)
+{
+	static const struct timespec pause = {.tv_nsec =
+						      TRY_AGAIN_MS * 1000000L};
+	bool is_there = true;
+
+	for (int i = 1; u->may_heal && is_there && i < TRIES; i++) {
+		nanosleep(&pause, NULL);
+		if (is_in_batch(r, offset, u->first, &is_there, err) < 0)
+			return -1;
+	}
+	return !is_there;
+}
+
+/* Of the batch that `m` tells of, from `offset` on.  As kafka_reader_probe; the
+ * reader stands anywhere. */
+static int look_at_batch(struct kafka_reader *r, int64_t offset,
+			 const rd_kafka_message_t *m,
+			 struct kafka_unreadable *ret, struct error *err)
+{
+	int status;
+
+	kafka_unreadable_fill(ret, m);
+	status = try_again(r, offset, ret, err);
+	if (status)
+		return status;
+	r->next = offset;
+	if (find_last(r, ret, err) < 0)
+		return -1;
+	if (ret->first < offset)
+		ret->first = offset;
+	return 0;
+}
+
+/* Goes on behind the batch, or where it is if it can be read now. */
+static int pass_over(struct kafka_reader *r, const rd_kafka_message_t *m,
+		     struct error *err)
+{
+	int64_t offset = r->next;
+	struct kafka_unreadable what;
+	int status = look_at_batch(r, offset, m, &what, err);
+
+	if (status < 0)
+		return -1;
+	r->next = offset;
+	if (status == 0) {
+		r->next = what.last + 1;
+		if (what.last >= r->end)
+			what.last = r->end - 1;
+		if (r->on_unreadable && what.first <= what.last)
+			r->on_unreadable(r->arg, r->topic, r->partition, &what);
+	}
+	return r->next < r->end ? assign(r, err) : 0;
+}
+
+int kafka_reader_probe(struct kafka_reader *r, const char *topic,
+		       int32_t partition, int64_t offset,
+		       struct kafka_unreadable *ret, struct error *err)
+{
+	rd_kafka_message_t *m;
+	enum came came;
+	int status = 1;
+
+	if (kafka_reader_open(r, topic, partition, offset, INT64_MAX, err) < 0)
+		return -1;
+	came = await(r, &m, err);
+	if (came == CAME_UNREADABLE)
+		status = look_at_batch(r, offset, m, ret, err);
+	if (came == CAME_FAILURE)
+		status = -1;
+	else
+		rd_kafka_message_destroy(m);
+	r->open = false;
+	rd_kafka_assign(r->rk, NULL);
+	return status;
+}
+
+/* --- records ------------------------------------------------------------- */
+
 /* A record of the stretch: 1; what lies behind it ends it: 0. */
 static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 		struct kafka_record *ret_record)
@@ -225,40 +432,40 @@ static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 	return 1;
 }
 
-static int await(struct kafka_reader *r, struct kafka_record *ret_record,
-		 struct error *err)
+static int read_next(struct kafka_reader *r, struct kafka_record *ret_record,
+		     struct error *err)
 {
-	int64_t until = clock_monotonic_ms() + SILENCE_MS;
 	rd_kafka_message_t *m;
-	int judged;
+	int status = 0;
 
-	while (clock_monotonic_ms() < until) {
-		m = rd_kafka_consumer_poll(r->rk, POLL_MS);
-		if (m && !m->err)
+	/* The last offset may be a hole; but when it is a record, there is
+	 * nothing to wait for behind it. */
+	while (status == 0 && r->next < r->end) {
+		switch (await(r, &m, err)) {
+		case CAME_RECORD:
 			return take(r, m, ret_record);
-		judged = m ? judge_event(r, m, err) : 0;
-		if (m)
+		case CAME_UNREADABLE:
+			status = pass_over(r, m, err);
 			rd_kafka_message_destroy(m);
-		if (judged)
-			return judged < 0 ? -1 : 0;
+			break;
+		case CAME_END:
+			rd_kafka_message_destroy(m);
+			return 0;
+		default:
+			return -1;
+		}
 	}
-	return error_set_retriable(
-		err, ERROR_REMOTE, "kafka: %s %d: nothing came for %d s%s%s",
-		r->topic, (int)r->partition, SILENCE_MS / 1000,
-		*r->said ? ": " : "", r->said);
+	return status;
 }
 
 int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
 		      struct error *err)
 {
-	int status = 0;
+	int status;
 
 	if (!r->open)
 		return 0;
-	/* The last offset may be a hole; but when it is a record, there is
-	 * nothing to wait for behind it. */
-	if (r->next < r->end)
-		status = await(r, ret_record, err);
+	status = read_next(r, ret_record, err);
 	if (status <= 0) {
 		r->open = false;
 		rd_kafka_assign(r->rk, NULL);

@@ -3,16 +3,19 @@
  *
  * For those who look at what Kafka holds rather than take it: nothing is
  * joined, nothing committed.  One stretch at a time.  Not thread-safe.  Records
- * of transactions that were not committed are not seen.
+ * of transactions that were not committed are not seen.  What cannot be read
+ * (unreadable.h) is passed over, at exactly its offsets.
  */
 #ifndef COMMON_KAFKA_READER_H
 #define COMMON_KAFKA_READER_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "common/kafka/consumer_commit.h"
 #include "common/kafka/kafka.h"
 #include "common/kafka/record.h"
+#include "common/kafka/unreadable.h"
 
 struct kafka_reader;
 
@@ -60,5 +63,27 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
  */
 int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
 		      struct error *err);
+
+/* What kafka_reader_next passes over is told before it returns; none is told of
+ * if `fn` is NULL. */
+typedef void kafka_reader_unreadable_fn(void *arg, const char *topic,
+					int32_t partition,
+					const struct kafka_unreadable *what);
+void kafka_reader_on_unreadable(struct kafka_reader *r,
+				kafka_reader_unreadable_fn *fn, void *arg);
+
+/* Another thread may set *stop, which outlives the reader: what waits for a
+ * record then fails soon. */
+void kafka_reader_stop_when(struct kafka_reader *r, const atomic_bool *stop);
+
+/*
+ * Can the record at `offset`, or the next one there is, be read?  1: it can, or
+ * there is none yet; 0: it cannot, and *ret is the rest of its batch from
+ * `offset` on; -1: the brokers are silent (retriable).  Gives up a stretch that
+ * was begun.
+ */
+int kafka_reader_probe(struct kafka_reader *r, const char *topic,
+		       int32_t partition, int64_t offset,
+		       struct kafka_unreadable *ret, struct error *err);
 
 #endif

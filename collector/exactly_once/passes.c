@@ -1,0 +1,105 @@
+#include "collector/exactly_once/passes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/clickhouse/rows.h"
+
+void passes_release(struct passes *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->items[i].topic);
+	free(p->items);
+	*p = (struct passes){0};
+}
+
+static int add(void *arg, char **fields, struct error *err)
+{
+	struct passes *p = arg;
+	struct pass *items;
+	char *topic = strdup(fields[0]);
+
+	items = realloc(p->items, (p->count + 1) * sizeof(*items));
+	if (items)
+		p->items = items;
+	if (!items || !topic) {
+		free(topic);
+		return error_set_nomem(err);
+	}
+	items[p->count++] = (struct pass){
+		.topic = topic,
+		.partition = (int32_t)tsv_u64(fields[1]),
+		.epoch = (uint32_t)tsv_u64(fields[2]),
+		.first = tsv_u64(fields[3]),
+		.last = tsv_u64(fields[4]) - 1,
+	};
+	return 0;
+}
+
+int passes_load(struct clickhouse *ch, struct passes *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT DISTINCT topic, partition, epoch, gap, next "
+		"FROM ingest_epochs WHERE decision = 'pass' AND gap < next";
+
+	*ret = (struct passes){0};
+	if (clickhouse_rows(ch, sql, NULL, "snnnn", add, ret, err) < 0)
+		return error_wrap(err, "ingest_epochs");
+	return 0;
+}
+
+const struct pass *passes_next(const struct passes *p, const char *topic,
+			       int32_t partition, uint32_t epoch, uint64_t from)
+{
+	const struct pass *next = NULL;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct pass *one = &p->items[i];
+
+		if (one->partition != partition || one->epoch != epoch ||
+		    one->last < from || strcmp(one->topic, topic) != 0)
+			continue;
+		if (!next || one->first < next->first)
+			next = one;
+	}
+	return next;
+}
+
+int passes_note(struct clickhouse *ch, const struct pass *pass,
+		const char *reason, struct error *err)
+{
+	static const char sql[] =
+		"INSERT INTO ingest_epochs (topic, partition, epoch, decision, "
+		"next, gap, reason, decided_at, decided_by) SELECT "
+		"{topic:String}, {partition:UInt32}, {epoch:UInt32}, 'pass', "
+		"{next:UInt64}, {gap:UInt64}, {reason:String}, now64(3, "
+		"'UTC'), currentUser()";
+	struct buf topic = {0}, why = {0};
+	char partition[16], epoch[16], next[24], gap[24];
+	int status;
+
+	snprintf(partition, sizeof(partition), "%" PRId32, pass->partition);
+	snprintf(epoch, sizeof(epoch), "%" PRIu32, pass->epoch);
+	snprintf(next, sizeof(next), "%" PRIu64, pass->last + 1);
+	snprintf(gap, sizeof(gap), "%" PRIu64, pass->first);
+	clickhouse_escape(&topic, pass->topic, strlen(pass->topic));
+	clickhouse_escape(&why, reason, strlen(reason));
+	const struct clickhouse_param params[] = {
+		{"param_topic", topic.data},
+		{"param_partition", partition},
+		{"param_epoch", epoch},
+		{"param_next", next},
+		{"param_gap", gap},
+		{"param_reason", why.data},
+		{NULL, NULL}};
+
+	status = topic.failed || why.failed
+			 ? error_set_nomem(err)
+			 : clickhouse_query(ch, sql, params, NULL, err);
+	buf_free(&topic);
+	buf_free(&why);
+	return status;
+}
