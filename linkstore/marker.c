@@ -62,21 +62,38 @@ static bool next_text(struct cursor *c, char *to, size_t size)
 	return true;
 }
 
+/* "o", "c", or "o2": open, with two blocked links. */
+static bool next_state(struct cursor *c, struct link_marker *ret)
+{
+	struct cursor number;
+	const char *text;
+	int64_t blocked = 0;
+	size_t len;
+
+	if (!next_field(c, &text, &len) || !memchr("oc", text[0], 2))
+		return false;
+	number = (struct cursor){text + 1, text + len};
+	if (len > 1 && (text[0] != 'o' || len > 10 ||
+			!next_number(&number, &blocked) || !blocked))
+		return false;
+	ret->open = text[0] == 'o';
+	ret->blocked = (uint32_t)blocked;
+	return true;
+}
+
 bool marker_parse(const char *text, size_t len, struct link_marker *ret_marker)
 {
 	struct cursor c = {text, text + len};
 	struct link_marker m;
 	int64_t generation;
-	char state[2];
 
 	if (!next_number(&c, &generation) || generation > UINT32_MAX ||
-	    !next_text(&c, state, sizeof(state)) || !strchr("oc", state[0]) ||
+	    !next_state(&c, &m) ||
 	    !next_text(&c, m.class_name, sizeof(m.class_name)) ||
 	    !next_number(&c, &m.opened) || !next_time(&c, &m.end) ||
 	    !next_text(&c, m.holder, sizeof(m.holder)) || c.at != c.end)
 		return false;
 	m.generation = (uint32_t)generation;
-	m.open = state[0] == 'o';
 	*ret_marker = m;
 	return true;
 }

@@ -181,6 +181,7 @@ static const char close_lost[] =
 ;
 static const char judge_link[] =
 #include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_record.lua.inc"
 #include "linkstore/scripts/judge_link.lua.inc"
 ;
 static const char standalone_create[] =

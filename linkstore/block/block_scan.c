@@ -81,6 +81,9 @@ static void judge(struct pass *p, size_t at, const struct redis_value *value)
 		look.state =
 			marker_ended(&m, p->now) ? BLOCK_ENDED : BLOCK_LIVE;
 		look.end = m.end;
+		look.has_blocked = m.open && m.blocked;
+		if (look.has_blocked && m.end < p->now)
+			look.end = p->now + MARKER_LOOK_AGAIN;
 		look.opened = m.opened;
 	} else if (value->type != REDIS_VALUE_NIL) {
 		p->failed = true;

@@ -23,9 +23,12 @@ enum block_state {
 
 struct block_scan {
 	enum block_state state;
-	int64_t end;	     /* ms, DURATION_NEVER; LOST: 0 */
+	/* ms, DURATION_NEVER; LOST: 0.  LIVE for blocked links only: when to
+	 * look again (MARKER_LOOK_AGAIN). */
+	int64_t end;
 	int64_t opened;	     /* ms; LOST: 0; not told by block_scan_close */
 	uint32_t generation; /* the marker's */
+	bool has_blocked;    /* links; not told by block_scan_close */
 };
 
 /* Reads the markers of these blocks in pipelines; changes nothing.  Blocks

@@ -25,6 +25,7 @@ const char *link_trouble_text(enum link_trouble trouble)
 		[LINK_CLOSED] = "its block is closed",
 		[LINK_OTHER_OWNER] = "its block has another generation",
 		[LINK_OUTLIVES] = "it ends after its block",
+		[LINK_UNCOUNTED] = "it is blocked, and its block may end",
 	};
 
 	return texts[trouble];
@@ -81,6 +82,8 @@ static enum link_trouble judge_marker(const struct link_facts *facts,
 		return LINK_OTHER_OWNER;
 	if (!m.open)
 		return LINK_CLOSED;
+	if (facts->blocked)
+		return m.blocked ? LINK_SOUND : LINK_UNCOUNTED;
 	if (m.end == DURATION_NEVER)
 		return LINK_SOUND;
 	return facts->expires == DURATION_NEVER ||
@@ -181,12 +184,13 @@ static int ask_again(const struct link_check *check, uint64_t cursor,
 	c.keys = 2;
 	if (command_run(&c, check->redis, &reply, err) < 0)
 		return -1;
-	if (!reply_is_array(reply, 4)) {
+	if (!reply_is_array(reply, 5)) {
 		status = reply_malformed("judge_link", err);
 	} else {
 		facts.expires = expires_of(reply_number(reply, 0, -2));
 		facts.head = text_of(reply->element[1], &facts.head_len);
 		facts.marker = text_of(reply->element[2], &facts.marker_len);
+		facts.blocked = reply_number(reply, 4, 0) == 1;
 		*ret_trouble = link_judge(check->space, cursor, key->str,
 					  key->len, &facts, ret_block);
 	}

@@ -12,6 +12,7 @@
 #ifndef LINKSTORE_BLOCK_LINK_CHECK_H
 #define LINKSTORE_BLOCK_LINK_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ enum link_trouble {
 	LINK_CLOSED,	     /* its block is closed */
 	LINK_OTHER_OWNER,    /* of another generation than its block */
 	LINK_OUTLIVES,	     /* it ends after its block */
+	LINK_UNCOUNTED,	     /* it is blocked, and its block does not know */
 };
 
 /* "its block is closed" */
@@ -43,6 +45,7 @@ struct link_facts {
 	size_t head_len;
 	const char *marker; /* its text */
 	size_t marker_len;
+	bool blocked; /* the link is, as far as is known: it does not end */
 };
 
 /* Pure: what is wrong with the link of this key. `cursor`: the first block

@@ -22,6 +22,20 @@ void link_edit_prepare(const Shortloop__Link *before,
 			ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl;
 }
 
+void link_edit_keep_life(const Shortloop__Link *before,
+			 const struct link_class *ttl, int64_t left,
+			 Shortloop__Link *after)
+{
+	bool ends = left != DURATION_NEVER && left > 0;
+
+	if (after->state != SHORTLOOP__LINK_STATE__LINK_BLOCKED || ttl)
+		after->life_left_ms = 0;
+	else if (before->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED)
+		after->life_left_ms = before->life_left_ms;
+	else
+		after->life_left_ms = ends ? (uint64_t)left : 0;
+}
+
 void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 			 uint64_t changed_ms, Shortloop__Link *ret_after)
 {
@@ -46,6 +60,7 @@ static size_t weight(const Shortloop__Link *link)
 	bare.version = 0;
 	bare.ttl_class = unconst("");
 	bare.ttl_ms = 0;
+	bare.life_left_ms = 0;
 	bare.state = SHORTLOOP__LINK_STATE__LINK_LIVE;
 	return shortloop__link__get_packed_size(&bare);
 }
@@ -73,18 +88,37 @@ static int check(const struct link_target *target,
 			 target->code);
 }
 
+/* The life of a blocked link that is let go, in ms. */
+static int64_t life_again(const Shortloop__Link *before,
+			  const struct link_class *ttl)
+{
+	uint64_t ms =
+		before->life_left_ms ? before->life_left_ms : before->ttl_ms;
+
+	if (ttl)
+		return ttl->ttl;
+	return ms ? (int64_t)ms : DURATION_NEVER;
+}
+
 static void put_life(struct command *c, const struct link_target *target,
+		     const Shortloop__Link *before,
 		     const Shortloop__Link *after, const struct link_class *ttl)
 {
 	const struct links_config *config =
 		linkstore_config(target->space->store);
-	bool deletes = after->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+	bool is_let_go = before->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
+			 after->state == SHORTLOOP__LINK_STATE__LINK_LIVE;
 
-	command_text(c, deletes ? "tombstone" : ttl ? "life" : "keep");
-	if (deletes)
+	if (after->state == SHORTLOOP__LINK_STATE__LINK_DELETED) {
+		command_text(c, "tombstone");
 		command_time(c, config->quarantine);
-	else
-		command_time(c, ttl ? ttl->ttl : 0);
+	} else if (ttl || is_let_go) {
+		command_text(c, "life");
+		command_time(c, life_again(before, ttl));
+	} else {
+		command_text(c, "keep");
+		command_time(c, 0);
+	}
 }
 
 static int build(struct command *c, const struct link_target *target,
@@ -109,7 +143,7 @@ static int build(struct command *c, const struct link_target *target,
 	command_number(c, before->version);
 	command_number(c, before->generation);
 	command_arg(c, record, len);
-	put_life(c, target, after, ttl);
+	put_life(c, target, before, after, ttl);
 	command_quarantine(c, target);
 	free(record);
 	return 0;

@@ -28,6 +28,15 @@ void link_edit_prepare(const Shortloop__Link *before,
 		       const struct link_class *ttl, Shortloop__Link *after);
 
 /*
+ * Fills, once the state of `after` is set, what a blocked link keeps of its
+ * life: `left` (ms, DURATION_NEVER), as the look-up of `before` said, or all of
+ * a new `ttl`.  A blocked link itself does not end.
+ */
+void link_edit_keep_life(const Shortloop__Link *before,
+			 const struct link_class *ttl, int64_t left,
+			 Shortloop__Link *after);
+
+/*
  * Makes the tombstone of a link: what link_edit_prepare fills, and state,
  * owner, account, creator, editor and changed_ms; nothing of where it led.  Its
  * texts are `before`'s and `editor`.
@@ -40,8 +49,10 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
  * `ttl` NULL: the link ends when it would have ended; else it lives that long
  * from now on, the end of its block being raised first when need be, so that a
  * link of class `never` keeps its whole block.  An `after` of state
- * LINK_DELETED is a deletion, whose `ttl` does not count.  Nothing is kept of
- * the arguments.
+ * LINK_DELETED is a deletion, whose `ttl` does not count.  One of state
+ * LINK_BLOCKED does not end, and neither does its block; one that was blocked
+ * and is live again has what life_left_ms of `before` says from now on.
+ * Nothing is kept of the arguments.
  *
  * `expires` (ms by Redis' clock, DURATION_NEVER) counts only when err is NULL.
  * ERROR_NOTFOUND: the link is gone, or the code another's.  ERROR_CONFLICT: it

@@ -1,6 +1,7 @@
 -- Promise 8, in the blocks' slot.  Closes those of these blocks that have ended,
 -- whatever was read of them before; a link is there through the millisecond that
--- it ends in.  A closed marker of a lower generation belongs to a block whose
+-- it ends in, and a block with a blocked link has not ended: it is looked at
+-- again a day later (MARKER_LOOK_AGAIN).  A closed marker of a lower generation belongs to a block whose
 -- holder never opened it: it takes the granted generation, so that a late open
 -- fails.  Replies state (0 lost, 1 closed, 2 live), end,
 -- generation of each.  It is called for blocks by the million, so that markers are
@@ -13,8 +14,8 @@ local texts = redis.call('MGET', unpack(KEYS))
 -- State, end and generation, and what is to be written: the whole marker, or
 -- where the c belongs.  All are read before the first is written.
 local function judge(key, text)
-  local had, letter, ends =
-    string.match(text, '^(%d+) ([oc]) %S+ %d+ (%S+) ')
+  local had, letter, blocked, ends =
+    string.match(text, '^(%d+) ([oc])(%d*) %S+ %d+ (%S+) ')
   local generation = tonumber(had)
   ends = generation and time_value(ends)
   if not ends then
@@ -23,6 +24,7 @@ local function judge(key, text)
   if letter == 'o' and ends >= now then
     return 2, time_reply(ends), generation
   end
+  if blocked ~= '' then return 2, now + 86400000, generation end
   if generation < granted then
     return 1, 0, granted, ARGV[1] .. ' c' .. string.sub(text, #had + 3)
   end

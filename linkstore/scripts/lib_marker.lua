@@ -1,9 +1,11 @@
--- A range marker: "generation o|c class opened end holder".
+-- A range marker: "generation o|c class opened end holder".  Behind the o stands
+-- how many blocked links the block has, when it has any: it does not end while
+-- it has one, whatever its end says.
 local function read_marker(key)
   local text = redis.call('GET', key)
   if not text then return nil end
-  local generation, state, class, opened, ends, holder =
-    string.match(text, '^(%d+) ([oc]) (%S+) (%d+) (%S+) (.*)$')
+  local generation, state, blocked, class, opened, ends, holder =
+    string.match(text, '^(%d+) ([oc])(%d*) (%S+) (%d+) (%S+) (.*)$')
   ends = ends and time_value(ends)
   if not ends then
     error({err = 'DAMAGED the marker ' .. key .. ' is damaged'})
@@ -11,10 +13,13 @@ local function read_marker(key)
   return {
     generation = tonumber(generation), open = state == 'o', class = class,
     opened = tonumber(opened), ends = ends, holder = holder,
+    blocked = tonumber(blocked) or 0,
   }
 end
 
 local function write_marker(key, m)
-  redis.call('SET', key, string.format('%d %s %s %.0f %s %s', m.generation,
-    m.open and 'o' or 'c', m.class, m.opened, time_text(m.ends), m.holder))
+  local blocked = m.open and m.blocked or 0
+  redis.call('SET', key, string.format('%d %s%s %s %.0f %s %s', m.generation,
+    m.open and 'o' or 'c', blocked > 0 and string.format('%d', blocked) or '',
+    m.class, m.opened, time_text(m.ends), m.holder))
 end

@@ -24,16 +24,17 @@ local function record_version(record)
   return (varint(record, at + 1))
 end
 
--- Is it a tombstone?  Up to the state, field 8, a record has only numbers and
--- texts.
-local function is_deleted(record)
+local LIVE, DELETED, BLOCKED = 0, 1, 2
+
+-- Up to the state, field 8, a record has only numbers and texts.
+local function record_state(record)
   local at, tag, value = 10, 0, 0
   while at <= #record and tag < 0x40 do
     tag, at = varint(record, at)
     value, at = varint(record, at)
     if tag % 8 == 2 then at = at + value end
   end
-  return tag == 0x40 and value == 1
+  return tag == 0x40 and value or LIVE
 end
 
 -- The count of a link's visits lives exactly as long as the link, or its

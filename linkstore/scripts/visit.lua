@@ -6,7 +6,7 @@
 -- Replies {1 counted|0 no visit is left|2 no fetch is, visits} or {-1, 0}: the
 -- link is gone, deleted or another's.
 local there = redis.call('GET', KEYS[1])
-if not is_link(there, ARGV[1]) or is_deleted(there) then
+if not is_link(there, ARGV[1]) or record_state(there) == DELETED then
   return {-1, 0}
 end
 local used = tonumber(redis.call('HGET', KEYS[2], 'visits') or 0)

@@ -92,8 +92,9 @@ static int judge_live(struct pass *s, uint64_t block,
 	if (carries == CARRIES_ANOTHER)
 		return 0;
 	/* Links without an end leave at least a tombstone: without any, no code
-	 * was ever stored. */
-	if (look->end == DURATION_NEVER)
+	 * was ever stored.  When a blocked link is let go nobody knows. */
+	if (look->end == DURATION_NEVER ||
+	    (look->has_blocked && carries == CARRIES_IT))
 		s->found.endless += carries == CARRIES_IT;
 	else
 		note_last(s, &s->found.live, look->end);

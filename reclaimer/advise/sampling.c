@@ -157,7 +157,8 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 	    count_neighbours(d, block, groups, err) < 0 ||
 	    weigh(d, block, err) < 0)
 		return -1;
-	estimate_add(&s->figures, d->ends, look->marker.end, d->now, groups);
+	estimate_add(&s->figures, d->ends, marker_last_end(&look->marker),
+		     d->now, groups);
 	if (s->pause(s->arg, s->figures.blocks, s->wanted))
 		return error_set_retriable(err, ERROR_STOPPED, "interrupted");
 	return 0;

@@ -87,4 +87,34 @@ static inline void delete_link(struct fixture *f, const struct link_target *t)
 	await_release(&read.link);
 }
 
+/* Blocks a link, or lets it go, as one who moderates does. */
+static inline int try_moderate(struct fixture *f, const struct link_target *t,
+			       bool blocked, const struct link_class *ttl,
+			       int64_t *ret_expires)
+{
+	struct link_answer read = read_link(f, t);
+	Shortloop__Link after = *read.link;
+	int status;
+
+	link_edit_prepare(read.link, ttl, &after);
+	after.state = blocked ? SHORTLOOP__LINK_STATE__LINK_BLOCKED
+			      : SHORTLOOP__LINK_STATE__LINK_LIVE;
+	after.editor = text_of("the one who moderates");
+	after.changed_ms = 1700000000000;
+	link_edit_keep_life(read.link, ttl, read.ttl_left, &after);
+	status = await_edit(f->await, t, read.link, &after, ttl, ret_expires,
+			    &f->err);
+	await_release(&read.link);
+	return status;
+}
+
+static inline int64_t moderate(struct fixture *f, const struct link_target *t,
+			       bool blocked)
+{
+	int64_t expires = 0;
+
+	must(f, try_moderate(f, t, blocked, NULL, &expires));
+	return expires;
+}
+
 #endif

@@ -24,24 +24,6 @@ static void must_be_refused(struct fixture *f, int status)
 		fail_msg("unexpected: %s", f->err.text);
 }
 
-static int block(struct fixture *f, const struct link_target *t, bool blocked)
-{
-	struct link_answer read = read_link(f, t);
-	Shortloop__Link after = *read.link;
-	int64_t expires;
-	int status;
-
-	link_edit_prepare(read.link, NULL, &after);
-	after.state = blocked ? SHORTLOOP__LINK_STATE__LINK_BLOCKED
-			      : SHORTLOOP__LINK_STATE__LINK_LIVE;
-	after.editor = text_of("the one who moderates");
-	after.changed_ms = 1700000000000;
-	status = await_edit(f->await, t, read.link, &after, NULL, &expires,
-			    &f->err);
-	await_release(&read.link);
-	return status;
-}
-
 static void a_link_is_blocked_and_deleted(void **state)
 {
 	struct fixture *f = *state;
@@ -50,9 +32,9 @@ static void a_link_is_blocked_and_deleted(void **state)
 			   alone = store_alias(f, 7);
 
 	fill(f);
-	must(f, block(f, &in_block, true));
-	must(f, block(f, &alone, true));
-	must(f, block(f, &alone, false));
+	moderate(f, &in_block, true);
+	moderate(f, &alone, true);
+	moderate(f, &alone, false);
 	delete_link(f, &in_block);
 	delete_link(f, &alone);
 }

@@ -67,6 +67,7 @@ static void a_link_against_its_marker_is_found(void **state)
 		{"2 o 1d 1 never h", LINK_OTHER_OWNER},
 		{"1 c 1d 1 never h", LINK_CLOSED},
 		{"1 o 1d 1 9 h", LINK_OUTLIVES},
+		{"1 o1 1d 1 9 h", LINK_OUTLIVES}, /* another is blocked */
 		{"damaged", LINK_UNMARKED},
 		{"1 o 1d 1 never h", LINK_SOUND},
 	};
@@ -86,6 +87,21 @@ static void a_link_against_its_marker_is_found(void **state)
 	redis_server_number(&f->server, "SET cursor:{s5} 0");
 	check(f, &seen);
 	assert_int_equal(seen.last, LINK_NEVER_ISSUED);
+}
+
+static void a_blocked_link_is_sound_where_its_block_knows_of_it(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	struct link_target t = store_link(f, &b, 7);
+	struct seen seen;
+
+	moderate(f, &t, true);
+	check(f, &seen);
+	assert_int_equal(seen.count, 0);
+	set_marker(f, "1 o 1d 1 9999999999999 h");
+	check(f, &seen);
+	assert_int_equal(seen.last, LINK_UNCOUNTED);
 }
 
 static void an_endless_link_outlives_a_block_that_ends(void **state)
@@ -306,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(links_within_their_blocks_are_sound),
 		TEST(a_link_against_its_marker_is_found),
+		TEST(a_blocked_link_is_sound_where_its_block_knows_of_it),
 		TEST(an_endless_link_outlives_a_block_that_ends),
 		TEST(any_key_is_judged_without_harm),
 		TEST(each_code_tells_when_it_ends),
