@@ -221,6 +221,17 @@ static const char quota_give[] =
 	WHEN_FULL
 #include "linkstore/scripts/quota_give.lua.inc"
 ;
+static const char url_block[] =
+	WHEN_FULL
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_blocked.lua.inc"
+#include "linkstore/scripts/url_block.lua.inc"
+;
+static const char url_let_go[] =
+	WHEN_FULL
+#include "linkstore/scripts/lib_blocked.lua.inc"
+#include "linkstore/scripts/url_let_go.lua.inc"
+;
 /* clang-format on */
 
 void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
@@ -263,6 +274,8 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_DOMAINS] = domains,
 		[SCRIPT_QUOTA_TAKE] = quota_take,
 		[SCRIPT_QUOTA_GIVE] = quota_give,
+		[SCRIPT_URL_BLOCK] = url_block,
+		[SCRIPT_URL_LET_GO] = url_let_go,
 	};
 
 	for (int i = 0; i < SCRIPT_COUNT_OF; i++)

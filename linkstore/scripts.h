@@ -52,6 +52,8 @@ enum link_script {
 	/* in {account} */
 	SCRIPT_QUOTA_TAKE,
 	SCRIPT_QUOTA_GIVE,
+	SCRIPT_URL_BLOCK,
+	SCRIPT_URL_LET_GO,
 	SCRIPT_COUNT_OF,
 };
 

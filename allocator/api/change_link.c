@@ -7,6 +7,9 @@
  *
  * When the answer to a write is lost, the request waits and the same write is
  * sent again, which counts once: what Redis has changed must be reported.
+ *
+ * Where a link is blocked or let go, so are the URLs that it leads to, before
+ * the link itself (linkstore/url_blocks.h).
  */
 #include "allocator/api/change_link.h"
 
@@ -19,6 +22,7 @@
 #include "allocator/api/find_link.h"
 #include "allocator/api/handlers.h"
 #include "allocator/create/charge.h"
+#include "allocator/link/blocked_text.h"
 #include "allocator/link/link_patch.h"
 #include "allocator/link/link_place.h"
 #include "allocator/link/link_whose.h"
@@ -47,6 +51,7 @@ struct change {
 	Shortloop__Link *before, *after; /* as read, and as written */
 	int64_t expires;
 	int64_t charged; /* bytes of growth that the account paid */
+	bool urls_noted; /* as blocked, or no more; the link is not yet */
 	unsigned tries;
 	/* Of a write whose answer was lost. */
 	int64_t unsure_since; /* loop_now_ms; 0: none was lost */
@@ -77,14 +82,12 @@ static void change_free(struct change *c)
 /* --- may it be done? ------------------------------------------------------ */
 
 /* The owner of a blocked link must not be able to undo the block: not by
- * deleting the link, nor by letting it end soon, after which its code, or its
- * URL's, is free again. */
-static bool would_undo_block(const struct change *c,
-			     const Shortloop__Link *link)
+ * deleting the link, nor by letting it end soon.  Nor is what was blocked
+ * changed into something else before it is looked at again. */
+static bool is_frozen(const struct change *c, const Shortloop__Link *link)
 {
 	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
-	       !key_may(&c->caller, KEY_MODERATES_LINK, NULL) &&
-	       (c->deletes || c->patch.fields.given & FIELD_TTL);
+	       !key_may(&c->caller, KEY_MODERATES_LINK, NULL);
 }
 
 static bool may_change(struct change *c, const Shortloop__Link *link)
@@ -97,11 +100,11 @@ static bool may_change(struct change *c, const Shortloop__Link *link)
 				   "to an owner that this API key may not "
 				   "write for: it takes a key that may, or one "
 				   "with the role 'admin'");
-	else if (would_undo_block(c, link))
+	else if (is_frozen(c, link))
 		http_reply_problem(c->req, 403, NULL,
 				   "this link is blocked: it takes an API key "
-				   "with the role 'admin' to delete it or to "
-				   "change its ttl");
+				   "with the role 'admin' to change or to "
+				   "delete it");
 	else if (!c->deletes &&
 		 !link_place_is_open(c->api->defaults->rules.domains,
 				     &c->caller, link->domain))
@@ -130,12 +133,16 @@ static bool if_match_allows(const struct http_request *req, const char *tag)
 	return !given;
 }
 
+static void correct_note(const struct change *c, const Shortloop__Link *link);
+
 static bool is_as_expected(struct change *c, const Shortloop__Link *link)
 {
 	char tag[LINK_ETAG_MAX];
 
 	if (if_match_allows(c->req, link_view_etag(link, tag)))
 		return true;
+	if (c->urls_noted)
+		correct_note(c, link);
 	metric_add(c->api->metrics->change_conflicts, 1);
 	http_reply_problem(c->req, 412, NULL,
 			   "the link is at %s by now: read it again and "
@@ -380,9 +387,133 @@ static int charge_growth(struct change *c, struct error *err)
 		c->caller.account, &quota, 0, growth, on_charged, c, err);
 }
 
-static int write_change(struct change *c, const Shortloop__Link *before,
+/* --- the URLs of what is blocked, or let go -------------------------------
+ */
+
+static bool is_blocked(const Shortloop__Link *link)
+{
+	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED;
+}
+
+/* A link from before there were accounts is its creator's. */
+static const char *account_of(const Shortloop__Link *link)
+{
+	return *link->account ? link->account : link->creator;
+}
+
+static int note_blocked(const struct change *c, const Shortloop__Link *link,
+			const char *const *urls, size_t count, url_block_fn *fn,
+			void *arg, struct error *err)
+{
+	const struct url_decision decision = {.link_id = link->link_id,
+					      .code = c->target.code,
+					      .key = c->caller.name};
+
+	return url_block_async(c->api->creation.redis, c->target.space->store,
+			       account_of(link), &decision, urls, count, fn,
+			       arg, err);
+}
+
+static int note_let_go(const struct change *c, const Shortloop__Link *link,
+		       url_block_fn *fn, void *arg, struct error *err)
+{
+	const char *urls[LINK_URLS_MAX];
+	size_t count = link_urls(link, urls);
+
+	return url_let_go_async(c->api->creation.redis, c->target.space->store,
+				account_of(link), link->link_id, urls, count,
+				fn, arg, err);
+}
+
+static void ignore_note(void *arg, const struct error *err)
+{
+	(void)arg;
+	(void)err;
+}
+
+/* This change was too late: the link is what another has made of it, and so are
+ * its URLs. */
+static void correct_note(const struct change *c, const Shortloop__Link *link)
+{
+	const char *urls[LINK_URLS_MAX];
+	size_t count = link_urls(link, urls);
+	struct error ignored;
+
+	if (is_blocked(link))
+		note_blocked(c, link, urls, count, ignore_note, NULL, &ignored);
+	else
+		note_let_go(c, link, ignore_note, NULL, &ignored);
+}
+
+static void on_noted(void *arg, const struct error *err)
+{
+	struct change *c = arg;
+	struct error why;
+
+	c->urls_noted = !err;
+	if (!err && charge_growth(c, &why) == 0)
+		return;
+	api_reply_failure(c->api, c->req, err ? err : &why);
+	change_free(c);
+}
+
+/* What it has led to is blocked as well as what it leads to now. */
+static int block_urls(struct change *c, struct error *err)
+{
+	const char *urls[2 * LINK_URLS_MAX];
+	size_t count = link_urls(c->before, urls);
+
+	count += link_urls(c->after, urls + count);
+	return note_blocked(c, c->after, urls, count, on_noted, c, err);
+}
+
+static int go_on(struct change *c, struct error *err)
+{
+	if (!c->deletes && is_blocked(c->after))
+		return block_urls(c, err);
+	if (!c->deletes && is_blocked(c->before))
+		return note_let_go(c, c->after, on_noted, c, err);
+	return charge_growth(c, err);
+}
+
+static void on_urls_checked(void *arg, const char *blocked,
+			    const struct error *err)
+{
+	struct change *c = arg;
+	char text[BLOCKED_TEXT_MAX];
+	struct error why;
+
+	if (blocked)
+		http_reply_problem(c->req, 451, NULL, "%s",
+				   blocked_text(c->after, blocked,
+						account_of(c->before), text));
+	else if (!err && go_on(c, &why) == 0)
+		return;
+	else
+		api_reply_failure(c->api, c->req, err ? err : &why);
+	change_free(c);
+}
+
+/* Another link of the account must not become the one that was blocked. */
+static int check_urls(struct change *c, struct error *err)
+{
+	const char *urls[LINK_URLS_MAX];
+	size_t count = link_urls(c->after, urls);
+
+	if (c->deletes || is_blocked(c->after) ||
+	    !(c->patch.fields.given & (FIELD_URL | FIELD_TARGETS)))
+		return go_on(c, err);
+	return url_checker_check(c->api->creation.urls, account_of(c->before),
+				 urls, count, on_urls_checked, c, err);
+}
+
+/* --- the beginning of a write ---------------------------------------------
+ */
+
+static int write_change(struct change *c, const struct link_answer *answer,
 			struct error *err)
 {
+	const Shortloop__Link *before = answer->link;
 	Shortloop__Link after;
 	uint64_t now = (uint64_t)clock_real_ms();
 
@@ -392,6 +523,8 @@ static int write_change(struct change *c, const Shortloop__Link *before,
 		if (link_patch_apply(&c->patch, before, &after, err) < 0)
 			return -1;
 		link_edit_prepare(before, c->patch.fields.ttl, &after);
+		link_edit_keep_life(before, c->patch.fields.ttl,
+				    answer->ttl_left, &after);
 		after.editor = c->caller.name;
 		after.changed_ms = now;
 	}
@@ -400,7 +533,19 @@ static int write_change(struct change *c, const Shortloop__Link *before,
 	c->after = copy_link(&after);
 	if (!c->before || !c->after)
 		return error_set_nomem(err);
-	return charge_growth(c, err);
+	return check_urls(c, err);
+}
+
+/* It ended between two looks at it, after its URLs were blocked. */
+static bool refuse_ended(struct change *c, const struct link_answer *answer,
+			 const struct error *err)
+{
+	if (err || answer->link || !c->urls_noted || !is_blocked(c->after))
+		return false;
+	http_reply_problem(c->req, 410, NULL,
+			   "the link has just ended; what it led to is blocked "
+			   "for its account all the same");
+	return true;
 }
 
 static void on_found(void *arg, const struct link_answer *answer,
@@ -409,9 +554,10 @@ static void on_found(void *arg, const struct link_answer *answer,
 	struct change *c = arg;
 	struct error why;
 
-	if (!find_link_refuse(c->api, c->req, &c->caller, answer, err) &&
+	if (!refuse_ended(c, answer, err) &&
+	    !find_link_refuse(c->api, c->req, &c->caller, answer, err) &&
 	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
-		if (write_change(c, answer->link, &why) == 0)
+		if (write_change(c, answer, &why) == 0)
 			return;
 		if (why.code == ERROR_INPUT)
 			http_reply_problem(c->req, 400, NULL, "%s", why.text);

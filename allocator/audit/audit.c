@@ -143,6 +143,16 @@ void audit_link(struct audit *a, enum audit_action action,
 	enqueue(a, &line);
 }
 
+void audit_url(struct audit *a, const struct audit_url_entry *entry)
+{
+	struct buf line = {0};
+
+	if (!a)
+		return;
+	audit_url_line_write(entry, clock_real_ms(), &line);
+	enqueue(a, &line);
+}
+
 void audit_keys_reloaded(struct audit *a, size_t keys)
 {
 	struct buf line = {0};

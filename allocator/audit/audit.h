@@ -8,6 +8,13 @@
  *	 "owner":"ann","account":"crm","changes":{"url":{"old":"https://a.example/",
  *	 "new":"https://b.example/"}}}
  *
+ * What a moderator decides of a URL by itself is
+ *
+ *	{"time":...,"action":"url_blocked" or
+ *"url_lifted","key":...,"client":...,
+ *	 "forwarded_for":...,"request_id":...,"account":"crm",
+ *	 "url":"https://a.example/","url_id":"<32 hexadecimal digits>"}
+ *
  * `changes` has the fields that are not as they were; of a link that was
  * created all that it has (`old` is null).  What stands before the @ of a URL
  * is written as ***.  `client` is the TCP peer; `forwarded_for` is what it
@@ -58,6 +65,8 @@ struct audit_source audit_source_of(const struct http_request *req,
 /* Call it once the change is in Redis. */
 void audit_link(struct audit *audit, enum audit_action action,
 		const struct audit_entry *entry);
+
+void audit_url(struct audit *audit, const struct audit_url_entry *entry);
 
 /* The keys file was read again, and has so many keys now. */
 void audit_keys_reloaded(struct audit *audit, size_t keys);

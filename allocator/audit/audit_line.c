@@ -274,6 +274,27 @@ static void put_source(struct buf *out, const struct audit_source *source)
 	put_header(out, source->request_id);
 }
 
+void audit_url_line_write(const struct audit_url_entry *entry, int64_t now,
+			  struct buf *out)
+{
+	char when[RFC3339_TEXT_MAX];
+
+	buf_printf(out, "{\"time\":\"%s\",\"action\":\"%s\"",
+		   rfc3339_format(now, when),
+		   entry->blocked ? "url_blocked" : "url_lifted");
+	put_source(out, entry->source);
+	buf_puts(out, ",\"account\":");
+	put_text(out, entry->account);
+	buf_puts(out, ",\"url\":");
+	if (*entry->url)
+		put_url(out, entry->url);
+	else
+		buf_puts(out, "null");
+	buf_puts(out, ",\"url_id\":");
+	put_text(out, entry->id);
+	buf_puts(out, "}\n");
+}
+
 void audit_line_write(enum audit_action action, const struct audit_entry *entry,
 		      int64_t now, struct buf *out)
 {

@@ -3,6 +3,7 @@
 #ifndef ALLOCATOR_AUDIT_AUDIT_LINE_H
 #define ALLOCATOR_AUDIT_AUDIT_LINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/buf.h"
@@ -29,6 +30,18 @@ struct audit_entry {
 	const Shortloop__Link *before; /* NULL: created */
 	const Shortloop__Link *after;  /* NULL: deleted without a trace */
 };
+
+/* What a moderator has decided of a URL, whatever link leads there. */
+struct audit_url_entry {
+	const struct audit_source *source;
+	bool blocked; /* or lifted */
+	const char *account;
+	const char *url; /* "": only its id was given */
+	const char *id;
+};
+
+void audit_url_line_write(const struct audit_url_entry *entry, int64_t now,
+			  struct buf *out);
 
 /* Appends the line with its newline; `now` is ms since 1970. */
 void audit_line_write(enum audit_action action, const struct audit_entry *entry,

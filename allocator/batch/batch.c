@@ -196,7 +196,8 @@ static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
 		return m->created;
 	if (status < 300)
 		return m->present;
-	if (status == 403 || status == 408 || status == 409 || status == 429)
+	if (status == 403 || status == 408 || status == 409 || status == 429 ||
+	    status == 451)
 		return m->denied;
 	return status < 500 ? m->invalid : m->failed;
 }

@@ -29,6 +29,7 @@ struct worker {
 	struct allocator *allocator;
 	struct serving_thread serving;
 	struct redis_async *redis;
+	struct url_checker *urls;
 	struct link_writer *writer;
 	struct block_pool *block_pool;
 	struct loop_timer *count_timer;
@@ -193,6 +194,9 @@ static int open_redis(struct worker *w, struct error *err)
 		linkstore_scripts(w->allocator->store), on_redis_state, w, err);
 	if (!w->redis)
 		return -1;
+	w->urls = url_checker_new(w->serving.loop, w->redis, err);
+	if (!w->urls)
+		return -1;
 	w->writer = link_writer_new(w->serving.loop, w->redis, err);
 	return w->writer ? 0 : -1;
 }
@@ -225,6 +229,7 @@ static int fill_api(struct worker *w, struct workers *painters,
 		.openapi = &a->openapi,
 		.creation = {.redis = w->redis,
 			     .reserve = a->reserve,
+			     .urls = w->urls,
 			     .writer = w->writer,
 			     .block_pool = w->block_pool,
 			     .spaces = a->spaces,
@@ -291,6 +296,7 @@ static void worker_free(struct worker *w)
 	api_end(&w->api);
 	link_writer_free(w->writer);
 	redis_async_free(w->redis);
+	url_checker_free(w->urls);
 	block_pool_free(w->block_pool);
 	http_listener_free(w->serving.listener);
 	loop_free(w->serving.loop);

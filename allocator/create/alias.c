@@ -4,6 +4,7 @@
 
 #include "allocator/create/standalone.h"
 #include "allocator/create/strategy.h"
+#include "allocator/link/link_whose.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/target.h"
 
@@ -24,12 +25,21 @@ static void take(struct creation *c)
 			err.text);
 }
 
-static const char *why_not(const struct standalone_result *result)
+static const char *why_not(const struct creation *c,
+			   const struct standalone_result *result)
 {
+	const Shortloop__Link *there = result->existing;
+	struct key_link whose;
+
 	if (result->outcome == STANDALONE_QUARANTINED)
 		return "has expired and is in quarantine";
-	return result->existing->state == SHORTLOOP__LINK_STATE__LINK_DELETED
-		       ? "was deleted and is in quarantine"
+	if (there->state == SHORTLOOP__LINK_STATE__LINK_DELETED)
+		return "was deleted and is in quarantine";
+	/* What became of another's link is not for everybody to know. */
+	whose = link_whose(there);
+	return there->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
+			       key_link_is_of(&whose, c->account)
+		       ? "is taken by a link of yours that is blocked"
 		       : "is taken";
 }
 
@@ -38,7 +48,7 @@ static void taken(struct creation *c, const struct standalone_result *result)
 	char text[160];
 
 	snprintf(text, sizeof(text), "code: %s %s; choose another",
-		 c->target.code, why_not(result));
+		 c->target.code, why_not(c, result));
 	creation_refuse(c, 409, c->context->metrics->taken, text);
 }
 

@@ -7,6 +7,7 @@
 
 #include "allocator/create/idempotency.h"
 #include "allocator/create/strategy.h"
+#include "allocator/link/blocked_text.h"
 #include "allocator/link/link_view.h"
 #include "allocator/link/link_whose.h"
 #include "common/clock.h"
@@ -128,6 +129,14 @@ void creation_fail(struct creation *c, const struct error *err)
 	}
 }
 
+void creation_refuse_blocked(struct creation *c, const char *url)
+{
+	char text[BLOCKED_TEXT_MAX];
+
+	blocked_text(&c->link, url, c->account, text);
+	creation_refuse(c, 451, c->context->metrics->denied, text);
+}
+
 static void report(const struct creation *c, const Shortloop__Link *link,
 		   int64_t expires)
 {
@@ -189,6 +198,14 @@ static void replay(struct creation *c, const struct idempotency_answer *answer)
 	c->target = *answer->target;
 	if (!answer->reported)
 		report(c, answer->link, link_view_expires(answer->left));
+	if (answer->link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED) {
+		/* It was made: the key makes no other. */
+		idempotency_end(c->idempotency, true);
+		idempotency_free(c->idempotency);
+		c->idempotency = NULL;
+		creation_refuse_blocked(c, NULL);
+		return;
+	}
 	metric_add(c->context->metrics->replayed, 1);
 	end_with(c, answer->link, answer->left, 201, true);
 }
@@ -358,7 +375,7 @@ static bool is_allowed(struct creation *c, const struct api_key_info *caller)
 	return true;
 }
 
-static void begin_idempotency(struct creation *c)
+static int open_idempotency(struct creation *c)
 {
 	const struct idempotency_request request = {
 		.account = c->account,
@@ -368,16 +385,42 @@ static void begin_idempotency(struct creation *c)
 		.ttl = c->order.request->fields.ttl->ttl,
 		.is_repeatable = c->strategy->is_repeatable,
 	};
-	struct error err;
 
+	if (!c->order.key.len)
+		return 0;
 	c->idempotency = idempotency_new(&request, c->context->redis,
 					 store_of(c), on_idempotency, c);
-	if (c->idempotency) {
+	return c->idempotency ? 0 : -1;
+}
+
+static void on_checked(void *arg, const char *blocked, const struct error *err)
+{
+	struct creation *c = arg;
+
+	if (err)
+		creation_fail(c, err);
+	else if (blocked)
+		creation_refuse_blocked(c, blocked);
+	else if (c->idempotency)
 		idempotency_read(c->idempotency);
-		return;
+	else
+		c->strategy->take(c);
+}
+
+/* What of the order is there within create_link only is read here. */
+static void check_urls(struct creation *c)
+{
+	const char *urls[LINK_URLS_MAX];
+	size_t count = link_urls(&c->link, urls);
+	struct error err;
+
+	if (open_idempotency(c) < 0) {
+		error_set_nomem(&err);
+		creation_fail(c, &err);
+	} else if (url_checker_check(c->context->urls, c->account, urls, count,
+				     on_checked, c, &err) < 0) {
+		creation_fail(c, &err);
 	}
-	error_set_nomem(&err);
-	creation_fail(c, &err);
 }
 
 static struct creation *creation_new(const struct creation_context *context,
@@ -423,10 +466,8 @@ void creation_begin(const struct creation_context *context,
 	if (!is_allowed(c, order->caller))
 		return;
 	state = space_monitor_state(context->spaces, space_of(c));
-	if (state == SPACE_READY && order->key.len)
-		begin_idempotency(c);
-	else if (state == SPACE_READY)
-		c->strategy->take(c);
+	if (state == SPACE_READY)
+		check_urls(c);
 	else
 		creation_refuse(c, 503, context->metrics->unavailable,
 				space_state_describe(state, space_of(c), text));

@@ -1,11 +1,15 @@
 /*
  * creation.h - a link on its way.
  *
- * The space's strategy chooses the code; then the link is stored in Redis,
+ * A URL that is blocked for the account ends it (linkstore/url_blocks.h).  The
+ * space's strategy chooses the code; then the link is stored in Redis,
  * reported to Kafka and written to the audit.  With an Idempotency-Key what is
  * about to be stored is noted first, so that the same request sent again finds
  * out whether it was (idempotency.h).
  *
+ *	        check the URLs
+ *	               |
+ *	               v
  *	       read the key's record
  *	               |
  *	               v                  the code is taken
@@ -44,6 +48,7 @@
 #include "linkstore/block/create.h"
 #include "linkstore/space/space_monitor.h"
 #include "linkstore/target.h"
+#include "linkstore/url_checker.h"
 
 struct idempotency;
 struct strategy;
@@ -64,6 +69,7 @@ void creation_metrics_register(struct creation_metrics *cm, struct metrics *m);
 struct creation_context {
 	struct redis_async *redis; /* of this thread */
 	const struct redis_reserve *reserve;
+	struct url_checker *urls;      /* of this thread */
 	struct link_writer *writer;    /* of this thread */
 	struct block_pool *block_pool; /* of this thread */
 	const struct space_monitor *spaces;
@@ -174,6 +180,10 @@ void creation_found(struct creation *c, const Shortloop__Link *link,
 
 /* Ends it with the problem that this error is to a client. */
 void creation_fail(struct creation *c, const struct error *err);
+
+/* Ends it: a moderator has blocked this URL of the link, or `url` NULL, the
+ * link that is there already. */
+void creation_refuse_blocked(struct creation *c, const char *url);
 
 /* Ends it with a problem. */
 void creation_refuse(struct creation *c, int status, struct metric *outcome,

@@ -53,6 +53,17 @@ static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 	       is_of_domain(link, f->domain);
 }
 
+/* It is the same URL's: the answer, unless it was blocked.  That holds also
+ * where Redis has forgotten the block of the URL. */
+static void end_with(struct creation *c, const Shortloop__Link *link,
+		     int64_t left)
+{
+	if (link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED)
+		creation_refuse_blocked(c, NULL);
+	else
+		creation_found(c, link, left);
+}
+
 /* --- a new link ----------------------------------------------------------- */
 
 static void take_code(struct creation *c)
@@ -70,7 +81,7 @@ static void taken(struct creation *c, const struct standalone_result *result)
 	struct error err;
 
 	if (is_the_same(c, result->existing)) {
-		creation_found(c, result->existing, result->existing_left);
+		end_with(c, result->existing, result->existing_left);
 	} else if (++c->hash.candidate < CANDIDATES_MAX) {
 		take_code(c);
 	} else {
@@ -93,7 +104,7 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 	if (err) {
 		creation_fail(c, err);
 	} else if (answer->link && is_the_same(c, answer->link)) {
-		creation_found(c, answer->link, answer->ttl_left);
+		end_with(c, answer->link, answer->ttl_left);
 	} else if (answer->link && ++c->hash.candidate < CANDIDATES_MAX) {
 		look_up(c);
 	} else {

@@ -169,16 +169,16 @@ static void used_up_stays_used_up(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, 7);
 	struct link_answer read = read_link(f, &t);
-	bool allowed;
+	enum visit_count result;
 	uint64_t used;
 
-	must(f, await_count_visit(f->await, &t, read.link->link_id, 1, &allowed,
+	must(f, await_count_visit(f->await, &t, read.link->link_id, 1, &result,
 				  &used, &f->err));
 	moderate(f, &t, true);
 	moderate(f, &t, false);
-	must(f, await_count_visit(f->await, &t, read.link->link_id, 1, &allowed,
+	must(f, await_count_visit(f->await, &t, read.link->link_id, 1, &result,
 				  &used, &f->err));
-	assert_false(allowed);
+	assert_int_equal(result, VISIT_NONE_LEFT);
 	await_release(&read.link);
 }
 

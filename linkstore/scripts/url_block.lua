@@ -1,0 +1,23 @@
+-- A link is blocked: what it leads to is noted for its account, once however
+-- often this is sent.
+-- KEYS blocked    ARGV link_id code key most, then of each URL its id and itself
+-- Where more than `most` links of one URL are blocked, one decision of the URL
+-- alone takes the place of theirs: it stays until it is lifted by itself.
+local now = now_ms()
+redis.call('HLEN', KEYS[1])
+for i = 5, #ARGV, 2 do
+  local text = redis.call('HGET', KEYS[1], ARGV[i]) or ARGV[i + 1]
+  local list, there, alone = decisions(text), false, false
+  for _, d in ipairs(list) do
+    there = there or d[2] == ARGV[1]
+    alone = alone or d[2] == '0'
+  end
+  if not there and not alone and #list >= tonumber(ARGV[4]) then
+    text = string.format('%s\n0 %.0f - %s', ARGV[i + 1], now, ARGV[3])
+  elseif not there and #list < tonumber(ARGV[4]) then
+    text = string.format('%s\n%s %.0f %s %s', text, ARGV[1], now, ARGV[2],
+      ARGV[3])
+  end
+  redis.call('HSET', KEYS[1], ARGV[i], text)
+end
+return 1
