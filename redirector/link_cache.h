@@ -37,7 +37,7 @@ struct cached_link {
 	int64_t stale_until;	     /* equal to fresh_until: never stands in */
 	int64_t expires;	     /* of the link itself; INT64_MAX: never */
 	struct freshness_mark asked; /* when it was what Redis says */
-	const char *domain;	     /* that the link is bound to; "": any */
+	const char *domain;	     /* that the link is bound to; "": none */
 	uint8_t space;		     /* its index in the linkstore */
 	/* Of a redirect: link_lines_put of each device, end to end,
 	 * and where they end.  A device without a target has none of its own;

@@ -39,6 +39,7 @@ static int fill(struct virtual_host *vhost, const struct link_domain *domain,
 	size_t spaces = linkstore_space_count(store);
 
 	vhost->name = domain->name;
+	vhost->is_default = domain->is_default;
 	for (size_t i = 0; i < spaces && i < 64; i++) {
 		if (domains_allow(domain, linkstore_space(store, i)->name))
 			vhost->spaces |= UINT64_C(1) << i;
@@ -201,7 +202,7 @@ bool virtual_host_shows(const struct virtual_host *vhost,
 	if (!(vhost->spaces >> link->space & 1))
 		return false;
 	if (!*link->domain)
-		return true;
+		return !vhost->name || vhost->is_default;
 	if (vhost->name)
 		return !strcmp(vhost->name, link->domain);
 	click_domain(host, domain);

@@ -3,7 +3,9 @@
  * links are shown there.
  *
  * With no domain configured there is one virtual host for every Host; a link
- * that is bound to a domain is then shown where Host is that very name.
+ * that is bound to a domain is then shown where Host is that very name.  With
+ * domains a link that is bound to none is the default domain's: it must not
+ * come up under one that was added after it, which may be somebody else's.
  *
  * Made once, then read by every thread.
  */
@@ -22,6 +24,7 @@
 
 struct virtual_host {
 	const char *name;   /* of the domain; NULL: none is configured */
+	bool is_default;    /* it is the domain of links that name none */
 	char *fallback_url; /* as a URI; NULL: there is none */
 	uint64_t spaces;    /* one bit a space, by its index */
 	struct app_file *app_files[APP_FILE_KINDS]; /* NULL: none */

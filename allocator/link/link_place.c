@@ -76,11 +76,12 @@ static int choose_domain(struct link_fields *f, const struct domains *all,
 bool link_place_is_open(const struct domains *domains,
 			const struct api_key_info *caller, const char *domain)
 {
-	const struct link_domain *found = domains_named(domains, domain);
+	const struct link_domain *fallback = domains_default(domains), *found;
 
-	if (!found)
-		found = domains_default(domains);
-	return !found || may_use_domain(caller, found);
+	found = *domain ? domains_named(domains, domain) : fallback;
+	if (found)
+		return may_use_domain(caller, found);
+	return !fallback || may_use_all_domains(caller);
 }
 
 /* --- spaces --------------------------------------------------------------- */

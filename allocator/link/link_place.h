@@ -20,8 +20,8 @@ int link_place_choose(struct link_fields *fields,
 		      const struct link_defaults *defaults,
 		      const struct api_key_info *caller, struct error *err);
 
-/* May the caller change where links of that domain lead?  A domain that is no
- * longer configured counts as the default one. */
+/* May the caller change where links of that domain lead?  "" is the default
+ * one; one that is not configured any more is nobody's. */
 bool link_place_is_open(const struct domains *domains,
 			const struct api_key_info *caller, const char *domain);
 

@@ -163,8 +163,7 @@ def test_who_lost_a_domain_reads_and_deletes_and_neither_edits_nor_creates(
                    {"targets": {"ios": "https://evil.example/"}}):
         detail = problem(api.patch(code, "acme", **fields), 403)
         assert "'promo'" in detail and "shop" not in detail
-    assert api.get(code, "acme").json() == {**link, "expires_at": api.get(
-        code, "acme").json()["expires_at"]}
+    assert api.get(code, "acme").json()["version"] == link["version"]
     assert api.get(code + "/qr", "acme").status_code == 200
     # To others it is as little there as it was.
     problem(api.patch(code, "eight", url="https://evil.example/"), 404)

@@ -202,9 +202,10 @@ static void who_lost_a_domain_does_not_edit_there(void **state)
 	assert_false(link_place_is_open(domains, &ann, "promo"));
 	assert_false(link_place_is_open(domains, &ann, "bank"));
 	assert_true(link_place_is_open(domains, &root, "bank"));
-	/* Of no domain, or of one that is gone: the default one's. */
+	/* Of no domain: the default one's.  Of one that is gone: nobody's. */
 	assert_true(link_place_is_open(domains, &ann, ""));
-	assert_true(link_place_is_open(domains, &ann, "gone"));
+	assert_false(link_place_is_open(domains, &ann, "gone"));
+	assert_true(link_place_is_open(domains, &root, "gone"));
 	assert_int_equal(open_domains("promo", &err), 0);
 	assert_false(link_place_is_open(domains, &ann, ""));
 	assert_true(link_place_is_open(domains, &acme, ""));

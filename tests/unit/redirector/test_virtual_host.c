@@ -115,8 +115,19 @@ static void a_link_is_shown_under_every_host_of_its_domain(void **state)
 	assert_true(shows(&w, "OLD.example:80", "promo", 1));
 	assert_false(shows(&w, "sho.rt", "promo", 1));
 	assert_true(shows(&w, "sho.rt", "main", 1));
+	drop(&w);
+}
+
+/* It must not come up under a domain that was added after it. */
+static void a_link_of_no_domain_is_the_default_ones(void **state)
+{
+	struct world w = make(2, serve_default);
+
+	(void)state;
 	assert_true(shows(&w, "sho.rt", "", 1));
-	assert_true(shows(&w, "promo.example", "", 1));
+	assert_true(shows(&w, "other.example", "", 1));
+	assert_false(shows(&w, "promo.example", "", 1));
+	assert_false(shows(&w, "old.example", "", 1));
 	drop(&w);
 }
 
@@ -136,8 +147,7 @@ static void a_domain_shows_the_spaces_it_allows(void **state)
 
 	(void)state;
 	assert_false(shows(&w, "promo.example", "promo", 0));
-	assert_false(shows(&w, "promo.example", "", 0));
-	assert_true(shows(&w, "promo.example", "", 1));
+	assert_true(shows(&w, "promo.example", "promo", 1));
 	assert_true(shows(&w, "sho.rt", "", 0));
 	drop(&w);
 }
@@ -202,6 +212,7 @@ int main(void)
 		cmocka_unit_test(
 			a_link_is_shown_under_every_host_of_its_domain),
 		cmocka_unit_test(a_name_that_is_no_host_does_not_show),
+		cmocka_unit_test(a_link_of_no_domain_is_the_default_ones),
 		cmocka_unit_test(a_domain_shows_the_spaces_it_allows),
 		cmocka_unit_test(an_unknown_host_is_the_default_domains),
 		cmocka_unit_test(an_unknown_host_can_be_refused),
