@@ -28,6 +28,9 @@ app_run_fn collector_guarantee;
 /* `import`: 1: done, but lines could not be read. */
 app_run_fn collector_import;
 
+/* `pass`: what nobody is to read; without --offset lists it. */
+app_run_fn collector_pass;
+
 /* `rescore`: 0: all days are done. */
 app_run_fn collector_rescore;
 

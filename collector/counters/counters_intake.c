@@ -8,11 +8,14 @@
 #include <stdlib.h>
 
 #include "collector/counters/counters_row.h"
+#include "collector/exactly_once/batch.h"
+#include "collector/exactly_once/passes.h"
 #include "common/backoff.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
 #include "common/kafka/consumer.h"
 #include "common/kafka/consumer_commit.h"
+#include "common/kafka/reader.h"
 #include "common/kafka/record.h"
 
 enum {
@@ -20,6 +23,7 @@ enum {
 	ASK_MS = 5000,
 	ROWS_MAX = 1000,   /* of one insert */
 	BATCH_MS = 1000,   /* how long a row waits for others */
+	LOOK_MS = 1000,	   /* between two looks at what cannot be read */
 	LETTERS_MS = 1000, /* a look whether dead letters were stored */
 	COMMIT_MS = 1000,
 	CLOSE_MS = 5000,
@@ -32,11 +36,14 @@ enum {
  * A partition that is assigned:
  *
  *	AWAITING --> it was told where to read from --> READING
+ *	   ^                                               |
+ *	   `---- HELD <-- what comes next cannot be read <-'
  */
 enum counters_state {
 	COUNTERS_UNASSIGNED,
 	COUNTERS_AWAITING,
 	COUNTERS_READING,
+	COUNTERS_HELD,
 };
 
 struct counters_partition {
@@ -44,16 +51,19 @@ struct counters_partition {
 	int64_t next;	   /* one past the last record that was taken */
 	int64_t committed; /* as asked for last */
 	bool commit_awaited;
+	int64_t held_since, look_at; /* monotonic ms, while HELD */
 };
 
 struct counters_intake {
 	const struct collector_config *config;
 	struct log *log;
 	struct health_check *health;
-	struct metric *stored, *failures, *dead_lettered;
+	struct metric *stored, *failures, *dead_lettered, *passed;
 	struct dead_letters *dead_letters;
 	struct clickhouse *ch;
 	struct kafka_consumer *consumer;
+	struct kafka_reader *reader; /* of what cannot be read; made then */
+	char passed_text[300];	     /* the last of that; "": none */
 	const char *topics[2];
 	char group[512];
 
@@ -118,6 +128,15 @@ static void on_committed(void *arg, void *opaque, const struct error *err)
 		p->committed = -1;
 }
 
+/* All is well, but for what was passed over. */
+static void tell_well(struct counters_intake *in)
+{
+	if (*in->passed_text)
+		health_say(in->health, in->passed_text);
+	else
+		health_up(in->health);
+}
+
 /* The same rows again are the same rows: they take each other's place. */
 static int store(struct counters_intake *in, struct error *err)
 {
@@ -166,7 +185,7 @@ static void on_stored(struct counters_intake *in)
 	if (in->tries)
 		log_info(in->log, "counters stored again");
 	in->tries = 0;
-	health_up(in->health);
+	tell_well(in);
 	metric_add(in->stored, in->row_count);
 	/* A letter that was given up is gone, and was counted. */
 	forget(in);
@@ -282,6 +301,162 @@ static void begin_all(struct counters_intake *in)
 			begin_reading(in, (int32_t)i);
 }
 
+/* --- what cannot be read ---------------------------------------------------
+ */
+
+/* Told of as a gap, once: by its token the row is known again. */
+static int report_gap(struct counters_intake *in, int32_t number,
+		      const struct kafka_unreadable *what, struct error *err)
+{
+	const struct collector_settings *settings = &in->config->collector;
+	const struct progress_origin origin = {
+		.epoch = (uint32_t)settings->epoch,
+		.topic = in->topics[0],
+		.partition = number,
+		.collector = settings->name ? settings->name : "",
+	};
+	const struct batch gap = {
+		.first = (uint64_t)what->first,
+		.last = (uint64_t)what->last,
+		.lost = (uint64_t)(what->last - what->first + 1),
+		.append_ms = clock_real_ms(),
+	};
+	char name[BATCH_NAME_MAX];
+	const struct clickhouse_param params[] = {
+		{"async_insert", "0"},
+		{"insert_deduplication_token", name},
+		{NULL, NULL}};
+	struct buf row = {0};
+	int status;
+
+	insert_name(origin.epoch, origin.topic, number, "gap:", gap.first,
+		    gap.last, name);
+	batch_progress_row(&gap, &origin, &row);
+	status = row.failed ? error_set_nomem(err)
+			    : clickhouse_insert(in->ch,
+						"INSERT INTO ingest_progress "
+						"(" PROGRESS_COLUMNS
+						") FORMAT RowBinary",
+						params, row.data, row.len, err);
+	buf_free(&row);
+	return status;
+}
+
+static void pass_over(struct counters_intake *in, int32_t number,
+		      const struct kafka_unreadable *what)
+{
+	struct counters_partition *p = &in->partitions[number];
+	uint64_t lost = (uint64_t)(what->last - what->first + 1);
+	struct error err = {0};
+
+	if (report_gap(in, number, what, &err) < 0) {
+		log_warn(in->log, "a gap in counters is not told of: retrying",
+			 log_err(&err));
+		return;
+	}
+	log_error(in->log, "counters were passed over",
+		  log_str("topic", in->topics[0]), log_int("partition", number),
+		  log_int("first", what->first), log_int("last", what->last),
+		  log_str("reason", what->reason));
+	metric_add(in->passed, lost);
+	snprintf(in->passed_text, sizeof(in->passed_text),
+		 "%s %d %lld-%lld was passed over: %.150s", in->topics[0],
+		 (int)number, (long long)what->first, (long long)what->last,
+		 what->reason);
+	tell_well(in);
+	p->next = what->last + 1;
+	p->state = COUNTERS_AWAITING;
+}
+
+/* Has an operator said that it is to be passed over?  Fills the offsets. */
+static bool is_said(struct counters_intake *in, int32_t number,
+		    struct kafka_unreadable *what)
+{
+	uint64_t next = (uint64_t)in->partitions[number].next;
+	struct passes passes;
+	const struct pass *pass = NULL;
+	struct error err = {0};
+
+	if (passes_load(in->ch, &passes, &err) == 0)
+		pass = passes_next(&passes, in->topics[0], number,
+				   (uint32_t)in->config->collector.epoch, next);
+	if (pass && pass->first <= next) {
+		what->first = (int64_t)next;
+		what->last = (int64_t)pass->last;
+		snprintf(what->reason, sizeof(what->reason),
+			 "an operator passed them over");
+	}
+	passes_release(&passes);
+	return pass && pass->first <= next;
+}
+
+static int probe(struct counters_intake *in, int32_t number,
+		 struct kafka_unreadable *ret, struct error *err)
+{
+	if (!in->reader) {
+		in->reader = kafka_reader_new(&in->config->kafka,
+					      "shortloop-collector-unreadable",
+					      in->group, err);
+		if (!in->reader)
+			return -1;
+		kafka_reader_stop_when(in->reader, &in->stopping);
+	}
+	return kafka_reader_probe(in->reader, in->topics[0], number,
+				  in->partitions[number].next, ret, err);
+}
+
+static void look(struct counters_intake *in, int32_t number, int64_t now)
+{
+	struct counters_partition *p = &in->partitions[number];
+	int64_t patience = in->config->collector.unreadable_after;
+	struct kafka_unreadable what;
+	struct error err = {0};
+	int status;
+
+	if (now < p->look_at)
+		return;
+	p->look_at = now + LOOK_MS;
+	if (!patience && is_said(in, number, &what)) {
+		pass_over(in, number, &what);
+		return;
+	}
+	status = probe(in, number, &what, &err);
+	if (status < 0)
+		log_debug(in->log, "counters", log_err(&err));
+	else if (status > 0)
+		p->state = COUNTERS_AWAITING; /* it can be read now */
+	else if (patience &&
+		 (!what.may_heal || now - p->held_since >= patience))
+		pass_over(in, number, &what);
+}
+
+static void look_at_held(struct counters_intake *in, int64_t now)
+{
+	for (size_t i = 0; i < in->partition_count; i++)
+		if (in->partitions[i].state == COUNTERS_HELD)
+			look(in, (int32_t)i, now);
+}
+
+static void on_unreadable(void *arg, const char *topic, int32_t number,
+			  const struct kafka_unreadable *what)
+{
+	struct counters_intake *in = arg;
+	struct counters_partition *p;
+
+	if ((size_t)number >= in->partition_count)
+		return;
+	p = &in->partitions[number];
+	if (p->state != COUNTERS_READING)
+		return;
+	p->state = COUNTERS_HELD;
+	p->held_since = clock_monotonic_ms();
+	p->look_at = 0;
+	log_warn(in->log, "counters cannot be read: they are tried again",
+		 log_str("topic", topic), log_int("partition", number),
+		 log_int("offset", p->next), log_str("reason", what->reason));
+	health_say(in->health, what->reason);
+}
+
 /* --- Kafka's callbacks ---------------------------------------------------- */
 
 static int make_room(struct counters_intake *in, size_t count)
@@ -351,8 +526,12 @@ static void *run(void *arg)
 			health_say(in->health, err.text);
 		}
 		kafka_consumer_serve_commits(in->consumer, 0);
+		look_at_held(in, clock_monotonic_ms());
 		begin_all(in);
 		store_due(in, clock_monotonic_ms());
+		/* What was passed over has nothing to be stored. */
+		if (!has_any(in))
+			commit_all(in);
 	}
 	if (has_any(in))
 		try_store(in);
@@ -371,6 +550,9 @@ static void register_metrics(struct counters_intake *in, struct metrics *m)
 	in->failures = metrics_counter(
 		m, "shortloop_collector_counters_failures_total", NULL,
 		"Tries to store them that failed");
+	in->passed = metrics_counter(
+		m, "shortloop_collector_counters_passed_total", NULL,
+		"Offsets of theirs passed over that nobody can read");
 }
 
 static int open_parts(struct counters_intake *in, struct error *err)
@@ -385,6 +567,7 @@ static int open_parts(struct counters_intake *in, struct error *err)
 		.on_assigned = on_assigned,
 		.on_revoked = on_revoked,
 		.on_committed = on_committed,
+		.on_unreadable = on_unreadable,
 		.arg = in,
 	};
 
@@ -448,6 +631,7 @@ void counters_intake_free(struct counters_intake *in)
 		return;
 	counters_intake_stop(in);
 	kafka_consumer_free(in->consumer);
+	kafka_reader_free(in->reader);
 	clickhouse_free(in->ch);
 	buf_free(&in->rows);
 	free(in->partitions);

@@ -7,11 +7,12 @@
 
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
+#include "common/unconst.h"
 
 void passes_release(struct passes *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		free(p->items[i].topic);
+		free(unconst(p->items[i].topic));
 	free(p->items);
 	*p = (struct passes){0};
 }
@@ -43,7 +44,8 @@ int passes_load(struct clickhouse *ch, struct passes *ret, struct error *err)
 {
 	static const char sql[] =
 		"SELECT DISTINCT topic, partition, epoch, gap, next "
-		"FROM ingest_epochs WHERE decision = 'pass' AND gap < next";
+		"FROM ingest_epochs WHERE decision = 'pass' AND gap < next "
+		"ORDER BY topic, partition, epoch, gap, next";
 
 	*ret = (struct passes){0};
 	if (clickhouse_rows(ch, sql, NULL, "snnnn", add, ret, err) < 0)

@@ -12,7 +12,7 @@
 #include "common/error.h"
 
 struct pass {
-	char *topic;
+	const char *topic;
 	int32_t partition;
 	uint32_t epoch;
 	uint64_t first, last; /* both included */

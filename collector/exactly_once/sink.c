@@ -199,7 +199,7 @@ int sink_probe(struct sink *s, struct error *err)
 		"SELECT epoch FROM links LIMIT 0",
 		/* Came with the migration after the one that has the server
 		 * say when a row of ingest_progress was stored. */
-		"SELECT gap FROM ingest_epochs LIMIT 0",
+		"SELECT gap, reason FROM ingest_epochs LIMIT 0",
 		"SELECT visits_until FROM forgotten LIMIT 0",
 	};
 

@@ -21,6 +21,7 @@
 #include "collector/ingest/intake.h"
 #include "collector/ingest/live.h"
 #include "collector/ingest/partitions.h"
+#include "collector/ingest/recovery.h"
 #include "collector/ingest/reloader.h"
 #include "collector/ingest/schedule.h"
 #include "collector/ingest/unreadable.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/kafka/unreadable.h"
 
 enum {
 	ASK_MS = 3000,	   /* the questions wait for so long */
@@ -20,6 +21,10 @@ struct kafka_tail {
 	int64_t *next;
 	size_t count;
 	int64_t look_at; /* monotonic */
+	/* The batch that could not be read last, and how far it was stepped
+	 * over. */
+	int32_t bad_partition;
+	int64_t bad, step;
 };
 
 /* --- building ---------------------------------------------------------- */
@@ -34,6 +39,8 @@ static rd_kafka_conf_t *tail_conf(const struct kafka_config *config,
 		{"enable.auto.offset.store", "false"},
 		{"auto.offset.reset", "latest"},
 		{"isolation.level", "read_committed"},
+		{"check.crcs", "true"},
+		{"fetch.error.backoff.ms", "20"},
 		/* What is not taken in time is of no use to anybody. */
 		{"queued.max.messages.kbytes", "8192"},
 		{"queued.min.messages", "20000"},
@@ -179,6 +186,7 @@ static int assign(struct kafka_tail *t, int64_t *next, size_t count,
 		free(next);
 		return refuse(t, code, err);
 	}
+	t->bad = -1;
 	free(t->next);
 	t->next = next;
 	t->count = count;
@@ -231,18 +239,51 @@ static int look_for_more(struct kafka_tail *t, struct error *err)
 	return assign(t, next, count, err);
 }
 
+/*
+ * librdkafka does not say how long a batch is that it cannot read, and meets it
+ * again until reading goes on behind it: steps double.  So up to as many
+ * records behind it may be left out as it has.
+ */
+static int step_over(struct kafka_tail *t, const rd_kafka_message_t *m,
+		     struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_resp_err_t code;
+
+	if (!t->next || (size_t)m->partition >= t->count)
+		return 0;
+	if (m->partition != t->bad_partition || m->offset != t->bad)
+		t->step = 0;
+	t->step = t->step ? t->step * 2 : 1;
+	t->bad_partition = m->partition;
+	t->bad = m->offset;
+	if (t->next[m->partition] < m->offset)
+		t->next[m->partition] = m->offset;
+	t->next[m->partition] += t->step;
+	list = make_list(t, t->next, t->count, 0);
+	code = rd_kafka_assign(t->rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	return code ? refuse(t, code, err) : 0;
+}
+
 /* --- records ----------------------------------------------------------- */
 
 int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 		    struct kafka_record *ret_record, struct error *err)
 {
 	rd_kafka_message_t *m;
+	int status;
 
 	if (t->next && look_for_more(t, err) < 0)
 		return -1;
 	m = rd_kafka_consumer_poll(t->rk, timeout_ms);
 	if (!m)
 		return 0;
+	if (kafka_is_unreadable(m)) {
+		status = step_over(t, m, err);
+		rd_kafka_message_destroy(m);
+		return status;
+	}
 	if (m->err) {
 		error_set_retriable(err, ERROR_REMOTE, "kafka: %s",
 				    rd_kafka_message_errstr(m));

@@ -1,16 +1,22 @@
 """Records that nobody can read: what cannot be unpacked, and what has a wrong
 checksum.  They stop their partition for a while, and nothing else; then they are
 passed over at exactly their offsets, and told of as lost."""
+import json
 import struct
+import time
 
 import pytest
 from confluent_kafka import Producer
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
+from support.counting import World
 from support.events import click, link_event
 from support.program import PATIENCE, eventually
+from support.protobuf import message
 
 MIB = 1 << 20
+HOUR = 3600 * 1000
+Counters = message("counters.proto", "shortloop.RedirectorCounters")
 
 
 # --- what the tests stand on -------------------------------------------------
@@ -27,6 +33,14 @@ def bombs(kafka, topic, number=1, size=120 * MIB, codec="zstd", partition=0):
                          on_delivery=lambda e, m: failed.append(e) if e else None)
         assert not producer.flush(PATIENCE)
     assert not failed, failed[0]
+
+
+def counters(boot):
+    """A record of one start of a redirector."""
+    now = int(time.time() * 1000)
+    return Counters(boot=boot, instance="i", edge="edge-1", started_ms=now,
+                    sequence=1, hour_ms=now // HOUR * HOUR,
+                    until_ms=now).SerializeToString()
 
 
 def stored(clickhouse, partition=0, table="clicks"):
@@ -93,3 +107,109 @@ def test_links_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables, colle
     wait_for(tables, 2, "links")
     assert stored(tables, table="links") == [0, 2]
     eventually(lambda: gaps(tables, topic) == [(0, 1, 1, 1)])
+
+
+def test_counters_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables,
+                                                       program, base_config):
+    topics["topic_counters"] = topic = kafka.create_topic("counters", 1)
+    kafka.produce(topic, [counters(1)])
+    bombs(kafka, topic, 2)
+    kafka.produce(topic, [counters(2)])
+    running = program("collector", settings(base_config, topics))
+    wait_for(tables, 2, "redirector_counters")
+    eventually(lambda: kafka.committed(
+        topics["topic_clicks"] + ".counters", topic) == {0: 4})
+    assert sum(g[3] for g in gaps(tables, topic)) == 2
+    status, text = running.ready()
+    assert status == 200 and "was passed over" in text, text
+    assert running.metric("shortloop_collector_counters_passed_total") == 2
+
+
+# --- the tools ------------------------------------------------------------------
+
+@pytest.fixture
+def world(kafka, tables, program, base_config):
+    return World(kafka, tables, program, base_config)
+
+
+def collect(world):
+    """All that was sent is stored, or passed over, and committed."""
+    ends = {p: end for p, end in world.kafka.ends(
+        world.topics["topic_clicks"]).items() if end}
+    made = world.program("collector", world.sections)
+    eventually(lambda: world.committed("clicks") == ends, what=f"{ends} committed")
+    assert made.stop() == 0
+
+
+def test_verify_finds_what_was_passed_over_by_itself(world, kafka, tables):
+    topic = world.topics["topic_clicks"]
+    world.send(4)
+    bombs(kafka, topic, 2)
+    world.send(3)
+    status, said = world.ask("verify")
+    assert (status, said["ok"]) == (1, False)
+    assert [(f["finding"], f["first"], f["last"]) for f in said["findings"]] == [
+        ("unreadable", 4, 5)]
+    assert said["waiting"] == 7
+
+    collect(world)
+    status, said = world.ask("verify")
+    assert (status, said["ok"]) == (1, False)
+    assert [(f["finding"], f["first"], f["last"]) for f in said["findings"]] == [
+        ("not read", 4, 5)]
+    assert (said["events"], said["rows"], said["missing"]) == (9, 7, 2)
+    status, output = world.run("verify")
+    assert status == 1 and "accounted for exactly once" not in output
+
+
+def test_other_tools_go_on_behind_it_too(world, kafka):
+    world.send_raw([b"no click"])
+    collect(world)
+    bombs(kafka, world.topics["topic_dlq"])
+    world.send_raw([b"no click either"])
+    collect(world)
+    status, output = world.run("dlq", "list")
+    assert status == 0 and output.count("no click") + output.count(
+        "decode") >= 2, output
+    assert "1-1 cannot be read" in output
+    bombs(kafka, world.topics["topic_clicks"])
+    status, output = world.run("epoch")
+    assert status == 0, output
+    said = json.loads(world.run("verify", "--json")[1].splitlines()[-1])
+    assert said["dead_letters"] == 2
+
+
+# --- by an operator's word --------------------------------------------------------
+
+def test_an_operator_names_what_is_passed_over(world, kafka, tables):
+    """Nothing is passed over by itself; what can be read can be named, too."""
+    topic = world.topics["topic_clicks"]
+    world.sections["collector"]["unreadable_after"] = "0s"
+    world.send(4)
+    bombs(kafka, topic)
+    world.send(6)
+    running = world.program("collector", world.sections)
+    wait_for(tables, 4)
+    eventually(lambda: "wait before events that cannot be read" in running.ready()[1])
+    assert running.ready()[0] == 200 and stored(tables) == [0, 1, 2, 3]
+
+    for wrong, why in ((("--offset", "0:4"), "--reason"),
+                       (("--offset", "7:4", "--reason", "x"), "2 partitions"),
+                       (("--offset", "4", "--reason", "x"), "2 partitions"),
+                       (("--offset", "0:4-11", "--reason", "x"), "ends before 11"),
+                       (("--offset", "0:3-4", "--reason", "x"), "done with all before 4")):
+        status, output = world.run("pass", *wrong)
+        assert status not in (0, 1) and why in output, output
+    status, output = world.run("pass", "--offset", "0:4,0:7-8", "--reason", "a test")
+    assert status == 0 and "1 offsets" in output, output
+    wait_for(tables, 8)
+    assert stored(tables) == [0, 1, 2, 3, 5, 6, 9, 10]
+    assert gaps(tables, topic) == [(0, 4, 4, 1), (0, 7, 8, 2)]
+    eventually(lambda: world.committed("clicks").get(0) == 11)
+    assert running.stop() == 0
+    status, output = world.run("pass")
+    assert status == 0 and output.split()[-4:] == ["0", "1", "7", "8"], output
+    status, said = world.ask("verify")
+    assert status == 1 and [(f["finding"], f["first"], f["last"])
+                            for f in said["findings"]] == [
+        ("not read", 4, 4), ("not read", 7, 8)]

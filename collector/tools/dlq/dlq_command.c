@@ -562,6 +562,16 @@ static int check_list(const struct dlq *d, struct error *err)
 	return 0;
 }
 
+static void warn_unreadable(void *arg, const char *topic, int32_t partition,
+			    const struct kafka_unreadable *what)
+{
+	(void)arg;
+	fprintf(stderr,
+		"warning: %s %" PRId32 ": %" PRId64 "-%" PRId64
+		" cannot be read, and are left out: %s\n",
+		topic, partition, what->first, what->last, what->reason);
+}
+
 static int run(struct dlq *d, int (*fn)(struct dlq *d, struct error *err),
 	       struct error *err)
 {
@@ -569,8 +579,10 @@ static int run(struct dlq *d, int (*fn)(struct dlq *d, struct error *err),
 
 	d->reader = kafka_reader_new(&d->config->kafka, "shortloop-dlq",
 				     d->config->collector.group, err);
-	if (d->reader)
+	if (d->reader) {
+		kafka_reader_on_unreadable(d->reader, warn_unreadable, NULL);
 		status = fn(d, err);
+	}
 	kafka_reader_free(d->reader);
 	positions_free(&d->replayed);
 	positions_free(&d->seen);

@@ -330,6 +330,17 @@ static void add_time(struct window *w, const struct pending *record)
 					    : (uint64_t)record->time_ms);
 }
 
+static int add_unreadable(struct verify *v, struct error *err)
+{
+	for (size_t i = 0; i < v->unreadable.count; i++) {
+		const struct range *r = &v->unreadable.items[i];
+
+		window_add_range(&v->window, IN_KAFKA, r->first, r->last);
+		window_add_range(&v->window, IN_UNREADABLE, r->first, r->last);
+	}
+	return v->out_of_memory ? error_set_nomem(err) : 0;
+}
+
 /* Fills IN_KAFKA and TIMES_OF_KAFKA from the reader, which stands at the
  * window's start, and finds out when these records came. */
 static int read_kafka(struct verify *v, const struct span *span,
@@ -365,7 +376,7 @@ static int read_kafka(struct verify *v, const struct span *span,
 		part->until_ms = span->where.until_ms;
 	}
 	v->done -= count - count % STEP;
-	return status < 0 ? -1 : 0;
+	return status < 0 ? -1 : add_unreadable(v, err);
 }
 
 /* What a batch reports of dead letters, beyond those that are still in their
@@ -403,8 +414,9 @@ static int account_for_dead(struct verify *v, struct span *span,
 	return 0;
 }
 
-/* Offsets that a collector reported as lost, since Kafka had dropped them or an
- * operator passed over them, are findings of another kind. */
+/* Offsets that a collector reported as lost, since Kafka had dropped them, or
+ * nobody could read them, or an operator passed over them, are findings of
+ * another kind. */
 static int account_for_gaps(struct verify *v, struct span *span,
 			    const struct stretch *part, struct error *err)
 {
@@ -428,6 +440,23 @@ static int account_for_gaps(struct verify *v, struct span *span,
 			   err);
 }
 
+/* What no collector told of yet, whether it is due or not: none will read it.
+ */
+static int account_for_unreadable(struct verify *v, struct span *span,
+				  const struct stretch *part, struct error *err)
+{
+	struct window *w = &v->window;
+
+	if (!window_count(w, IN_UNREADABLE))
+		return 0;
+	if (account_for_gaps(v, span, part, err) < 0)
+		return -1;
+	window_keep(w, IN_UNREADABLE, LEFT);
+	window_remove(w, LEFT, IN_UNREADABLE);
+	return verify_find(v, span, IN_UNREADABLE, FINDING_UNREADABLE,
+			   &span->missing, err);
+}
+
 /* Takes those out of IN_KAFKA that are accounted for; the rest is missing. */
 static int account_for_rest(struct verify *v, struct span *span,
 			    const struct stretch *part, struct error *err)
@@ -437,6 +466,8 @@ static int account_for_rest(struct verify *v, struct span *span,
 
 	window_subtract_from(w, IN_KAFKA,
 			     1U << IN_ROWS | 1U << IN_DEAD_LETTERS);
+	if (account_for_unreadable(v, span, part, err) < 0)
+		return -1;
 	if (due < w->end) {
 		span->waiting += window_count_in(w, LEFT, due, w->end - 1);
 		window_clear_range(w, LEFT, due, w->end - 1);

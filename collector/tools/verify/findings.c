@@ -14,8 +14,12 @@ static const struct {
 	[FINDING_UNREPORTED] = {"unreported",
 				"dropped by Kafka, and no collector reported "
 				"them"},
-	[FINDING_NOT_READ] = {"not read", "dropped by Kafka before a collector "
-					  "came to read them, as it reported"},
+	[FINDING_NOT_READ] = {"not read",
+			      "no collector read them, as it reported: Kafka "
+			      "had dropped them, or they were passed over"},
+	[FINDING_UNREADABLE] = {"unreadable",
+				"Kafka holds them, but they cannot be unpacked "
+				"or have a wrong checksum"},
 	[FINDING_OTHER] = {"other", "the rows are of other events than Kafka "
 				    "holds: its log was cut and written again"},
 	[FINDING_REREAD] = {"read again", "stored in an earlier epoch, too"},

@@ -17,7 +17,8 @@ enum finding_kind {
 	FINDING_UNKNOWN,    /* stored, but Kafka never had it */
 	FINDING_ROWS_GONE,  /* reported as stored, and not there */
 	FINDING_UNREPORTED, /* Kafka dropped it, and nobody reported it */
-	FINDING_NOT_READ,   /* Kafka had dropped it before it was read */
+	FINDING_NOT_READ,   /* reported as lost */
+	FINDING_UNREADABLE, /* Kafka holds it, nobody can read it */
 	FINDING_OTHER,	    /* Kafka has another event there than was stored */
 	FINDING_REREAD,	    /* stored in an earlier epoch, too */
 	FINDING_KINDS,

@@ -40,7 +40,8 @@ int reported_lives(struct ask *a, struct survey *ret, struct error *err)
 	buf_puts(ask_begin(a),
 		 "SELECT toUInt64(partition), toUInt64(epoch), min(gap), "
 		 "min(next), count() FROM ingest_epochs WHERE "
-		 "topic = {topic:String} AND decision != 'same'" GROUP_KNOWN);
+		 "topic = {topic:String} AND decision NOT IN ('same', "
+		 "'pass')" GROUP_KNOWN);
 	return survey_ask(ret, a, err);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "collector/collector_config.h"
+#include "collector/exactly_once/ranges.h"
 #include "collector/tools/verify/ask.h"
 #include "collector/tools/verify/clocks.h"
 #include "collector/tools/verify/dlq_offsets.h"
@@ -55,6 +56,8 @@ struct verify {
 	struct ask ask;
 	struct kafka_reader *reader;
 	struct kafka_reader *again; /* for what is read twice; made then */
+	struct ranges unreadable;   /* of the span, as they were met */
+	bool out_of_memory;	    /* for one of them */
 	struct dlq_offsets dead_letters;
 	struct window window;
 

@@ -377,6 +377,27 @@ static int make_plan(struct verify *v, struct error *err)
 
 /* --- the work ------------------------------------------------------------- */
 
+/* What of the topic cannot be read is a finding.  Of dead letters it can hide
+ * one, whose event then looks as if it was missing. */
+static void on_unreadable(void *arg, const char *topic, int32_t partition,
+			  const struct kafka_unreadable *what)
+{
+	struct verify *v = arg;
+	struct error err;
+
+	if (strcmp(topic, v->topic) != 0) {
+		bar_end(&v->bar);
+		fprintf(stderr,
+			"warning: %s %" PRId32 ": %" PRId64 "-%" PRId64
+			" cannot be read, and are left out: %s\n",
+			topic, partition, what->first, what->last,
+			what->reason);
+	} else if (ranges_add(&v->unreadable, (uint64_t)what->first,
+			      (uint64_t)what->last, &err) < 0) {
+		v->out_of_memory = true;
+	}
+}
+
 static int open_parts(struct verify *v, struct error *err)
 {
 	v->ask.topic = v->topic;
@@ -388,7 +409,10 @@ static int open_parts(struct verify *v, struct error *err)
 	v->reader = kafka_reader_new(&v->config->kafka,
 				     "shortloop-collector-verify",
 				     v->config->collector.group, err);
-	return v->reader ? window_init(&v->window, err) : -1;
+	if (!v->reader)
+		return -1;
+	kafka_reader_on_unreadable(v->reader, on_unreadable, v);
+	return window_init(&v->window, err);
 }
 
 static bool on_dead_letters(void *arg)
@@ -425,6 +449,7 @@ static int check_spans(struct verify *v, struct error *err)
 
 		snprintf(v->label, sizeof(v->label), "partition %" PRIu32,
 			 span->where.partition);
+		v->unreadable.count = 0;
 		status = span->available ? check_available(v, span, err)
 					 : check_reported(v, span, err);
 	}
@@ -477,6 +502,7 @@ static void close_parts(struct verify *v)
 	ask_release(&v->ask);
 	dlq_offsets_free(&v->dead_letters);
 	window_release(&v->window);
+	ranges_release(&v->unreadable);
 	findings_release(&v->findings);
 	settled_free(&v->settled);
 	clocks_free(&v->clocks);

@@ -19,10 +19,11 @@
 
 enum window_set {
 	IN_KAFKA,
+	IN_UNREADABLE, /* of these, what nobody can read */
 	IN_ROWS,
 	IN_DEAD_LETTERS, /* dead letters */
 	IN_REPORTS,	 /* of reported batches */
-	IN_GAPS,	 /* reported as what Kafka no longer held */
+	IN_GAPS,	 /* reported as lost */
 	LEFT,		 /* what nothing accounts for */
 	WINDOW_SETS,
 };

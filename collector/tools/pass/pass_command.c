@@ -1,0 +1,211 @@
+/*
+ * pass_command.c - `collector pass`: names offsets that nobody is to read.
+ * Collectors pass over them when they come to them, and tell of them as lost.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/collector_config.h"
+#include "collector/commands.h"
+#include "collector/exactly_once/passes.h"
+#include "collector/exactly_once/stored.h"
+#include "collector/tools/dlq/dlq_filter.h"
+#include "common/kafka/reader.h"
+#include "common/output.h"
+
+struct pass_command {
+	const struct collector_config *config;
+	const char *topic;
+	const char *table; /* NULL: counters */
+	uint32_t partitions;
+	struct clickhouse *ch;
+	struct kafka_reader *reader;
+};
+
+static int read_topic(struct pass_command *cmd, const char *name,
+		      struct error *err)
+{
+	const struct kafka_config *kafka = &cmd->config->kafka;
+	const struct {
+		const char *name, *topic, *table;
+	} known[] = {
+		{"clicks", kafka->topic_clicks, "clicks"},
+		{"links", kafka->topic_links, "links"},
+		{"counters", kafka->topic_counters, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (name && strcmp(name, known[i].name) != 0 &&
+		    strcmp(name, known[i].topic) != 0)
+			continue;
+		cmd->topic = known[i].topic;
+		cmd->table = known[i].table;
+		return 0;
+	}
+	return error_set(err, ERROR_USAGE,
+			 "--topic: '%.40s': expected clicks, links or counters",
+			 name);
+}
+
+static int open_parts(struct pass_command *cmd, struct error *err)
+{
+	cmd->ch = clickhouse_new(&cmd->config->clickhouse, err);
+	if (!cmd->ch)
+		return -1;
+	cmd->reader = kafka_reader_new(&cmd->config->kafka, "shortloop-pass",
+				       cmd->config->collector.group, err);
+	return cmd->reader ? kafka_reader_partitions(cmd->reader, cmd->topic,
+						     &cmd->partitions, err)
+			   : -1;
+}
+
+/* --- what was said before --------------------------------------------------
+ */
+
+static int list(struct pass_command *cmd, struct error *err)
+{
+	struct table *table = table_new(">partition|>epoch|>first|>last");
+	struct passes passes;
+	int status = passes_load(cmd->ch, &passes, err);
+
+	for (size_t i = 0; status == 0 && i < passes.count; i++) {
+		const struct pass *p = &passes.items[i];
+
+		if (strcmp(p->topic, cmd->topic) != 0)
+			continue;
+		table_number(table, (uint64_t)p->partition);
+		table_number(table, p->epoch);
+		table_number(table, p->first);
+		table_number(table, p->last);
+	}
+	passes_release(&passes);
+	if (status == 0)
+		printf("to be passed over of topic %s\n", cmd->topic);
+	return output_table(table, err) < 0 ? -1 : status;
+}
+
+/* --- what is said now ------------------------------------------------------
+ */
+
+static int check_partition(const struct pass_command *cmd,
+			   struct dlq_filter_range *range, struct error *err)
+{
+	if (range->partition < 0 && cmd->partitions == 1)
+		range->partition = 0;
+	if (range->partition < 0)
+		return error_set(err, ERROR_USAGE,
+				 "--offset: %s has %" PRIu32
+				 " partitions: expected "
+				 "PARTITION:FIRST-LAST",
+				 cmd->topic, cmd->partitions);
+	if ((uint32_t)range->partition < cmd->partitions)
+		return 0;
+	return error_set(err, ERROR_NOTFOUND,
+			 "--offset: %s has %" PRIu32 " partitions", cmd->topic,
+			 cmd->partitions);
+}
+
+static int check_log(struct pass_command *cmd,
+		     const struct dlq_filter_range *range, struct error *err)
+{
+	int64_t low, high;
+
+	if (kafka_reader_bounds(cmd->reader, cmd->topic, range->partition, &low,
+				&high, err) < 0)
+		return -1;
+	if (range->last < (uint64_t)high)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "--offset: partition %" PRId32
+			 " of %s ends before %" PRId64
+			 ": what is not there yet cannot be passed over",
+			 range->partition, cmd->topic, high);
+}
+
+/* What is stored stays stored.  Sets the epoch. */
+static int check_stored(struct pass_command *cmd, struct pass *pass,
+			struct error *err)
+{
+	struct stored_key key = {.table = cmd->table,
+				 .topic = cmd->topic,
+				 .partition = pass->partition};
+	struct stored_epoch epoch;
+	struct stored_report report;
+
+	pass->epoch = (uint32_t)cmd->config->collector.epoch;
+	if (!cmd->table)
+		return 0;
+	if (stored_sync(cmd->ch, cmd->table, err) < 0 ||
+	    stored_epoch(cmd->ch, &key, pass->epoch, &epoch, err) < 0)
+		return -1;
+	key.epoch = pass->epoch = epoch.number;
+	if (stored_report(cmd->ch, &key, &report, err) < 0)
+		return -1;
+	if (!report.any || report.next <= pass->first)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "--offset: collectors are done with all before "
+			 "%" PRIu64 " of partition %" PRId32 " of %s",
+			 report.next, pass->partition, cmd->topic);
+}
+
+static int check(struct pass_command *cmd, struct dlq_filter_range *range,
+		 struct pass *ret, struct error *err)
+{
+	if (check_partition(cmd, range, err) < 0)
+		return -1;
+	*ret = (struct pass){.topic = cmd->topic,
+			     .partition = range->partition,
+			     .first = range->first,
+			     .last = range->last};
+	if (check_log(cmd, range, err) < 0)
+		return -1;
+	return check_stored(cmd, ret, err);
+}
+
+/* All or none. */
+static int say(struct pass_command *cmd, const char *offsets,
+	       const char *reason, bool dry_run, struct error *err)
+{
+	struct pass passes[DLQ_FILTER_RANGES_MAX];
+	struct dlq_filter chosen = {0};
+
+	if (dlq_filter_read_offsets(&chosen, offsets, err) < 0)
+		return -1;
+	for (size_t i = 0; i < chosen.range_count; i++)
+		if (check(cmd, &chosen.ranges[i], &passes[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < chosen.range_count; i++) {
+		const struct pass *p = &passes[i];
+
+		if (!dry_run && passes_note(cmd->ch, p, reason, err) < 0)
+			return -1;
+		printf("%" PRIu64 " offsets of %s %" PRId32 ", %" PRIu64
+		       "-%" PRIu64 ", %s passed over and told of as lost\n",
+		       p->last - p->first + 1, cmd->topic, p->partition,
+		       p->first, p->last, dry_run ? "would be" : "are");
+	}
+	return 0;
+}
+
+int collector_pass(struct app *app, const void *arg, struct error *err)
+{
+	struct pass_command cmd = {.config = arg};
+	const char *offsets = app_option_value(app, "offset");
+	const char *reason = app_option_value(app, "reason");
+	int status = -1;
+
+	if (read_topic(&cmd, app_option_value(app, "topic"), err) < 0)
+		return -1;
+	if (offsets && !reason)
+		return error_set(err, ERROR_USAGE,
+				 "--offset: say why, with --reason TEXT");
+	if (open_parts(&cmd, err) == 0)
+		status = offsets ? say(&cmd, offsets, reason,
+				       app_option_value(app, "dry-run"), err)
+				 : list(&cmd, err);
+	kafka_reader_free(cmd.reader);
+	clickhouse_free(cmd.ch);
+	return status;
+}
