@@ -46,9 +46,4 @@ static inline int64_t marker_last_end(const struct link_marker *marker)
 	return marker->blocked ? DURATION_NEVER : marker->end;
 }
 
-/* A block that is there only for its blocked links is looked at again after so
- * long (ms): an unblocking does not say so to the issued set, which is in
- * another slot.  close.lua has the same number. */
-#define MARKER_LOOK_AGAIN CLOCK_DAY
-
 #endif

@@ -60,6 +60,14 @@ static void note_malformed(struct pass *p, const char *what)
 	reply_malformed(what, &p->err);
 }
 
+/* A block that is there only for its blocked links is looked at again so much
+ * later (ms): that one was let go is not told to the issued set, which is in
+ * another slot. */
+static int64_t look_again(const struct link_space *space)
+{
+	return linkstore_config(space->store)->quarantine;
+}
+
 /* --- looking -------------------------------------------------------------- */
 
 static void build_look(const struct pass *p, const struct block_group *group,
@@ -83,7 +91,7 @@ static void judge(struct pass *p, size_t at, const struct redis_value *value)
 		look.end = m.end;
 		look.has_blocked = m.open && m.blocked;
 		if (look.has_blocked && m.end < p->now)
-			look.end = p->now + MARKER_LOOK_AGAIN;
+			look.end = p->now + look_again(p->space);
 		look.opened = m.opened;
 	} else if (value->type != REDIS_VALUE_NIL) {
 		p->failed = true;
@@ -124,6 +132,7 @@ static void build_close(const struct pass *p, const struct block_group *group,
 	for (size_t i = 0; i < group->count; i++)
 		command_marker_key(c, p->space, p->blocks[group->at[i]]);
 	command_number(c, p->generation);
+	command_time(c, look_again(p->space));
 }
 
 static void note_closed(struct pass *p, struct block_scan *look, size_t field,

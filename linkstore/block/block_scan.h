@@ -24,7 +24,7 @@ enum block_state {
 struct block_scan {
 	enum block_state state;
 	/* ms, DURATION_NEVER; LOST: 0.  LIVE for blocked links only: when to
-	 * look again (MARKER_LOOK_AGAIN). */
+	 * look again, a quarantine later. */
 	int64_t end;
 	int64_t opened;	     /* ms; LOST: 0; not told by block_scan_close */
 	uint32_t generation; /* the marker's */

@@ -1,13 +1,13 @@
 -- Promise 8, in the blocks' slot.  Closes those of these blocks that have ended,
 -- whatever was read of them before; a link is there through the millisecond that
 -- it ends in, and a block with a blocked link has not ended: it is looked at
--- again a day later (MARKER_LOOK_AGAIN).  A closed marker of a lower generation belongs to a block whose
+-- again a while later.  A closed marker of a lower generation belongs to a block whose
 -- holder never opened it: it takes the granted generation, so that a late open
 -- fails.  Replies state (0 lost, 1 closed, 2 live), end,
 -- generation of each.  It is called for blocks by the million, so that markers are
 -- read and written here rather than by read_marker and write_marker: most differ
 -- by one byte afterwards.
--- KEYS markers    ARGV generation
+-- KEYS markers    ARGV generation while
 local granted, now, reply = tonumber(ARGV[1]), now_ms(), {}
 local texts = redis.call('MGET', unpack(KEYS))
 
@@ -24,7 +24,7 @@ local function judge(key, text)
   if letter == 'o' and ends >= now then
     return 2, time_reply(ends), generation
   end
-  if blocked ~= '' then return 2, now + 86400000, generation end
+  if blocked ~= '' then return 2, now + tonumber(ARGV[2]), generation end
   if generation < granted then
     return 1, 0, granted, ARGV[1] .. ' c' .. string.sub(text, #had + 3)
   end

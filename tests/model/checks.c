@@ -176,7 +176,7 @@ static void check_key(struct world *w, const struct lives *l,
 	if (!m.open)
 		world_broken(w, "%s:%" PRIu64 " is closed over a live link: %s",
 			     a->space, block, key);
-	if (m.end != DURATION_NEVER && (ends < 0 || ends > m.end))
+	if (marker_last_end(&m) != DURATION_NEVER && (ends < 0 || ends > m.end))
 		world_broken(w,
 			     "%s:%" PRIu64 " ends %" PRId64
 			     " ms before its link %s",

@@ -232,6 +232,15 @@ void lives_prolonged(struct lives *l, struct life *life, int64_t from,
 	life->touched = true;
 }
 
+void lives_moderated(struct life *life, bool blocked)
+{
+	if (blocked && !life->blocked)
+		life->unblocked = life->promised;
+	else if (!blocked && life->blocked)
+		life->promised = life->unblocked;
+	life->blocked = blocked;
+}
+
 /* --- visits --------------------------------------------------------------- */
 
 static void check_missing(struct lives *l, const struct link_target *target,
@@ -249,6 +258,7 @@ static void check_found(struct lives *l, const struct life *life,
 			const Shortloop__Link *link, struct span when)
 {
 	bool deleted = link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+	bool blocked = link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED;
 	const struct life *newest = lives_of_code(l, &life->target);
 	char tag[64];
 
@@ -262,6 +272,7 @@ static void check_found(struct lives *l, const struct life *life,
 		world_broken(l->world, "%s link %s outlives its end", tag,
 			     life->target.code);
 	if (link->version != life->version || deleted != life->deleted ||
+	    blocked != life->blocked ||
 	    (!deleted && strcmp(link->url, life->url) != 0))
 		world_broken(l->world, "%s link %s has changed: %s, not %s",
 			     tag, life->target.code, link->url, life->url);
@@ -279,6 +290,8 @@ static void learn(struct lives *l, struct life *life,
 	life->deleted =
 		answer->link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
 	life->version = answer->link->version;
+	lives_moderated(life, answer->link->state ==
+				      SHORTLOOP__LINK_STATE__LINK_BLOCKED);
 	snprintf(life->url, sizeof(life->url), "%s", answer->link->url);
 	if (left == DURATION_NEVER)
 		lives_prolonged(l, life, left, left);
@@ -318,7 +331,8 @@ void lives_forget(struct lives *l)
 	for (size_t i = 0; i < l->count; i++) {
 		struct life *life = &l->all[i];
 
-		life->promised = life->kept;
+		if (life->promised > life->kept)
+			life->promised = life->kept;
 		if (life->touched)
 			life->doubtful = true;
 		life->touched = false;

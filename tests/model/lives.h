@@ -29,6 +29,8 @@ struct life {
 	int64_t gone_by;     /* surely gone from then on */
 	int64_t promised;    /* nobody else has the code before */
 	int64_t kept;	     /* `promised`, if Redis forgets now */
+	int64_t unblocked;   /* `promised`, were it let go now */
+	bool blocked;	     /* it does not end */
 	bool deleted;	     /* what is there is a tombstone */
 	bool touched;	     /* since the append-only file was kept */
 	bool doubtful;	     /* Redis has forgotten something of it */
@@ -73,6 +75,10 @@ void lives_looked_up(struct lives *l, const struct link_target *target,
 /* `ends` lies between these two. */
 void lives_prolonged(struct lives *l, struct life *life, int64_t from,
 		     int64_t to);
+
+/* It was blocked, or let go, or neither: before lives_prolonged says how long
+ * it has. */
+void lives_moderated(struct life *life, bool blocked);
 
 /* NULL: never answered. */
 struct life *lives_of_id(const struct lives *l, uint64_t link_id);

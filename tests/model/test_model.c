@@ -224,8 +224,10 @@ static void step(struct history *h)
 		visitors_visit(&h->visitors);
 	else if (dice < 615)
 		visitors_come_late(&h->visitors);
-	else if (dice < 660)
+	else if (dice < 650)
 		visitors_edit(&h->visitors);
+	else if (dice < 665)
+		visitors_moderate(&h->visitors);
 	else if (dice < 700)
 		runs_begin(&h->runs, rng_below(&h->world.rng, WORLD_SPACES));
 	else if (dice < 980)
@@ -238,6 +240,7 @@ static void step(struct history *h)
 static void come_to_rest(struct history *h)
 {
 	runs_finish(&h->runs);
+	visitors_let_go(&h->visitors);
 	for (int round = 0; round < 3; round++) {
 		usleep(400000);
 		for (size_t i = 0; i < WORLD_SPACES; i++)
@@ -284,7 +287,8 @@ static void tell(const struct history *h)
 	const struct tally *t = &h->runs.total;
 
 	printf("seed %" PRIu64 ": %" PRIu64 " steps, %zu links, %" PRIu64
-	       " visits, %" PRIu64 " renewals, %" PRIu64 " edits\n"
+	       " visits, %" PRIu64 " renewals, %" PRIu64 " edits, "
+	       "%" PRIu64 " blocks\n"
 	       "  %" PRIu64 " runs (%" PRIu64 " whole, %" PRIu64
 	       " cut, %" PRIu64 " locked out, %" PRIu64 " refused), %" PRIu64
 	       " commands\n"
@@ -295,10 +299,10 @@ static void tell(const struct history *h)
 	       " checks of everything\n",
 	       h->world.seed, h->world.steps, h->lives.count,
 	       h->visitors.visits, h->visitors.renewals, h->visitors.edits,
-	       h->runs.begun, h->runs.whole, h->runs.cut, h->runs.busy,
-	       h->runs.refused, h->runs.commands, t->scanned, t->freed, t->live,
-	       t->lost, t->gap, t->skipped, h->restarts, h->forgets,
-	       h->lives.checks);
+	       h->visitors.blocks, h->runs.begun, h->runs.whole, h->runs.cut,
+	       h->runs.busy, h->runs.refused, h->runs.commands, t->scanned,
+	       t->freed, t->live, t->lost, t->gap, t->skipped, h->restarts,
+	       h->forgets, h->lives.checks);
 }
 
 static void no_block_is_in_two_states_and_no_live_link_is_taken(void **state)

@@ -118,14 +118,48 @@ static void edited(struct visitors *v, const struct link_target *target,
 			     "%s code %s: an edit of version %u of %s was "
 			     "taken",
 			     tag, target->code, read->version, read->url);
+	if (after->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
+	    ends != DURATION_NEVER)
+		world_broken(w, "%s link %s is blocked, and ends", tag,
+			     target->code);
 	life->version = after->version;
 	life->deleted = after->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+	lives_moderated(life,
+			after->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED);
 	if (after->url)
 		snprintf(life->url, sizeof(life->url), "%s", after->url);
 	lives_prolonged(v->lives, life, ends, ends);
 	world_say(w, "%s link %s %s until %" PRId64, tag, target->code,
-		  life->deleted ? "deleted" : after->url,
+		  life->deleted	  ? "deleted"
+		  : life->blocked ? "blocked"
+				  : after->url,
 		  ends == DURATION_NEVER ? -1 : ends % 1000000);
+}
+
+static void write_edit(struct visitors *v, const struct link_target *target,
+		       const Shortloop__Link *read,
+		       const Shortloop__Link *after,
+		       const struct link_class *ttl)
+{
+	struct life *life = lives_of_id(v->lives, read->link_id);
+	struct world *w = v->world;
+	int64_t ends;
+
+	if (await_edit(w->await, target, read, after, ttl, &ends, &w->err) ==
+	    0) {
+		edited(v, target, read, after, ends);
+		return;
+	}
+	if (w->err.code != ERROR_NOTFOUND && w->err.code != ERROR_CONFLICT)
+		world_broken(w, "%s:%" PRIu64 " edit: %s", target->space->name,
+			     target->block, w->err.text);
+	if (life && life == editable(v, read) && !life->deleted &&
+	    life_is_there(life, clock_real_ms()))
+		world_broken(w,
+			     "%s:%" PRIu64 " link %s: the edit of what is "
+			     "there was refused: %s",
+			     target->space->name, target->block, target->code,
+			     w->err.text);
 }
 
 static void edit(struct visitors *v, const struct link_target *target,
@@ -135,8 +169,6 @@ static void edit(struct visitors *v, const struct link_target *target,
 	const struct link_class *ttl = NULL;
 	Shortloop__Link after = *read;
 	char url[40];
-	int64_t ends;
-	struct life *life = lives_of_id(v->lives, read->link_id);
 
 	snprintf(url, sizeof(url), "https://example.org/edit/%" PRIu64,
 		 v->edits++);
@@ -150,21 +182,53 @@ static void edit(struct visitors *v, const struct link_target *target,
 					     w->config.ttl_classes.count));
 		link_edit_prepare(read, ttl, &after);
 	}
-	if (await_edit(w->await, target, read, &after, ttl, &ends, &w->err) ==
-	    0) {
-		edited(v, target, read, &after, ends);
-		return;
+	write_edit(v, target, read, &after, ttl);
+}
+
+static void moderate(struct visitors *v, const struct life *life)
+{
+	struct link_target target = life->target;
+	struct link_answer answer;
+	Shortloop__Link after;
+
+	look_up(v, &target, &answer);
+	if (answer.link && answer.outcome != LINK_OUTCOME_GONE) {
+		after = *answer.link;
+		link_edit_prepare(answer.link, NULL, &after);
+		after.state = answer.outcome == LINK_OUTCOME_BLOCKED
+				      ? SHORTLOOP__LINK_STATE__LINK_LIVE
+				      : SHORTLOOP__LINK_STATE__LINK_BLOCKED;
+		link_edit_keep_life(answer.link, NULL, answer.ttl_left, &after);
+		v->blocks += answer.outcome != LINK_OUTCOME_BLOCKED;
+		write_edit(v, &target, answer.link, &after, NULL);
 	}
-	if (w->err.code != ERROR_NOTFOUND && w->err.code != ERROR_CONFLICT)
-		world_broken(w, "%s:%" PRIu64 " edit: %s", target->space->name,
-			     target->block, w->err.text);
-	if (life && life == editable(v, read) && !life->deleted &&
-	    life_is_there(life, clock_real_ms()))
-		world_broken(w,
-			     "%s:%" PRIu64 " link %s: the edit of what is "
-			     "there was refused: %s",
-			     target->space->name, target->block, target->code,
-			     w->err.text);
+	await_release(&answer.link);
+}
+
+void visitors_moderate(struct visitors *v)
+{
+	const struct life *life = lives_any(v->lives);
+
+	if (life)
+		moderate(v, life);
+}
+
+void visitors_let_go(struct visitors *v)
+{
+	struct link_answer answer;
+
+	for (size_t i = 0; i < v->lives->count; i++) {
+		const struct life *life = &v->lives->all[i];
+
+		if (!life->blocked && !life->doubtful)
+			continue;
+		/* What Redis has forgotten of it is learned first. */
+		look_up(v, &life->target, &answer);
+		if (answer.outcome == LINK_OUTCOME_BLOCKED &&
+		    answer.link->link_id == life->link_id)
+			moderate(v, life);
+		await_release(&answer.link);
+	}
 }
 
 void visitors_edit(struct visitors *v)

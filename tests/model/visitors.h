@@ -20,7 +20,7 @@ struct visitors {
 	struct lives *lives;
 	struct intent late[INTENTS];
 	size_t count;
-	uint64_t visits, renewals, edits;
+	uint64_t visits, renewals, edits, blocks;
 };
 
 void visitors_init(struct visitors *v, struct world *w, struct lives *l);
@@ -31,5 +31,9 @@ void visitors_visit(struct visitors *v);
 /* A renewal or an edit of something read a while ago. */
 void visitors_come_late(struct visitors *v);
 void visitors_edit(struct visitors *v);
+/* Blocks a link that is live, or lets one go that is blocked. */
+void visitors_moderate(struct visitors *v);
+/* Lets go whatever is blocked. */
+void visitors_let_go(struct visitors *v);
 
 #endif

@@ -63,8 +63,8 @@ static const struct script_call {
 	{SCRIPT_CLOSE_OWN, "m:{s5:1}", "1 somebody 1d"},
 	{SCRIPT_CREATE, "m:{s5:0} l:{s5:0}:new l:{s5:0}:bbbb",
 	 "1 HOLDER 999999999999 RECORD RECORD"},
-	{SCRIPT_CLOSE, "m:{s5:8} m:{s5:9}", "1"},
-	{SCRIPT_CLOSE, "m:{s5:8} m:{s5:9}", "7"},
+	{SCRIPT_CLOSE, "m:{s5:8} m:{s5:9}", "1 150"},
+	{SCRIPT_CLOSE, "m:{s5:8} m:{s5:9}", "7 150"},
 	{SCRIPT_CLOSE_LOST, "m:{s5:1}", "1"},
 	{SCRIPT_JUDGE_LINK, "m:{s5:0} l:{s5:0}:aaaa", ""},
 	{SCRIPT_RENEW, LINK, "HEAD 1 1 999999999999 999999999999"},
@@ -87,6 +87,9 @@ static const struct script_call {
 	{SCRIPT_DOMAINS, "domains", "5 others"},
 	{SCRIPT_QUOTA_TAKE, "quota:{acme}", "1 10 day 5 1000 month"},
 	{SCRIPT_QUOTA_GIVE, "quota:{acme}", "1 TODAY 5 MONTH"},
+	{SCRIPT_URL_BLOCK, "blocked:{acme}",
+	 "7 code key 1 aa https://a.example/ bb https://b.example/"},
+	{SCRIPT_URL_LET_GO, "blocked:{acme}", "5 aa bb"},
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -128,6 +131,16 @@ static void put_record(struct fixture *f, const struct made *m, const char *key)
 	redisReply *reply;
 
 	must(f, redis_command(f->server.redis, 5, argv, lens, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static void put_blocked_url(struct fixture *f)
+{
+	const char *argv[] = {"HSET", "blocked:{acme}", "aa",
+			      "https://a.example/\n5 1700000000000 code key"};
+	redisReply *reply;
+
+	must(f, redis_command(f->server.redis, 4, argv, NULL, &reply, &f->err));
 	freeReplyObject(reply);
 }
 
@@ -198,6 +211,7 @@ static struct made make_world(struct fixture *f)
 	say(f, "HSET node:{7} holder somebody until 5");
 	say(f, "HSET domains revision 5 text some");
 	put_counts(f, &m);
+	put_blocked_url(f);
 	say(f, "HSET space:{s5} used:0 5 waits 5 aside 3");
 	say(f, "DEL x");
 	return m;
