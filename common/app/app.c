@@ -51,7 +51,7 @@ const struct setting_section app_log_section = {
 static const char *const all_sections[] = {
 	"redirector", "allocator",  "collector", "aggregator", "reclaimer",
 	"kafka",      "clickhouse", "redis",	 "links",      "domains",
-	"clicks",     "http",	    NULL};
+	"clicks",     "http",	    "robots",	 NULL};
 
 static void say_on_stderr(const struct app_spec *spec, const struct error *err)
 {
