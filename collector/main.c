@@ -29,6 +29,14 @@ static const struct app_command commands[] = {
 	{0},
 };
 
+/* All that an import knows by name: "auto, json, ... ". */
+#define ACCESS_FORMAT(name, format, open_end) name ", "
+#define ACCESS_FORMAT_ALSO(name, other)	      name ", "
+static const char formats_help[] =
+	"auto, "
+#include "collector/tools/access_log/access_formats.inc"
+	"or a LogFormat of Apache's or log_format of nginx's (auto)";
+
 static const struct app_option options[] = {
 	{"why", NULL, "say which rule decided each value", "explain"},
 	{"from", "TIME",
@@ -58,8 +66,9 @@ static const struct app_option options[] = {
 	 "dlq verify"},
 	{"force", NULL,
 	 "of dlq also what was sent before, or came back too often; of epoch "
-	 "partitions that fit, too",
-	 "dlq epoch"},
+	 "partitions that fit, too; of import a log in which no visit has an "
+	 "address, a user agent or a code, and visits whose address is none",
+	 "dlq epoch import"},
 	{"partition", "LIST",
 	 "these partitions, separated by commas; those that do not fit if not",
 	 "epoch"},
@@ -71,14 +80,24 @@ static const struct app_option options[] = {
 	 "go on at the log's end; what lies before and is not stored is lost",
 	 "epoch"},
 	{"new", NULL, "the log was made anew: store all it holds", "epoch"},
-	{"format", "FORMAT",
-	 "auto, combined, common, vhost_combined, json, or a LogFormat of "
-	 "Apache's or log_format of nginx's (auto)",
-	 "import"},
+	{"format", "FORMAT", formats_help, "import"},
 	{"json-keys", "LIST",
 	 "which keys of a log in JSON are what: time=when,address=peer.ip",
 	 "import"},
 	{"path-prefix", "PATH", "codes are the first segment behind it (/)",
+	 "import"},
+	{"pass-path", NULL,
+	 "a path behind the code belongs to the visit, rather than elsewhere",
+	 "import"},
+	{"client-address", "WHICH",
+	 "forwarded: whom a proxy's header names, else who was connected; "
+	 "peer: who was connected (forwarded)",
+	 "import"},
+	{"trusted-proxies", "LIST",
+	 "networks of proxies, by which such headers are read as the "
+	 "redirector does; the first public address if not",
+	 "import"},
+	{"zone", "NAME", "the time zone of times that name none (UTC)",
 	 "import"},
 	{"domain", "HOST", "the host that was visited, whatever the log says",
 	 "import"},

@@ -19,6 +19,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static const struct access_rules rules;
+
 /* Touches every byte, so that the sanitizer sees where they lie. */
 static void touch(struct access_text t, size_t max)
 {
@@ -31,7 +33,8 @@ static void touch(struct access_text t, size_t max)
 
 static void check_visit(const struct access_visit *v, size_t len)
 {
-	static const struct visit_rules rules = {"/a", NULL, "edge", 1};
+	static const struct visit_rules rules = {.path_prefix = "/a",
+						 .edge = "edge"};
 	struct arena arena = {0};
 	Shortloop__Click click;
 
@@ -79,7 +82,7 @@ static void any_format(const char *text, size_t len)
 	size_t n = newline ? (size_t)(newline - text) : len;
 	char *format = strndup(text, n);
 	struct error err = {0};
-	struct access_format *f = access_format_new(format, NULL, &err);
+	struct access_format *f = access_format_new(format, NULL, &rules, &err);
 
 	if (f && newline)
 		read_lines(f, newline + 1, len - n - 1);
@@ -110,7 +113,7 @@ static void what_was_written_is_read(const uint8_t *data, size_t len)
 	struct access_visit v;
 
 	if (!f)
-		f = access_format_new("combined", NULL, &err);
+		f = access_format_new("combined", NULL, &rules, &err);
 	buf_puts(&b,
 		 "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /x\" 302 7 \"");
 	put_escaped(&b, data, half);

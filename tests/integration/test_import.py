@@ -120,7 +120,7 @@ def assert_once(tables, lines):
 # --- what becomes of a line ----------------------------------------------------
 
 def test_a_line_is_the_click_that_it_was(tables, importer, log):
-    importer(**FILES)(log([line(path="/abc/more?utm_source=news&x=1", ip="8.8.8.8",
+    importer(**FILES)(log([line(path="/abc?utm_source=news&x=1", ip="8.8.8.8",
                          referrer="https://www.google.com/x")]),
                "--domain", "go.example.com", "--edge", "old-nginx")
     row, = tables.rows("SELECT *, toString(ip) AS address, "
@@ -177,13 +177,110 @@ def test_a_code_is_its_owners_of_that_time(tables, importer, log):
         (12, "bert", ["a", "b"]), (0, "", []), (0, "", [])]
 
 
+def codes_of(tables):
+    return [row["code"] for row in tables.rows("SELECT code FROM clicks ORDER BY offset")]
+
+
 def test_codes_lie_behind_the_prefix(tables, importer, log):
     out = importer()(log([line(path="/go/abc"), line(path="/gone/x"),
                           line(path="/go"), line(path="/"),
                           line(path="/go/d/e?f")]), "--path-prefix", "/go/")
-    assert [row["code"] for row in tables.rows(
-        "SELECT code FROM clicks ORDER BY offset")] == ["abc", "", "d"]
+    assert codes_of(tables) == ["abc"]
     assert "2 are not below the path prefix" in out
+    assert "2 are elsewhere: they name no code, as /go" in out
+
+
+def test_what_the_redirector_takes_for_no_code_is_elsewhere(tables, importer, log):
+    out = importer()(log([line(path=path) for path in (
+        "/favicon.ico", "/abc", "/css/x.css", "/", "/abc/d", "//abc", "/d/", "/e?f=/g")]))
+    assert codes_of(tables) == ["abc", "d", "e"]
+    assert "5 are elsewhere: they name no code, as /favicon.ico" in out
+    assert "without an address: 0, without a user agent: 0, without a code: 5" in out
+
+
+# --- what is refused -----------------------------------------------------------
+
+def caddy(**request):
+    return json.dumps({"ts": START + 0.25, "status": 302, "request": {
+        "method": "GET", "uri": "/abc", "host": "go.example", **request}}) + "\n"
+
+
+LACKING = [
+    ([line(ip="-")] * 3, "none has a client's address", 3),
+    ([line(agent="-")] * 3, "none has a user agent", 3),
+    ([line(path="/favicon.ico"), line(path="/")], "none names a code", 0),
+    (["nonsense\n"] * 3, "none could be read", 0),
+    (["\n"] * 3, "none names a code", 0),
+    ([caddy(remote_ip="8.8.8.8", heads={"User-Agent": [CHROME]})],
+     "none has a user agent", 1),
+    ([caddy(ip_of_peer="8.8.8.8", headers={"User-Agent": [CHROME]})],
+     "none has a client's address", 1)]
+
+
+@pytest.mark.parametrize("lines, why, forced", LACKING, ids=[
+    "address", "agent", "code", "unreadable", "blank", "json agent", "json address"])
+def test_a_log_in_which_no_line_has_it_is_refused(tables, importer, log, lines, why, forced):
+    """It is not known of it then, so that it can be imported rightly."""
+    run = importer()
+    out = run(log(lines), expect=65)
+    assert why in run.err and "nothing was imported" in run.err
+    assert f"  {forced} would become clicks" in out
+    if "{" in lines[0]:
+        assert re.search("not understood: .*request.(heads.User-Agent|ip_of_peer)", out)
+    assert tables.value("SELECT count() FROM clicks") == 0
+    assert tables.value("SELECT count() FROM ingest_progress") == 0
+    run(log(lines), "--dry-run", expect=65)
+    run(log(lines), "--force", expect=1 if "nonsense" in lines[0] else 0)
+    assert tables.value("SELECT count() FROM clicks") == forced
+
+
+def test_a_log_that_has_grown_is_refused_for_nothing(tables, importer, log):
+    run = importer()
+    run(log([line()]))
+    assert "0 became clicks" in run(log([line(), line(path="/favicon.ico")]))
+
+
+def test_a_host_name_is_no_address(tables, importer, log):
+    """%v %h without a port, read as what it is; and as what somebody says it is."""
+    run = importer()
+    lines = ["go.example " + line(), "go.example " + line(START + 1)]
+    assert "(vhost, " in run(log(lines))
+    assert tables.rows("SELECT DISTINCT domain, toString(ip) AS address FROM clicks") == [
+        {"domain": "go.example", "address": "::ffff:8.8.8.8"}]
+    out = run(log(lines + [line()], "b"), "--format=combined", "--identity=b", expect=1)
+    assert "2 could not be read" in out
+    assert "line 1: not an address: 'go.example'" in out
+
+
+def test_whom_a_proxy_named(tables, importer, log):
+    """nginx' own `main`: by the first public address, by the proxies, by the peer."""
+    lines = [line(ip="10.0.0.1").rstrip() + f' "{forwarded}"\n' for forwarded in (
+        "203.0.113.12, 198.51.100.7", "-", "evil")]
+    run = importer()
+    for number, (options, expected) in enumerate((
+            ([], "203.0.113.12"), (["--trusted-proxies", "10.0.0.0/8"], "198.51.100.7"),
+            (["--client-address=peer"], "10.0.0.1"))):
+        out = run(log(lines), "--identity", str(number), *options)
+        assert "(main, " in out
+        assert [row["address"] for row in tables.rows(
+            "SELECT toString(ip) AS address FROM clicks WHERE topic = "
+            f"'import:{number}' ORDER BY offset")] == [
+                f"::ffff:{ip}" for ip in (expected, "10.0.0.1", "10.0.0.1")]
+        assert ("1 name a client that is no address, as 'evil'" in out) == (number == 0)
+
+
+def test_times_without_a_zone(tables, importer, log):
+    """Berlin's summer time ended between them."""
+    run = importer()
+    lines = [f'8.8.8.8 {day} 10:05:03 /abc "{CHROME}"\n'
+             for day in ("2015-10-24", "2015-10-25")]
+    for number, options in enumerate(([], ["--zone", "Europe/Berlin"])):
+        run(log(lines), "--identity", str(number), "--format",
+            '$remote_addr $time_iso8601 $uri "$http_user_agent"', *options)
+    assert [str(row["at"]) for row in tables.rows(
+        "SELECT toString(ts) AS at FROM clicks ORDER BY topic, offset")] == [
+            "2015-10-24 10:05:03.000", "2015-10-25 10:05:03.000",
+            "2015-10-24 08:05:03.000", "2015-10-25 09:05:03.000"]
 
 
 def test_logs_in_other_formats(tables, importer, log):
@@ -197,7 +294,7 @@ def test_logs_in_other_formats(tables, importer, log):
         "--format", "$msec|$remote_addr|$uri|$status|$http_user_agent")
     run(log([json.dumps({"when": 1431857106, "who": "1.1.1.1", "what": "/abc"})
              + "\n"], "keys"),
-        "--format=json", "--json-keys=time=when,address=who,uri=what")
+        "--format=json", "--json-keys=time=when,address=who,uri=what", "--force")
     assert [(row["ms"], row["address"], row["domain"], row["code"])
             for row in tables.rows(
                 "SELECT toUnixTimestamp64Milli(ts) - 1431857103000 AS ms, "
@@ -414,7 +511,7 @@ def test_a_batch_without_clicks_is_reported_once(tables, importer, log, proxy,
                                                  fault):
     lines = [line(path="/elsewhere"), "\n", line(path="/elsewhere")]
     proxy.at(1, fault, "ingest_progress")
-    out = importer(url=proxy.url)(log(lines), "--path-prefix", "/go",
+    out = importer(url=proxy.url)(log(lines), "--path-prefix", "/go", "--force",
                                   "--wait", "10s")
     assert "2 are not below the path prefix" in out and "1 are blank" in out
     assert proxy.faults() == {fault: 1}
@@ -768,6 +865,10 @@ REFUSED = [
     (["--json-keys", "what=x", "LOG"], 64, "--json-keys"),
     (["--path-prefix", "go", "LOG"], 64, "a slash"),
     (["--wait", "soon", "LOG"], 64, "--wait"),
+    (["--client-address", "proxy", "LOG"], 64, "--client-address"),
+    (["--trusted-proxies", "10.0.0.1/8", "LOG"], 64, "--trusted-proxies"),
+    (["--zone", "Mars/Olympus", "LOG"], 64, "--zone"),
+    (["--zone", "../etc/passwd", "LOG"], 64, "--zone"),
     (["--why", "LOG"], 64, "--why")]
 
 

@@ -62,13 +62,17 @@ def outcome_of(method, status):
 
 
 def row_of(text):
-    """What the line says, by means of its own; None: it is not of the format."""
+    """What the line says, by means of its own; None: it is not of the format, or names
+    no code."""
     match = LINE.match(text.rstrip("\n"))
     if not match:
         return None
     ip, at, method, uri, status, referrer, agent = match.groups()
     when = datetime.datetime.strptime(at, "%d/%b/%Y:%H:%M:%S %z")
-    code = urllib.parse.urlsplit(uri).path.lstrip("/").split("/")[0]
+    path = re.fullmatch(r"/([0-9A-Za-z_-]{1,64})/?", urllib.parse.urlsplit(uri).path)
+    if not path:
+        return None
+    code = path[1]
     referrer, agent = ("" if v == "-" else v for v in (referrer, agent))
     return {"ts_ms": int(when.timestamp()) * 1000, "ip": ip, "code": code,
             "outcome": outcome_of(method, int(status)), "referrer": referrer,

@@ -1,5 +1,6 @@
 #include "collector/tools/access_log/access_names.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@ struct name {
 	enum access_field field;
 };
 
+/* Of requests, whoever writes them down. */
 static const struct name headers[] = {
 	{"Referer", ACCESS_REFERRER},
 	{"User-Agent", ACCESS_USER_AGENT},
@@ -18,11 +20,29 @@ static const struct name headers[] = {
 	{"Purpose", ACCESS_PURPOSE},
 	{"X-Purpose", ACCESS_PURPOSE},
 	{"X-Moz", ACCESS_PURPOSE},
+	{"X-Forwarded-For", ACCESS_FORWARDED},
+	{"X-Original-Forwarded-For", ACCESS_FORWARDED},
+	{"Forwarded", ACCESS_FORWARDED},
+	{"X-Real-IP", ACCESS_FORWARDED},
+	{"X-Client-IP", ACCESS_FORWARDED},
+	{"X-Cluster-Client-IP", ACCESS_FORWARDED},
+	{"CF-Connecting-IP", ACCESS_CLIENT},
+	{"CF-Connecting-IPv6", ACCESS_CLIENT},
+	{"True-Client-IP", ACCESS_CLIENT},
+	{"Fastly-Client-IP", ACCESS_CLIENT},
+	{"Fly-Client-IP", ACCESS_CLIENT},
+	{"X-Azure-ClientIP", ACCESS_CLIENT},
+	{"X-Appengine-User-IP", ACCESS_CLIENT},
+	{"X-Envoy-External-Address", ACCESS_CLIENT},
+	{"CloudFront-Viewer-Address", ACCESS_CLIENT},
 	{NULL, ACCESS_PASSED},
 };
 
+/* nginx's; $http_NAME is any header. */
 static const struct name variables[] = {
 	{"remote_addr", ACCESS_ADDRESS},
+	{"proxy_protocol_addr", ACCESS_CLIENT},
+	{"proxy_add_x_forwarded_for", ACCESS_FORWARDED},
 	{"time_local", ACCESS_TIME},
 	{"time_iso8601", ACCESS_TIME},
 	{"msec", ACCESS_TIME},
@@ -34,30 +54,107 @@ static const struct name variables[] = {
 	{"args", ACCESS_QUERY},
 	{"query_string", ACCESS_QUERY},
 	{"status", ACCESS_STATUS},
-	{"http_referer", ACCESS_REFERRER},
-	{"http_user_agent", ACCESS_USER_AGENT},
-	{"http_accept_language", ACCESS_LANGUAGE},
 	{"host", ACCESS_HOST},
-	{"http_host", ACCESS_HOST},
 	{"server_name", ACCESS_HOST},
-	{"http_sec_purpose", ACCESS_PURPOSE},
-	{"http_purpose", ACCESS_PURPOSE},
-	{"http_x_purpose", ACCESS_PURPOSE},
-	{"http_x_moz", ACCESS_PURPOSE},
 	{NULL, ACCESS_PASSED},
 };
 
+/* Of several of a field those further up come first. */
 static const struct name keys[] = {
+	/* Caddy; its request.headers.NAME are headers. */
+	{"request.client_ip", ACCESS_CLIENT},
+	{"request.remote_ip", ACCESS_ADDRESS},
+	{"request.remote_addr", ACCESS_ADDRESS},
+	{"request.method", ACCESS_METHOD},
+	{"request.uri", ACCESS_URI},
+	{"request.host", ACCESS_HOST},
+	/* Traefik; its request_NAME are headers. */
+	{"ClientHost", ACCESS_ADDRESS},
+	{"ClientAddr", ACCESS_ADDRESS},
+	{"StartUTC", ACCESS_TIME},
+	{"StartLocal", ACCESS_TIME},
+	{"RequestMethod", ACCESS_METHOD},
+	{"RequestPath", ACCESS_URI},
+	{"RequestHost", ACCESS_HOST},
+	{"RequestAddr", ACCESS_HOST},
+	{"DownstreamStatus", ACCESS_STATUS},
+	{"OriginStatus", ACCESS_STATUS},
+	/* Cloudflare's Logpush */
+	{"ClientIP", ACCESS_ADDRESS},
+	{"EdgeStartTimestamp", ACCESS_TIME},
+	{"ClientRequestMethod", ACCESS_METHOD},
+	{"ClientRequestURI", ACCESS_URI},
+	{"ClientRequestPath", ACCESS_URI},
+	{"ClientRequestHost", ACCESS_HOST},
+	{"ClientRequestReferer", ACCESS_REFERRER},
+	{"ClientRequestUserAgent", ACCESS_USER_AGENT},
+	{"EdgeResponseStatus", ACCESS_STATUS},
+	/* Google Cloud's load balancers */
+	{"httpRequest.remoteIp", ACCESS_ADDRESS},
+	{"httpRequest.requestMethod", ACCESS_METHOD},
+	{"httpRequest.requestUrl", ACCESS_URI},
+	{"httpRequest.status", ACCESS_STATUS},
+	{"httpRequest.referer", ACCESS_REFERRER},
+	{"httpRequest.userAgent", ACCESS_USER_AGENT},
+	/* Azure Front Door */
+	{"properties.clientIp", ACCESS_ADDRESS},
+	{"properties.httpMethod", ACCESS_METHOD},
+	{"properties.requestUri", ACCESS_URI},
+	{"properties.httpStatusCode", ACCESS_STATUS},
+	{"properties.referer", ACCESS_REFERRER},
+	{"properties.userAgent", ACCESS_USER_AGENT},
+	{"properties.hostName", ACCESS_HOST},
+	/* Akamai's DataStream */
+	{"cliIP", ACCESS_ADDRESS},
+	{"XForwardedFor", ACCESS_FORWARDED},
+	{"reqTimeSec", ACCESS_TIME},
+	{"reqMethod", ACCESS_METHOD},
+	{"reqPath", ACCESS_URI},
+	{"queryStr", ACCESS_QUERY},
+	{"reqHost", ACCESS_HOST},
+	{"UA", ACCESS_USER_AGENT},
+	{"statusCode", ACCESS_STATUS},
+	/* The Elastic Common Schema */
+	{"client.ip", ACCESS_ADDRESS},
+	{"client.address", ACCESS_ADDRESS},
+	{"source.ip", ACCESS_ADDRESS},
+	{"source.address", ACCESS_ADDRESS},
+	{"http.request.method", ACCESS_METHOD},
+	{"http.request.referrer", ACCESS_REFERRER},
+	{"http.response.status_code", ACCESS_STATUS},
+	{"url.original", ACCESS_URI},
+	{"url.path", ACCESS_URI},
+	{"url.query", ACCESS_QUERY},
+	{"url.domain", ACCESS_HOST},
+	{"user_agent.original", ACCESS_USER_AGENT},
+	/* pino-http and its like; their req.headers.NAME are headers. */
+	{"req.remoteAddress", ACCESS_ADDRESS},
+	{"req.method", ACCESS_METHOD},
+	{"req.url", ACCESS_URI},
+	{"res.statusCode", ACCESS_STATUS},
+	/* CloudFront's logs in JSON, and Envoy's and Istio's */
+	{"timestamp(ms)", ACCESS_TIME},
+	{"start_time", ACCESS_TIME},
+	{"downstream_remote_address", ACCESS_ADDRESS},
+	{"authority", ACCESS_HOST},
+	{"response_code", ACCESS_STATUS},
+	/* anybody's */
 	{"client_ip", ACCESS_ADDRESS},
 	{"clientip", ACCESS_ADDRESS},
 	{"client", ACCESS_ADDRESS},
 	{"ip", ACCESS_ADDRESS},
 	{"remote_ip", ACCESS_ADDRESS},
+	{"remoteIp", ACCESS_ADDRESS},
+	{"x_forwarded_for", ACCESS_FORWARDED},
+	{"real_ip", ACCESS_FORWARDED},
 	{"time", ACCESS_TIME},
 	{"@timestamp", ACCESS_TIME},
 	{"timestamp", ACCESS_TIME},
+	{"datetime", ACCESS_TIME},
 	{"ts", ACCESS_TIME},
+	{"date", ACCESS_DATE},
 	{"method", ACCESS_METHOD},
+	{"verb", ACCESS_METHOD},
 	{"url", ACCESS_URI},
 	{"path", ACCESS_URI},
 	{"query", ACCESS_QUERY},
@@ -66,8 +163,9 @@ static const struct name keys[] = {
 	{"referrer", ACCESS_REFERRER},
 	{"http_referrer", ACCESS_REFERRER},
 	{"user_agent", ACCESS_USER_AGENT},
+	{"userAgent", ACCESS_USER_AGENT},
+	{"useragent", ACCESS_USER_AGENT},
 	{"agent", ACCESS_USER_AGENT},
-	{"ua", ACCESS_USER_AGENT},
 	{"accept_language", ACCESS_LANGUAGE},
 	{"domain", ACCESS_HOST},
 	{"vhost", ACCESS_HOST},
@@ -75,29 +173,59 @@ static const struct name keys[] = {
 	{NULL, ACCESS_PASSED},
 };
 
-static const struct name fields[] = {
-	{"address", ACCESS_ADDRESS},
+/* The W3C's extended format; cs(NAME) is any header. */
+static const struct name columns[] = {
+	{"c-ip", ACCESS_ADDRESS},
+	{"x-forwarded-for", ACCESS_FORWARDED},
+	{"date", ACCESS_DATE},
 	{"time", ACCESS_TIME},
-	{"request", ACCESS_REQUEST},
-	{"method", ACCESS_METHOD},
-	{"uri", ACCESS_URI},
-	{"query", ACCESS_QUERY},
-	{"status", ACCESS_STATUS},
-	{"referrer", ACCESS_REFERRER},
-	{"user_agent", ACCESS_USER_AGENT},
-	{"language", ACCESS_LANGUAGE},
-	{"host", ACCESS_HOST},
-	{"purpose", ACCESS_PURPOSE},
+	{"cs-method", ACCESS_METHOD},
+	{"cs-uri", ACCESS_URI},
+	{"cs-uri-stem", ACCESS_URI},
+	{"cs-uri-query", ACCESS_QUERY},
+	{"sc-status", ACCESS_STATUS},
+	/* CloudFront: whom the visitor asked for; cs(Host) is its own name. */
+	{"x-host-header", ACCESS_HOST},
+	{"cs-host", ACCESS_HOST},
 	{NULL, ACCESS_PASSED},
 };
 
-static enum access_field find(const struct name *names, const char *name,
-			      size_t len)
+static const struct name fields[] = {
+	{"address", ACCESS_ADDRESS},   {"forwarded", ACCESS_FORWARDED},
+	{"client", ACCESS_CLIENT},     {"time", ACCESS_TIME},
+	{"date", ACCESS_DATE},	       {"request", ACCESS_REQUEST},
+	{"method", ACCESS_METHOD},     {"uri", ACCESS_URI},
+	{"query", ACCESS_QUERY},       {"status", ACCESS_STATUS},
+	{"referrer", ACCESS_REFERRER}, {"user_agent", ACCESS_USER_AGENT},
+	{"language", ACCESS_LANGUAGE}, {"host", ACCESS_HOST},
+	{"purpose", ACCESS_PURPOSE},   {NULL, ACCESS_PASSED},
+};
+
+static const struct name *find_row(const struct name *names, const char *name,
+				   size_t len)
 {
 	while (names->name && (strlen(names->name) != len ||
 			       strncasecmp(names->name, name, len) != 0))
 		names++;
-	return names->field;
+	return names;
+}
+
+static enum access_field find(const struct name *names, const char *name,
+			      size_t len)
+{
+	return find_row(names, name, len)->field;
+}
+
+/* A header whose dashes may be written as underscores. */
+static const struct name *find_header(const char *name, size_t len)
+{
+	char dashed[64];
+
+	if (len >= sizeof(dashed))
+		len = 0;
+	for (size_t i = 0; i < len; i++)
+		dashed[i] = name[i] == '_' ? '-' : name[i];
+	return find_row(headers, dashed, len);
 }
 
 /* Letters that mean the same whatever is in braces before them. */
@@ -114,9 +242,9 @@ static const struct {
 enum access_field access_field_of_directive(char letter, const char *argument,
 					    size_t len)
 {
-	/* %{c}a is who is connected: a proxy, perhaps. */
 	if (letter == 'i')
 		return find(headers, argument, len);
+	/* %{c}a is who is connected: a proxy, perhaps. */
 	if (letter == 'a' && len)
 		return ACCESS_PASSED;
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
@@ -125,19 +253,82 @@ enum access_field access_field_of_directive(char letter, const char *argument,
 	return ACCESS_PASSED;
 }
 
+static bool begins(const char *name, size_t len, const char *with)
+{
+	size_t n = strlen(with);
+
+	return len > n && !strncasecmp(name, with, n);
+}
+
 enum access_field access_field_of_variable(const char *name, size_t len)
 {
+	if (begins(name, len, "http_"))
+		return find_header(name + 5, len - 5)->field;
 	return find(variables, name, len);
 }
 
-enum access_field access_field_of_key(const char *name, size_t len)
+enum access_field access_field_of_column(const char *name, size_t len,
+					 unsigned *ret_rank)
 {
-	enum access_field field = find(variables, name, len);
+	const struct name *row = find_row(columns, name, len);
 
-	return field == ACCESS_PASSED ? find(keys, name, len) : field;
+	*ret_rank = (unsigned)(row - columns);
+	if (!row->name && begins(name, len, "cs(") && name[len - 1] == ')')
+		return find(headers, name + 3, len - 4);
+	return row->field;
+}
+
+/* What a key calls a header of the request: "request.headers.User-Agent",
+ * "request_User-Agent", "http_user_agent", "cs(User-Agent)". */
+static const struct name *find_header_key(const char *name, size_t len)
+{
+	static const char *const before[] = {"request.headers.",
+					     "req.headers.",
+					     "request_headers.",
+					     "headers.",
+					     "request_",
+					     "http_",
+					     NULL};
+
+	for (size_t i = 0; before[i]; i++) {
+		size_t n = strlen(before[i]);
+		const struct name *row;
+
+		if (!begins(name, len, before[i]))
+			continue;
+		row = find_header(name + n, len - n);
+		if (row->name)
+			return row;
+	}
+	return find_row(headers, "", 0);
+}
+
+enum access_field access_field_of_key(const char *name, size_t len,
+				      unsigned *ret_rank)
+{
+	const struct name *row = find_row(variables, name, len);
+	unsigned rank;
+
+	*ret_rank = (unsigned)(row - variables);
+	if (row->name)
+		return row->field;
+	row = find_row(keys, name, len);
+	*ret_rank += (unsigned)(row - keys);
+	if (row->name)
+		return row->field;
+	row = find_header_key(name, len);
+	if (row->name)
+		return row->field;
+	return access_field_of_column(name, len, &rank);
 }
 
 enum access_field access_field_by_name(const char *name, size_t len)
 {
 	return find(fields, name, len);
+}
+
+void access_field_put_names(struct buf *to)
+{
+	for (const struct name *row = fields; row->name; row++)
+		buf_printf(to, "%s%s", row == fields ? "" : ", ", row->name);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collector/tools/access_log/access_names.h"
+#include "collector/tools/access_log/access_time.h"
 #include "collector/tools/access_log/access_visit.h"
 #include "common/buf.h"
 #include "common/hex.h"
@@ -31,6 +32,7 @@ struct access_pattern {
 	size_t count;
 	struct buf literals;
 	char *time_format; /* for strptime; NULL: by itself */
+	struct buf passed; /* names of no use here */
 	bool open_end;
 };
 
@@ -69,6 +71,15 @@ static int add_field(struct access_pattern *p, enum access_field field,
 	p->pieces[p->count++] = (struct piece){
 		.field = field, .quoted = quoted, .blanks = blanks};
 	return 0;
+}
+
+static void note_passed(struct access_pattern *p, enum access_field field,
+			const char *name, const char *end)
+{
+	if (field != ACCESS_PASSED)
+		return;
+	buf_printf(&p->passed, "%s%.*s", p->passed.len ? " " : "",
+		   (int)(end - name), name);
 }
 
 /* --- Apache -------------------------------------------------------------- */
@@ -119,6 +130,7 @@ static int add_directive(struct access_pattern *p, const char **at,
 	/* ^ti and ^to are of trailers. */
 	*at = c + (*c == '^' ? strnlen(c, 3) : 1);
 	field = access_field_of_directive(*c, argument, len);
+	note_passed(p, field, start, *at);
 	if (*c != 't')
 		return add_field(p, field, *c == 'u', start, err);
 	if (len)
@@ -159,6 +171,11 @@ static int compile_apache(struct access_pattern *p, const char *c,
 
 /* --- nginx --------------------------------------------------------------- */
 
+static bool is_name(const char *name, size_t len, const char *which)
+{
+	return len == strlen(which) && !memcmp(name, which, len);
+}
+
 static int add_variable(struct access_pattern *p, const char **at,
 			struct error *err)
 {
@@ -174,11 +191,11 @@ static int add_variable(struct access_pattern *p, const char **at,
 		return refuse_format("no variable", start, err);
 	*at = name + len + (brace ? 1 : 0);
 	field = access_field_of_variable(name, len);
-	return add_field(
-		p, field,
-		field == ACCESS_TIME ||
-			(len == 11 && !memcmp(name, "remote_user", 11)),
-		start, err);
+	note_passed(p, field, start, *at);
+	return add_field(p, field,
+			 field == ACCESS_TIME || is_name(name, len, "any") ||
+				 is_name(name, len, "remote_user"),
+			 start, err);
 }
 
 static int compile_nginx(struct access_pattern *p, const char *c,
@@ -247,6 +264,7 @@ void access_pattern_free(struct access_pattern *p)
 	if (!p)
 		return;
 	buf_free(&p->literals);
+	buf_free(&p->passed);
 	free(p->time_format);
 	free(p);
 }
@@ -254,6 +272,13 @@ void access_pattern_free(struct access_pattern *p)
 const char *access_pattern_time(const struct access_pattern *p)
 {
 	return p->time_format;
+}
+
+const char *access_pattern_passed(struct access_pattern *p)
+{
+	const char *names = buf_cstr(&p->passed);
+
+	return names ? names : "";
 }
 
 /* --- reading lines -------------------------------------------------------- */
@@ -330,11 +355,13 @@ static char unescape(const char *at, size_t len, size_t *ret_len)
 	return '\\';
 }
 
-static struct access_text cleaned(struct reading *r, struct access_text t)
+static struct access_text cleaned(struct reading *r, enum access_field field,
+				  struct access_text t)
 {
 	size_t start = r->scratch->len, n;
 
-	if (t.len == 1 && *t.data == '-')
+	/* A dash for a status says that there was no answer. */
+	if (t.len == 1 && *t.data == '-' && field != ACCESS_STATUS)
 		return (struct access_text){0};
 	if (!t.len || !memchr(t.data, '\\', t.len))
 		return t;
@@ -363,6 +390,83 @@ static bool has_blank(const struct piece *piece, struct access_text end,
 	return t.len && memchr(t.data, ' ', t.len);
 }
 
+static bool is_address(enum access_field field)
+{
+	return field == ACCESS_ADDRESS || field == ACCESS_FORWARDED ||
+	       field == ACCESS_CLIENT;
+}
+
+/* Of an address in front of a port ("%h:%p") the last colon before a blank is
+ * the end, since IPv6 has some. */
+static size_t last_colon(const struct reading *r, size_t first)
+{
+	for (size_t i = first; i < r->len && r->line[i] != ' '; i++)
+		if (r->line[i] == ':')
+			first = i;
+	return first;
+}
+
+static bool is_list(const struct piece *piece, struct access_text t)
+{
+	return is_address(piece->field) && t.len && memchr(t.data, ',', t.len);
+}
+
+/* The next place behind `at` where the field may end. */
+static bool find_next(const struct reading *r, struct access_text end,
+		      size_t at, size_t *ret_at)
+{
+	struct reading rest = *r;
+
+	rest.at = at + 1;
+	return find_end(&rest, end, false, ret_at);
+}
+
+/* "1.2.3.4, 5.6.7.8" is one field where blanks end others. */
+static size_t list_end(const struct reading *r, struct access_text end,
+		       size_t at)
+{
+	size_t next;
+
+	while (at > r->at && r->line[at - 1] == ',' &&
+	       find_next(r, end, at, &next))
+		at = next;
+	return at;
+}
+
+/* The longest text from here on that is a time and ends where it may. */
+static size_t time_end(const struct reading *r, struct access_text end,
+		       size_t at)
+{
+	size_t longest = at, next = at;
+	struct error ignored = {0};
+	int64_t ms;
+
+	while (next - r->at <= ACCESS_TIME_MAX) {
+		if (access_time_read(r->line + r->at, next - r->at,
+				     r->p->time_format, false, &ms,
+				     &ignored) == 0)
+			longest = next;
+		if (next == r->len || !find_next(r, end, next, &next))
+			break;
+	}
+	return longest;
+}
+
+/* What blanks end may have some of its own. */
+static size_t stretch(const struct reading *r, const struct piece *piece,
+		      struct access_text end, size_t stop)
+{
+	if (piece->quoted || !end.len)
+		return stop;
+	if (is_address(piece->field) && *end.data == ':')
+		return last_colon(r, stop);
+	if (*end.data != ' ')
+		return stop;
+	if (is_address(piece->field))
+		return list_end(r, end, stop);
+	return piece->field == ACCESS_TIME ? time_end(r, end, stop) : stop;
+}
+
 static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 		      struct error *err)
 {
@@ -380,14 +484,15 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 		r->at = r->len;
 		return refuse_line(r, end, err);
 	}
+	stop = stretch(r, piece, last && r->p->open_end ? blank : end, stop);
 	t = (struct access_text){r->line + r->at, stop - r->at};
-	if (has_blank(piece, end, t)) {
+	if (!is_list(piece, t) && has_blank(piece, end, t)) {
 		r->at += (size_t)((const char *)memchr(t.data, ' ', t.len) -
 				  t.data);
 		return refuse_line(r, end, err);
 	}
 	r->at = stop;
-	t = cleaned(r, t);
+	t = cleaned(r, piece->field, t);
 	/* Of several fields of a kind the first that is not empty counts. */
 	if (piece->field != ACCESS_PASSED && !fields->texts[piece->field].len)
 		fields->texts[piece->field] = t;

@@ -1,9 +1,11 @@
 /* import_command.c - `collector import`: past access logs become clicks. */
+#include <ctype.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/collector_config.h"
@@ -24,14 +26,19 @@
 
 struct import_options {
 	struct visit_rules rules; /* event_id is filled per log */
-	const char *identity;	  /* NULL: found by how the log begins */
-	FILE *rejects;		  /* NULL: none */
-	bool dry_run;		  /* reads and reports, asks no server */
-	int64_t wait_ms;	  /* for a server that is away */
+	struct access_rules access;
+	struct network_list *proxies; /* of `access`; NULL: not known */
+	const char *identity;	      /* NULL: found by how the log begins */
+	FILE *rejects;		      /* NULL: none */
+	bool force;		      /* no log is refused for what it lacks */
+	bool dry_run;		      /* reads and reports, asks no server */
+	int64_t wait_ms;	      /* for a server that is away */
 };
 
 enum {
 	LINE_BYTES_MAX = 1024 * 1024,
+	PROXIES_MAX = 256,
+	ZONE_PATH_MAX = 256,
 };
 
 struct importer {
@@ -50,6 +57,7 @@ struct importer {
 	struct visit_rules rules;
 	struct journal_state state;
 	struct import_stats stats;
+	bool checked; /* by import_stats_check, or it was before */
 };
 
 /* A batch takes memory for its clicks, then as much for rows, which become
@@ -123,13 +131,16 @@ static int take_visit(struct importer *im, const struct access_visit *visit,
 {
 	switch (import_batch_take(&im->batch, visit, &im->rules)) {
 	case VISIT_CLICK:
-		import_stats_click(&im->stats, visit->time_ms);
+		import_stats_click(&im->stats, visit);
 		break;
 	case VISIT_NO_REQUEST:
 		im->stats.no_request++;
 		break;
 	case VISIT_ELSEWHERE:
 		im->stats.elsewhere++;
+		break;
+	case VISIT_NO_CODE:
+		import_stats_no_code(&im->stats, visit);
 		break;
 	case VISIT_NO_MEMORY:
 		return error_set_nomem(err);
@@ -151,6 +162,10 @@ static int take_line(struct importer *im, const struct line *line,
 	import_batch_note_line(&im->batch, line->offset, line->len);
 	if (is_blank(line)) {
 		im->stats.blank++;
+		return 0;
+	}
+	if (access_format_remark(im->format, line->text, line->len)) {
+		im->stats.remarks++;
 		return 0;
 	}
 	if (line->cut)
@@ -182,12 +197,24 @@ static bool batch_ends(const struct importer *im)
 	return import_batch_is_full(b, &im->limits);
 }
 
+/* The first batch of a log that was never imported tells whether it is read
+ * rightly: nothing of it is stored before that. */
+static int check_log(struct importer *im, struct error *err)
+{
+	if (im->checked || im->options->force)
+		return 0;
+	im->checked = true;
+	return import_stats_check(&im->stats, err);
+}
+
 static int send_batch(struct importer *im, struct error *err)
 {
 	struct import_batch *b = &im->batch;
 
 	if (!b->lines)
 		return 0;
+	if (check_log(im, err) < 0)
+		return -1;
 	if (im->inserter) {
 		if (inserter_send(im->inserter, b, im->enricher, &im->state,
 				  im->stats.file, err) < 0)
@@ -215,6 +242,7 @@ static int take_lines(struct importer *im, struct error *err)
 		}
 		im->stats.lines++;
 		if (was_done(im, &line)) {
+			access_format_remark(im->format, line.text, line.len);
 			im->stats.before++;
 			continue;
 		}
@@ -290,6 +318,7 @@ static int open_log(struct importer *im, const char *path, struct error *err)
 		return status;
 	if (im->inserter)
 		im->rules.event_id = id_of(inserter_topic(im->inserter));
+	im->checked = im->state.begun || im->state.pending;
 	im->lines = line_reader_new(LINE_BYTES_MAX, log_source_read, im->source,
 				    err);
 	return im->lines ? 0 : -1;
@@ -303,6 +332,19 @@ static void close_log(struct importer *im)
 	import_batch_reset(&im->batch);
 	im->lines = NULL;
 	im->source = NULL;
+}
+
+static void report(struct importer *im)
+{
+	struct buf unknown = {0};
+	const char *names;
+
+	access_format_put_unknown(im->format, &unknown);
+	names = buf_cstr(&unknown);
+	import_stats_report(&im->stats, access_format_name(im->format),
+			    im->inserter ? inserter_topic(im->inserter) : "",
+			    names ? names : "");
+	buf_free(&unknown);
 }
 
 /*
@@ -320,9 +362,7 @@ static int importer_run(struct importer *im, const char *path,
 		status = take_all(im, err);
 	import_stats_hide(&im->stats);
 	if (opened)
-		import_stats_report(&im->stats, access_format_name(im->format),
-				    im->inserter ? inserter_topic(im->inserter)
-						 : "");
+		report(im);
 	*ret_unreadable = im->stats.unreadable;
 	close_log(im);
 	return status < 0 ? error_wrap(err, "%s", path) : 0;
@@ -347,6 +387,75 @@ static int read_wait(struct app *app, int64_t *ret_ms, struct error *err)
 	return -1;
 }
 
+/* The networks of --trusted-proxies; NULL without it. */
+static int read_proxies(struct app *app, struct network_list **ret,
+			struct error *err)
+{
+	const char *list = app_option_value(app, "trusted-proxies");
+	struct setting_strings networks = {0};
+	char *copy = list ? strdup(list) : NULL, *save = NULL;
+	char *items[PROXIES_MAX];
+
+	if (!list)
+		return 0;
+	if (!copy)
+		return error_set_nomem(err);
+	networks.items = items;
+	for (char *at = strtok_r(copy, ", ", &save); at;
+	     at = strtok_r(NULL, ", ", &save)) {
+		if (networks.count == PROXIES_MAX)
+			break;
+		items[networks.count++] = at;
+	}
+	*ret = network_list_new(&networks, "--trusted-proxies", err);
+	free(copy);
+	if (*ret)
+		return 0;
+	err->code = ERROR_USAGE;
+	return -1;
+}
+
+static int read_client(struct app *app, struct import_options *o,
+		       struct error *err)
+{
+	const char *which = option(app, "client-address", "forwarded");
+
+	o->access.peer_only = !strcmp(which, "peer");
+	if (!o->access.peer_only && strcmp(which, "forwarded") != 0)
+		return error_set(err, ERROR_USAGE,
+				 "--client-address: '%s': expected forwarded "
+				 "or peer",
+				 which);
+	if (read_proxies(app, &o->proxies, err) < 0)
+		return -1;
+	o->access.proxies = o->proxies;
+	o->access.any_address = o->force;
+	return 0;
+}
+
+/* Times without a zone are of TZ; a zone that there is not would be UTC. */
+static int read_zone(struct app *app, struct import_options *o,
+		     struct error *err)
+{
+	const char *zone = app_option_value(app, "zone");
+	char path[ZONE_PATH_MAX];
+
+	if (!zone)
+		return 0;
+	snprintf(path, sizeof(path), "/usr/share/zoneinfo/%s", zone);
+	if (!isalpha((unsigned char)*zone) || strstr(zone, "..") ||
+	    access(path, R_OK) < 0)
+		return error_set(err, ERROR_USAGE,
+				 "--zone: '%s': expected the name of a time "
+				 "zone, such as Europe/Berlin",
+				 zone);
+	if (setenv("TZ", zone, 1) < 0)
+		return error_set_errno(err, "--zone");
+	tzset();
+	o->access.local_times = true;
+	return 0;
+}
+
 static int read_options(struct app *app, struct import_options *o,
 			struct error *err)
 {
@@ -355,8 +464,10 @@ static int read_options(struct app *app, struct import_options *o,
 	*o = (struct import_options){
 		.rules = {.path_prefix = option(app, "path-prefix", "/"),
 			  .domain = app_option_value(app, "domain"),
-			  .edge = option(app, "edge", "import")},
+			  .edge = option(app, "edge", "import"),
+			  .pass_path = app_option_value(app, "pass-path")},
 		.identity = app_option_value(app, "identity"),
+		.force = app_option_value(app, "force") != NULL,
 		.dry_run = app_option_value(app, "dry-run") != NULL,
 	};
 	if (o->rules.path_prefix[0] != '/')
@@ -364,7 +475,8 @@ static int read_options(struct app *app, struct import_options *o,
 				 "--path-prefix: '%s': expected a path that "
 				 "begins with a slash",
 				 o->rules.path_prefix);
-	if (read_wait(app, &o->wait_ms, err) < 0)
+	if (read_wait(app, &o->wait_ms, err) < 0 ||
+	    read_client(app, o, err) < 0 || read_zone(app, o, err) < 0)
 		return -1;
 	if (!rejects)
 		return 0;
@@ -448,16 +560,18 @@ int collector_import(struct app *app, const void *arg, struct error *err)
 
 	memory_tame();
 	if (read_options(app, &options, err) < 0)
-		return -1;
+		goto out;
 	if (check_files(files, count, &options, err) < 0)
 		goto out;
 	format = access_format_new(option(app, "format", "auto"),
-				   app_option_value(app, "json-keys"), err);
+				   app_option_value(app, "json-keys"),
+				   &options.access, err);
 	if (format)
 		im = importer_new(app, config, &options, format, err);
 	if (im)
 		status = import_all(im, files, count, err);
 	importer_free(im);
 out:
+	network_list_free(options.proxies);
 	return close_rejects(&options, status, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/safe_text.h"
 
 enum {
 	BAR_EVERY_MS = 100,
@@ -33,13 +34,67 @@ void import_stats_unreadable(struct import_stats *s, const char *line,
 	fputc('\n', s->rejects);
 }
 
-void import_stats_click(struct import_stats *s, int64_t time_ms)
+static void keep_example(char to[IMPORT_STATS_EXAMPLE_MAX],
+			 struct access_text t)
+{
+	if (!*to)
+		safe_text(to, IMPORT_STATS_EXAMPLE_MAX, t.data, t.len);
+}
+
+void import_stats_click(struct import_stats *s,
+			const struct access_visit *visit)
 {
 	s->clicks++;
-	if (!s->first_ms || time_ms < s->first_ms)
-		s->first_ms = time_ms;
-	if (time_ms > s->last_ms)
-		s->last_ms = time_ms;
+	s->no_address += visit->ip_len ? 0 : 1;
+	s->no_agent += visit->user_agent.len ? 0 : 1;
+	if (visit->odd_client.len) {
+		s->odd_client++;
+		keep_example(s->odd_example, visit->odd_client);
+	}
+	if (!s->first_ms || visit->time_ms < s->first_ms)
+		s->first_ms = visit->time_ms;
+	if (visit->time_ms > s->last_ms)
+		s->last_ms = visit->time_ms;
+}
+
+void import_stats_no_code(struct import_stats *s,
+			  const struct access_visit *visit)
+{
+	s->no_code++;
+	keep_example(s->path_example, visit->path);
+}
+
+/* --- what is refused ------------------------------------------------------ */
+
+static int refuse(struct import_stats *s, struct error *err, const char *what,
+		  const char *hint)
+{
+	s->refused = true;
+	return error_set(err, ERROR_INPUT,
+			 "of %" PRIu64 " lines %s; nothing was imported: %s",
+			 s->lines, what, hint);
+}
+
+int import_stats_check(struct import_stats *s, struct error *err)
+{
+	if (s->unreadable && s->unreadable + s->blank + s->remarks == s->lines)
+		return refuse(s, err, "none could be read",
+			      "name the format with --format");
+	if (!s->clicks)
+		return refuse(s, err, "none names a code",
+			      "see --path-prefix and --format; --force takes "
+			      "it as it is");
+	if (s->no_address == s->clicks)
+		return refuse(s, err, "none has a client's address",
+			      "all visitors would be one, in no place; name "
+			      "the field with --format or --json-keys, or take "
+			      "it as it is with --force");
+	if (s->no_agent == s->clicks)
+		return refuse(s, err, "none has a user agent",
+			      "all visitors would be robots; name the field "
+			      "with --format or --json-keys, or take it as it "
+			      "is with --force");
+	return 0;
 }
 
 static double per_second(const struct import_stats *s)
@@ -111,23 +166,50 @@ static void report_unreadable(const struct import_stats *s)
 		       s->rejects ? "" : "; --rejects FILE keeps them");
 }
 
+/* These three are told of every log: what has none of one was read wrongly. */
+static void report_absent(const struct import_stats *s)
+{
+	printf("  without an address: %" PRIu64 ", without a user agent: "
+	       "%" PRIu64 ", without a code: %" PRIu64 "\n",
+	       s->no_address, s->no_agent,
+	       s->elsewhere + s->no_code + s->no_request);
+	if (s->odd_client)
+		printf("  %" PRIu64 " name a client that is no address, as "
+		       "'%s': who was connected was taken\n",
+		       s->odd_client, s->odd_example);
+}
+
+static void report_elsewhere(const struct import_stats *s)
+{
+	count(s->no_request, "are no requests");
+	count(s->elsewhere, "are not below the path prefix");
+	if (s->no_code)
+		printf("  %" PRIu64 " are elsewhere: they name no code, as "
+		       "%s\n",
+		       s->no_code, s->path_example);
+}
+
 void import_stats_report(struct import_stats *s, const char *format,
-			 const char *topic)
+			 const char *topic, const char *unknown)
 {
 	int64_t ms = clock_monotonic_ms() - s->started;
+	bool stored = !s->dry_run && !s->refused;
 
 	printf("%s (%s, %s): %" PRIu64 " lines in %.1f s, %.0f/s\n", s->file,
 	       format, s->dry_run ? "dry run" : topic, s->lines,
 	       (double)ms / 1000, per_second(s));
 	printf("  %" PRIu64 " %s clicks\n", s->clicks - s->stored,
-	       s->dry_run ? "would become" : "became");
+	       stored ? "became" : "would become");
 	report_times(s);
+	report_absent(s);
 	count(s->before, "had been imported before");
 	count(s->stored, "had been stored by an import that was ended");
-	count(s->no_request, "are no requests");
-	count(s->elsewhere, "are not below the path prefix");
+	report_elsewhere(s);
 	count(s->blank, "are blank");
+	count(s->remarks, "are about the log");
 	report_unreadable(s);
+	if (*unknown)
+		printf("  not understood: %s\n", unknown);
 	if (s->unfinished)
 		puts("  the last line has no end yet: it is left for the next "
 		     "import");

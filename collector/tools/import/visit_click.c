@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "codespace/path_code.h"
 #include "common/host.h"
 #include "common/unconst.h"
 
 enum {
-	CODE_MAX = 64,
 	DOMAIN_MAX = 253,
 };
 
@@ -31,25 +31,31 @@ static ProtobufCBinaryData copy_bytes(struct arena *arena, struct access_text t)
 	return (ProtobufCBinaryData){t.len, (uint8_t *)copy(arena, t)};
 }
 
-/* The first segment behind the prefix; false when the path lies elsewhere. */
-static bool find_code(struct access_text path, const char *prefix,
-		      struct access_text *ret_code)
+/* The path behind the prefix, with its slash; false when it lies elsewhere. */
+static bool take_prefix(struct access_text path, const char *prefix,
+			struct http_slice *ret_path)
 {
-	size_t len = strlen(prefix), n = 0;
+	size_t len = strlen(prefix);
 
 	while (len && prefix[len - 1] == '/')
 		len--;
 	if (path.len < len || memcmp(path.data, prefix, len) != 0)
 		return false;
-	path = (struct access_text){path.data + len, path.len - len};
-	if (path.len && *path.data != '/')
-		return false;
-	if (path.len)
-		path = (struct access_text){path.data + 1, path.len - 1};
-	while (n < path.len && n < CODE_MAX && path.data[n] != '/')
-		n++;
-	*ret_code = (struct access_text){path.data, n};
-	return true;
+	*ret_path = (struct http_slice){path.data + len, path.len - len};
+	return !ret_path->len || *ret_path->data == '/';
+}
+
+/* What the redirector answers 404 to by its form alone is none. */
+static struct http_slice code_of(struct http_slice path, bool pass_path)
+{
+	struct http_slice code = path_code(path), rest;
+
+	if (!code.len)
+		return code;
+	rest = path_code_rest(path);
+	if (rest.len > 1 && !pass_path)
+		code.len = 0;
+	return code;
 }
 
 static bool is(struct access_text t, const char *word)
@@ -69,6 +75,8 @@ static Shortloop__Outcome outcome_of(const struct access_visit *v)
 	default:
 		break;
 	}
+	if (v->unanswered)
+		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	if (v->status && (v->status < 200 || v->status > 399))
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	if (is(v->method, "HEAD"))
@@ -111,18 +119,21 @@ enum visit_kind visit_click(const struct access_visit *visit,
 			    struct arena *arena, Shortloop__Click *ret_click)
 {
 	Shortloop__Click *c = ret_click;
-	struct access_text code;
+	struct http_slice path, code;
 
 	if (!visit->path.len)
 		return VISIT_NO_REQUEST;
-	if (!find_code(visit->path, rules->path_prefix, &code))
+	if (!take_prefix(visit->path, rules->path_prefix, &path))
 		return VISIT_ELSEWHERE;
+	code = code_of(path, rules->pass_path);
+	if (!code.len)
+		return VISIT_NO_CODE;
 	shortloop__click__init(c);
 	c->event_id_high = rules->event_id;
 	c->event_id = offset;
 	c->time_ms = (uint64_t)visit->time_ms;
 	c->edge = unconst(rules->edge);
-	c->code = copy(arena, code);
+	c->code = copy(arena, (struct access_text){code.data, code.len});
 	c->domain = rules->domain ? unconst(rules->domain)
 				  : domain_of(arena, visit->host);
 	c->outcome = outcome_of(visit);

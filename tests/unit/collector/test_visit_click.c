@@ -10,10 +10,10 @@ static struct access_text text(const char *s)
 }
 
 /* What becomes of a path and a prefix. */
-static enum visit_kind take(const char *path, const char *prefix,
-			    struct arena *arena, Shortloop__Click *click)
+static enum visit_kind take_as(const struct visit_rules *rules,
+			       const char *path, struct arena *arena,
+			       Shortloop__Click *click)
 {
-	const struct visit_rules rules = {prefix, NULL, "edge-1", 99};
 	const struct access_visit visit = {
 		.time_ms = 1431857103000,
 		.ip = {192, 0, 2, 7},
@@ -26,7 +26,16 @@ static enum visit_kind take(const char *path, const char *prefix,
 		.user_agent = text("curl/8"),
 	};
 
-	return visit_click(&visit, &rules, 41, arena, click);
+	return visit_click(&visit, rules, 41, arena, click);
+}
+
+static enum visit_kind take(const char *path, const char *prefix,
+			    struct arena *arena, Shortloop__Click *click)
+{
+	const struct visit_rules rules = {
+		.path_prefix = prefix, .edge = "edge-1", .event_id = 99};
+
+	return take_as(&rules, path, arena, click);
 }
 
 static void assert_code(const char *path, const char *prefix,
@@ -45,9 +54,43 @@ static void the_code_is_the_first_segment(void **state)
 	(void)state;
 	assert_code("/abc", "/", "abc");
 	assert_code("/abc/", "/", "abc");
-	assert_code("/abc/d/e", "/", "abc");
-	assert_code("/", "/", "");
-	assert_code("//abc", "/", "");
+	assert_code("/a-b_C9", "/", "a-b_C9");
+}
+
+/* Each is a 404 of the redirector's, by its form, whatever links there are. */
+static void what_names_no_code_is_no_click(void **state)
+{
+	static const char *const paths[] = {
+		"/",	    "//abc",	      "/favicon.ico", "/css/x.css",
+		"/abc/d/e", "/robots.txt",    "/.env",	      "/caf\xc3\xa9",
+		"/a+b",	    "/wp-login.php",  "/a:b",	      "/abc//",
+		"/abc;x",   "/.well-known/x", "/a b",
+	};
+	struct arena arena = {0};
+	Shortloop__Click click;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(take(paths[i], "/", &arena, &click),
+				 VISIT_NO_CODE);
+	assert_int_equal(take("/go", "/go", &arena, &click), VISIT_NO_CODE);
+	arena_free(&arena);
+}
+
+static void a_path_behind_the_code_may_belong_to_the_visit(void **state)
+{
+	const struct visit_rules rules = {
+		.path_prefix = "/", .edge = "edge-1", .pass_path = true};
+	struct arena arena = {0};
+	Shortloop__Click click;
+
+	(void)state;
+	assert_int_equal(take_as(&rules, "/abc/d/e", &arena, &click),
+			 VISIT_CLICK);
+	assert_string_equal(click.code, "abc");
+	assert_int_equal(take_as(&rules, "/favicon.ico", &arena, &click),
+			 VISIT_NO_CODE);
+	arena_free(&arena);
 }
 
 static void it_lies_behind_the_prefix(void **state)
@@ -55,7 +98,6 @@ static void it_lies_behind_the_prefix(void **state)
 	(void)state;
 	assert_code("/go/abc", "/go", "abc");
 	assert_code("/go/abc", "/go/", "abc");
-	assert_code("/go", "/go", "");
 	assert_code("/go/to/abc", "/go/to", "abc");
 }
 
@@ -80,9 +122,11 @@ static void a_code_has_no_more_than_64_bytes(void **state)
 	char path[200] = "/";
 
 	(void)state;
-	memset(path + 1, 'a', sizeof(path) - 2);
+	memset(path + 1, 'a', 64);
 	assert_int_equal(take(path, "/", &arena, &click), VISIT_CLICK);
 	assert_int_equal(strlen(click.code), 64);
+	path[65] = 'a';
+	assert_int_equal(take(path, "/", &arena, &click), VISIT_NO_CODE);
 	arena_free(&arena);
 }
 
@@ -112,6 +156,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_code_is_the_first_segment),
+		cmocka_unit_test(what_names_no_code_is_no_click),
+		cmocka_unit_test(
+			a_path_behind_the_code_may_belong_to_the_visit),
 		cmocka_unit_test(it_lies_behind_the_prefix),
 		cmocka_unit_test(other_paths_are_elsewhere),
 		cmocka_unit_test(a_code_has_no_more_than_64_bytes),
