@@ -132,7 +132,7 @@ install_packages() {
 
 # What the stack and the tests start themselves.  As services they would hold ports
 # of this host, at each boot anew; where one is a service already it stays one.
-SERVERS=(redis-server nginx haproxy)
+SERVERS=(redis-server nginx haproxy lighttpd caddy)
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK="# Of shortloop's tools/deps.sh, while it installs."
 held=()
