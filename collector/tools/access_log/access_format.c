@@ -3,12 +3,169 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collector/tools/access_log/access_json.h"
+#include "collector/tools/access_log/access_names.h"
 #include "collector/tools/access_log/access_pattern.h"
 #include "collector/tools/access_log/access_unknown.h"
-#include "collector/tools/access_log/access_w3c.h"
+#include "common/hex.h"
 #include "common/host.h"
+
+/* --- logs in columns -------------------------------------------------------
+ */
+
+/*
+ * The W3C's extended format, as IIS and CloudFront write it: a line "#Fields:
+ * date time c-ip ..." says what is in those behind it.  Columns end at tabs, if
+ * there is one, or else at blanks.
+ */
+enum {
+	W3C_COLUMNS_MAX = 128
+};
+
+struct w3c {
+	enum access_field columns[W3C_COLUMNS_MAX];
+	unsigned ranks[W3C_COLUMNS_MAX];
+	size_t count;	    /* 0: there was no such line yet */
+	struct buf scratch; /* agents whose escapes were undone */
+};
+
+#define FIELDS "#Fields:"
+
+static void w3c_release(struct w3c *w)
+{
+	buf_free(&w->scratch);
+	*w = (struct w3c){0};
+}
+
+static bool is_remark(const char *line, size_t len)
+{
+	return len && *line == '#';
+}
+
+/* Takes off a line what stands before the next separator; the rest is without
+ * data where there is none. */
+static struct access_text take_column(struct access_text *line,
+				      const char *separators)
+{
+	struct access_text t = *line;
+	size_t n = 0;
+
+	while (n < line->len && !strchr(separators, line->data[n]))
+		n++;
+	t.len = n;
+	if (n < line->len)
+		*line = (struct access_text){line->data + n + 1,
+					     line->len - n - 1};
+	else
+		*line = (struct access_text){0};
+	return t;
+}
+
+/* Of two columns of one field the one with the lower rank counts. */
+static enum access_field outrank(struct w3c *w, enum access_field field,
+				 unsigned rank)
+{
+	for (size_t i = 0; field != ACCESS_PASSED && i < w->count; i++) {
+		if (w->columns[i] != field)
+			continue;
+		if (w->ranks[i] <= rank)
+			return ACCESS_PASSED;
+		w->columns[i] = ACCESS_PASSED;
+	}
+	return field;
+}
+
+static void take_remark(struct w3c *w, const char *line, size_t len,
+			struct access_unknown *unknown)
+{
+	struct access_text rest, name;
+	size_t n = strlen(FIELDS);
+
+	if (len < n || strncasecmp(line, FIELDS, n) != 0)
+		return;
+	w->count = 0;
+	rest = (struct access_text){line + n, len - n};
+	while (rest.data && w->count < W3C_COLUMNS_MAX) {
+		enum access_field field;
+		unsigned rank;
+
+		name = take_column(&rest, " \t\r");
+		if (!name.len)
+			continue;
+		field = access_field_of_column(name.data, name.len, &rank);
+		if (field == ACCESS_PASSED)
+			access_unknown_note(unknown, name.data, name.len);
+		w->ranks[w->count] = rank;
+		field = outrank(w, field, rank);
+		w->columns[w->count++] = field;
+	}
+}
+
+/* CloudFront escapes what is not ASCII, and once escaped it twice; IIS writes
+ * plus signs for blanks. */
+static struct access_text agent(struct w3c *w, struct access_text t, bool tabs)
+{
+	buf_reset(&w->scratch);
+	for (size_t i = 0; i < t.len; i++) {
+		bool escape = tabs && t.data[i] == '%';
+		int high, low;
+
+		if (escape && t.len - i >= 5 && !memcmp(t.data + i, "%25", 3))
+			i += 2;
+		high = escape && i + 2 < t.len ? hex_digit(t.data[i + 1]) : -1;
+		low = high >= 0 ? hex_digit(t.data[i + 2]) : -1;
+		if (low >= 0) {
+			buf_putc(&w->scratch,
+				 (char)((unsigned)high << 4 | (unsigned)low));
+			i += 2;
+		} else {
+			buf_putc(&w->scratch, escape ? '%'
+					      : !tabs && t.data[i] == '+'
+						      ? ' '
+						      : t.data[i]);
+		}
+	}
+	if (w->scratch.failed)
+		return (struct access_text){0};
+	return (struct access_text){w->scratch.data, w->scratch.len};
+}
+
+static int read_w3c(struct w3c *w, const char *line, size_t len,
+		    struct access_fields *ret_fields, struct error *err)
+{
+	bool tabs = len && memchr(line, '\t', len);
+	struct access_text rest = {line, len}, t;
+	struct access_fields f = {0};
+	size_t i = 0;
+
+	if (!w->count)
+		return error_set(err, ERROR_INPUT,
+				 "no line '" FIELDS " ...' came before it");
+	for (; i < w->count && rest.data; i++) {
+		t = take_column(&rest, tabs ? "\t" : " ");
+		if (t.len == 1 && *t.data == '-' &&
+		    w->columns[i] != ACCESS_STATUS)
+			t.len = 0;
+		if (w->columns[i] == ACCESS_PASSED || !t.len ||
+		    f.texts[w->columns[i]].len)
+			continue;
+		if (w->columns[i] == ACCESS_USER_AGENT)
+			t = agent(w, t, tabs);
+		f.texts[w->columns[i]] = t;
+	}
+	if (i < w->count || rest.data)
+		return error_set(err, ERROR_INPUT,
+				 "it has %s columns than the %zu that '" FIELDS
+				 "' named",
+				 i < w->count ? "fewer" : "more", w->count);
+	*ret_fields = f;
+	return 0;
+}
+
+/* --- all formats -----------------------------------------------------------
+ */
 
 enum {
 	READERS_MAX = 24,
@@ -34,7 +191,7 @@ struct access_format {
 	size_t count;
 	const struct access_reader *chosen; /* NULL: not yet */
 	struct access_json *json;
-	struct access_w3c w3c;
+	struct w3c w3c;
 	struct access_unknown unknown;
 	struct buf scratch;
 };
@@ -153,7 +310,7 @@ void access_format_free(struct access_format *f)
 	for (size_t i = 0; i < READERS_MAX; i++)
 		access_pattern_free(f->readers[i].pattern);
 	access_json_free(f->json);
-	access_w3c_release(&f->w3c);
+	w3c_release(&f->w3c);
 	access_unknown_release(&f->unknown);
 	buf_free(&f->scratch);
 	free(f);
@@ -190,9 +347,9 @@ static bool may_be(const struct access_format *f, enum reader_kind kind)
 
 bool access_format_remark(struct access_format *f, const char *line, size_t len)
 {
-	if (!access_w3c_is_remark(line, len) || !may_be(f, READER_W3C))
+	if (!is_remark(line, len) || !may_be(f, READER_W3C))
 		return false;
-	access_w3c_remark(&f->w3c, line, len, &f->unknown);
+	take_remark(&f->w3c, line, len, &f->unknown);
 	return true;
 }
 
@@ -256,7 +413,7 @@ static int read_as(struct access_format *f, const struct access_reader *r,
 	case READER_W3C:
 		/* Its times are of UTC by the format's own rule. */
 		rules.local_times = false;
-		status = access_w3c_read(&f->w3c, line, len, &fields, err);
+		status = read_w3c(&f->w3c, line, len, &fields, err);
 		break;
 	case READER_TEXT:
 		time_format = access_pattern_time(r->pattern);
