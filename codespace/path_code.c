@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "codespace/alias.h"
+#include "common/hex.h"
 
 struct http_slice path_code(struct http_slice path)
 {
@@ -26,4 +26,72 @@ struct http_slice path_code_rest(struct http_slice path)
 	if (!at)
 		return (struct http_slice){path.data + path.len, 0};
 	return (struct http_slice){at, path.len - (size_t)(at - path.data)};
+}
+
+/* --- in a text ------------------------------------------------------------ */
+
+/* Takes a character off the front of the text, which is not empty; an escape is
+ * the byte that it stands for. */
+static char next_char(struct http_slice *text)
+{
+	char c = text->data[0];
+	size_t taken = 1;
+
+	if (c == '%' && text->len >= 3 && hex_digit(text->data[1]) >= 0 &&
+	    hex_digit(text->data[2]) >= 0) {
+		c = (char)(hex_digit(text->data[1]) << 4 |
+			   hex_digit(text->data[2]));
+		taken = 3;
+	}
+	text->data += taken;
+	text->len -= taken;
+	return c;
+}
+
+bool path_code_trims(struct http_slice rest)
+{
+	while (rest.len > 0) {
+		if (alias_has_symbol(next_char(&rest)))
+			return false;
+	}
+	return true;
+}
+
+/* Takes the code off the front; 0: it is too long for one. */
+static size_t decode(struct http_slice *text, char decoded[ALIAS_TEXT_MAX])
+{
+	struct http_slice left = *text;
+	size_t len = 0;
+	char c;
+
+	while (left.len > 0) {
+		c = next_char(&left);
+		if (!alias_has_symbol(c))
+			break;
+		if (len == ALIAS_LENGTH_MAX)
+			return 0;
+		decoded[len++] = c;
+		*text = left;
+	}
+	return len;
+}
+
+bool path_code_in_text(struct http_slice path, bool trims,
+		       struct path_text_code *ret_code)
+{
+	size_t len;
+
+	if (path.len < 2 || path.data[0] != '/')
+		return false;
+	path.data++;
+	path.len--;
+	len = decode(&path, ret_code->decoded);
+	if (len == 0)
+		return false;
+	/* What begins with a slash is for the link to decide. */
+	ret_code->trimmed = path.len > 0 && path.data[0] != '/';
+	if (ret_code->trimmed && !(trims && path_code_trims(path)))
+		return false;
+	ret_code->code = (struct http_slice){ret_code->decoded, len};
+	return true;
 }

@@ -108,6 +108,8 @@ static int add_domain(struct table *t, const struct domain_config *config,
 		config->apple_app_site_association;
 	domain->public.assetlinks = config->assetlinks;
 	domain->public.accounts = &config->accounts;
+	domain->public.robots_txt = config->robots_txt;
+	domain->public.x_robots_tag = config->x_robots_tag;
 	return add_hosts(t, domain, err);
 }
 

@@ -27,7 +27,8 @@ struct link_domain {
 	const char *base_url;	  /* "https://sho.rt", without a slash behind */
 	const char *fallback_url; /* NULL: none of its own */
 	/* Paths of files; NULL: none. */
-	const char *apple_app_site_association, *assetlinks;
+	const char *apple_app_site_association, *assetlinks, *robots_txt;
+	const char *x_robots_tag; /* a header's value; NULL: none */
 	/* Whose keys may make links here (common/keys/key_access.h). */
 	const struct setting_strings *accounts;
 	bool is_default; /* links that name no domain are of this one */

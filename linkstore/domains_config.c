@@ -12,6 +12,8 @@
 #include "common/uri.h"
 #include "linkstore/config_check.h"
 
+#define ROBOTS_TAG_MAX 256 /* bytes */
+
 static const char *const schemes[] = {"https", "http", NULL};
 
 #define SETTING_STRUCT struct domain_config
@@ -44,6 +46,12 @@ static const struct setting domain_settings[] = {
 	SETTING_PATH(assetlinks, OPTIONAL, RELOADS,
 		     "A file that they serve at /.well-known/assetlinks.json, "
 		     "so that an app of Android does."),
+	SETTING_PATH(robots_txt, OPTIONAL, RELOADS,
+		     "A file that they serve at /robots.txt; one that allows "
+		     "all to all when not set."),
+	SETTING_STRING(x_robots_tag, OPTIONAL, AT_START,
+		       "What redirects of these hosts say in X-Robots-Tag, "
+		       "such as noindex; without it when not set."),
 	{0},
 };
 
@@ -255,6 +263,26 @@ static int check_accounts(const struct domain_config *c, struct error *err)
 	return 0;
 }
 
+/* A field value of RFC 9110, 5.5, of ASCII. */
+static int check_robots_tag(const struct domain_config *c, struct error *err)
+{
+	const char *tag = c->x_robots_tag;
+	size_t len = tag ? strlen(tag) : 0, i = 0;
+
+	if (!tag)
+		return 0;
+	while (i < len && tag[i] >= ' ' && tag[i] <= '~')
+		i++;
+	if (len && len <= ROBOTS_TAG_MAX && i == len && tag[0] != ' ' &&
+	    tag[len - 1] != ' ')
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "domains.list: %s: x_robots_tag: expected rules such "
+			 "as noindex, nofollow: 1 to %d characters of ASCII, "
+			 "without blanks around them",
+			 c->name, ROBOTS_TAG_MAX);
+}
+
 static int check_domain(const struct domain_config *all, size_t index,
 			const struct links_config *links, struct error *err)
 {
@@ -280,6 +308,8 @@ static int check_domain(const struct domain_config *all, size_t index,
 	}
 	if (check_accounts(c, err) < 0 || check_hosts(all, index, err) < 0 ||
 	    check_base_url(c, err) < 0)
+		return -1;
+	if (check_robots_tag(c, err) < 0)
 		return -1;
 	return check_fallback_url(c, err);
 }

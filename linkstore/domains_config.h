@@ -21,7 +21,8 @@ struct domain_config {
 	/* Names, or "*"; none: admins only, or all of the default domain. */
 	struct setting_strings accounts;
 	/* Paths of files that redirectors serve; NULL: none. */
-	char *apple_app_site_association, *assetlinks;
+	char *apple_app_site_association, *assetlinks, *robots_txt;
+	char *x_robots_tag; /* a header's value; NULL: none */
 };
 
 struct domains_config {

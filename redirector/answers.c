@@ -109,6 +109,7 @@ static void put_age(struct answers *a, const struct cached_link *link,
 }
 
 void answer_redirect(struct answers *a, struct http_request *req,
+		     const struct virtual_host *vhost,
 		     const struct cached_link *link, Shortloop__Device target,
 		     int64_t now)
 {
@@ -123,13 +124,32 @@ void answer_redirect(struct answers *a, struct http_request *req,
 		pass_on(&a->lines, link, lines, rest, query);
 	else if (kept)
 		buf_append(&a->lines, lines.data, lines.len);
+	else if (vhost->robots_line)
+		buf_append(&a->lines, lines.data, lines.len);
 	if (kept)
 		put_age(a, link, now);
+	if (vhost->robots_line)
+		buf_puts(&a->lines, vhost->robots_line);
 	/* Out of memory, the redirect goes without what did not fit. */
-	if ((passes || kept) && !a->lines.failed)
+	if (a->lines.len > 0 && !a->lines.failed)
 		lines = (struct http_slice){a->lines.data, a->lines.len};
 	log_answer(a, req, link->status, 0);
 	http_reply_lines(req, link->status, lines, NULL, 0);
+}
+
+/* The lines, and that of the host, where it has one. */
+static struct http_slice with_robots_line(struct answers *a,
+					  const struct virtual_host *vhost,
+					  struct http_slice lines)
+{
+	if (!vhost->robots_line)
+		return lines;
+	buf_reset(&a->lines);
+	buf_append(&a->lines, lines.data, lines.len);
+	buf_puts(&a->lines, vhost->robots_line);
+	return a->lines.failed
+		       ? lines
+		       : (struct http_slice){a->lines.data, a->lines.len};
 }
 
 /* Appends the URL with what the visit adds to it; returns its length. */
@@ -173,11 +193,13 @@ static void put_page(struct answers *a, const struct http_request *req,
 }
 
 void answer_landing(struct answers *a, struct http_request *req,
+		    const struct virtual_host *vhost,
 		    const struct cached_link *link, Shortloop__Device target,
 		    enum in_app in_app)
 {
 	const struct page_template *page = landing_pages_use(
 		&a->pages, (enum landing)link->landings[target]);
+	struct http_slice head = page_template_head(page);
 
 	put_page(a, req, link, page, link_lines_of(link, target).data, in_app);
 	if (a->page.failed) {
@@ -185,22 +207,52 @@ void answer_landing(struct answers *a, struct http_request *req,
 		return;
 	}
 	log_answer(a, req, 200, a->page.len);
-	http_reply_lines(req, 200, page_template_head(page), a->page.data,
-			 a->page.len);
+	http_reply_lines(req, 200, with_robots_line(a, vhost, head),
+			 a->page.data, a->page.len);
 	buf_empty(&a->page, PAGE_KEPT);
 }
 
 void answer_fallback(struct answers *a, struct http_request *req,
-		     const char *url)
+		     const struct virtual_host *vhost)
 {
+	buf_reset(&a->lines);
+	buf_puts(&a->lines, LOCATION);
+	buf_puts(&a->lines, vhost->fallback_url);
+	buf_puts(&a->lines, "\r\nCache-Control: " SEEN_EVERY_TIME "\r\n");
+	if (vhost->robots_line)
+		buf_puts(&a->lines, vhost->robots_line);
+	if (a->lines.failed) {
+		answer_unavailable(a, req);
+		return;
+	}
+	log_answer(a, req, 302, 0);
+	http_reply_lines(req, 302,
+			 (struct http_slice){a->lines.data, a->lines.len}, NULL,
+			 0);
+}
+
+void answer_robots_txt(struct answers *a, struct http_request *req)
+{
+	static const char text[] = "User-agent: *\nDisallow:\n";
 	const struct http_field fields[] = {
-		{"Location", url},
-		{"Cache-Control", SEEN_EVERY_TIME},
+		{"Content-Type", "text/plain; charset=utf-8"},
+		{"Cache-Control", "public, max-age=300"},
 		{NULL, NULL},
 	};
 
-	log_answer(a, req, 302, 0);
-	http_reply(req, 302, fields, NULL, 0);
+	log_answer(a, req, 200, sizeof(text) - 1);
+	http_reply(req, 200, fields, text, sizeof(text) - 1);
+}
+
+void answer_no_icon(struct answers *a, struct http_request *req)
+{
+	const struct http_field fields[] = {
+		{"Cache-Control", "public, max-age=86400"},
+		{NULL, NULL},
+	};
+
+	log_answer(a, req, 204, 0);
+	http_reply(req, 204, fields, NULL, 0);
 }
 
 void answer_app_file(struct answers *a, struct http_request *req,

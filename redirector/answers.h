@@ -19,6 +19,7 @@
 #include "redirector/link_cache.h"
 #include "redirector/redirector.h"
 #include "redirector/request_info.h"
+#include "redirector/virtual_host.h"
 
 struct answers;
 
@@ -34,18 +35,26 @@ void answers_end_turn(struct answers *a);
 /* To where the link leads for that target, with what it passes on of path and
  * query.  `now` is monotonic ms. */
 void answer_redirect(struct answers *a, struct http_request *req,
+		     const struct virtual_host *vhost,
 		     const struct cached_link *link, Shortloop__Device target,
 		     int64_t now);
 
 /* 200 with the page that the link has for that target; 503 when there is no
  * memory for it. */
 void answer_landing(struct answers *a, struct http_request *req,
+		    const struct virtual_host *vhost,
 		    const struct cached_link *link, Shortloop__Device target,
 		    enum in_app in_app);
 
-/* 302 to a URL that is not a link. */
+/* 302 to the fallback that the host has. */
 void answer_fallback(struct answers *a, struct http_request *req,
-		     const char *url);
+		     const struct virtual_host *vhost);
+
+/* A robots.txt by which all is allowed to all. */
+void answer_robots_txt(struct answers *a, struct http_request *req);
+
+/* 204, to be kept: there is no icon. */
+void answer_no_icon(struct answers *a, struct http_request *req);
 
 /* 304 if the client has it. */
 void answer_app_file(struct answers *a, struct http_request *req,

@@ -14,6 +14,7 @@
 #include "common/buf.h"
 #include "common/http/encoding.h"
 #include "common/read_file.h"
+#include "common/utf8.h"
 
 enum {
 	TAG_BYTES = 8,
@@ -34,6 +35,7 @@ static const struct {
 	[APP_FILE_APPLE] = {"/.well-known/apple-app-site-association",
 			    "/apple-app-site-association", "an object"},
 	[APP_FILE_ANDROID] = {"/.well-known/assetlinks.json", NULL, "a list"},
+	[APP_FILE_ROBOTS] = {"/robots.txt", NULL, "text"},
 };
 
 enum app_file_kind app_file_kind_of(struct http_slice path)
@@ -79,8 +81,8 @@ static int read_body(int fd, const char *path, struct buf *ret_body,
 		return error_set_errno(err, "%s", path);
 	if (file.st_size > (off_t)APP_FILE_BYTES_MAX)
 		return error_set(err, ERROR_CONFIG,
-				 "%s: is longer than %zu bytes, which phones "
-				 "refuse",
+				 "%s: is longer than %zu bytes, which its "
+				 "readers refuse",
 				 path, APP_FILE_BYTES_MAX);
 	if (read_up_to(fd, path, (size_t)file.st_size, ret_body, err) < 0)
 		return -1;
@@ -105,8 +107,25 @@ static int read_app_file(const char *path, struct buf *ret_body,
 	return status;
 }
 
-static int check(const struct buf *body, const char *path,
-		 enum app_file_kind kind, struct error *err)
+/* RFC 9309, 2.3: UTF-8. */
+static int check_text(const struct buf *body, const char *path,
+		      struct error *err)
+{
+	size_t line = 1, len;
+
+	for (size_t i = 0; i < body->len; i += len) {
+		len = utf8_sequence(body->data + i, body->len - i);
+		if (!len || !body->data[i])
+			return error_set(err, ERROR_CONFIG,
+					 "%s: line %zu: is not text in UTF-8",
+					 path, line);
+		line += body->data[i] == '\n';
+	}
+	return 0;
+}
+
+static int check_json(const struct buf *body, const char *path,
+		      enum app_file_kind kind, struct error *err)
 {
 	json_error_t why;
 	json_t *root;
@@ -131,6 +150,13 @@ static int check(const struct buf *body, const char *path,
 	return 0;
 }
 
+static int check(const struct buf *body, const char *path,
+		 enum app_file_kind kind, struct error *err)
+{
+	return kind == APP_FILE_ROBOTS ? check_text(body, path, err)
+				       : check_json(body, path, kind, err);
+}
+
 /* --- making --------------------------------------------------------------- */
 
 static void make_tag(struct app_file *f)
@@ -145,10 +171,14 @@ static void make_tag(struct app_file *f)
 	snprintf(f->tag, sizeof(f->tag), "\"%s\"", hex);
 }
 
-static int make_lines(struct app_file *f, struct error *err)
+static int make_lines(struct app_file *f, enum app_file_kind kind,
+		      struct error *err)
 {
-	buf_puts(&f->lines, "Content-Type: application/json\r\n"
-			    "X-Content-Type-Options: nosniff\r\n");
+	buf_puts(&f->lines, kind == APP_FILE_ROBOTS
+				    ? "Content-Type: text/plain; "
+				      "charset=utf-8\r\n"
+				    : "Content-Type: application/json\r\n");
+	buf_puts(&f->lines, "X-Content-Type-Options: nosniff\r\n");
 	f->lines_of_body = f->lines.len;
 	buf_printf(&f->lines,
 		   "ETag: %s\r\nCache-Control: public, max-age=300\r\n",
@@ -169,7 +199,7 @@ struct app_file *app_file_load(const char *path, enum app_file_kind kind,
 	if (read_app_file(path, &f->body, err) == 0 &&
 	    check(&f->body, path, kind, err) == 0) {
 		make_tag(f);
-		if (make_lines(f, err) == 0)
+		if (make_lines(f, kind, err) == 0)
 			return f;
 	}
 	app_file_release(f);

@@ -7,7 +7,8 @@
  *
  * Either is asked for at a path of its own, takes no redirect, and has to be
  * application/json.  So a file is read once, held against what its kind has to
- * be (an object of JSON, or a list), and kept as the answer that it is.
+ * be (an object of JSON, or a list), and kept as the answer that it is.  The
+ * same is done with a robots.txt (RFC 9309), which is text.
  */
 #ifndef REDIRECTOR_APP_FILE_H
 #define REDIRECTOR_APP_FILE_H
@@ -24,10 +25,12 @@
 enum app_file_kind {
 	APP_FILE_APPLE,
 	APP_FILE_ANDROID,
+	APP_FILE_ROBOTS,
 	APP_FILE_KINDS
 };
 
-/* The kind that a path asks for; APP_FILE_KINDS: none. */
+/* The kind that a path asks for; APP_FILE_KINDS: none, or one whose path cannot
+ * be a code's, which is asked for by itself. */
 enum app_file_kind app_file_kind_of(struct http_slice path);
 
 /* Not changed once it is made; read and released by any thread. */

@@ -301,7 +301,8 @@ static char *put_click(char *to, struct click_encoder *e,
 	to = put_text(to, 18, prefetch);
 	for (size_t i = 0; i < click->cookie_count; i++)
 		to = put_cookie(to, 19, &click->cookies[i], max->cookie);
-	return put_bytes(to, 21, click->trace_id);
+	to = put_bytes(to, 21, click->trace_id);
+	return put_number(to, 22, click->trimmed);
 }
 
 struct http_slice click_encode(struct click_encoder *e,

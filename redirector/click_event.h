@@ -12,13 +12,14 @@
 #ifndef REDIRECTOR_CLICK_EVENT_H
 #define REDIRECTOR_CLICK_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/buf.h"
+#include "common/client_address.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
-#include "common/client_address.h"
 #include "schemas/click.pb-c.h"
 
 #define CLICK_DOMAIN_MAX   253
@@ -57,6 +58,7 @@ struct click {
 	const struct click_cookie *cookies;
 	size_t cookie_count;
 	struct http_slice trace_id; /* 16 bytes, or none */
+	bool trimmed;		    /* text behind the code was passed over */
 	/* Written by click_link_part. */
 	struct http_slice link_part;
 };

@@ -563,7 +563,8 @@ static bool has_app_files(const struct domains_config *config)
 	const struct domain_config *all = config->list.items;
 
 	for (size_t i = 0; i < config->list.count; i++)
-		if (all[i].apple_app_site_association || all[i].assetlinks)
+		if (all[i].apple_app_site_association || all[i].assetlinks ||
+		    all[i].robots_txt)
 			return true;
 	return false;
 }

@@ -78,6 +78,10 @@ static const struct setting settings_table[] = {
 	SETTING_BOOL(fallback_unknown, "false", AT_START,
 		     "Whether codes that have no link lead to the fallback, "
 		     "too, instead of a 404"),
+	SETTING_BOOL(trim_paths, "true", AT_START,
+		     "Whether what no code can have is passed over behind one, "
+		     "as the full stop or the bracket behind a link in a text; "
+		     "404 if not"),
 	SETTING_ENUM(unknown_hosts, "default", unknown_hosts_choices, AT_START,
 		     "What visits get whose Host is no host of any domain: the "
 		     "links of the default domain, or 404; without domains "

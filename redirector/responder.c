@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "codespace/path_code.h"
 #include "redirector/answers.h"
 #include "redirector/app_file.h"
 #include "redirector/click_event.h"
@@ -176,15 +177,13 @@ static struct classification classify(const struct cached_link *link, bool head,
 				       404, COUNTER_NOT_FOUND};
 }
 
-/* Where a code without a link leads, if it leads anywhere. */
-static const char *fallback_of(const struct responder *r,
-			       const struct virtual_host *vhost,
-			       const struct cached_link *link)
+/* Does a code without a link lead to the fallback? */
+static bool leads_to_fallback(const struct responder *r,
+			      const struct virtual_host *vhost,
+			      const struct cached_link *link)
 {
-	if (link->outcome != LINK_OUTCOME_UNKNOWN ||
-	    !r->settings->fallback_unknown)
-		return NULL;
-	return vhost->fallback_url;
+	return link->outcome == LINK_OUTCOME_UNKNOWN &&
+	       r->settings->fallback_unknown && vhost->fallback_url;
 }
 
 static void report(struct responder *r, const struct http_request *req,
@@ -225,7 +224,7 @@ static void send_link(struct responder *r, struct http_request *req,
 		      const struct cached_link *link, struct click *click,
 		      int64_t now)
 {
-	const char *fallback = fallback_of(r, vhost, link);
+	bool fallback = leads_to_fallback(r, vhost, link);
 	struct device device = device_for(link, click);
 	Shortloop__Device target = link_lines_target(link, device);
 	struct classification class =
@@ -239,10 +238,11 @@ static void send_link(struct responder *r, struct http_request *req,
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
 		if (link->landings[target])
-			answer_landing(r->answers, req, link, target,
+			answer_landing(r->answers, req, vhost, link, target,
 				       device.in_app);
 		else
-			answer_redirect(r->answers, req, link, target, now);
+			answer_redirect(r->answers, req, vhost, link, target,
+					now);
 		break;
 	case LINK_OUTCOME_GONE:
 		answer_page(r->answers, req, 410);
@@ -252,7 +252,7 @@ static void send_link(struct responder *r, struct http_request *req,
 		break;
 	case LINK_OUTCOME_UNKNOWN:
 		if (fallback)
-			answer_fallback(r->answers, req, fallback);
+			answer_fallback(r->answers, req, vhost);
 		else
 			answer_page(r->answers, req, 404);
 		break;
@@ -279,19 +279,42 @@ static bool goes_on(const struct cached_link *link, struct http_slice rest)
 	       pass_through_may_follow(rest);
 }
 
+/* Is that all passed over which stands behind the code?  A link that hands its
+ * path on gets it as it is. */
+static bool trims(const struct responder *r, const struct cached_link *link,
+		  struct http_slice rest)
+{
+	return r->settings->trim_paths && !link->pass.path &&
+	       path_code_trims(rest);
+}
+
+/* Was something behind the code passed over? */
+static bool is_trimmed(const struct responder *r,
+		       const struct cached_link *link, struct http_slice path)
+{
+	struct path_text_code text;
+	struct http_slice rest = path_code_rest(path);
+
+	if (path_code_in_text(path, r->settings->trim_paths, &text) &&
+	    text.trimmed)
+		return true;
+	return rest.len > 0 && trims(r, link, rest);
+}
+
 bool responder_send_link(struct responder *r, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,
 			 int64_t now)
 {
 	const struct virtual_host *vhost;
-	struct http_slice rest = request_info_rest(http_path(req));
+	struct http_slice path = http_path(req), rest = request_info_rest(path);
 	struct click click;
 
-	if (rest.len > 0 && !goes_on(link, rest)) {
+	if (rest.len > 0 && !goes_on(link, rest) && !trims(r, link, rest)) {
 		responder_send_no_code(r, req);
 		return true;
 	}
 	request_info_read(req, &r->rules, &click);
+	click.trimmed = path.len > 1 + code.len && is_trimmed(r, link, path);
 	vhost = virtual_hosts_find(r->virtual_hosts, click.host);
 	if (!virtual_host_shows(vhost, click.host, link))
 		send_unknown_code(r, req, vhost, code, &click);
@@ -308,6 +331,7 @@ void responder_send_counted(struct responder *r, struct http_request *req,
 	struct click click;
 
 	request_info_read(req, &r->rules, &click);
+	click.trimmed = is_trimmed(r, link, http_path(req));
 	send_link(r, req, virtual_hosts_find(r->virtual_hosts, click.host),
 		  link, &click, now);
 }
@@ -315,13 +339,16 @@ void responder_send_counted(struct responder *r, struct http_request *req,
 void responder_send_unknown(struct responder *r, struct http_request *req,
 			    struct http_slice code)
 {
+	static const struct cached_link nothing = {.pass = {.path = false}};
+	struct http_slice path = http_path(req), rest = request_info_rest(path);
 	struct click click;
 
-	if (request_info_rest(http_path(req)).len > 0) {
+	if (rest.len > 0 && !trims(r, &nothing, rest)) {
 		responder_send_no_code(r, req);
 		return;
 	}
 	request_info_read(req, &r->rules, &click);
+	click.trimmed = is_trimmed(r, &nothing, path);
 	send_unknown_code(r, req,
 			  virtual_hosts_find(r->virtual_hosts, click.host),
 			  code, &click);
@@ -357,15 +384,44 @@ bool responder_send_app_file(struct responder *r, struct http_request *req)
 	return file;
 }
 
+static void send_robots_txt(struct responder *r, struct http_request *req)
+{
+	const struct app_file *file =
+		virtual_hosts_find(r->virtual_hosts, http_host(req))
+			->app_files[APP_FILE_ROBOTS];
+
+	if (file) {
+		send_app_file(r, req, file);
+		return;
+	}
+	count_silent(r, COUNTER_ROBOTS_TXT);
+	answer_robots_txt(r->answers, req);
+}
+
+bool responder_send_own_path(struct responder *r, struct http_request *req)
+{
+	struct http_slice path = http_path(req);
+
+	if (http_slice_is(path, "/robots.txt")) {
+		send_robots_txt(r, req);
+		return true;
+	}
+	if (!http_slice_is(path, "/favicon.ico"))
+		return false;
+	count_silent(r, COUNTER_FAVICON);
+	answer_no_icon(r->answers, req);
+	return true;
+}
+
 void responder_send_no_code(struct responder *r, struct http_request *req)
 {
-	struct http_slice host = http_host(req), path = http_path(req);
-	const char *fallback =
-		virtual_hosts_find(r->virtual_hosts, host)->fallback_url;
+	struct http_slice path = http_path(req);
+	const struct virtual_host *vhost =
+		virtual_hosts_find(r->virtual_hosts, http_host(req));
 
-	if (path.len == 1 && path.data[0] == '/' && fallback) {
+	if (path.len == 1 && path.data[0] == '/' && vhost->fallback_url) {
 		count_silent(r, COUNTER_FALLBACK);
-		answer_fallback(r->answers, req, fallback);
+		answer_fallback(r->answers, req, vhost);
 		return;
 	}
 	count_silent(r, COUNTER_NOT_FOUND);

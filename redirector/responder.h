@@ -51,9 +51,10 @@ void responder_read_click(const struct responder *r,
 /*
  * A redirect or a page, as the link says, if it is shown under the request's
  * Host; an event.  A path behind the code is that of a link that passes it on,
- * or a 404 without one. `now` is monotonic ms.  Returns false, with nothing
- * answered, when the link may be visited only so many times: the visit has to
- * be counted, and then comes responder_send_counted.
+ * or passed over (trim_paths), or a 404 without one. `now` is monotonic ms.
+ * Returns false, with nothing answered, when the link may be visited only so
+ * many times: the visit has to be counted, and then comes
+ * responder_send_counted.
  */
 bool responder_send_link(struct responder *r, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,
@@ -75,6 +76,10 @@ void responder_send_refused_host(struct responder *r, struct http_request *req);
 /* A file of the Host's domain that the path is for (app_file.h); no event.
  * Returns false, with nothing answered, when there is none. */
 bool responder_send_app_file(struct responder *r, struct http_request *req);
+
+/* What each host answers at a path that no code can have: /robots.txt and
+ * /favicon.ico; no event.  Returns false, with nothing answered, at others. */
+bool responder_send_own_path(struct responder *r, struct http_request *req);
 
 /* The fallback for `/`, or 404; no event, since no code was visited. */
 void responder_send_no_code(struct responder *r, struct http_request *req);

@@ -1,5 +1,6 @@
 #include "redirector/virtual_host.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,18 @@ static int set_fallback(struct virtual_host *vhost, const char *url,
 	return 0;
 }
 
+/* `tag` is NULL where there is none. */
+static int set_robots_line(struct virtual_host *vhost, const char *tag,
+			   struct error *err)
+{
+	if (tag &&
+	    asprintf(&vhost->robots_line, "X-Robots-Tag: %s\r\n", tag) < 0) {
+		vhost->robots_line = NULL;
+		return error_set_nomem(err);
+	}
+	return 0;
+}
+
 static int fill(struct virtual_host *vhost, const struct link_domain *domain,
 		const struct linkstore *store, const char *fallback_url,
 		struct error *err)
@@ -44,6 +57,8 @@ static int fill(struct virtual_host *vhost, const struct link_domain *domain,
 		if (domains_allow(domain, linkstore_space(store, i)->name))
 			vhost->spaces |= UINT64_C(1) << i;
 	}
+	if (set_robots_line(vhost, domain->x_robots_tag, err) < 0)
+		return -1;
 	return set_fallback(vhost,
 			    domain->fallback_url ? domain->fallback_url
 						 : fallback_url,
@@ -95,6 +110,7 @@ void virtual_hosts_free(struct virtual_hosts *hosts)
 		return;
 	for (size_t i = 0; i <= hosts->count; i++) {
 		free(hosts->items[i].fallback_url);
+		free(hosts->items[i].robots_line);
 		for (int kind = 0; kind < APP_FILE_KINDS; kind++)
 			app_file_release(hosts->items[i].app_files[kind]);
 	}
@@ -106,13 +122,23 @@ void virtual_hosts_free(struct virtual_hosts *hosts)
 static const char *const file_settings[APP_FILE_KINDS] = {
 	[APP_FILE_APPLE] = "apple_app_site_association",
 	[APP_FILE_ANDROID] = "assetlinks",
+	[APP_FILE_ROBOTS] = "robots_txt",
 };
 
 static const char *path_of(const struct link_domain *domain,
 			   enum app_file_kind kind)
 {
-	return kind == APP_FILE_APPLE ? domain->apple_app_site_association
-				      : domain->assetlinks;
+	switch (kind) {
+	case APP_FILE_APPLE:
+		return domain->apple_app_site_association;
+	case APP_FILE_ANDROID:
+		return domain->assetlinks;
+	case APP_FILE_ROBOTS:
+		return domain->robots_txt;
+	case APP_FILE_KINDS:
+		break;
+	}
+	return NULL;
 }
 
 /* The same file of the domain of that name; NULL: there was none. */

@@ -26,6 +26,7 @@ struct virtual_host {
 	const char *name;   /* of the domain; NULL: none is configured */
 	bool is_default;    /* it is the domain of links that name none */
 	char *fallback_url; /* as a URI; NULL: there is none */
+	char *robots_line;  /* "X-Robots-Tag: ...\r\n"; NULL: none */
 	uint64_t spaces;    /* one bit a space, by its index */
 	struct app_file *app_files[APP_FILE_KINDS]; /* NULL: none */
 };

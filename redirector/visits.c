@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codespace/path_code.h"
 #include "common/clock.h"
 #include "common/hash.h"
 #include "linkstore/space/space_monitor.h"
@@ -343,12 +344,39 @@ static bool admit(struct visits *v, struct http_request *req)
 	return false;
 }
 
+static void visit(struct visits *v, struct http_request *req,
+		  struct http_slice code)
+{
+	const struct cached_link *link = known_links_find(v->known, code);
+
+	if (!link || !known_links_is_fresh(v->known, link)) {
+		look_up(v, req, code, link);
+		return;
+	}
+	redirector_count(&v->counters, COUNTER_HITS);
+	respond(v, req, code, link);
+}
+
+/* A path that is no code as it stands: one of ours, or what a text made of a
+ * code, as visitors copy it. */
+static void visit_other_path(struct visits *v, struct http_request *req)
+{
+	bool trims = v->redirector->config->redirector.trim_paths;
+	struct path_text_code text;
+
+	if (responder_send_own_path(v->responder, req))
+		return;
+	if (path_code_in_text(http_path(req), trims, &text))
+		visit(v, req, text.code);
+	else
+		responder_send_no_code(v->responder, req);
+}
+
 static void on_request(struct http_request *req, void *arg)
 {
 	struct visits *v = arg;
 	const struct virtual_hosts *hosts = host_table_use(&v->hosts);
 	struct http_slice code;
-	const struct cached_link *link;
 
 	responder_use_hosts(v->responder, hosts);
 	if (!admit(v, req))
@@ -365,17 +393,10 @@ static void on_request(struct http_request *req, void *arg)
 	if (responder_send_app_file(v->responder, req))
 		return;
 	code = request_info_code(http_path(req));
-	if (!code.data) {
-		responder_send_no_code(v->responder, req);
-		return;
-	}
-	link = known_links_find(v->known, code);
-	if (!link || !known_links_is_fresh(v->known, link)) {
-		look_up(v, req, code, link);
-		return;
-	}
-	redirector_count(&v->counters, COUNTER_HITS);
-	respond(v, req, code, link);
+	if (code.data)
+		visit(v, req, code);
+	else
+		visit_other_path(v, req);
 }
 
 static void on_redis_lost(void *state)

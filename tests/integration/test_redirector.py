@@ -62,7 +62,7 @@ def test_codes_that_no_link_can_have_are_404_without_redis(links, start):
 
 def test_paths_that_are_no_code_are_404(links, start):
     redirector = start()
-    for path in ("/", "/robots.txt", "/a/b", "/" + "a" * 65, "/%41bc"):
+    for path in ("/", "/humans.txt", "/a/b", "/" + "a" * 65, "/%41bc"):
         assert visit(redirector.url + path).status_code == 404
 
 

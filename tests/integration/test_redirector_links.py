@@ -169,7 +169,7 @@ def test_a_path_that_does_not_go_on_is_no_click(links, start, clicks):
     plain, passing = links.create(), links.create(pass_path=True)
     gone = links.create(pass_path=True)
     links.redis.delete(links.key(gone))
-    for path in (f"{plain}/", f"{plain}/more", f"{passing}/%2e%2e/more",
+    for path in (f"{plain}/-", f"{plain}/more", f"{passing}/%2e%2e/more",
                  f"{passing}/a/%2E", f"{passing}/..;a/more", f"{gone}/more", "no-such-code/more", "a%2Fb/c"):
         assert status_of_path(redirector, path) == 404, path
     assert visit(f"{redirector.url}/{plain}").status_code == 302

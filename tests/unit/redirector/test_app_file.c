@@ -83,6 +83,20 @@ static void other_paths_do_not(void **state)
 			 APP_FILE_KINDS);
 }
 
+static void a_robots_txt_is_text(void **state)
+{
+	struct app_file *f =
+		loaded("User-agent: *\nDisallow: /\n", APP_FILE_ROBOTS);
+	struct http_slice lines = app_file_lines(f, true);
+
+	(void)state;
+	assert_memory_equal(lines.data,
+			    "Content-Type: text/plain; charset=utf-8\r\n", 41);
+	app_file_release(f);
+	app_file_release(loaded("", APP_FILE_ROBOTS));
+	is_refused("a\nb\xff", APP_FILE_ROBOTS, "line 2: is not text in UTF-8");
+}
+
 static void the_body_is_the_file_byte_by_byte(void **state)
 {
 	static const char text[] = " {\n\t\"a\": \"\xc3\xbc\" }\n\n";
@@ -172,7 +186,7 @@ static void it_may_be_as_long_as_apple_has_it(void **state)
 	(void)state;
 	app_file_release(loaded(most, APP_FILE_ANDROID));
 	is_refused(more, APP_FILE_ANDROID,
-		   "is longer than 131072 bytes, which phones refuse");
+		   "is longer than 131072 bytes, which its readers refuse");
 	free(most);
 	free(more);
 }
@@ -212,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_ask_for_a_kind),
 		cmocka_unit_test(other_paths_do_not),
+		cmocka_unit_test(a_robots_txt_is_text),
 		cmocka_unit_test(the_body_is_the_file_byte_by_byte),
 		cmocka_unit_test(its_tag_follows_its_content),
 		cmocka_unit_test(the_lines_of_a_304_say_nothing_of_a_body),
