@@ -13,6 +13,9 @@
 #include "common/clock.h"
 #include "linkstore/marker.h"
 
+/* Each is held against all before it. */
+#define CLASSES_MAX 1000
+
 /* What a strategy asks of its space. */
 struct strategy {
 	unsigned length_min,
@@ -275,6 +278,11 @@ int links_config_validate(const struct links_config *config, struct error *err)
 	if (config->spaces.count == 0)
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: expected at least one");
+	if (config->ttl_classes.count > CLASSES_MAX)
+		return error_set(err, ERROR_CONFIG,
+				 "links.ttl_classes: there are %zu, at most %d "
+				 "are taken",
+				 config->ttl_classes.count, CLASSES_MAX);
 	for (size_t i = 0; i < config->ttl_classes.count; i++)
 		if (check_class(config, i, err))
 			return -1;

@@ -127,10 +127,8 @@ static bool has_host(const struct domain_config *c, size_t count,
 	return false;
 }
 
-static int check_hosts(const struct domain_config *all, size_t index,
-		       struct error *err)
+static int check_hosts(const struct domain_config *c, struct error *err)
 {
-	const struct domain_config *c = &all[index];
 	struct error why = {0};
 	struct host host;
 
@@ -142,18 +140,6 @@ static int check_hosts(const struct domain_config *all, size_t index,
 
 		if (host_parse(text, strlen(text), &host, &why) < 0)
 			return refuse(c, "hosts", &why, err);
-		if (has_host(c, i, &host))
-			return error_set(err, ERROR_CONFIG,
-					 "domains.list: %s has the host %s "
-					 "twice",
-					 c->name, host.text);
-		for (size_t j = 0; j < index; j++)
-			if (has_host(&all[j], all[j].hosts.count, &host))
-				return error_set(err, ERROR_CONFIG,
-						 "domains.list: the host %s is "
-						 "in both %s and %s",
-						 host.text, all[j].name,
-						 c->name);
 	}
 	return 0;
 }
@@ -252,13 +238,6 @@ static int check_accounts(const struct domain_config *c, struct error *err)
 					 "of [0-9A-Za-z._-]",
 					 c->name, items[i],
 					 API_KEY_NAME_MAX - 1);
-		for (size_t j = 0; j < i; j++) {
-			if (!strcmp(items[i], items[j]))
-				return error_set(err, ERROR_CONFIG,
-						 "domains.list: %s: accounts: "
-						 "%s is there twice",
-						 c->name, items[i]);
-		}
 	}
 	return 0;
 }
@@ -283,22 +262,14 @@ static int check_robots_tag(const struct domain_config *c, struct error *err)
 			 c->name, ROBOTS_TAG_MAX);
 }
 
-static int check_domain(const struct domain_config *all, size_t index,
+static int check_domain(const struct domain_config *c,
 			const struct links_config *links, struct error *err)
 {
-	const struct domain_config *c = &all[index];
-
 	if (!is_domain_name(c->name))
 		return error_set(err, ERROR_CONFIG,
 				 "domains.list: '%.80s': expected a name of 1 "
 				 "to %d of [0-9A-Za-z._-]",
 				 c->name, DOMAIN_NAME_MAX - 1);
-	for (size_t i = 0; i < index; i++) {
-		if (!strcmp(all[i].name, c->name))
-			return error_set(err, ERROR_CONFIG,
-					 "domains.list: %s is there twice",
-					 c->name);
-	}
 	for (size_t i = 0; i < c->spaces.count; i++) {
 		if (!links_config_has_space(links, c->spaces.items[i]))
 			return error_set(err, ERROR_CONFIG,
@@ -306,13 +277,167 @@ static int check_domain(const struct domain_config *all, size_t index,
 					 "not one of links.spaces",
 					 c->name, c->spaces.items[i]);
 	}
-	if (check_accounts(c, err) < 0 || check_hosts(all, index, err) < 0 ||
-	    check_base_url(c, err) < 0)
-		return -1;
-	if (check_robots_tag(c, err) < 0)
+	if (check_accounts(c, err) < 0 || check_hosts(c, err) < 0 ||
+	    check_base_url(c, err) < 0 || check_robots_tag(c, err) < 0)
 		return -1;
 	return check_fallback_url(c, err);
 }
+
+/* --- what may be there only once ------------------------------------------
+ *
+ * It is found in a time that grows with the list, and not with its square. */
+
+/* A name, or a host as all write it, and whose it is. */
+struct entry {
+	char *text;
+	size_t domain;
+};
+
+struct entries {
+	struct entry *items;
+	size_t count;
+};
+
+/* Of equal ones that of the first domain comes first. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *one = a, *other = b;
+	int order = strcmp(one->text, other->text);
+
+	if (order)
+		return order;
+	return (one->domain > other->domain) - (one->domain < other->domain);
+}
+
+static int entries_init(struct entries *e, size_t most, struct error *err)
+{
+	*e = (struct entries){.items = calloc(most + 1, sizeof(*e->items))};
+	return e->items ? 0 : error_set_nomem(err);
+}
+
+static int entries_add(struct entries *e, const char *text, size_t domain,
+		       struct error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return error_set_nomem(err);
+	e->items[e->count++] = (struct entry){copy, domain};
+	return 0;
+}
+
+/* Of two that are equal the second; NULL: there are none. */
+static const struct entry *entries_find_doubled(struct entries *e)
+{
+	qsort(e->items, e->count, sizeof(*e->items), compare_entries);
+	for (size_t i = 1; i < e->count; i++)
+		if (!strcmp(e->items[i - 1].text, e->items[i].text))
+			return &e->items[i];
+	return NULL;
+}
+
+static void entries_release(struct entries *e)
+{
+	for (size_t i = 0; i < e->count; i++)
+		free(e->items[i].text);
+	free(e->items);
+}
+
+static int check_names(const struct domain_config *all, size_t count,
+		       struct error *err)
+{
+	const struct entry *doubled;
+	struct entries names;
+	int status = entries_init(&names, count, err);
+
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = entries_add(&names, all[i].name, i, err);
+	doubled = status == 0 ? entries_find_doubled(&names) : NULL;
+	if (doubled)
+		status = error_set(err, ERROR_CONFIG,
+				   "domains.list: %s is there twice",
+				   doubled->text);
+	entries_release(&names);
+	return status;
+}
+
+static int check_accounts_once(const struct domain_config *c, struct error *err)
+{
+	const struct entry *doubled;
+	struct entries accounts;
+	int status = entries_init(&accounts, c->accounts.count, err);
+
+	for (size_t i = 0; status == 0 && i < c->accounts.count; i++)
+		status = entries_add(&accounts, c->accounts.items[i], 0, err);
+	doubled = status == 0 ? entries_find_doubled(&accounts) : NULL;
+	if (doubled)
+		status = error_set(err, ERROR_CONFIG,
+				   "domains.list: %s: accounts: %s is there "
+				   "twice",
+				   c->name, doubled->text);
+	entries_release(&accounts);
+	return status;
+}
+
+static int add_hosts(struct entries *e, const struct domain_config *c,
+		     size_t domain, struct error *err)
+{
+	struct host host;
+
+	for (size_t i = 0; i < c->hosts.count; i++) {
+		const char *text = c->hosts.items[i];
+
+		if (host_parse(text, strlen(text), &host, err) < 0 ||
+		    entries_add(e, host.text, domain, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int refuse_host(const struct domain_config *all,
+		       const struct entry *first, const struct entry *second,
+		       struct error *err)
+{
+	const char *name = all[second->domain].name;
+
+	if (first->domain == second->domain)
+		return error_set(err, ERROR_CONFIG,
+				 "domains.list: %s has the host %s twice", name,
+				 second->text);
+	return error_set(err, ERROR_CONFIG,
+			 "domains.list: the host %s is in both %s and %s",
+			 second->text, all[first->domain].name, name);
+}
+
+static int check_all_hosts(const struct domain_config *all, size_t count,
+			   struct error *err)
+{
+	const struct entry *doubled;
+	struct entries hosts;
+	size_t most = 0;
+	int status;
+
+	for (size_t i = 0; i < count; i++)
+		most += all[i].hosts.count;
+	status = entries_init(&hosts, most, err);
+	for (size_t i = 0; status == 0 && i < count; i++)
+		status = add_hosts(&hosts, &all[i], i, err);
+	doubled = status == 0 ? entries_find_doubled(&hosts) : NULL;
+	if (doubled)
+		status = refuse_host(all, doubled - 1, doubled, err);
+	entries_release(&hosts);
+	return status;
+}
+
+static int check_unique(const struct domain_config *all, size_t count,
+			struct error *err)
+{
+	if (check_names(all, count, err) < 0)
+		return -1;
+	return check_all_hosts(all, count, err);
+}
+
+/* -------------------------------------------------------------------------- */
 
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links, struct error *err)
@@ -326,10 +451,13 @@ int domains_config_validate(const struct domains_config *config,
 			"domains: default and list are in domains.file "
 			"when there is one");
 	for (size_t i = 0; i < config->list.count; i++) {
-		if (check_domain(all, i, links, err) < 0)
+		if (check_domain(&all[i], links, err) < 0 ||
+		    check_accounts_once(&all[i], err) < 0)
 			return -1;
 		found = found || !strcmp(all[i].name, config->default_domain);
 	}
+	if (check_unique(all, config->list.count, err) < 0)
+		return -1;
 	if (found)
 		return 0;
 	return error_set(err, ERROR_CONFIG,

@@ -6,6 +6,9 @@
 #include "common/redis/targets.h"
 #include "common/redis/wire.h"
 
+/* Each is held against all before it. */
+#define REPLICAS_MAX 1000
+
 #define SETTING_STRUCT struct redis_config
 static const struct setting settings[] = {
 	SETTING_STRING(address, "127.0.0.1:6379", AT_START,
@@ -95,6 +98,11 @@ int redis_replicas_check(const struct redis_config *config, struct error *err)
 	const struct setting_strings *replicas = &config->replicas;
 	struct redis_address ignored;
 
+	if (replicas->count > REPLICAS_MAX)
+		return error_set(err, ERROR_CONFIG,
+				 "redis.replicas: there are %zu, at most %d are "
+				 "taken",
+				 replicas->count, REPLICAS_MAX);
 	for (size_t i = 0; i < replicas->count; i++) {
 		if (redis_address_parse(replicas->items[i], &ignored, err))
 			return error_wrap(err, "redis.replicas");

@@ -52,7 +52,8 @@ static struct enricher *new_enricher(void)
 static void take_lines(struct import_batch *b)
 {
 	static const char agent[] = "curl/8", method[] = "GET", path[] = "/abc";
-	const struct visit_rules rules = {"/", NULL, "edge-1", 99};
+	const struct visit_rules rules = {
+		.path_prefix = "/", .edge = "edge-1", .event_id = 99};
 	const struct access_visit visit = {
 		.time_ms = 1431857103000,
 		.ip = {192, 0, 2, 7},
