@@ -164,9 +164,13 @@ static void on_looked(struct insert_job *job)
 	if (p->hold.look == l && p->assignment == l->assignment) {
 		p->hold.look = NULL;
 		p->hold.try_at = now + LOOK_AGAIN_MS;
-		if (l->status > 0)
+		if (l->status > 0) {
+			log_info(u->log, "events can be read again",
+				 log_str("topic", p->topic),
+				 log_int("partition", p->number),
+				 log_int("offset", p->next_offset));
 			resume(u, p);
-		else if (l->status == 0)
+		} else if (l->status == 0)
 			on_unreadable(u, p, l, now);
 		else
 			log_debug(u->log, "cannot look at what cannot be read",
@@ -383,8 +387,9 @@ void unreadable_update(struct unreadable *u, int64_t now)
 		any = any || p->hold.on;
 		update(u, p, now);
 	}
-	if (any)
+	if (any || u->any_held)
 		tell_health(u);
+	u->any_held = any;
 }
 
 int unreadable_open(struct unreadable *u, struct health *health,

@@ -43,6 +43,7 @@ struct unreadable {
 	bool loading;
 	int64_t load_at; /* monotonic */
 
+	bool any_held;	 /* when it was looked last */
 	uint64_t passed; /* offsets, since the start */
 	char last[400];	 /* the last of them, in words; "": none */
 };

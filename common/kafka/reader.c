@@ -11,7 +11,11 @@
 
 struct kafka_reader {
 	rd_kafka_t *rk;
-	char said[256]; /* what librdkafka complained of last */
+	rd_kafka_conf_t *conf; /* of the next client */
+	/* It has met what has a wrong checksum, see `renew`. */
+	bool is_spent;
+	struct kafka_unreadable met; /* with CAME_UNREADABLE */
+	char said[256];		     /* what librdkafka complained of last */
 	/* The stretch. */
 	char *topic;
 	int32_t partition;
@@ -116,30 +120,45 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 	return conf;
 }
 
+static void close_client(struct kafka_reader *r)
+{
+	if (!r->rk)
+		return;
+	rd_kafka_consumer_close(r->rk);
+	rd_kafka_destroy(r->rk);
+}
+
+/* In place of the one there is, which stays if that fails. */
+static int open_client(struct kafka_reader *r, struct error *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_dup(r->conf);
+	char text[256] = "";
+	rd_kafka_t *rk =
+		rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
+
+	if (!rk) {
+		rd_kafka_conf_destroy(conf);
+		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
+	}
+	rd_kafka_poll_set_consumer(rk);
+	close_client(r);
+	r->rk = rk;
+	return 0;
+}
+
 struct kafka_reader *kafka_reader_new(const struct kafka_config *config,
 				      const char *client_id, const char *group,
 				      struct error *err)
 {
 	struct kafka_reader *r = calloc(1, sizeof(*r));
-	rd_kafka_conf_t *conf;
-	char text[256] = "";
 
 	if (!r) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	conf = reader_conf(r, config, client_id, group, err);
-	if (!conf)
-		goto fail;
-	r->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
-	if (!r->rk) {
-		rd_kafka_conf_destroy(conf);
-		error_set(err, ERROR_CONFIG, "kafka: %s", text);
-		goto fail;
-	}
-	rd_kafka_poll_set_consumer(r->rk);
-	return r;
-fail:
+	r->conf = reader_conf(r, config, client_id, group, err);
+	if (r->conf && open_client(r, err) == 0)
+		return r;
 	kafka_reader_free(r);
 	return NULL;
 }
@@ -148,23 +167,40 @@ void kafka_reader_free(struct kafka_reader *r)
 {
 	if (!r)
 		return;
-	if (r->rk) {
-		rd_kafka_consumer_close(r->rk);
-		rd_kafka_destroy(r->rk);
-	}
+	close_client(r);
+	if (r->conf)
+		rd_kafka_conf_destroy(r->conf);
 	free(r->topic);
 	free(r);
 }
 
 /* --- a stretch --------------------------------------------------------- */
 
+/*
+ * Behind a wrong checksum librdkafka 2.0 does not find the next batch: it goes
+ * on somewhere in the answer, and may take what is there for an offset, whose
+ * complaint comes at any time.  So its client is not asked for anything again.
+ */
+static int renew(struct kafka_reader *r, struct error *err)
+{
+	if (!r->is_spent)
+		return 0;
+	if (open_client(r, err) < 0)
+		return -1;
+	r->is_spent = false;
+	return 0;
+}
+
 /* Reads on from r->next. */
 static int assign(struct kafka_reader *r, struct error *err)
 {
-	rd_kafka_topic_partition_list_t *list =
-		kafka_one_partition(r->topic, r->partition, r->next);
-	rd_kafka_resp_err_t code = rd_kafka_assign(r->rk, list);
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_resp_err_t code;
 
+	if (renew(r, err) < 0)
+		return -1;
+	list = kafka_one_partition(r->topic, r->partition, r->next);
+	code = rd_kafka_assign(r->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (!code)
 		return 0;
@@ -211,8 +247,11 @@ enum came {
 static enum came judge_event(struct kafka_reader *r,
 			     const rd_kafka_message_t *m, struct error *err)
 {
-	if (kafka_is_unreadable(m))
+	if (kafka_is_unreadable(m)) {
+		kafka_unreadable_fill(&r->met, m);
+		r->is_spent = r->met.may_heal;
 		return CAME_UNREADABLE;
+	}
 	switch (m->err) {
 	case RD_KAFKA_RESP_ERR__PARTITION_EOF:
 		return CAME_END;
@@ -249,7 +288,7 @@ static void keep_fetching(struct kafka_reader *r)
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* The message is the caller's to destroy, but of CAME_FAILURE. */
+/* *ret is CAME_RECORD's, the caller's to destroy. */
 static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
 		       struct error *err)
 {
@@ -268,9 +307,9 @@ static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
 			rd_kafka_message_destroy(m);
 		m = NULL;
 	}
-	if (came == CAME_FAILURE)
+	if (m && came != CAME_RECORD)
 		rd_kafka_message_destroy(m);
-	*ret = m;
+	*ret = came == CAME_RECORD ? m : NULL;
 	if (came != CAME_NOTHING)
 		return came;
 	error_set_retriable(err, ERROR_REMOTE,
@@ -278,6 +317,13 @@ static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
 			    (int)r->partition, SILENCE_MS / 1000,
 			    *r->said ? ": " : "", r->said);
 	return CAME_FAILURE;
+}
+
+static void end_stretch(struct kafka_reader *r)
+{
+	r->open = false;
+	if (!r->is_spent)
+		rd_kafka_assign(r->rk, NULL);
 }
 
 /* --- what cannot be read ---------------------------------------------------
@@ -298,11 +344,10 @@ static int is_in_batch(struct kafka_reader *r, int64_t offset, int64_t first,
 	if (assign(r, err) < 0)
 		return -1;
 	came = await(r, &m, err);
-	if (came == CAME_FAILURE)
-		return -1;
-	*ret = came == CAME_UNREADABLE && m->offset == first;
-	rd_kafka_message_destroy(m);
-	return 0;
+	if (came == CAME_RECORD)
+		rd_kafka_message_destroy(m);
+	*ret = came == CAME_UNREADABLE && r->met.first == first;
+	return came == CAME_FAILURE ? -1 : 0;
 }
 
 /* The last offset of the batch at u->first. */
@@ -353,15 +398,14 @@ static int try_again(struct kafka_reader *r, int64_t offset,
 	return !is_there;
 }
 
-/* Of the batch that `m` tells of, from `offset` on.  As kafka_reader_probe; the
+/* Of the batch that was met, from `offset` on.  As kafka_reader_probe; the
  * reader stands anywhere. */
 static int look_at_batch(struct kafka_reader *r, int64_t offset,
-			 const rd_kafka_message_t *m,
 			 struct kafka_unreadable *ret, struct error *err)
 {
 	int status;
 
-	kafka_unreadable_fill(ret, m);
+	*ret = r->met;
 	status = try_again(r, offset, ret, err);
 	if (status)
 		return status;
@@ -374,12 +418,11 @@ static int look_at_batch(struct kafka_reader *r, int64_t offset,
 }
 
 /* Goes on behind the batch, or where it is if it can be read now. */
-static int pass_over(struct kafka_reader *r, const rd_kafka_message_t *m,
-		     struct error *err)
+static int pass_over(struct kafka_reader *r, struct error *err)
 {
 	int64_t offset = r->next;
 	struct kafka_unreadable what;
-	int status = look_at_batch(r, offset, m, &what, err);
+	int status = look_at_batch(r, offset, &what, err);
 
 	if (status < 0)
 		return -1;
@@ -406,13 +449,12 @@ int kafka_reader_probe(struct kafka_reader *r, const char *topic,
 		return -1;
 	came = await(r, &m, err);
 	if (came == CAME_UNREADABLE)
-		status = look_at_batch(r, offset, m, ret, err);
-	if (came == CAME_FAILURE)
-		status = -1;
-	else
+		status = look_at_batch(r, offset, ret, err);
+	else if (came == CAME_RECORD)
 		rd_kafka_message_destroy(m);
-	r->open = false;
-	rd_kafka_assign(r->rk, NULL);
+	else if (came == CAME_FAILURE)
+		status = -1;
+	end_stretch(r);
 	return status;
 }
 
@@ -445,11 +487,9 @@ static int read_next(struct kafka_reader *r, struct kafka_record *ret_record,
 		case CAME_RECORD:
 			return take(r, m, ret_record);
 		case CAME_UNREADABLE:
-			status = pass_over(r, m, err);
-			rd_kafka_message_destroy(m);
+			status = pass_over(r, err);
 			break;
 		case CAME_END:
-			rd_kafka_message_destroy(m);
 			return 0;
 		default:
 			return -1;
@@ -466,10 +506,8 @@ int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
 	if (!r->open)
 		return 0;
 	status = read_next(r, ret_record, err);
-	if (status <= 0) {
-		r->open = false;
-		rd_kafka_assign(r->rk, NULL);
-	}
+	if (status <= 0)
+		end_stretch(r);
 	return status;
 }
 

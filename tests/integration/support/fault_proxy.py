@@ -490,6 +490,8 @@ class KafkaProxy(Listener):
         proxy.refuse(), .accept()   nobody listens; somebody again
         proxy.stall(), .flow()      nothing passes, nothing is lost; goes on
         proxy.delay = 0.05          seconds by which each piece comes later
+        proxy.garbled = b"abc"      what brokers send has these bytes' case changed;
+                                    None: no more
         held = proxy.hold(COMMIT)   the next such request waits, and what comes
                                     after it on its connection; held.here,
                                     held.release()
@@ -500,6 +502,7 @@ class KafkaProxy(Listener):
     def __init__(self, kafka_port=None):
         self.kafka_port = kafka_port
         self.delay = 0
+        self.garbled = None
         self.flowing = threading.Event()
         self.flowing.set()
         self.held = []
@@ -518,6 +521,7 @@ class KafkaProxy(Listener):
         for one in held:
             one.release()
         self.delay = 0
+        self.garbled = None
         self.flow()
         self.accept()
 
@@ -538,7 +542,8 @@ class KafkaProxy(Listener):
         with self.lock:
             self.sockets.add(broker)
         back = threading.Thread(target=self.pump, args=(
-            broker, client, broker.recv), daemon=True)
+            broker, client, lambda size: self.garble(broker.recv(size))),
+            daemon=True)
         back.start()
         stream = Stream(client)
         self.pump(client, broker, lambda _: self.request(stream))
@@ -546,6 +551,10 @@ class KafkaProxy(Listener):
         with self.lock:
             self.sockets.discard(broker)
         shut(broker)
+
+    def garble(self, piece):
+        word = self.garbled
+        return piece.replace(word, word.swapcase()) if word else piece
 
     def request(self, stream):
         """A whole one, once it may pass."""
