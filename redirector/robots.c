@@ -122,8 +122,10 @@ bool robots_view_is_fetch(struct robots_view *view, const struct click *click,
 	const struct bots *bots = len ? use(view) : NULL;
 	char purpose[CLICK_PREFETCH_MAX + 1];
 	struct bot bot;
+	/* Without the rules of uap-core nobody knows whether it is a device, so
+	 * vague patterns are not believed. */
 	bool found = bots && bots_find(bots, view->matcher, agent->data, len,
-				       false, &bot);
+				       true, &bot);
 
 	copy_purpose(click->prefetch, purpose);
 	return verdict_uses_no_visit(found ? &bot : NULL, purpose, head);

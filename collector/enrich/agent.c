@@ -113,7 +113,7 @@ static int build_value(struct agent_lookup *l, const char *text, size_t len,
 {
 	struct head head;
 
-	if (ua_parse(l->parser, text, len, &l->result, err) < 0)
+	if (device_parse(l->parser, text, len, &l->result, err) < 0)
 		return -1;
 	head.verdict = find_verdict(l, text, len);
 	head.device_class = device_class(&l->result, text, len);

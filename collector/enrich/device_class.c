@@ -1,7 +1,10 @@
 #include "collector/enrich/device_class.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "common/agent/device.h"
 
 /* Lists end with NULL. */
 static const char *const console_words[] = {
@@ -76,6 +79,107 @@ static bool is_console(const struct ua_result *ua)
 	       holds(model.data, model.len, console_words);
 }
 
+/* --- systems --------------------------------------------------------------
+ */
+
+static const char *name_of_system(enum device_system system)
+{
+	static const char *const names[] = {
+		[SYSTEM_UNKNOWN] = NULL,      [SYSTEM_IOS] = "iOS",
+		[SYSTEM_ANDROID] = "Android", [SYSTEM_HARMONYOS] = "HarmonyOS",
+		[SYSTEM_WINDOWS] = "Windows",
+	};
+
+	return names[system];
+}
+
+/* May the table correct what the rules say?  They know versions of Windows, of
+ * Linux and others by names of their own. */
+static bool is_wrong(const struct ua_result *ua, enum device_system system)
+{
+	static const char *const unsure[] = {"Other", "Linux", "Mac OS X",
+					     NULL};
+
+	if (system == SYSTEM_WINDOWS)
+		return ua_is(ua, UA_OS_FAMILY, "Android") ||
+		       ua_is(ua, UA_OS_FAMILY, "iOS");
+	return is_one_of(ua, UA_OS_FAMILY, unsure);
+}
+
+/* "5.0" behind the name, or nothing. */
+static struct ua_text version_of_harmonyos(const char *text, size_t len)
+{
+	static const char name[] = "OpenHarmony ";
+	const char *at = memmem(text, len, name, sizeof(name) - 1);
+	struct ua_text version = {"", 0};
+
+	if (!at)
+		return version;
+	version.data = at + sizeof(name) - 1;
+	while (version.data + version.len < text + len &&
+	       (isdigit((unsigned char)version.data[version.len]) ||
+		version.data[version.len] == '.'))
+		version.len++;
+	return version;
+}
+
+/* Major and minor; what follows is of no interest. */
+static int set_version(struct ua_result *r, struct ua_text version,
+		       struct error *err)
+{
+	for (enum ua_field f = UA_OS_MAJOR; f <= UA_OS_PATCH_MINOR; f++) {
+		const char *dot = memchr(version.data, '.', version.len);
+		size_t len = dot ? (size_t)(dot - version.data) : version.len;
+
+		if (ua_set(r, f, version.data, len, err) < 0)
+			return -1;
+		len += dot != NULL;
+		version.data += len;
+		version.len -= len;
+	}
+	return 0;
+}
+
+static int set_system(struct ua_result *r, const char *text, size_t len,
+		      struct error *err)
+{
+	enum device_system system = agent_device_of(text, len).system;
+	const char *name = name_of_system(system);
+	struct ua_text version = {"", 0};
+
+	if (!name || !is_wrong(r, system))
+		return 0;
+	if (system == SYSTEM_HARMONYOS)
+		version = version_of_harmonyos(text, len);
+	r->rules[UA_PART_OS] = -1;
+	if (ua_set(r, UA_OS_FAMILY, name, strlen(name), err) < 0)
+		return -1;
+	return set_version(r, version, err);
+}
+
+/* Of Chrome's agents since they were reduced, "Android 10; K". */
+static int drop_model(struct ua_result *r, struct error *err)
+{
+	if (!ua_is(r, UA_DEVICE_MODEL, "K") ||
+	    !ua_is(r, UA_OS_FAMILY, "Android"))
+		return 0;
+	if (ua_set(r, UA_DEVICE_FAMILY, "Other", strlen("Other"), err) < 0)
+		return -1;
+	return ua_set(r, UA_DEVICE_MODEL, "", 0, err);
+}
+
+int device_parse(struct ua_parser *parser, const char *text, size_t len,
+		 struct ua_result *result, struct error *err)
+{
+	if (ua_parse(parser, text, len, result, err) < 0 ||
+	    set_system(result, text, len, err) < 0)
+		return -1;
+	return drop_model(result, err);
+}
+
+/* --- classes --------------------------------------------------------------
+ */
+
 /* Android says "Mobile" on a phone and nothing on a tablet. */
 static const char *class_of_android(const char *text, size_t len)
 {
@@ -84,11 +188,29 @@ static const char *class_of_android(const char *text, size_t len)
 	return holds(text, len, mobile_words) ? "mobile" : "tablet";
 }
 
+static const char *class_of_kind(enum device_kind kind)
+{
+	static const char *const classes[] = {
+		[DEVICE_KIND_UNKNOWN] = NULL,
+		[DEVICE_KIND_PHONE] = "mobile",
+		[DEVICE_KIND_TABLET] = "tablet",
+		[DEVICE_KIND_DESKTOP] = "desktop",
+		[DEVICE_KIND_TV] = "tv",
+		[DEVICE_KIND_WEARABLE] = "wearable",
+	};
+
+	return classes[kind];
+}
+
 const char *device_class(const struct ua_result *ua, const char *text,
 			 size_t len)
 {
+	const char *known = class_of_kind(agent_device_of(text, len).kind);
+
 	if (!len)
 		return "other";
+	if (known)
+		return known;
 	if (is_console(ua))
 		return "console";
 	if (is_one_of(ua, UA_OS_FAMILY, tv_systems) ||

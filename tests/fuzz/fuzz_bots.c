@@ -28,6 +28,7 @@ static void load(struct judge *j, bool prefilter)
 	const struct bots_source source = {
 		.list = if_there(".deps/bots/crawler-user-agents.json"),
 		.patterns = if_there(".deps/bots/isbot-patterns.json"),
+		.jit = true,
 	};
 	struct error err = {0};
 

@@ -120,6 +120,16 @@ bool ua_is(const struct ua_result *result, enum ua_field field,
 	return t.len == strlen(value) && !memcmp(t.data, value, t.len);
 }
 
+int ua_set(struct ua_result *result, enum ua_field field, const char *text,
+	   size_t len, struct error *err)
+{
+	size_t at = result->text.len;
+
+	buf_append(&result->text, text, len);
+	set_field(result, field, at);
+	return result->text.failed ? error_set_nomem(err) : 0;
+}
+
 bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
 		enum ua_part part, struct ua_rule_source *ret_source)
 {

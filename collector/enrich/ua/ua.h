@@ -44,6 +44,11 @@ struct ua_text ua_get(const struct ua_result *result, enum ua_field field);
 bool ua_is(const struct ua_result *result, enum ua_field field,
 	   const char *value);
 
+/* What somebody knows better than the rules; `text` is not of *result.  -1: out
+ * of memory. */
+int ua_set(struct ua_result *result, enum ua_field field, const char *text,
+	   size_t len, struct error *err);
+
 /* Where in the file stands the rule that decided a part. */
 struct ua_rule_source {
 	const char *regex;

@@ -15,6 +15,7 @@
 #include "collector/collector_config.h"
 #include "collector/commands.h"
 #include "collector/enrich/cache.h"
+#include "collector/enrich/device_class.h"
 #include "collector/enrich/enricher.h"
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/row.h"
@@ -110,7 +111,7 @@ static int put_agent(struct answerer *a, const char *text, size_t len,
 					 "patch",  "patch_minor", NULL};
 	static const char *const device[] = {"family", "brand", "model", NULL};
 
-	if (ua_parse(a->parser, text, len, &a->ua, err) < 0)
+	if (device_parse(a->parser, text, len, &a->ua, err) < 0)
 		return -1;
 	buf_reset(&a->piece);
 	put_part(a, "user_agent", UA_FAMILY, agent);

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,7 +48,8 @@ static void assert_class(void **state, const char *text, const char *expected)
 
 	if (!f->parser)
 		skip();
-	assert_int_equal(ua_parse(f->parser, text, strlen(text), &r, &err), 0);
+	assert_int_equal(device_parse(f->parser, text, strlen(text), &r, &err),
+			 0);
 	assert_string_equal(device_class(&r, text, strlen(text)), expected);
 	ua_result_free(&r);
 }
@@ -120,6 +122,80 @@ static void televisions_consoles_and_watches_are_told_apart(void **state)
 		     "wearable");
 }
 
+static void harmonyos_says_what_it_runs_on(void **state)
+{
+	static const char *const kinds[][2] = {
+		{"Phone", "mobile"}, {"Tablet", "tablet"},
+		{"PC", "desktop"},   {"2in1", "desktop"},
+		{"TV", "tv"},	     {"Wearable", "wearable"},
+		{"Car", "mobile"},
+	};
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(text, sizeof(text),
+			 "Mozilla/5.0 (%s; OpenHarmony 5.0) AppleWebKit/537.36 "
+			 "Chrome/114.0.0.0 Safari/537.36 ArkWeb/4.1.6.1",
+			 kinds[i][0]);
+		assert_class(state, text, kinds[i][1]);
+	}
+}
+
+static void assert_field(void **state, const char *text, enum ua_field field,
+			 const char *expected)
+{
+	struct fixture *f = *state;
+	struct ua_result r = {0};
+	struct error err = {0};
+
+	if (!f->parser)
+		skip();
+	assert_int_equal(device_parse(f->parser, text, strlen(text), &r, &err),
+			 0);
+	if (!ua_is(&r, field, expected))
+		fail_msg("%s: not '%s'", text, expected);
+	ua_result_free(&r);
+}
+
+static void systems_that_the_rules_do_not_know_are_named(void **state)
+{
+	static const char phone[] = "Mozilla/5.0 (Phone; OpenHarmony 5.1.0) "
+				    "AppleWebKit/537.36 Mobile";
+	static const char ipad[] =
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) "
+		"AppleWebKit/605.1.15 (KHTML, like Gecko) FxiOS/130.0 "
+		"Safari/605.1.15";
+
+	assert_field(state, phone, UA_OS_FAMILY, "HarmonyOS");
+	assert_field(state, phone, UA_OS_MAJOR, "5");
+	assert_field(state, phone, UA_OS_MINOR, "1");
+	assert_field(state, phone, UA_OS_PATCH, "0");
+	assert_field(state, ipad, UA_OS_FAMILY, "iOS");
+	/* That of the Mac which it is not. */
+	assert_field(state, ipad, UA_OS_MAJOR, "");
+	assert_class(state, ipad, "mobile");
+	assert_field(state,
+		     "Mozilla/4.0 (compatible; MSIE 6.0; Windows 98; "
+		     "PCQuest)",
+		     UA_OS_FAMILY, "Windows");
+}
+
+static void the_model_of_reduced_agents_is_none(void **state)
+{
+	static const char reduced[] =
+		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 "
+		"(KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36";
+
+	assert_field(state, reduced, UA_DEVICE_MODEL, "");
+	assert_field(state, reduced, UA_DEVICE_FAMILY, "Other");
+	assert_class(state, reduced, "mobile");
+	assert_field(
+		state,
+		"Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 "
+		"(KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
+		UA_DEVICE_MODEL, "Pixel 8");
+}
+
 static void assert_held(void **state, const char *text, bool expected)
 {
 	struct fixture *f = *state;
@@ -162,6 +238,9 @@ int main(void)
 		cmocka_unit_test(
 			televisions_consoles_and_watches_are_told_apart),
 		cmocka_unit_test(a_device_is_held_when_its_maker_is_known),
+		cmocka_unit_test(harmonyos_says_what_it_runs_on),
+		cmocka_unit_test(systems_that_the_rules_do_not_know_are_named),
+		cmocka_unit_test(the_model_of_reduced_agents_is_none),
 		cmocka_unit_test(the_rest_is_other),
 	};
 
