@@ -385,8 +385,84 @@ static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
 	return PARSE_REFUSED;
 }
 
+/* --- bytes of a query that are not of ASCII ----------------------------------
+ *
+ * No URI has them, and yet clients send them, as nginx and others take them.
+ * They end no part of a request for anybody, so they are taken in a query;
+ * llhttp, which refuses them, is shown a letter in the place of each.
+ */
+
+struct masked {
+	uint32_t from; /* from the start of the request */
+	struct buf bytes;
+};
+
+static bool is_ascii(char c)
+{
+	return (unsigned char)c < 0x80;
+}
+
+/* Does this byte of the request stand in the query of its first line? */
+static bool is_in_query(const struct http_request *req, const char *at)
+{
+	const char *line = request_base(req), *target;
+	size_t len = (size_t)(at - line);
+
+	if (memchr(line, '\n', len))
+		return false;
+	target = memchr(line, ' ', len);
+	if (!target)
+		return false;
+	target++;
+	len = (size_t)(at - target);
+	return memchr(target, '?', len) && !memchr(target, ' ', len);
+}
+
+static const char *find_unusual(const char *at, const char *end)
+{
+	while (at < end && is_ascii(*at))
+		at++;
+	return at;
+}
+
+/* Of the bytes from `from` on, which are new.  Out of memory, they stay as they
+ * are, and the request is refused. */
+static void mask_query(struct http_request *req, size_t from,
+		       struct masked *ret_masked)
+{
+	char *first = req->in.data + from, *at;
+	char *end = req->in.data + req->in.len;
+	char *line_end = memchr(first, '\n', (size_t)(end - first));
+
+	*ret_masked = (struct masked){0};
+	if (req->headers_done)
+		return;
+	if (line_end)
+		end = line_end;
+	at = first + (find_unusual(first, end) - first);
+	if (at == end || !is_in_query(req, at))
+		return;
+	ret_masked->from = end_of(req, at, 0);
+	for (first = at; at < end && *at != ' ' && *at != '\r';)
+		at++;
+	buf_append(&ret_masked->bytes, first, (size_t)(at - first));
+	for (end = at, at = first; at < end && !ret_masked->bytes.failed; at++)
+		if (!is_ascii(*at))
+			*at = 'x';
+}
+
+static void unmask_query(struct http_request *req, struct masked *masked)
+{
+	char *to = req->in.data + req->start + masked->from;
+
+	if (masked->bytes.len && !masked->bytes.failed)
+		memcpy(to, masked->bytes.data, masked->bytes.len);
+	buf_free(&masked->bytes);
+}
+
 enum parse_result parse_request(struct http_request *req)
 {
+	struct masked masked;
 	llhttp_errno_t code;
 	size_t from, fed;
 	char before;
@@ -404,7 +480,9 @@ enum parse_result parse_request(struct http_request *req)
 	fed = req->in.len - from;
 	before = req->last;
 	req->last = req->in.data[req->in.len - 1];
+	mask_query(req, from, &masked);
 	code = llhttp_execute(&req->parser, req->in.data + from, fed);
+	unmask_query(req, &masked);
 	if (code == HPE_OK)
 		return more(req, fed);
 	if (code == HPE_PAUSED && !req->refusal)

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "codespace/path_code.h"
+#include "common/client_address.h"
 #include "linkstore/domains.h"
 #include "redirector/click_event.h"
-#include "common/client_address.h"
 #include "redirector/device.h"
 #include "redirector/request_info.h"
 
@@ -90,6 +91,24 @@ static void check_device(struct http_slice text)
 		abort();
 }
 
+/* A code as it stands is the same in a text, and any is one of its characters,
+ * which may be passed over or not. */
+static void check_code(struct http_slice path)
+{
+	struct http_slice code = request_info_code(path);
+	struct path_text_code text, strict;
+	bool found = path_code_in_text(path, true, &text);
+
+	if (code.data && (!found || text.trimmed || text.code.len != code.len ||
+			  memcmp(text.code.data, code.data, code.len) != 0))
+		abort();
+	if (path_code_in_text(path, false, &strict) != (found && !text.trimmed))
+		abort();
+	for (size_t i = 0; found && i < text.code.len; i++)
+		if (!alias_has_symbol(text.code.data[i]))
+			abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct click_limits limits = {8, 8, 8, 8};
@@ -111,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!e)
 		abort();
-	request_info_code(path);
+	check_code(path);
 	check_device(text);
 	find_place(host);
 	click.client = find_client(first, second);

@@ -211,6 +211,7 @@ def raw_location(redirector, target):
 @pytest.mark.parametrize("sent, place", [
     (b"/100%?q=%", "/p/100%25?q=%25"),
     (b"/a|b^?{x}=`[]", "/p/a%7Cb%5E?%7Bx%7D=%60%5B%5D"),
+    (b"/a?q=\xe8\xb7\xaf&\xff", "/p/a?q=%E8%B7%AF&%FF"),
     (b'/"<>%E8?"<>%e8', "/p/%22%3C%3E%E8?%22%3C%3E%e8")])
 def test_what_a_visit_hands_on_is_a_uri(links, start, sent, place):
     redirector = start()

@@ -307,10 +307,30 @@ for name, text in (("a NUL", b"\x00"), ("a control character", b"\x01"),
                    ("a tab", b"\t"), ("not of ASCII", b"\xc3\xa4"),
                    ("not of UTF-8", b"\xff")):
     for part, mark in (("path", b""), ("query", b"?")):
+        # In a query these end nothing for anybody, and nginx takes them, too.
+        taken = part == "query" and text[0] >= 0x80
         case(f"{part}: {name}, raw", "9112 3.2.1",
-             b"GET {T}" + mark + b"x" + text + b"y HTTP/1.1\r\n{H}\r\n", R400,
+             b"GET {T}" + mark + b"x" + text + b"y HTTP/1.1\r\n{H}\r\n",
+             SERVED if taken else R400,
              (REFUSED, DROPPED, SERVED, "raw close", "[45]?? canary"),
              elsewhere=part == "path")
+for name, text in (("split behind a byte", (b"?\xe8", b"\xb7\xaf")),
+                   ("split before the query", (b"", b"?\xe8\xb7\xaf=\xff")),
+                   ("split behind it", (b"?\xe8\xb7", b"")),
+                   ("of every such byte", (b"?" + bytes(range(0x80, 0x100)), b""))):
+    case(f"query: not of ASCII, {name}", "9112 3.2.1",
+         (b"GET {T}" + text[0], text[1] + b" HTTP/1.1\r\n{H}\r\n"), SERVED,
+         (REFUSED, DROPPED))
+case("query: not of ASCII, and headers", "9112 3.2.1",
+     b"GET {T}?\xc3\xa4 HTTP/1.1\r\n{H}X: \xc3\xa4\r\n\r\n", SERVED, (REFUSED, DROPPED))
+case("query: not of ASCII, absolute-form", "9112 3.2.2",
+     b"GET http://a{T}?\xc3\xa4 HTTP/1.1\r\n{H}\r\n", SERVED, (REFUSED, DROPPED))
+case("query: not of ASCII, and a space", "9112 3.2.1",
+     b"GET {T}?\xc3\xa4 b HTTP/1.1\r\n{H}\r\n", R400, (REFUSED, DROPPED, "raw close"))
+case("query: not of ASCII, and a bare LF", "9112 3.2.1",
+     b"GET {T}?\xc3\xa4\n HTTP/1.1\r\n{H}\r\n", R400, (REFUSED, DROPPED, "raw close"))
+case("query: not of ASCII, and a bare CR", "9112 3.2.1",
+     b"GET {T}?\xc3\xa4\r HTTP/1.1\r\n{H}\r\n", R400, (REFUSED, DROPPED, "raw close"))
 case("a long target", "9112 3", b"GET {T}?" + 5000 * b"x" + b" HTTP/1.1\r\n{H}\r\n",
      SERVED, R414)
 TOO_LONG = ("a target longer than the server wishes to parse MUST be a 414 (9112 3)")
