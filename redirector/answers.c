@@ -122,9 +122,7 @@ void answer_redirect(struct answers *a, struct http_request *req,
 	buf_reset(&a->lines);
 	if (passes)
 		pass_on(&a->lines, link, lines, rest, query);
-	else if (kept)
-		buf_append(&a->lines, lines.data, lines.len);
-	else if (vhost->robots_line)
+	else if (kept || vhost->robots_line)
 		buf_append(&a->lines, lines.data, lines.len);
 	if (kept)
 		put_age(a, link, now);

@@ -54,7 +54,7 @@ def test_each_answer_is_a_combined_line(links, logged, log_path):
     code = links.create()
     ask(redirector, f"{code}?a=1", Referer="https://from.example/")
     ask(redirector, code, "HEAD")
-    pages = [ask(redirector, NOWHERE), ask(redirector, "robots.txt"),
+    pages = [ask(redirector, NOWHERE), ask(redirector, "humans.txt"),
              ask(redirector, code, "POST"), ask(redirector, "")]
     ask(redirector, code)
     ask(redirector, code)
@@ -64,7 +64,7 @@ def test_each_answer_is_a_combined_line(links, logged, log_path):
     assert [(method, path, int(status)) for _, method, path, _, status, *_
             in found] == [
         ("GET", f"/{code}?a=1", 302), ("HEAD", f"/{code}", 302),
-        ("GET", f"/{NOWHERE}", 404), ("GET", "/robots.txt", 404),
+        ("GET", f"/{NOWHERE}", 404), ("GET", "/humans.txt", 404),
         ("POST", f"/{code}", 405), ("GET", "/", 404),
         ("GET", f"/{code}", 302), ("GET", f"/{code}", 429)]
     assert found[0][-2:] == ("https://from.example/", "agent/1.0")

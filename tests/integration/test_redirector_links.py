@@ -593,7 +593,7 @@ def test_unknown_codes_may_lead_to_the_fallback(links, start, clicks):
     gone = links.create(domain="promo")
     links.edit(gone, state=1)
     assert status(redirector, gone, Host="promo.example") == 410
-    assert status(redirector, "robots.txt", Host="promo.example") == 404
+    assert status(redirector, "humans.txt", Host="promo.example") == 404
     told = [(e.outcome, e.status, e.link_id) for e in clicks(redirector)]
     assert told.count((NOT_FOUND, 302, 0)) == 2
     assert (NOT_FOUND, 404, 0) in told
