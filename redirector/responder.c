@@ -348,7 +348,8 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 		return;
 	}
 	request_info_read(req, &r->rules, &click);
-	click.trimmed = is_trimmed(r, &nothing, path);
+	click.trimmed =
+		path.len > 1 + code.len && is_trimmed(r, &nothing, path);
 	send_unknown_code(r, req,
 			  virtual_hosts_find(r->virtual_hosts, click.host),
 			  code, &click);

@@ -344,38 +344,27 @@ static bool admit(struct visits *v, struct http_request *req)
 	return false;
 }
 
-static void visit(struct visits *v, struct http_request *req,
-		  struct http_slice code)
-{
-	const struct cached_link *link = known_links_find(v->known, code);
-
-	if (!link || !known_links_is_fresh(v->known, link)) {
-		look_up(v, req, code, link);
-		return;
-	}
-	redirector_count(&v->counters, COUNTER_HITS);
-	respond(v, req, code, link);
-}
-
-/* A path that is no code as it stands: one of ours, or what a text made of a
- * code, as visitors copy it. */
-static void visit_other_path(struct visits *v, struct http_request *req)
+/* Of a path that is no code as it stands: one of ours, or what a text made of a
+ * code, as visitors copy it.  False: it was answered. */
+static bool find_code_in_text(struct visits *v, struct http_request *req,
+			      struct path_text_code *ret_code)
 {
 	bool trims = v->redirector->config->redirector.trim_paths;
-	struct path_text_code text;
 
 	if (responder_send_own_path(v->responder, req))
-		return;
-	if (path_code_in_text(http_path(req), trims, &text))
-		visit(v, req, text.code);
-	else
-		responder_send_no_code(v->responder, req);
+		return false;
+	if (path_code_in_text(http_path(req), trims, ret_code))
+		return true;
+	responder_send_no_code(v->responder, req);
+	return false;
 }
 
 static void on_request(struct http_request *req, void *arg)
 {
 	struct visits *v = arg;
 	const struct virtual_hosts *hosts = host_table_use(&v->hosts);
+	const struct cached_link *link;
+	struct path_text_code text;
 	struct http_slice code;
 
 	responder_use_hosts(v->responder, hosts);
@@ -393,10 +382,18 @@ static void on_request(struct http_request *req, void *arg)
 	if (responder_send_app_file(v->responder, req))
 		return;
 	code = request_info_code(http_path(req));
-	if (code.data)
-		visit(v, req, code);
-	else
-		visit_other_path(v, req);
+	if (!code.data) {
+		if (!find_code_in_text(v, req, &text))
+			return;
+		code = text.code;
+	}
+	link = known_links_find(v->known, code);
+	if (!link || !known_links_is_fresh(v->known, link)) {
+		look_up(v, req, code, link);
+		return;
+	}
+	redirector_count(&v->counters, COUNTER_HITS);
+	respond(v, req, code, link);
 }
 
 static void on_redis_lost(void *state)
