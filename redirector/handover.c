@@ -14,12 +14,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/fds_send.h"
 #include "redirector/sockets.h"
 
 #define MAGIC	   "SLhand1" /* another version of this protocol has another */
 #define FDS_MAX	   128	     /* in one message */
 #define PATIENCE_S 30
+#define PEERS_MAX  16  /* that have connected, and not asked */
 #define PAUSE_MS   100 /* after accepting failed, for want of descriptors */
 #define TRIES	   10  /* of a successor whose predecessor ends meanwhile */
 
@@ -228,7 +230,7 @@ static int await_turn(int fd, int64_t turn_ms)
 	int n;
 
 	do
-		n = poll(&answer, 1, (int)turn_ms);
+		n = poll(&answer, 1, turn_ms > 0 ? (int)turn_ms : 0);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		errno = EAGAIN;
@@ -238,12 +240,15 @@ static int await_turn(int fd, int64_t turn_ms)
 static int receive_sockets(struct predecessor *p, const char *path,
 			   struct received *ret, struct error *err)
 {
+	int64_t until = clock_monotonic_ms() + PATIENCE_S * CLOCK_SECOND;
 	struct message m;
 	int fds[FDS_MAX];
 	size_t count;
 
 	do {
-		if (receive(p->fd, &m, fds, &count) < 0)
+		/* However many messages it sends. */
+		if (await_turn(p->fd, until - clock_monotonic_ms()) < 0 ||
+		    receive(p->fd, &m, fds, &count) < 0)
 			return no_answer(path, err);
 		if (received_add(ret, fds, count, err) < 0)
 			return -1;
@@ -331,6 +336,11 @@ void predecessor_free(struct predecessor *p)
 
 /* --- the predecessor ------------------------------------------------------ */
 
+struct peer {
+	int fd;
+	int64_t until; /* of clock_monotonic_ms */
+};
+
 struct handover {
 	int listening, wake;
 	const int *fds;
@@ -338,6 +348,9 @@ struct handover {
 	void (*on_relieved)(void *arg);
 	void *arg;
 	struct log *log;
+	/* Those that have said nothing so far, in the order they came. */
+	struct peer peers[PEERS_MAX];
+	size_t peer_count;
 	pthread_t thread;
 	bool runs;
 	atomic_bool ending;
@@ -374,13 +387,7 @@ static bool hand_to(struct handover *h, int successor)
 	int32_t pid = 0;
 
 	set_patience(successor);
-	if (!is_one_of_us(successor)) {
-		log_warn(h->log, "another user asked for the sockets");
-		return false;
-	}
-	/* Who only looks whether somebody listens says nothing. */
-	if (!wait_for(h, successor, PATIENCE_S * 1000) ||
-	    !receives(successor, TAKE, &pid))
+	if (!receives(successor, TAKE, &pid))
 		return false;
 	log_info(h->log, "handing sockets over", log_int("pid", pid));
 	h->lent = true;
@@ -408,27 +415,155 @@ static bool await_begin(struct handover *h)
 	       !atomic_load(&h->ending);
 }
 
+/* --- those who have connected ---
+ * Each may take its time to ask, and none makes others wait meanwhile. */
+
+/* The caller's to close. */
+static int take_peer(struct handover *h, size_t i)
+{
+	int fd = h->peers[i].fd;
+
+	h->peer_count--;
+	memmove(&h->peers[i], &h->peers[i + 1],
+		(h->peer_count - i) * sizeof(*h->peers));
+	return fd;
+}
+
+static void leave_peer(struct handover *h, size_t i, const char *why)
+{
+	int fd = take_peer(h, i);
+	struct ucred who = {0};
+	socklen_t len = sizeof(who);
+
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
+	log_warn(h->log, "hand-over: a peer was left", log_str("error", why),
+		 log_int("pid", who.pid));
+	close(fd);
+}
+
+static void accept_peer(struct handover *h)
+{
+	int fd = accept4(h->listening, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		(void)wait_for(h, -1, PAUSE_MS);
+		return;
+	}
+	if (!is_one_of_us(fd)) {
+		log_warn(h->log, "another user asked for the sockets");
+		close(fd);
+		return;
+	}
+	if (h->peer_count == PEERS_MAX)
+		leave_peer(h, 0, "it said nothing, and too many wait");
+	h->peers[h->peer_count++] = (struct peer){
+		fd, clock_monotonic_ms() + PATIENCE_S * CLOCK_SECOND};
+}
+
+/* Messages are sent whole, and arrive so.  Returns whether one is there; one
+ * who only looked whether somebody listens is let go. */
+static bool has_asked(struct handover *h, size_t i)
+{
+	char bytes[sizeof(struct message)];
+	ssize_t n = recv(h->peers[i].fd, bytes, sizeof(bytes),
+			 MSG_PEEK | MSG_DONTWAIT);
+
+	if (n == (ssize_t)sizeof(bytes))
+		return true;
+	if (n > 0)
+		leave_peer(h, i, "what it sent is no message");
+	else
+		close(take_peer(h, i));
+	return false;
+}
+
+static void leave_late_peers(struct handover *h)
+{
+	int64_t now = clock_monotonic_ms();
+
+	while (h->peer_count && h->peers[0].until <= now)
+		leave_peer(h, 0, "it said nothing for 30 s");
+}
+
+/* Of poll; -1: without end. */
+static int until_a_peer_is_late(const struct handover *h)
+{
+	int64_t left;
+
+	if (!h->peer_count)
+		return -1;
+	left = h->peers[0].until - clock_monotonic_ms();
+	return left > 0 ? (int)left : 0;
+}
+
+enum {
+	WAKE,
+	LISTENING,
+	FIRST_PEER
+};
+
+/* Of what poll has found, the first that has asked; -1: none. */
+static int look_at_peers(struct handover *h, const struct pollfd *fds)
+{
+	size_t count = h->peer_count, left = 0;
+
+	/* What was let go is not at its place any more. */
+	for (size_t i = 0; i < count; i++) {
+		if (!fds[FIRST_PEER + i].revents)
+			continue;
+		if (has_asked(h, i - left))
+			return take_peer(h, i - left);
+		left++;
+	}
+	return -1;
+}
+
+/* Returns the next successor, or -1 when it is to end. */
+static int await_successor(struct handover *h)
+{
+	struct pollfd fds[FIRST_PEER + PEERS_MAX];
+	int successor, n;
+
+	for (;;) {
+		fds[WAKE] = (struct pollfd){.fd = h->wake, .events = POLLIN};
+		fds[LISTENING] =
+			(struct pollfd){.fd = h->listening, .events = POLLIN};
+		for (size_t i = 0; i < h->peer_count; i++)
+			fds[FIRST_PEER + i] = (struct pollfd){
+				.fd = h->peers[i].fd, .events = POLLIN};
+		n = poll(fds, FIRST_PEER + h->peer_count,
+			 until_a_peer_is_late(h));
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (n > 0 && fds[WAKE].revents)
+			return -1;
+		successor = n > 0 ? look_at_peers(h, fds) : -1;
+		if (successor >= 0)
+			return successor;
+		leave_late_peers(h);
+		if (n > 0 && fds[LISTENING].revents)
+			accept_peer(h);
+	}
+}
+
 static void *run(void *arg)
 {
 	struct handover *h = arg;
+	int successor;
+	bool relieved = false;
 
 	if (!await_begin(h))
 		return NULL;
-	while (wait_for(h, h->listening, -1)) {
-		int successor = accept4(h->listening, NULL, NULL, SOCK_CLOEXEC);
-		bool relieved;
-
-		if (successor < 0) {
-			(void)wait_for(h, -1, PAUSE_MS);
-			continue;
-		}
+	while (!relieved && (successor = await_successor(h)) >= 0) {
 		relieved = hand_to(h, successor);
 		close(successor);
-		if (relieved) {
-			h->on_relieved(h->arg);
-			break;
-		}
 	}
+	/* Those that have asked meanwhile find out by that, and ask the next
+	 * one. */
+	while (h->peer_count)
+		close(take_peer(h, 0));
+	if (relieved)
+		h->on_relieved(h->arg);
 	return NULL;
 }
 

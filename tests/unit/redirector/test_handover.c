@@ -251,6 +251,73 @@ static void who_comes_second_waits_for_the_first(void **state)
 	inherited_free(first);
 }
 
+/* --- peers that say nothing
+ * ---------------------------------------------------
+ */
+
+static int connect_silently(const struct world *w)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", w->path);
+	assert_int_equal(
+		connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* A successor's patience here is shorter than what was given to each of them.
+ */
+static void peers_that_say_nothing_make_nobody_wait(void **state)
+{
+	int silent[3];
+	struct world *w = *state;
+
+	for (int i = 0; i < 3; i++)
+		silent[i] = connect_silently(w);
+	it_is_relieved_by_who_serves(state);
+	for (int i = 0; i < 3; i++)
+		close(silent[i]);
+}
+
+static void half_a_message_makes_nobody_wait(void **state)
+{
+	struct world *w = *state;
+	int half = connect_silently(w);
+
+	assert_int_equal(send(half, "SLhand1", 7, 0), 7);
+	it_is_relieved_by_who_serves(state);
+	close(half);
+}
+
+static void more_than_can_wait_are_left_from_the_first(void **state)
+{
+	struct pollfd first;
+	int silent[40];
+	struct world *w = *state;
+
+	for (int i = 0; i < 40; i++)
+		silent[i] = connect_silently(w);
+	first = (struct pollfd){.fd = silent[0], .events = POLLIN};
+	assert_int_equal(poll(&first, 1, PATIENCE_MS), 1);
+	it_is_relieved_by_who_serves(state);
+	for (int i = 0; i < 40; i++)
+		close(silent[i]);
+}
+
+/* One that connected first, and asks when the other has been served. */
+static void one_that_waited_asks_the_next(void **state)
+{
+	struct world *w = *state;
+	int late = connect_silently(w);
+	char byte;
+
+	it_is_relieved_by_who_serves(state);
+	/* It finds out at once, and not after its patience. */
+	assert_true(recv(late, &byte, 1, 0) <= 0);
+	close(late);
+}
+
 /* --- others than a redirector ----------------------------------------------
  */
 
@@ -432,6 +499,10 @@ int main(void)
 		TEST(nobody_is_answered_before_it_begins),
 		TEST(one_that_ends_meanwhile_is_waited_for_no_longer),
 		TEST(who_comes_second_waits_for_the_first),
+		TEST(peers_that_say_nothing_make_nobody_wait),
+		TEST(half_a_message_makes_nobody_wait),
+		TEST(more_than_can_wait_are_left_from_the_first),
+		TEST(one_that_waited_asks_the_next),
 		cmocka_unit_test(one_that_speaks_otherwise_is_named),
 		cmocka_unit_test(one_that_hangs_up_may_be_tried_again),
 		cmocka_unit_test(what_one_sent_that_ended_meanwhile_is_dropped),
