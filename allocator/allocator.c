@@ -112,21 +112,21 @@ static void close_rules(struct allocator *a)
 }
 
 /* "" and revision 0: those of the configuration or its file. */
-static void take_domains(void *arg, const char *shared, uint64_t revision)
+static int take_domains(void *arg, const char *shared, uint64_t revision,
+			struct error *err)
 {
 	struct allocator *a = arg;
-	struct error err;
 
-	if (domains_reload(a->rules.domains, shared, &err) < 0) {
+	if (domains_reload(a->rules.domains, shared, err) < 0) {
 		log_error(a->log, "domains rejected, the old ones stay",
-			  log_int("revision", (int64_t)revision),
-			  log_err(&err));
-		return;
+			  log_int("revision", (int64_t)revision), log_err(err));
+		return -1;
 	}
 	metric_set(a->rules.domains_revision, (int64_t)revision);
 	log_info(a->log, "domains reloaded",
 		 log_int("domains", (int64_t)domains_count(a->rules.domains)),
 		 log_int("revision", (int64_t)revision));
+	return 0;
 }
 
 static void on_domains_looked(void *arg, const struct error *err)
@@ -138,7 +138,7 @@ static void on_domains_looked(void *arg, const struct error *err)
 		return;
 	}
 	health_say(a->rules.domains_check, err->text);
-	log_warn(a->log, "shared domains could not be read", log_err(err));
+	log_warn(a->log, "shared domains not taken", log_err(err));
 }
 
 static int open_shared_domains(struct allocator *a, struct health *health,
@@ -395,10 +395,12 @@ static void reload_urls(struct allocator *a)
 
 static void reload_domains(struct allocator *a)
 {
+	struct error ignored; /* it is in the log */
+
 	if (a->rules.shared)
 		shared_domains_watch_again(a->rules.shared);
 	else if (a->config->domains.file)
-		take_domains(a, "", 0);
+		(void)take_domains(a, "", 0, &ignored);
 }
 
 void allocator_reload(struct allocator *a)

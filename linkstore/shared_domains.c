@@ -145,47 +145,88 @@ struct shared_domains_watch {
 	struct periodic *thread;
 	_Atomic bool again;
 	/* On the thread. */
-	struct shared_domains taken;
+	struct shared_domains used; /* the last that was taken */
+	uint64_t refused;	    /* a later revision that was not; 0: none */
+	char reason[256];	    /* why not */
 	bool has_looked;
 	char told[sizeof(((struct error *)0)->text)]; /* "": all is well */
 };
 
-static void take(const struct shared_domains_watch *w)
+static int take(const struct shared_domains_watch *w,
+		const struct shared_domains *d, struct error *err)
 {
-	const struct shared_domains *d = &w->taken;
-
-	w->options.take(w->options.arg, d->text ? d->text : "", d->revision);
+	return w->options.take(w->options.arg, d->text ? d->text : "",
+			       d->revision, err);
 }
 
-static int take_new(struct shared_domains_watch *w, struct error *err)
+/* The last that was taken, with what is read beside it.  It has been taken
+ * before: whoever refuses it now says so, and keeps what he has. */
+static void take_again(const struct shared_domains_watch *w)
+{
+	struct error ignored;
+
+	(void)take(w, &w->used, &ignored);
+}
+
+/* *ret_taken: they are in use from now on. */
+static int take_new(struct shared_domains_watch *w, bool *ret_taken,
+		    struct error *err)
 {
 	struct shared_domains d = {0};
+	struct error why;
 
 	if (shared_domains_read(w->redis, &d, err))
 		return -1;
-	if (d.revision <= w->taken.revision) {
+	if (d.revision <= w->used.revision) {
 		shared_domains_release(&d);
 		return 0;
 	}
-	shared_domains_release(&w->taken);
-	w->taken = d;
-	take(w);
+	if (take(w, &d, &why) < 0) {
+		w->refused = d.revision;
+		snprintf(w->reason, sizeof(w->reason), "%.255s", why.text);
+		shared_domains_release(&d);
+		return 0;
+	}
+	shared_domains_release(&w->used);
+	w->used = d;
+	w->refused = 0;
+	*ret_taken = true;
 	return 0;
 }
 
-static int look(struct shared_domains_watch *w, struct error *err)
+/* Is what Redis has what is in use? */
+static int compare(const struct shared_domains_watch *w, uint64_t revision,
+		   struct error *err)
+{
+	if (revision < w->used.revision)
+		return error_set(err, ERROR_REMOTE,
+				 "Redis has domains of an earlier revision "
+				 "than those in use: push them again");
+	if (revision == w->used.revision || revision != w->refused)
+		return 0;
+	if (w->used.revision)
+		return error_set(err, ERROR_REMOTE,
+				 "revision %" PRIu64 " was refused, revision "
+				 "%" PRIu64 " stays in use: %s",
+				 revision, w->used.revision, w->reason);
+	return error_set(err, ERROR_REMOTE,
+			 "revision %" PRIu64 " was refused, those of the "
+			 "configuration stay in use: %s",
+			 revision, w->reason);
+}
+
+static int look(struct shared_domains_watch *w, bool again, struct error *err)
 {
 	uint64_t revision = 0;
+	bool taken = false;
+	int status = read_revision(w->redis, &revision, err);
 
-	if (read_revision(w->redis, &revision, err))
-		return -1;
-	if (revision > w->taken.revision)
-		return take_new(w, err);
-	if (revision == w->taken.revision)
-		return 0;
-	return error_set(err, ERROR_REMOTE,
-			 "Redis has domains of an earlier revision than those "
-			 "in use: push them again");
+	if (status == 0 && revision > w->used.revision &&
+	    (revision != w->refused || again))
+		status = take_new(w, &taken, err);
+	if (again && !taken)
+		take_again(w);
+	return status < 0 ? -1 : compare(w, revision, err);
 }
 
 static void tell(struct shared_domains_watch *w, const struct error *err)
@@ -205,9 +246,7 @@ static int64_t run(struct periodic *self, void *arg)
 	struct error err;
 
 	(void)self;
-	if (atomic_exchange(&w->again, false))
-		take(w);
-	tell(w, look(w, &err) ? &err : NULL);
+	tell(w, look(w, atomic_exchange(&w->again, false), &err) ? &err : NULL);
 	return LOOK_EVERY_MS;
 }
 
@@ -249,6 +288,6 @@ void shared_domains_watch_free(struct shared_domains_watch *w)
 		return;
 	periodic_free(w->thread);
 	redis_free(w->redis);
-	shared_domains_release(&w->taken);
+	shared_domains_release(&w->used);
 	free(w);
 }

@@ -4,8 +4,9 @@
  * its revision, which grows with each change.
  *
  * A thread of its own asks for the revision once a second, and has the text
- * taken when it is higher than any before: one that is lower is of a Redis that
- * forgot.
+ * taken when it is higher than the one in use: one that is lower is of a Redis
+ * that forgot.  One that is refused is not in use, and is told of as such for
+ * as long as Redis has it.
  */
 #ifndef LINKSTORE_SHARED_DOMAINS_H
 #define LINKSTORE_SHARED_DOMAINS_H
@@ -40,8 +41,10 @@ int shared_domains_write(struct redis *redis, const struct linkstore *store,
 /* Both are called on the thread. */
 struct shared_domains_options {
 	const struct redis_config *redis; /* outlives it */
-	/* Takes a text; "" and revision 0: none were found so far. */
-	void (*take)(void *arg, const char *text, uint64_t revision);
+	/* Takes a text; "" and revision 0: none were found so far.  -1: it is
+	 * refused, and what was there stays in use. */
+	int (*take)(void *arg, const char *text, uint64_t revision,
+		    struct error *err);
 	/* It has looked, for the first time or with another result than before;
 	 * err NULL: all is well. */
 	void (*looked)(void *arg, const struct error *err);

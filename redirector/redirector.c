@@ -207,17 +207,16 @@ static int make_rules(struct redirector *r, struct error *err)
 }
 
 /* "" and revision 0: those of the configuration or its file. */
-static void take_domains(void *arg, const char *shared, uint64_t revision)
+static int take_domains(void *arg, const char *shared, uint64_t revision,
+			struct error *err)
 {
 	struct redirector *r = arg;
 	struct host_reload now;
-	struct error err;
 
-	if (host_table_reload(r->hosts_in_use, shared, &now, &err) < 0) {
+	if (host_table_reload(r->hosts_in_use, shared, &now, err) < 0) {
 		log_error(r->log, "domains rejected, the old ones stay",
-			  log_int("revision", (int64_t)revision),
-			  log_err(&err));
-		return;
+			  log_int("revision", (int64_t)revision), log_err(err));
+		return -1;
 	}
 	metric_set(r->domains_revision, (int64_t)revision);
 	if (now.files.count) {
@@ -229,6 +228,7 @@ static void take_domains(void *arg, const char *shared, uint64_t revision)
 	log_info(r->log, "domains reloaded",
 		 log_int("domains", (int64_t)now.domains),
 		 log_int("revision", (int64_t)revision));
+	return 0;
 }
 
 static void on_domains_looked(void *arg, const struct error *err)
@@ -240,7 +240,7 @@ static void on_domains_looked(void *arg, const struct error *err)
 		return;
 	}
 	health_say(r->health.domains, err->text);
-	log_warn(r->log, "shared domains could not be read", log_err(err));
+	log_warn(r->log, "shared domains not taken", log_err(err));
 }
 
 static int make_shared_domains(struct redirector *r, struct health *health,
@@ -572,11 +572,12 @@ static bool has_app_files(const struct domains_config *config)
 static void reload_domains(struct redirector *r)
 {
 	const struct domains_config *config = &r->config->domains;
+	struct error ignored; /* it is in the log */
 
 	if (r->shared_domains)
 		shared_domains_watch_again(r->shared_domains);
 	else if (config->file || has_app_files(config))
-		take_domains(r, "", 0);
+		(void)take_domains(r, "", 0, &ignored);
 }
 
 void redirector_reload(struct redirector *r)

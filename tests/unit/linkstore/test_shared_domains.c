@@ -2,6 +2,7 @@
  */
 #include "tests/unit/linkstore/fixture.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -109,16 +110,21 @@ struct taker {
 	struct shared_domains_watch *watch;
 };
 
-static void on_take(void *arg, const char *text, uint64_t revision)
+/* A text that begins with '!' is refused. */
+static int on_take(void *arg, const char *text, uint64_t revision,
+		   struct error *err)
 {
 	struct taker *t = arg;
 
+	if (*text == '!')
+		return error_set(err, ERROR_CONFIG, "it is bad");
 	pthread_mutex_lock(&t->lock);
 	t->taken++;
 	t->revision = revision;
 	snprintf(t->text, sizeof(t->text), "%s", text);
 	pthread_cond_signal(&t->changed);
 	pthread_mutex_unlock(&t->lock);
+	return 0;
 }
 
 static void on_looked(void *arg, const struct error *err)
@@ -199,6 +205,65 @@ static void a_redis_that_forgot_takes_nothing_back(void **state)
 	shared_domains_watch_free(t.watch);
 }
 
+static void forget(struct fixture *f)
+{
+	redis_server_number(&f->server, "DEL " SHARED_DOMAINS_KEY);
+	usleep(2000); /* a revision is a time, in ms */
+}
+
+/* Whoever deletes what was refused is where he was. */
+static void what_was_refused_is_not_in_use(void **state)
+{
+	struct fixture *f = *state;
+	struct taker t;
+
+	start(&t, f);
+	await_look(&t, 1);
+	put(f, 0, "!one");
+	await_look(&t, 2);
+	assert_non_null(strstr(t.told, "was refused, those of the "
+				       "configuration stay in use: it is bad"));
+	forget(f);
+	await_look(&t, 3);
+	assert_string_equal(t.told, "");
+	assert_int_equal(t.taken, 0);
+	await_revision(&t, put(f, 0, "two"));
+	shared_domains_watch_free(t.watch);
+}
+
+static void one_that_is_refused_hides_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t first = put(f, 0, "one"), second;
+	char back[128];
+	struct taker t;
+
+	start(&t, f);
+	await_revision(&t, first);
+	await_look(&t, 1);
+	second = put(f, first, "!two");
+	await_look(&t, 2);
+	assert_non_null(strstr(t.told, "stays in use: it is bad"));
+	/* As from a copy of Redis' data: what is in use is there. */
+	snprintf(back, sizeof(back),
+		 "HSET domains revision %" PRIu64 " text one", first);
+	redis_server_number(&f->server, back);
+	await_look(&t, 3);
+	assert_string_equal(t.told, "");
+	/* One between both is later than what is in use. */
+	snprintf(back, sizeof(back),
+		 "HSET domains revision %" PRIu64 " text between", second - 1);
+	if (second - 1 > first) {
+		redis_server_number(&f->server, back);
+		await_revision(&t, second - 1);
+		assert_string_equal(t.text, "between");
+	}
+	forget(f);
+	await_look(&t, 4);
+	assert_non_null(strstr(t.told, "earlier revision"));
+	shared_domains_watch_free(t.watch);
+}
+
 static void the_last_is_taken_again_when_asked_for(void **state)
 {
 	struct fixture *f = *state;
@@ -228,6 +293,8 @@ int main(void)
 		TEST(what_is_damaged_is_said_to_be),
 		TEST(each_revision_is_taken_once),
 		TEST(a_redis_that_forgot_takes_nothing_back),
+		TEST(what_was_refused_is_not_in_use),
+		TEST(one_that_is_refused_hides_nothing),
 		TEST(the_last_is_taken_again_when_asked_for),
 	};
 
