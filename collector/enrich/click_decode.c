@@ -19,7 +19,9 @@ enum {
 enum kind {
 	KIND_OTHER,
 	KIND_U64,
-	KIND_U32, /* an enumeration as well */
+	KIND_U32,
+	KIND_U16, /* in the table, and U32 here */
+	KIND_ENUM,
 	KIND_BOOL,
 	KIND_FIXED64,
 	KIND_TEXT,
@@ -45,7 +47,7 @@ static const struct field fields[] = {
 	[5] = FIELD(TEXT, domain),	[6] = FIELD(TEXT, code),
 	[7] = FIELD(U64, link_id),	[8] = FIELD(TEXT, owner),
 	[9] = FIELD(TEXT, campaign),	[10] = FIELD(TAG, tags),
-	[11] = FIELD(U32, outcome),	[12] = FIELD(U32, status),
+	[11] = FIELD(ENUM, outcome),	[12] = FIELD(U16, status),
 	[13] = FIELD(BYTES, client_ip), [14] = FIELD(BYTES, user_agent),
 	[15] = FIELD(BYTES, referrer),	[16] = FIELD(BYTES, accept_language),
 	[17] = FIELD(BYTES, query),	[18] = FIELD(TEXT, prefetch),
@@ -122,6 +124,21 @@ static char *read_text(struct decoder *d)
 	return text;
 }
 
+/* What is greater is not usual, and refused (wire_range.h). */
+static uint64_t greatest(enum kind kind)
+{
+	switch (kind) {
+	case KIND_U32:
+		return UINT32_MAX;
+	case KIND_U16:
+		return UINT16_MAX;
+	case KIND_ENUM:
+		return INT32_MAX;
+	default:
+		return UINT64_MAX;
+	}
+}
+
 static bool read_number(struct decoder *d, enum kind kind, char *member)
 {
 	uint64_t value;
@@ -131,9 +148,11 @@ static bool read_number(struct decoder *d, enum kind kind, char *member)
 	if (kind == KIND_FIXED64 ? !read_fixed64(d, &value)
 				 : !read_varint(d, NUMBER_MAX, &value))
 		return false;
+	if (value > greatest(kind))
+		return false;
 	low = (uint32_t)value;
 	truth = value != 0;
-	if (kind == KIND_U32)
+	if (kind == KIND_U32 || kind == KIND_U16 || kind == KIND_ENUM)
 		memcpy(member, &low, sizeof(low));
 	else if (kind == KIND_BOOL)
 		memcpy(member, &truth, sizeof(truth));
@@ -194,6 +213,8 @@ static unsigned wire_of(enum kind kind)
 	switch (kind) {
 	case KIND_U64:
 	case KIND_U32:
+	case KIND_U16:
+	case KIND_ENUM:
 	case KIND_BOOL:
 		return WIRE_VARINT;
 	case KIND_FIXED64:

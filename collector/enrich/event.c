@@ -1,6 +1,7 @@
 #include "collector/enrich/event.h"
 
 #include "collector/enrich/click_decode.h"
+#include "collector/enrich/wire_range.h"
 
 /* Later than the year 2200 is a broken clock or a broken message. */
 #define TIME_MAX_MS UINT64_C(7258118400000)
@@ -30,29 +31,42 @@ static void set_reason(const struct arena *arena, struct error *err)
 		error_set(err, ERROR_INPUT, "not a protobuf message");
 }
 
+#define FIRST(name, type, write)  {#name, type},
+#define COLUMN(name, type, write) {#name, type},
+#define RUN(name, type, write)	  {#name, type},
+static const struct wire_column click_columns[] = {
+#include "collector/enrich/click_columns.inc"
+	{NULL, NULL}};
+#define COLUMN(name, type, write) {#name, type},
+static const struct wire_column link_columns[] = {
+#include "collector/enrich/link_columns.inc"
+	{NULL, NULL}};
+
 static const Shortloop__Click *decode(struct arena *arena, const void *event,
-				      size_t len)
+				      size_t len, struct error *err)
 {
 	ProtobufCAllocator allocator = allocator_of(arena);
 	Shortloop__Click *click = arena_alloc(arena, sizeof(*click));
 
-	if (!click)
-		return NULL;
-	if (click_decode(arena, event, len, click))
+	if (click && click_decode(arena, event, len, click))
 		return click;
-	return shortloop__click__unpack(&allocator, len, event);
+	click = click ? shortloop__click__unpack(&allocator, len, event) : NULL;
+	if (!click)
+		set_reason(arena, err);
+	else if (wire_check_ranges(&shortloop__click__descriptor, click_columns,
+				   event, len, "a click", err) < 0)
+		return NULL;
+	return click;
 }
 
 const Shortloop__Click *event_click(struct arena *arena, const void *event,
 				    size_t len, struct error *err)
 {
-	const Shortloop__Click *click = decode(arena, event, len);
+	const Shortloop__Click *click = decode(arena, event, len, err);
 	size_t ip;
 
-	if (!click) {
-		set_reason(arena, err);
+	if (!click)
 		return NULL;
-	}
 	ip = click->client_ip.len;
 	if (!click->time_ms || click->time_ms > TIME_MAX_MS) {
 		error_set(err, ERROR_INPUT, "not a click: time %llu ms",
@@ -83,5 +97,8 @@ const Shortloop__LinkEvent *event_link(struct arena *arena, const void *event,
 			  "not a link event: without time, code or link");
 		return NULL;
 	}
+	if (wire_check_ranges(&shortloop__link_event__descriptor, link_columns,
+			      event, len, "a link event", err) < 0)
+		return NULL;
 	return e;
 }
