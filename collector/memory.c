@@ -11,22 +11,14 @@ enum {
 	/* What librdkafka adds to an event it holds: an operation of its own
 	 * (about 350 bytes in 2.0) and malloc's part. */
 	EVENT_OVERHEAD = 384,
-	/* How many times its size an answer becomes when it is unpacked: five
-	 * or so for clicks, up to 255 (lz4) for what repeats itself. */
-	UNPACKED = 128,
-	/* At 64 KiB a broker still brings a million clicks a second. */
-	ANSWER_MIN = 64 * 1024,
+	/* Below, a batch is about as large. */
+	ANSWER_MIN = 16 * 1024,
 	ANSWER_MAX = 2 * MIB,
 	ROWS_MIN = 16 * MIB,
 	MMAP_FROM = MIB / 4, /* less than a producer packs together */
 	TRIM_FROM = 8 * MIB, /* what is fetched ahead comes and goes */
 	ARENAS = 2,
 };
-
-static size_t clamp(size_t value, size_t low, size_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
 
 /*
  * An eighth is for what the rules were made into and for malloc's waste; an
@@ -43,13 +35,12 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 	struct memory_shares s = {
 		.fetch_bytes = all / 16,
 		.fetch_events = all / 16 / EVENT_OVERHEAD,
-		.fetch_answer =
-			clamp(all / 8 / UNPACKED, ANSWER_MIN, ANSWER_MAX),
+		.fetch_unpacked = all / 8,
 		.dead_letters = all / 64 * 3,
 		.live = all / 64,
 	};
-	size_t taken = (size_t)caches + all / 8 + all / 8 +
-		       UNPACKED * s.fetch_answer + s.dead_letters + s.live;
+	size_t taken = (size_t)caches + all / 8 + all / 8 + s.fetch_unpacked +
+		       s.dead_letters + s.live;
 
 	if (taken < all)
 		s.rows = (all - taken) / 5 * 3;
@@ -62,6 +53,15 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 				 memory / MIB, caches / MIB);
 	*ret = s;
 	return 0;
+}
+
+size_t memory_fetch_answer(const struct memory_shares *shares, size_t ratio)
+{
+	size_t answer = ratio ? shares->fetch_unpacked / ratio : 0;
+
+	if (answer < ANSWER_MIN)
+		return 0;
+	return answer < ANSWER_MAX ? answer : ANSWER_MAX;
 }
 
 size_t memory_in_use(void)

@@ -18,10 +18,10 @@ struct memory_shares {
 	size_t rows; /* held by all partitions together */
 	/* Events fetched ahead: their bytes; their number, since each costs
 	 * librdkafka more than many an event is long; and the bytes of one
-	 * answer, which is compressed and comes on top. */
+	 * answer, unpacked, which comes on top. */
 	size_t fetch_bytes;
 	size_t fetch_events;
-	size_t fetch_answer;
+	size_t fetch_unpacked;
 	size_t dead_letters;
 	size_t live; /* clicks to be shown live, on their way */
 };
@@ -32,6 +32,13 @@ struct memory_shares {
  */
 int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 		 struct error *err);
+
+/*
+ * How many bytes of an answer, packed, may be asked for of topics that unpack
+ * to at most `ratio` times as much; 0: to as much as the sender likes, so that
+ * one batch is asked for at a time.
+ */
+size_t memory_fetch_answer(const struct memory_shares *shares, size_t ratio);
 
 /*
  * What the process holds of memory that no file backs, in bytes; 0 where the

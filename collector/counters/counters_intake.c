@@ -563,7 +563,7 @@ static int open_parts(struct counters_intake *in, struct error *err)
 		.topics = in->topics,
 		.fetch_bytes = FETCH_BYTES,
 		.fetch_events = FETCH_EVENTS,
-		.fetch_answer = FETCH_BYTES,
+		.fetch_answer = 0, /* they are few */
 		.on_assigned = on_assigned,
 		.on_revoked = on_revoked,
 		.on_committed = on_committed,

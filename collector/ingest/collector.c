@@ -24,6 +24,7 @@
 #include "collector/ingest/recovery.h"
 #include "collector/ingest/reloader.h"
 #include "collector/ingest/schedule.h"
+#include "collector/ingest/topic_limits.h"
 #include "collector/ingest/unreadable.h"
 #include "collector/memory.h"
 #include "common/clock.h"
@@ -318,7 +319,8 @@ static int open_consumer(struct collector *c, struct metrics *registry,
 		.topics = c->topics,
 		.fetch_bytes = c->shares.fetch_bytes,
 		.fetch_events = c->shares.fetch_events,
-		.fetch_answer = c->shares.fetch_answer,
+		.fetch_answer =
+			topic_limits_choose(c->config, &c->shares, c->log),
 		.on_assigned = on_assigned,
 		.on_revoked = on_revoked,
 		.on_end = on_end,

@@ -12,6 +12,7 @@
 
 struct dead_letters {
 	struct kafka_producer *producer;
+	size_t letter_max; /* of its event, in bytes */
 	struct metric *lost;
 	struct log *log;
 };
@@ -51,13 +52,13 @@ static bool key_text(const struct kafka_record *record, char key[KEY_SIZE])
 }
 
 /* Tried again it would be too large again. */
-static void lose(struct dead_letters *d, const struct letter *l)
+static void lose(struct dead_letters *d, const char *topic, int32_t partition,
+		 int64_t offset)
 {
 	metric_add(d->lost, 1);
 	log_error(d->log, "event is too large for the dead letters",
-		  log_str("topic", l->topic),
-		  log_int("partition", l->partition),
-		  log_int("offset", l->offset));
+		  log_str("topic", topic), log_int("partition", partition),
+		  log_int("offset", offset));
 }
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
@@ -65,7 +66,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 	struct letter *l = opaque;
 
 	if (err && err->code == ERROR_INPUT)
-		lose(arg, l);
+		lose(arg, l->topic, l->partition, l->offset);
 	else if (err)
 		atomic_fetch_add(l->given_up, 1);
 	free(l);
@@ -94,6 +95,8 @@ struct dead_letters *dead_letters_new(const struct kafka_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
+	/* One that takes up the queue alone may never find room there. */
+	d->letter_max = queue_bytes / 4;
 	d->lost = lost;
 	d->log = log;
 	d->producer = kafka_producer_new(config, &options, metrics, err);
@@ -123,9 +126,14 @@ int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 		{"reason", reason},
 	};
 	size_t count = 4;
-	struct letter *l = letter_new(record, given_up);
 	const char *replays = kafka_record_header(record, LETTER_REPLAYS);
+	struct letter *l;
 
+	if (record->len > d->letter_max) {
+		lose(d, record->topic, record->partition, record->offset);
+		return 0;
+	}
+	l = letter_new(record, given_up);
 	if (!l)
 		return error_set_nomem(err);
 	snprintf(partition, sizeof(partition), "%d", (int)record->partition);

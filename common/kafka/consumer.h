@@ -62,7 +62,8 @@ struct kafka_consumer_options {
 	/* Fetched ahead over all partitions; 0: librdkafka's own. */
 	size_t fetch_bytes;
 	size_t fetch_events;
-	size_t fetch_answer;  /* bytes, compressed */
+	/* Bytes, as they are stored; 0: one batch at a time (answers.h). */
+	size_t fetch_answer;
 	kafka_end_fn *on_end; /* may be NULL */
 	kafka_unreadable_fn *on_unreadable;
 	kafka_committed_fn *on_committed; /* may be NULL */

@@ -1,7 +1,7 @@
 #include "common/kafka/consumer_conf.h"
 
+#include "common/kafka/answers.h"
 #include <stdio.h>
-#include <string.h>
 
 struct property {
 	const char *name;
@@ -13,17 +13,6 @@ enum {
 	NUMBER_MAX = 24
 };
 
-static bool is_given(const struct kafka_config *config, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < config->options.count; i++)
-		if (!strncmp(config->options.items[i], name, len) &&
-		    config->options.items[i][len] == '=')
-			return true;
-	return false;
-}
-
 static int set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	       const struct property *properties, size_t count,
 	       struct error *err)
@@ -31,7 +20,7 @@ static int set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	for (size_t i = 0; i < count; i++) {
 		const struct property *p = &properties[i];
 
-		if (p->tunable && is_given(config, p->name))
+		if (p->tunable && kafka_option_is_given(config, p->name))
 			continue;
 		if (kafka_conf_set(conf, "options", p->name, p->value, err) < 0)
 			return -1;
@@ -59,10 +48,7 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		      const struct kafka_consumer_options *options,
 		      struct error *err)
 {
-	char kbytes[NUMBER_MAX], events[NUMBER_MAX], answer[NUMBER_MAX];
-	const char *most = is_given(config, "message.max.bytes")
-				   ? NULL
-				   : number(options->fetch_answer, answer);
+	char kbytes[NUMBER_MAX], events[NUMBER_MAX];
 	const struct property properties[] = {
 		{"queued.max.messages.kbytes",
 		 number(options->fetch_bytes / 1024, kbytes), true},
@@ -70,16 +56,12 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		 * for. */
 		{"queued.min.messages", number(options->fetch_events, events),
 		 true},
-		/* librdkafka wants no less than it believes a message to be
-		 * long.  A longer one comes nevertheless, alone. */
-		{"message.max.bytes", most, true},
-		{"fetch.max.bytes", most, true},
-		{"fetch.message.max.bytes", most, true},
 	};
 	const struct property wake = {"fetch.queue.backoff.ms", "10", true};
 
 	if (set(conf, config, properties,
-		sizeof(properties) / sizeof(*properties), err) < 0)
+		sizeof(properties) / sizeof(*properties), err) < 0 ||
+	    kafka_bound_answers(conf, config, options->fetch_answer, err) < 0)
 		return -1;
 	return is_known(conf, wake.name) ? set(conf, config, &wake, 1, err) : 0;
 }

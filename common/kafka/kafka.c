@@ -107,6 +107,17 @@ int kafka_check_live(const struct kafka_config *config, struct error *err)
 	return 0;
 }
 
+bool kafka_option_is_given(const struct kafka_config *config, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < config->options.count; i++)
+		if (!strncmp(config->options.items[i], name, len) &&
+		    config->options.items[i][len] == '=')
+			return true;
+	return false;
+}
+
 int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 		   const char *value, struct error *err)
 {

@@ -58,6 +58,9 @@ int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 int kafka_conf_set_all(rd_kafka_conf_t *conf, const char *const properties[][2],
 		       size_t count, struct error *err);
 
+/* Does kafka.options name that property? */
+bool kafka_option_is_given(const struct kafka_config *config, const char *name);
+
 /* A list of one partition, the caller's to destroy. */
 rd_kafka_topic_partition_list_t *
 kafka_one_partition(const char *topic, int32_t partition, int64_t offset);

@@ -8,11 +8,15 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/kafka/answers.h"
 
 struct kafka_reader {
 	rd_kafka_t *rk;
-	rd_kafka_conf_t *conf; /* of the next client */
-	/* It has met what has a wrong checksum, see `renew`. */
+	/* Of the next client, by how much it may ask for. */
+	rd_kafka_conf_t *confs[2];
+	bool asks_for_much;
+	char *known_topic; /* whose limits were asked last */
+	/* Another client is to take its place, see `renew`. */
 	bool is_spent;
 	struct kafka_unreadable met; /* with CAME_UNREADABLE */
 	char said[256];		     /* what librdkafka complained of last */
@@ -57,10 +61,10 @@ static int refuse(struct kafka_reader *r, const char *what, const char *topic,
 				   what, topic, where, rd_kafka_err2str(code));
 }
 
-#define FETCH_BYTES "262144"
-
 enum {
 	POLL_MS = 200,
+	FETCH_BYTES = 256 * 1024, /* up to 64 MiB unpacked */
+	LIMITS_MS = 3000,
 	SILENCE_MS = 30000, /* longer than a broker takes to start */
 	WAKE_EVERY = 8192,  /* records; less than half of what is fetched */
 	/* What may be the network's fault is read so often before it is passed
@@ -83,7 +87,7 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 				    const struct kafka_config *config,
 				    const char *client_id, const char *group,
-				    struct error *err)
+				    size_t packed, struct error *err)
 {
 	const char *const properties[][2] = {
 		{"group.id", group},
@@ -95,14 +99,10 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 		{"check.crcs", "true"},
 		/* What cannot be read is looked at again and again. */
 		{"fetch.error.backoff.ms", "5"},
-		/* Little at a time: an answer can unpack to 255 times its
-		 * size (lz4), and librdkafka adds some 350 bytes to each
+		/* Little at a time: librdkafka adds some 350 bytes to each
 		 * record. */
 		{"queued.max.messages.kbytes", "8192"},
 		{"queued.min.messages", "20000"},
-		{"message.max.bytes", FETCH_BYTES},
-		{"fetch.max.bytes", FETCH_BYTES},
-		{"fetch.message.max.bytes", FETCH_BYTES},
 		{"fetch.wait.max.ms", "20"},
 	};
 	rd_kafka_conf_t *conf = kafka_conf_new(config, client_id, err);
@@ -111,7 +111,8 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 		return NULL;
 	if (kafka_conf_set_all(conf, properties,
 			       sizeof(properties) / sizeof(*properties),
-			       err) < 0) {
+			       err) < 0 ||
+	    kafka_bound_answers(conf, config, packed, err) < 0) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
 	}
@@ -131,7 +132,7 @@ static void close_client(struct kafka_reader *r)
 /* In place of the one there is, which stays if that fails. */
 static int open_client(struct kafka_reader *r, struct error *err)
 {
-	rd_kafka_conf_t *conf = rd_kafka_conf_dup(r->conf);
+	rd_kafka_conf_t *conf = rd_kafka_conf_dup(r->confs[r->asks_for_much]);
 	char text[256] = "";
 	rd_kafka_t *rk =
 		rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
@@ -156,8 +157,11 @@ struct kafka_reader *kafka_reader_new(const struct kafka_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
-	r->conf = reader_conf(r, config, client_id, group, err);
-	if (r->conf && open_client(r, err) == 0)
+	r->confs[false] = reader_conf(r, config, client_id, group, 0, err);
+	if (r->confs[false])
+		r->confs[true] = reader_conf(r, config, client_id, group,
+					     FETCH_BYTES, err);
+	if (r->confs[true] && open_client(r, err) == 0)
 		return r;
 	kafka_reader_free(r);
 	return NULL;
@@ -168,8 +172,10 @@ void kafka_reader_free(struct kafka_reader *r)
 	if (!r)
 		return;
 	close_client(r);
-	if (r->conf)
-		rd_kafka_conf_destroy(r->conf);
+	for (int i = 0; i < 2; i++)
+		if (r->confs[i])
+			rd_kafka_conf_destroy(r->confs[i]);
+	free(r->known_topic);
 	free(r->topic);
 	free(r);
 }
@@ -180,6 +186,7 @@ void kafka_reader_free(struct kafka_reader *r)
  * Behind a wrong checksum librdkafka 2.0 does not find the next batch: it goes
  * on somewhere in the answer, and may take what is there for an offset, whose
  * complaint comes at any time.  So its client is not asked for anything again.
+ * Nor is one that asks for another amount.
  */
 static int renew(struct kafka_reader *r, struct error *err)
 {
@@ -208,10 +215,43 @@ static int assign(struct kafka_reader *r, struct error *err)
 	return refuse(r, "reading", r->topic, r->partition, code, err);
 }
 
+/* By what a topic can unpack to it is chosen how much is asked for. */
+static int look_at_limits(struct kafka_reader *r, const char *topic,
+			  struct error *err)
+{
+	struct kafka_topic_limits limits;
+	struct error ignored;
+	bool much;
+
+	if (r->known_topic && !strcmp(r->known_topic, topic))
+		return 0;
+	if (renew(r, err) < 0)
+		return -1;
+	much = kafka_topic_limits_ask(r->rk, topic, LIMITS_MS, &limits,
+				      &ignored) == 0 &&
+	       kafka_topic_ratio(&limits);
+	free(r->known_topic);
+	r->known_topic = strdup(topic);
+	if (!r->known_topic)
+		return error_set_nomem(err);
+	r->is_spent = r->is_spent || much != r->asks_for_much;
+	r->asks_for_much = much;
+	return 0;
+}
+
+int kafka_reader_limits(struct kafka_reader *r, const char *topic,
+			int timeout_ms, struct kafka_topic_limits *ret,
+			struct error *err)
+{
+	return kafka_topic_limits_ask(r->rk, topic, timeout_ms, ret, err);
+}
+
 int kafka_reader_open(struct kafka_reader *r, const char *topic,
 		      int32_t partition, int64_t first, int64_t end,
 		      struct error *err)
 {
+	if (look_at_limits(r, topic, err) < 0)
+		return -1;
 	free(r->topic);
 	r->topic = strdup(topic);
 	if (!r->topic)

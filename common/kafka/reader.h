@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "common/kafka/answers.h"
 #include "common/kafka/consumer_commit.h"
 #include "common/kafka/kafka.h"
 #include "common/kafka/record.h"
@@ -43,6 +44,11 @@ int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
 int kafka_reader_at(struct kafka_reader *r, const char *topic,
 		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
 		    struct error *err);
+
+/* What the brokers say of a topic, within timeout_ms. */
+int kafka_reader_limits(struct kafka_reader *r, const char *topic,
+			int timeout_ms, struct kafka_topic_limits *ret,
+			struct error *err);
 
 /* What the group has committed, offset -1: nothing, and what was written beside
  * it.  Waits for a broker that has just started. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/kafka/answers.h"
 #include "common/kafka/unreadable.h"
 
 enum {
@@ -52,7 +53,8 @@ static rd_kafka_conf_t *tail_conf(const struct kafka_config *config,
 		return NULL;
 	if (kafka_conf_set_all(conf, properties,
 			       sizeof(properties) / sizeof(*properties),
-			       err) == 0)
+			       err) == 0 &&
+	    kafka_bound_answers(conf, config, 0, err) == 0)
 		return conf;
 	rd_kafka_conf_destroy(conf);
 	return NULL;

@@ -12,6 +12,7 @@ from support.collecting import count, rows, settings, wait_for
 from support.counting import World
 from support.events import click, link_event
 from support.kafka import Kafka
+from support.memory import MemoryWatch
 from support.program import PATIENCE, eventually
 from support.protobuf import message
 from support.server import KafkaServer
@@ -300,3 +301,32 @@ def test_an_operator_names_what_is_passed_over(world, kafka, tables):
     assert status == 1 and [(f["finding"], f["first"], f["last"])
                             for f in said["findings"]] == [
         ("not read", 4, 4), ("not read", 7, 8)]
+
+
+# --- memory ------------------------------------------------------------------------
+
+BOUND = {"compression_type": "lz4", "max_message_bytes": 128 * 1024}
+
+
+@pytest.mark.parametrize("limits", [{}, BOUND], ids=["unbounded", "bounded"])
+def test_memory_stays_at_the_setting_whatever_comes(kafka, topics, tables, collector,
+                                                    limits):
+    topics["topic_clicks"] = topic = kafka.create_topic(
+        "clicks", 2, message_timestamp_type="LogAppendTime", **limits)
+    topics["topic_links"] = kafka.create_topic("links", 1, **limits)
+    for _ in range(3):
+        kafka.produce(topic, [click() for _ in range(10)], partition=0)
+        bombs(kafka, topic, 20, size=20 * MIB)
+    bombs(kafka, topic, 20, size=10 * MIB, codec="lz4")
+    bombs(kafka, topic, 20, size=10 * MIB, codec="gzip")
+    bombs(kafka, topic, 20, size=10 * MIB)
+    kafka.produce(topic, [click() for _ in range(10)], partition=0)
+    running = collector(ready=False, memory="256MiB")
+    with MemoryWatch(running) as memory:
+        wait_for(tables, 40)
+    assert stored(tables) == [*range(10), *range(30, 40), *range(60, 70),
+                              *range(150, 160)]
+    assert memory.peak < 256 * MIB, memory.peak / MIB
+    eventually(lambda: committed(kafka, topics).get(0) == 160)
+    warned = "does not bound what its events unpack to" in running.log()
+    assert warned == (not limits)

@@ -16,9 +16,14 @@ static void all_shares_together_are_less_than_the_setting(void **state)
 		assert_int_equal(memory_share(memory * MIB, 16 * MIB, &s, &err),
 				 0);
 		assert_true(s.rows + 2 * s.fetch_bytes + s.dead_letters +
-				    s.live + 128 * s.fetch_answer + 16 * MIB <
+				    s.live + s.fetch_unpacked + 16 * MIB <
 			    (size_t)(memory * MIB));
-		assert_true(s.fetch_answer >= 64 * 1024);
+		/* Of lz4 an answer is worth its way, and fits unpacked. */
+		assert_true(memory_fetch_answer(&s, 255) >= 16 * 1024);
+		assert_true(memory_fetch_answer(&s, 255) * 255 <=
+			    s.fetch_unpacked);
+		assert_true(memory_fetch_answer(&s, 1) <= 2 * MIB);
+		assert_int_equal(memory_fetch_answer(&s, 0), 0);
 		assert_true(s.fetch_events > 1000);
 	}
 }

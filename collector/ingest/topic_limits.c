@@ -1,0 +1,82 @@
+#include "collector/ingest/topic_limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/kafka/answers.h"
+#include "common/kafka/reader.h"
+
+enum {
+	ASK_MS = 3000,
+	/* Of a format whose ratio the sender chooses: gzip's, which librdkafka
+	 * does not look at. */
+	GZIP_RATIO = 1032,
+};
+
+static void warn(struct log *log, const char *topic, const char *remark)
+{
+	log_warn(log, "a topic does not bound what its events unpack to",
+		 log_str("topic", topic), log_str("remark", remark));
+}
+
+/* The ratio of one topic; 0: none is known. */
+static size_t look(struct kafka_reader *reader, const char *topic,
+		   const struct memory_shares *shares, struct log *log)
+{
+	struct kafka_topic_limits limits;
+	struct error err = {0};
+	char text[400];
+	size_t ratio, worst;
+
+	if (kafka_reader_limits(reader, topic, ASK_MS, &limits, &err) < 0) {
+		snprintf(text, sizeof(text),
+			 "its settings are not known, so one batch is read at "
+			 "a time until the next start: %.200s",
+			 err.text);
+		warn(log, topic, text);
+		return 0;
+	}
+	ratio = kafka_topic_ratio(&limits);
+	worst = ratio ? ratio : GZIP_RATIO;
+	if (!ratio) {
+		snprintf(text, sizeof(text),
+			 "compression.type is %s, so one batch is read at a "
+			 "time; lz4 is recommended, with max.message.bytes of "
+			 "%zu at most",
+			 limits.compression, shares->fetch_unpacked / 255);
+		warn(log, topic, text);
+	} else if ((size_t)limits.max_message >
+		   shares->fetch_unpacked / worst) {
+		snprintf(text, sizeof(text),
+			 "a batch of max.message.bytes (%" PRId64
+			 ") can unpack to %" PRId64
+			 " MiB, and there is room for %zu: %zu is recommended",
+			 limits.max_message,
+			 limits.max_message * (int64_t)worst >> 20,
+			 shares->fetch_unpacked >> 20,
+			 shares->fetch_unpacked / worst);
+		warn(log, topic, text);
+	}
+	return ratio;
+}
+
+size_t topic_limits_choose(const struct collector_config *config,
+			   const struct memory_shares *shares, struct log *log)
+{
+	struct error err = {0};
+	struct kafka_reader *reader =
+		kafka_reader_new(&config->kafka, "shortloop-collector-limits",
+				 config->collector.group, &err);
+	size_t clicks, links;
+
+	if (!reader) {
+		log_warn(log, "topics are not looked at", log_err(&err));
+		return 0;
+	}
+	clicks = look(reader, config->kafka.topic_clicks, shares, log);
+	links = look(reader, config->kafka.topic_links, shares, log);
+	kafka_reader_free(reader);
+	if (!clicks || !links)
+		return 0;
+	return memory_fetch_answer(shares, clicks > links ? clicks : links);
+}
