@@ -160,22 +160,22 @@ static void flush(void *arg)
 static struct question *find_question(struct url_checker *checker,
 				      const char *account)
 {
-	struct question *q = checker->queued;
+	struct question **at = &checker->queued, *q;
 	size_t len = strlen(account);
 
-	while (q &&
-	       (q->count == CHECKS_MAX || strcmp(q->account, account) != 0))
-		q = q->next;
-	if (q)
-		return q;
+	/* What came first is asked first: of two lines of a batch that want the
+	 * same alias the first one gets it. */
+	for (; (q = *at); at = &q->next) {
+		if (q->count < CHECKS_MAX && !strcmp(q->account, account))
+			return q;
+	}
 	q = calloc(1, sizeof(*q) + len + 1);
 	if (!q)
 		return NULL;
 	memcpy(q->account, account, len);
 	q->redis = checker->redis;
 	q->last = &q->first;
-	q->next = checker->queued;
-	checker->queued = q;
+	*at = q;
 	/* What a callback queues while the turn's questions are sent would wait
 	 * for whatever wakes the loop next. */
 	if (checker->flushing)

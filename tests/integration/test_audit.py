@@ -105,7 +105,7 @@ def test_a_change_whose_answer_is_lost_is_told_once(
         headers={"Content-Type": "application/merge-patch+json"})
     assert held.here.is_set()
     assert answer.status_code == status, answer.text
-    proxied.create()
+    proxied.create(url="https://example.org/another")
     eventually(lambda: len(log()) == 3)
     assert [line["action"] for line in log()] == [
         "created", "deleted" if status == 204 else "changed", "created"]

@@ -222,7 +222,7 @@ def test_edits_go_on_when_new_links_are_refused(own_redis, program, sections,
             "create-space", "--space", name, "--no-archive"]).run()[0] == 0
     api = Api(program("allocator", sections))
     code, hashed, gone = (post(api, "boss", space=name, url=url).json()["code"]
-                          for name, url in (("s7", URL), ("h6", URL),
+                          for name, url in (("s7", URL + "-bad"), ("h6", URL),
                                             ("s7", URL)))
     client = own_redis.client()
     client.setrange("filler", 200 << 20, "x")
