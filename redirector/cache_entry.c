@@ -153,15 +153,19 @@ static int write_lines(struct cache_entry_builder *b,
 	return 0;
 }
 
+/* Of a link that is gone only its number may be known. */
 static int write_event(struct cache_entry_builder *b, struct http_slice code,
-		       const Shortloop__Link *link, struct error *err)
+		       const Shortloop__Link *link, uint64_t former_id,
+		       struct error *err)
 {
 	buf_reset(&b->event);
 	if (link)
 		click_link_part(&b->event, code, link->link_id, link->owner,
 				link->campaign, link->tags, link->n_tags);
 	else
-		click_link_part(&b->event, code, 0, NULL, NULL, NULL, 0);
+		click_link_part(&b->event, code, former_id,
+				former_id ? CLICK_OWNER_UNKNOWN : NULL, NULL,
+				NULL, 0);
 	return b->event.failed ? error_set_nomem(err) : 0;
 }
 
@@ -199,7 +203,7 @@ int cache_entry_build(struct cache_entry_builder *b,
 		.space = (uint8_t)target->space->index,
 	};
 
-	if (write_event(b, code, link, err) < 0)
+	if (write_event(b, code, link, answer->former_id, err) < 0)
 		return -1;
 	entry.event = (struct http_slice){b->event.data, b->event.len};
 	set_times(b, answer, asked, &entry);

@@ -63,6 +63,11 @@ struct click {
 	struct http_slice link_part;
 };
 
+/* In place of an owner: there was one, or none, of a link that Redis does not
+ * have any more.  No link can have it, nor can a key name it, as names have no
+ * control characters. */
+#define CLICK_OWNER_UNKNOWN "\x01unknown"
+
 /* Appends the fields that a click takes from its link: the code, its link_id (0
  * where there is none), owner, campaign and tags.  Strings may be NULL. */
 void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,

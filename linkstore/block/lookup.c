@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codespace/link_id.h"
 #include "common/clock.h"
 #include "linkstore/command.h"
 #include "linkstore/marker.h"
@@ -25,17 +26,49 @@ static bool may_have_expired(const struct link_target *target,
 	return ttl != DURATION_NEVER && clock_real_ms() >= m->opened + ttl;
 }
 
+/*
+ * Whose was the code?  Of the marker's generation, once no code of it is issued
+ * any more under that: until then one that was not yet may be of the former
+ * generation's, and will be another's.  In the first generation there is no
+ * other.  Twice hold_max, since our clock is not Redis'.
+ */
+static bool is_of_generation(const struct link_target *target,
+			     const struct link_marker *m)
+{
+	int64_t hold = linkstore_config(target->space->store)->hold_max;
+
+	return !m->open || m->generation == 1 ||
+	       clock_real_ms() - m->opened > 2 * hold;
+}
+
+static uint64_t former_id(const struct link_target *target,
+			  const struct link_marker *m)
+{
+	const struct link_id_parts parts = {.space = target->space->number,
+					    .generation = m->generation,
+					    .id = target->id};
+	struct error ignored;
+	uint64_t id;
+
+	if (!is_of_generation(target, m) ||
+	    link_id_pack(&parts, &id, &ignored) < 0)
+		return 0;
+	return id;
+}
+
 /* No link: was there one? */
-static enum link_outcome judge_absence(const struct link_target *target,
-				       const redisReply *marker)
+static void judge_absence(const struct link_target *target,
+			  const redisReply *marker, struct link_answer *answer)
 {
 	struct link_marker m;
 
+	answer->outcome = LINK_OUTCOME_UNKNOWN;
 	if (marker->type != REDIS_REPLY_STRING ||
-	    !marker_parse(marker->str, marker->len, &m))
-		return LINK_OUTCOME_UNKNOWN;
-	return may_have_expired(target, &m) ? LINK_OUTCOME_GONE
-					    : LINK_OUTCOME_UNKNOWN;
+	    !marker_parse(marker->str, marker->len, &m) ||
+	    !may_have_expired(target, &m))
+		return;
+	answer->outcome = LINK_OUTCOME_GONE;
+	answer->former_id = former_id(target, &m);
 }
 
 static void judge_link(const struct link_target *target, Shortloop__Link *link,
@@ -73,9 +106,9 @@ static int judge(const struct link_target *target, const redisReply *reply,
 		return reply_malformed("MGET", err);
 	record = reply->element[0];
 	if (record->type != REDIS_REPLY_STRING) {
-		answer.outcome =
-			in_block ? judge_absence(target, reply->element[1])
-				 : LINK_OUTCOME_UNKNOWN;
+		answer.outcome = LINK_OUTCOME_UNKNOWN;
+		if (in_block)
+			judge_absence(target, reply->element[1], &answer);
 		*ret_answer = answer;
 		return 0;
 	}

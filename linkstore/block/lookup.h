@@ -27,8 +27,11 @@ enum link_outcome {
 struct link_answer {
 	enum link_outcome outcome;
 	const Shortloop__Link *link; /* NULL when Redis has none */
-	int64_t ttl_left;	     /* ms; DURATION_NEVER; 0 without link */
-	bool renew;		     /* this visit ought to call link_renew */
+	/* LINK_OUTCOME_GONE without a link: the id of the one that the code
+	 * was; 0 where that is not certain. */
+	uint64_t former_id;
+	int64_t ttl_left; /* ms; DURATION_NEVER; 0 without link */
+	bool renew;	  /* this visit ought to call link_renew */
 };
 
 /* `answer` and its link are valid during the call; NULL when err is not. */

@@ -60,6 +60,10 @@ def test_codes_that_no_link_can_have_are_404_without_redis(links, start):
                              result="answered") == 0
 
 
+# In place of an owner, who is not known any more.
+UNKNOWN = "\x01unknown"
+
+
 def test_paths_that_are_no_code_are_404(links, start):
     redirector = start()
     for path in ("/", "/humans.txt", "/a/b", "/" + "a" * 65, "/%41bc"):
@@ -119,6 +123,38 @@ def test_a_code_without_a_link_is_gone_if_it_may_have_had_one(links, start):
     assert answer("1", "o") == 410
     links.redis.delete(marker)
     assert visit(f"{redirector.url}/{code}").status_code == 404
+
+
+def test_a_visit_to_an_expired_link_is_its_former_owners_where_that_is_certain(
+        links, start, clicks):
+    """By the marker's generation: not while that may give the code to another, who
+    would have what was the former owner's."""
+    redirector = start(cache_negative_ttl="0s", threads=1)
+    code = links.create(owner="ann")
+    first = links.record(code).link_id
+    second = first + (1 << 42)
+    marker = links.marker_key(code)
+    _, _, name, opened, *rest = links.redis.get(marker).split(" ")
+    links.redis.delete(links.key(code))
+    old = str(int(opened) - 31 * DAY)
+
+    cases = [("1", "o", opened, 404, 0), ("1", "o", old, 410, first),
+             ("1", "c", opened, 410, first), ("2", "o", opened, 410, 0),
+             ("2", "o", old, 410, second), ("2", "c", opened, 410, second),
+             (None, None, None, 404, 0)]
+    for generation, state, at, status, _ in cases:
+        if generation:
+            links.redis.set(marker, " ".join([generation, state, name, at, *rest]))
+        else:
+            links.redis.delete(marker)
+        assert visit(f"{redirector.url}/{code}").status_code == status
+    told = sorted(clicks(redirector), key=lambda c: c.event_id)
+    assert [c.link_id for c in told] == [case[-1] for case in cases]
+    assert [c.outcome for c in told] == [
+        EXPIRED if case[3] == 410 else NOT_FOUND for case in cases]
+    # Whose it was Redis does not say any more: nobody's, and no link's without one.
+    assert [c.owner for c in told] == [UNKNOWN if c.link_id else "" for c in told]
+    assert {c.code for c in told} == {code}
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS",

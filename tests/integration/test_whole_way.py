@@ -134,8 +134,11 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
         assert (answer.status_code, answer.headers["Location"]) == (302, NEW)
     stack.counted(new, 2)
     stack.counted(old, 3)
-    # The visit in between was nobody's: the code had no link.
-    assert stack.count(link_id=old["link_id"])["total"]["events"] == 3
+    # The visit in between is the former owner's, and no click.
+    told = stack.count(link_id=old["link_id"], group_by="outcome")
+    assert told["total"]["events"] == 4
+    assert {g["value"]: (g["events"], g["clicks"]) for g in told["groups"]} == {
+        "redirected": (3, 3), "expired": (1, 0)}
 
 
 def test_a_new_owner_is_asked_for_before_the_archive_has_it(
