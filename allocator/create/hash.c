@@ -50,7 +50,9 @@ static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 	return link->state != SHORTLOOP__LINK_STATE__LINK_DELETED &&
 	       !strcmp(link->url, f->url) && !strcmp(link->owner, f->owner) &&
 	       key_link_is_of(&whose, c->account) &&
-	       is_of_domain(link, f->domain);
+	       /* A block is of the URL, whatever domain is asked for. */
+	       (link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED ||
+		is_of_domain(link, f->domain));
 }
 
 /* It is the same URL's: the answer, unless it was blocked.  That holds also

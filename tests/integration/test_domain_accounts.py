@@ -202,6 +202,15 @@ def test_the_same_url_under_another_domain_is_another_link(api, change_domains):
     assert make(api, "acme", domain="open", **fields)["domain"] == "open"
 
 
+def test_a_blocked_link_is_no_way_around_under_another_domain(api, redis):
+    """Also where Redis has forgotten that the URL is blocked."""
+    link = make(api, "acme", domain="promo", space="h8")
+    assert api.patch(link["code"], state="blocked").status_code == 200
+    assert redis.client().delete("blocked:{acme}") == 1
+    problem(api.post("acme", url=URL, ttl="1h", domain="promo", space="h8"), 451)
+    problem(api.post("acme", url=URL, ttl="1h", domain="main", space="h8"), 451)
+
+
 def test_lines_of_a_batch_go_by_the_domains_of_their_time(api, change_domains):
     with Batch(api, [line_of(domain="promo")], key="acme", keep_open=True) as sent:
         assert sent.read(1)[0]["domain"] == "promo"
