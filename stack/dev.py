@@ -86,12 +86,15 @@ def create_topics(config, port):
     from confluent_kafka import KafkaError, KafkaException
     from confluent_kafka.admin import AdminClient, NewTopic
     names = settings.topics(config)
-    stamped = {"message.timestamp.type": "LogAppendTime"}
+    # What a batch unpacks to is bounded (docs/collector.md, What is held).
+    packed = {"compression.type": "lz4"}
+    bound = {**packed, "max.message.bytes": "262144"}
+    stamped = {**bound, "message.timestamp.type": "LogAppendTime"}
     admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
     wanted = [NewTopic(names["clicks"], 4, 1, config=stamped),
-              NewTopic(names["links"], 4, 1),
-              NewTopic(names["dlq"], 1, 1),
-              NewTopic(names["counters"], 1, 1)]
+              NewTopic(names["links"], 4, 1, config=bound),
+              NewTopic(names["dlq"], 1, 1, config=packed),
+              NewTopic(names["counters"], 1, 1, config=bound)]
     for name, future in admin.create_topics(wanted).items():
         try:
             future.result(30)

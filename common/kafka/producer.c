@@ -355,6 +355,16 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	return 0;
 }
 
+/* Of several messages together, below the max.message.bytes that is recommended
+ * for topics, even where they cannot be compressed. */
+static int set_batch_size(rd_kafka_conf_t *conf,
+			  const struct kafka_config *config, struct error *err)
+{
+	if (kafka_option_is_given(config, "batch.size"))
+		return 0;
+	return kafka_conf_set(conf, "options", "batch.size", "200000", err);
+}
+
 /* Below what a topic takes, so that only a message that is larger, and so goes
  * alone, can be refused for its size. */
 static int set_any_size(rd_kafka_conf_t *conf, struct error *err)
@@ -386,6 +396,7 @@ producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 	    set_number(conf, "options", "message.timeout.ms",
 		       options->delivery_timeout, err) < 0 ||
 	    set_bounds(conf, config, options, err) < 0 ||
+	    set_batch_size(conf, config, err) < 0 ||
 	    (options->any_size && set_any_size(conf, err) < 0)) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;

@@ -54,8 +54,10 @@ class Clicks:
             self.close()
             raise
         kafka = Kafka(self.broker.port)
-        self.topic = kafka.clicks_topic(PARTITIONS)
-        self.others = {"topic_counters": "", "topic_links": kafka.create_topic("links"),
+        # As `make up` makes them.
+        bound = {"compression_type": "lz4", "max_message_bytes": 262144}
+        self.topic = kafka.clicks_topic(PARTITIONS, **bound)
+        self.others = {"topic_counters": "", "topic_links": kafka.create_topic("links", **bound),
                        "topic_dlq": kafka.create_topic("dlq")}
 
     def keep(self, part):

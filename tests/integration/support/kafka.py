@@ -72,9 +72,9 @@ class Kafka:
             done=KafkaError.TOPIC_ALREADY_EXISTS)
         return topic
 
-    def clicks_topic(self, partitions=2):
+    def clicks_topic(self, partitions=2, **config):
         return self.create_topic("clicks", partitions,
-                                 message_timestamp_type="LogAppendTime")
+                                 message_timestamp_type="LogAppendTime", **config)
 
     def collector_topics(self, clicks=2, links=1):
         """New ones with so many partitions, as settings of section kafka."""
