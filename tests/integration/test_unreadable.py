@@ -6,7 +6,7 @@ import struct
 import time
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
 from support.counting import World
@@ -126,6 +126,29 @@ def test_counters_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables,
     status, text = running.ready()
     assert status == 200 and "was passed over" in text, text
     assert running.metric("shortloop_collector_counters_passed_total") == 2
+
+
+@pytest.mark.parametrize("last", [5, 9])
+def test_a_batch_that_is_made_again_passes_over_what_lies_in_it(
+        kafka, topics, tables, collector, last):
+    """Its owner before could read them, or had them in hand; it ends as it was cut."""
+    topic = topics["topic_clicks"]
+    kafka.produce(topic, [click() for _ in range(5)], partition=0)
+    bombs(kafka, topic, 2)
+    kafka.produce(topic, [click() for _ in range(5)], partition=0)
+    former = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": topic})
+    former.commit(offsets=[TopicPartition(topic, 0, 0, f"shortloop 1 1 0-{last}")],
+                  asynchronous=False)
+    former.close()
+    collector()
+    eventually(lambda: committed(kafka, topics).get(0) == 12)
+    assert stored(tables) == [*range(5), *range(7, 12)]
+    told = [tuple(int(v) for v in r.values()) for r in tables.rows(
+        "SELECT first, last, rows, lost FROM ingest_progress "
+        f"WHERE topic = '{topic}' AND rows + lost > 0 ORDER BY first")]
+    assert told[0] == ((0, 5, 5, 1) if last == 5 else (0, 9, 8, 2))
+    assert sum(t[2] for t in told) == 10 and sum(t[3] for t in told) == 2
+    assert [t[0] for t in told[1:]] == [t[1] + 1 for t in told[:-1]]
 
 
 # --- what has a wrong checksum -------------------------------------------------

@@ -51,6 +51,37 @@ static void rows_are_counted_by_the_hour(void **state)
 	batch_release(&b);
 }
 
+static void a_gap_counts_what_is_lost_and_what_is_stored(void **state)
+{
+	struct batch b = {0},
+		     gap = {.first = 10, .last = 19, .append_ms = 9000};
+	struct error err = {0};
+	char name[BATCH_NAME_MAX];
+
+	(void)state;
+	assert_int_equal(batch_note_hour(&gap, 3600, 3, &err), 0);
+	gap.lost = 7;
+	assert_int_equal(batch_note_gap(&b, &gap, &err), 0);
+	assert_int_equal(b.events, 1);
+	assert_int_equal(b.lost, 7);
+	/* Those that are stored are told of, and not to be sent. */
+	assert_int_equal(b.row_count, 3);
+	assert_int_equal(b.stored_before, 3);
+	assert_int_equal(b.hours[0].rows, 3);
+	batch_name(&b, 1, "clicks", 0, name);
+	assert_string_equal(name, "1:clicks:0:10-19");
+
+	batch_release(&gap);
+	/* Of links no hours are counted. */
+	gap = (struct batch){
+		.first = 20, .last = 21, .row_count = 1, .lost = 1};
+	assert_int_equal(batch_note_gap(&b, &gap, &err), 0);
+	assert_int_equal(b.row_count, 4);
+	assert_int_equal(b.stored_before, 4);
+	assert_int_equal(b.last, 21);
+	batch_release(&b);
+}
+
 static void many_hours_fit(void **state)
 {
 	struct batch b = {0};
@@ -128,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_is_named_by_its_first_and_last_offset),
 		cmocka_unit_test(rows_are_counted_by_the_hour),
+		cmocka_unit_test(a_gap_counts_what_is_lost_and_what_is_stored),
 		cmocka_unit_test(many_hours_fit),
 		cmocka_unit_test(a_reset_block_is_empty),
 		cmocka_unit_test(an_idle_partition_is_an_empty_block),
