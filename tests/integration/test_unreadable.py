@@ -6,7 +6,8 @@ import struct
 import time
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import (ConsumerGroupTopicPartitions, Producer,
+                             TopicPartition)
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
 from support.counting import World
@@ -136,10 +137,9 @@ def test_a_batch_that_is_made_again_passes_over_what_lies_in_it(
     kafka.produce(topic, [click() for _ in range(5)], partition=0)
     bombs(kafka, topic, 2)
     kafka.produce(topic, [click() for _ in range(5)], partition=0)
-    former = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": topic})
-    former.commit(offsets=[TopicPartition(topic, 0, 0, f"shortloop 1 1 0-{last}")],
-                  asynchronous=False)
-    former.close()
+    kafka.admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(
+        topic, [TopicPartition(topic, 0, 0, f"shortloop 1 1 0-{last}")])])[
+            topic].result(PATIENCE)
     collector()
     eventually(lambda: committed(kafka, topics).get(0) == 12)
     assert stored(tables) == [*range(5), *range(7, 12)]
