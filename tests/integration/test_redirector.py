@@ -88,21 +88,35 @@ def test_a_blocked_link_is_451(links, start):
     assert visit(f"{start().url}/{code}").status_code == 451
 
 
-@pytest.mark.parametrize("state, status", [("live", 302), ("blocked", 451)])
-def test_an_expired_link_is_gone_also_from_the_cache(links, start, state,
-                                                     status):
-    """One that is blocked stays in the cache: it is not renewed."""
-    redirector = start(cache_ttl="1h", threads=1)
-
-    def visited_in_time():
+def visited_in_time(links, redirector, state, status):
+    """The code of a link of 3s that a visit has found in that state."""
+    def visited():
         code = links.create(ttl="3s")
         links.call("PATCH", f"/{code}", state=state)
         found = visit(f"{redirector.url}/{code}").status_code
         return found == status and code
-    code = eventually(visited_in_time, what="a visit in time")
+    return eventually(visited, what="a visit in time")
+
+
+def test_an_expired_link_is_gone_also_from_the_cache(links, start):
+    redirector = start(cache_ttl="1h", threads=1)
+    code = visited_in_time(links, redirector, "live", 302)
     eventually(lambda: not list(links.redis.scan_iter(f"l:*:{code}")),
                what="the end of the link")
     eventually(lambda: visit(f"{redirector.url}/{code}").status_code == 410)
+
+
+@pytest.mark.parametrize("cache_ttl", ["1h", "0s"])
+def test_a_blocked_link_is_451_beyond_its_end(links, start, cache_ttl):
+    """Blocked after its last visit, when it had two seconds or so left."""
+    redirector = start(cache_ttl=cache_ttl, threads=1)
+    code = visited_in_time(links, redirector, "blocked", 451)
+    # One of the same life that is not blocked ends after it would have.
+    other = links.create("https://example.org/other", ttl="3s")
+    eventually(lambda: not list(links.redis.scan_iter(f"l:*:{other}")),
+               what="the end of the other")
+    assert visit(f"{redirector.url}/{code}").status_code == 451
+    assert links.redis.pttl(links.key(code)) == -1
 
 
 def test_a_code_without_a_link_is_gone_if_it_may_have_had_one(links, start):
