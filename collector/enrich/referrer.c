@@ -76,11 +76,18 @@ static const char *find_mark(const char *text, size_t len)
 	return NULL;
 }
 
+/* `mark`: where "://" stands. */
+static bool is_scheme(const char *text, const char *mark, const char *scheme)
+{
+	size_t len = strlen(scheme);
+
+	return (size_t)(mark - text) == len && !strncasecmp(text, scheme, len);
+}
+
 void referrer_parse(const char *text, size_t len, const char *own_domain,
 		    const struct sources *sources,
 		    struct referrer *ret_referrer)
 {
-	static const char app[] = "android-app://";
 	const char *mark = find_mark(text, len);
 	struct referrer *r = ret_referrer;
 
@@ -92,8 +99,12 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 		r->channel = "direct";
 	else if (!mark || !copy_host(mark + 3, text + len, r->host))
 		r->host[0] = '\0';
-	else if (len > sizeof(app) && !strncasecmp(text, app, sizeof(app) - 1))
+	else if (is_scheme(text, mark, "ios-app"))
 		r->channel = "app";
+	else if (is_scheme(text, mark, "android-app"))
+		r->channel = sources_find_app(sources, r->host, &r->source)
+				     ? r->source.channel
+				     : "app";
 	else if (*own_domain && !strcmp(r->host, own_domain))
 		r->channel = "internal";
 	else if (sources_find(sources, r->host, &r->source))

@@ -1,5 +1,6 @@
 #include "collector/enrich/sources.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <libpsl.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "common/json_file.h"
 
 struct entry {
-	const char *host; /* in `list` */
+	char *host; /* in lower case, as it is looked for */
 	const char *channel;
 };
 
@@ -42,8 +43,18 @@ static const char *channel_of_medium(const char *medium)
 	return NULL;
 }
 
-/* Referrers come mostly without their paths: an entry with one is passed over,
- * and one with capitals cannot be met. */
+/* Makes the key of an entry: NULL when out of memory. */
+static char *folded(const char *host)
+{
+	char *copy = strdup(host);
+
+	for (char *c = copy; c && *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return copy;
+}
+
+/* Referrers come mostly without their paths: an entry with one is passed over.
+ */
 static int add_entry(struct sources *s, const char *host, const json_t *value,
 		     struct error *err)
 {
@@ -56,8 +67,12 @@ static int add_entry(struct sources *s, const char *host, const json_t *value,
 				 "%.100s: expected a medium: search, social, "
 				 "email, ai, paid, referral or unknown",
 				 host);
-	if (!strchr(host, '/'))
-		s->entries[s->count++] = (struct entry){host, channel};
+	if (strchr(host, '/'))
+		return 0;
+	s->entries[s->count] = (struct entry){folded(host), channel};
+	if (!s->entries[s->count].host)
+		return error_set_nomem(err);
+	s->count++;
 	return 0;
 }
 
@@ -127,31 +142,42 @@ void sources_free(struct sources *s)
 		return;
 	psl_free(s->suffixes);
 	json_decref(s->list);
+	for (size_t i = 0; i < s->count; i++)
+		free(s->entries[i].host);
 	free(s->entries);
 	free(s);
 }
 
 /* --- what is found ------------------------------------------------------- */
 
+static int compare_host(const void *host, const void *entry)
+{
+	return strcmp(host, ((const struct entry *)entry)->host);
+}
+
+static bool find_listed(const struct sources *s, const char *host,
+			struct source *ret)
+{
+	const struct entry *entry = NULL;
+
+	if (s->count)
+		entry = bsearch(host, s->entries, s->count, sizeof(*s->entries),
+				compare_host);
+	if (!entry)
+		return false;
+	*ret = (struct source){entry->channel, entry->host, "source_list"};
+	return true;
+}
+
 /* Finds the entry of this very host: ours, or else the list's. */
 static bool find_entry(const struct sources *s, const char *host,
 		       struct source *ret)
 {
 	const struct site *own = site_of_host(host);
-	struct entry key = {host, NULL};
-	const struct entry *entry;
 
-	if (own) {
-		*ret = (struct source){own->channel, own->name, "own"};
-		return true;
-	}
-	if (!s->count)
-		return false;
-	entry = bsearch(&key, s->entries, s->count, sizeof(*s->entries),
-			compare_entries);
-	if (!entry)
-		return false;
-	*ret = (struct source){entry->channel, entry->host, "source_list"};
+	if (!own)
+		return find_listed(s, host, ret);
+	*ret = (struct source){own->channel, own->name, "own"};
 	return true;
 }
 
@@ -245,6 +271,12 @@ bool sources_find(const struct sources *s, const char *host, struct source *ret)
 		return true;
 	}
 	return find_brand(s, host, ret);
+}
+
+bool sources_find_app(const struct sources *s, const char *package,
+		      struct source *ret)
+{
+	return find_listed(s, package, ret);
 }
 
 bool sources_find_name(const struct sources *s, const char *name,

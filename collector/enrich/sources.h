@@ -45,6 +45,11 @@ struct source {
 bool sources_find(const struct sources *sources, const char *host,
 		  struct source *ret_source);
 
+/* Of an app of Android by its package, in lower case ("com.google.android.gm"),
+ * which is no host: only what the list has of that very name. */
+bool sources_find_app(const struct sources *sources, const char *package,
+		      struct source *ret_source);
+
 /* The same for what people write as utm_source: a host, or "facebook". */
 bool sources_find_name(const struct sources *sources, const char *name,
 		       struct source *ret_source);

@@ -6,6 +6,10 @@
 
 #include "common/hex.h"
 
+enum {
+	NAME_MAX_LEN = 32 /* bytes of a name, and of "amp;" before it */
+};
+
 struct name {
 	const char *text;
 	int field; /* of utm_field, or UTM_FIELDS for a mark */
@@ -34,15 +38,6 @@ static const struct name names[] = {
 	{"igsh", UTM_FIELDS, UTM_MARK_SOCIAL},
 };
 
-static const struct name *find_name(const char *text, size_t len)
-{
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strlen(names[i].text) == len &&
-		    !strncasecmp(names[i].text, text, len))
-			return &names[i];
-	return NULL;
-}
-
 /* The byte at *at, which moves behind it. */
 static char decode(const char **at, const char *end)
 {
@@ -59,6 +54,29 @@ static char decode(const char **at, const char *end)
 		}
 	}
 	return c;
+}
+
+static const struct name *find_name(const char *text, size_t len)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i].text) == len &&
+		    !strncasecmp(names[i].text, text, len))
+			return &names[i];
+	return NULL;
+}
+
+/* The name that the bytes are once they are decoded. */
+static const struct name *take_name(const char *at, const char *end)
+{
+	char text[NAME_MAX_LEN + 1];
+	size_t n = 0, skip = 0;
+
+	while (at < end && n < sizeof(text))
+		text[n++] = decode(&at, end);
+	/* A link out of HTML that nobody unescaped: &amp;utm_medium=... */
+	if (n > 4 && !strncasecmp(text, "amp;", 4))
+		skip = 4;
+	return at < end ? NULL : find_name(text + skip, n - skip);
 }
 
 /* Where to cut so that no character of UTF-8 loses its end; of bytes that are
@@ -91,10 +109,7 @@ static void take_pair(const char *at, const char *end, struct utm *utm)
 
 	if (!equals || equals + 1 == end)
 		return;
-	/* A link out of HTML that nobody unescaped: &amp;utm_medium=... */
-	if (equals - at > 4 && !strncasecmp(at, "amp;", 4))
-		at += 4;
-	name = find_name(at, (size_t)(equals - at));
+	name = take_name(at, equals);
 	if (!name)
 		return;
 	if (name->field == UTM_FIELDS) {

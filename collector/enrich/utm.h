@@ -36,9 +36,10 @@ struct utm {
 };
 
 /*
- * Reads a query string without its '?'.  Names are compared without regard to
- * case, values percent-decoded with '+' as a space; a '%' that starts no escape
- * stays.  A value is cut before a UTF-8 character that no longer fits.
+ * Reads a query string without its '?'.  Names and values are
+ * percent-decoded with '+' as a space; a '%' that starts no escape stays. Names
+ * are compared without regard to case.  A value is cut before a UTF-8 character
+ * that no longer fits.
  */
 void utm_parse(const char *query, size_t len, struct utm *ret_utm);
 

@@ -58,6 +58,11 @@ static const struct own_bot own_bots[] = {
 	/* Fetches a file to show it; pages that Google translates carry `via
 	 * translate.google.com` and are read by people. */
 	{"\\(via docs\\.google\\.com", BOT_PREVIEW},
+	/* Office and Outlook fetch a link that is clicked, to see whether it is
+	 * a document that they open themselves, before the browser does. */
+	{"ms-office|MSOffice \\d|Microsoft Outlook \\d", BOT_PREFETCH},
+	{"^Microsoft Office|^MacOutlook/", BOT_PREFETCH},
+	{"^Microsoft-WebDAV-MiniRedir/", BOT_PREFETCH},
 	/* Slack's other robots fetch for apps, not for a message. */
 	{"Slackbot", BOT_CRAWLER},
 	{"meta-externalagent|meta-webindexer", BOT_CRAWLER},

@@ -25,6 +25,8 @@ FETCHES = [
              "http://www.uptimerobot.com/)"}),
     ("GET", {"User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1; "
              "+http://www.google.com/bot.html)"}),
+    ("GET", {"User-Agent": "Mozilla/4.0 (compatible; ms-office; "
+                           "MSOffice 16)"}),
     ("GET", {"User-Agent": PERSON, "Sec-Purpose": "prefetch"}),
     ("GET", {"User-Agent": PERSON, "Sec-Purpose": "prefetch;prerender"}),
     ("GET", {"User-Agent": PERSON, "Purpose": "prefetch"}),

@@ -2,7 +2,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -158,6 +160,44 @@ static void an_app_is_an_app(void **state)
 	(void)state;
 	assert_referrer("android-app://com.google.android.gm/",
 			"com.google.android.gm", "app");
+	assert_referrer("android-app://org.example.my_app",
+			"org.example.my_app", "app");
+	/* A package is no host. */
+	assert_referrer("android-app://com.google/", "com.google", "app");
+	assert_referrer("android-app://t.co/", "t.co", "app");
+	assert_referrer("Ios-App://544007664/vnd.youtube", "544007664", "app");
+	assert_referrer("xandroid-app://t.co/", "t.co", "social");
+}
+
+/* Of the list, which also has a host with capitals. */
+static void an_app_that_the_list_has_is_what_it_says(void **state)
+{
+	static const char list[] =
+		"{\"com.google.android.gm\": {\"medium\": \"email\"},"
+		"\"com.Example.App\": {\"medium\": \"social\"},"
+		"\"Sozluk.com\": {\"medium\": \"social\"}}";
+	struct sources *before = sources;
+	char path[] = "/tmp/shortloop-sources-XXXXXX";
+	struct error err = {0};
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(write(fd, list, strlen(list)), strlen(list));
+	close(fd);
+	sources = sources_load(path, &err);
+	unlink(path);
+	assert_non_null(sources);
+	assert_referrer("android-app://com.google.android.gm/",
+			"com.google.android.gm", "email");
+	assert_referrer("android-app://com.google.android.gm.lite/",
+			"com.google.android.gm.lite", "app");
+	assert_referrer("android-app://x.com.google.android.gm/",
+			"x.com.google.android.gm", "app");
+	assert_referrer("android-app://com.example.app", "com.example.app",
+			"social");
+	assert_referrer("https://www.sozluk.com/a", "www.sozluk.com", "social");
+	sources_free(sources);
+	sources = before;
 }
 
 static void what_is_no_address_is_unknown(void **state)
@@ -229,6 +269,7 @@ int main(void)
 		cmocka_unit_test(mail_is_told_from_search),
 		cmocka_unit_test(the_own_domain_is_internal),
 		cmocka_unit_test(an_app_is_an_app),
+		cmocka_unit_test(an_app_that_the_list_has_is_what_it_says),
 		cmocka_unit_test(what_is_no_address_is_unknown),
 		cmocka_unit_test(a_host_longer_than_a_name_can_be_is_unknown),
 		cmocka_unit_test(the_first_language_is_taken),

@@ -63,6 +63,30 @@ static void names_have_any_case_and_may_be_escaped_html(void **state)
 	assert_string_equal(u.text[UTM_MEDIUM], "y");
 }
 
+static void names_are_decoded_as_values_are(void **state)
+{
+	struct utm u = parse("utm%5Fcampaign=x&%75tm_source=a&"
+			     "UTM%5fMEDIUM=b&amp%3Butm_term=c&"
+			     "utm%255Fcontent=no");
+
+	(void)state;
+	assert_string_equal(u.text[UTM_CAMPAIGN], "x");
+	assert_string_equal(u.text[UTM_SOURCE], "a");
+	assert_string_equal(u.text[UTM_MEDIUM], "b");
+	assert_string_equal(u.text[UTM_TERM], "c");
+	assert_string_equal(u.text[UTM_CONTENT], "");
+	assert_int_equal(parse("gcl%69d=1").mark, UTM_MARK_PAID);
+	assert_int_equal(parse("li%5Ffat%5Fid=1").mark, UTM_MARK_PAID);
+	assert_int_equal(parse("f%62clid=1").mark, UTM_MARK_SOCIAL);
+	/* A blank is in no name, and a NUL ends none. */
+	assert_int_equal(parse("+gclid=1&gclid+=1&gclid%00=1").mark,
+			 UTM_MARK_NONE);
+	assert_int_equal(parse("gclid%=1&gclid%4=1&%=1").mark, UTM_MARK_NONE);
+	assert_int_equal(
+		parse("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxgclid=1").mark,
+		UTM_MARK_NONE);
+}
+
 static void a_query_without_any_has_none(void **state)
 {
 	static const char *const queries[] = {
@@ -115,6 +139,7 @@ int main(void)
 		cmocka_unit_test(values_are_percent_decoded),
 		cmocka_unit_test(the_first_value_that_is_not_empty_counts),
 		cmocka_unit_test(names_have_any_case_and_may_be_escaped_html),
+		cmocka_unit_test(names_are_decoded_as_values_are),
 		cmocka_unit_test(a_query_without_any_has_none),
 		cmocka_unit_test(a_long_value_is_cut_between_characters),
 		cmocka_unit_test(marks_of_advertisers_are_seen),

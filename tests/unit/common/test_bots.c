@@ -124,6 +124,20 @@ static void our_own_need_no_list(void **state)
 		{"WhatsApp/2", BOT_PREVIEW}, /* Signal */
 		{"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
 		 BOT_PREVIEW},
+		{"Mozilla/4.0 (compatible; ms-office; MSOffice 16)",
+		 BOT_PREFETCH},
+		{"Mozilla/4.0 (compatible; ms-office; MSOffice rmj)",
+		 BOT_PREFETCH},
+		{"Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook "
+		 "16.0.6326; Pro)",
+		 BOT_PREFETCH},
+		{"Microsoft Office Word 2014", BOT_PREFETCH},
+		{"Microsoft Office Protocol Discovery", BOT_PREFETCH},
+		{"Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 10.0; "
+		 "Trident/8.0; Microsoft Outlook 16.0.6366; ms-office; "
+		 "MSOffice 16)",
+		 BOT_PREFETCH},
+		{"MacOutlook/16.12.0.180401 (Intelx64 Mac OS X)", BOT_PREFETCH},
 		{"Slackbot 1.0 (+https://api.slack.com/robots)", BOT_CRAWLER},
 		{"TelegramBot (like TwitterBot)", BOT_PREVIEW},
 		{"Mozilla/5.0 (compatible; Discordbot/2.0; "
