@@ -10,42 +10,26 @@
 static const char *const console_words[] = {
 	"PlayStation", "PLAYSTATION", "Xbox", "Nintendo", "Steam Deck", NULL};
 static const char *const tv_words[] = {
-	"SmartTV", "SMART-TV", "Smart TV",   "Smart-TV", "HbbTV",
-	"AppleTV", "Apple TV", "BRAVIA",     "GoogleTV", "Google TV",
-	"CrKey",   "AFTT",     "AFTS",	     "AFTM",	 "AFTB",
-	"AFTKA",   "AFTSS",    "Android TV", "Web0S",	 "webOS.TV",
-	"NetCast", "Roku/",    "Viera",	     "NetTV",	 "Chromecast",
-	NULL};
-static const char *const tv_systems[] = {"tvOS",     "ATV OS X", "Roku",
-					 "Roku OS",  "webOS",	 "Chromecast",
-					 "GoogleTV", "HbbTV",	 NULL};
-static const char *const wearable_systems[] = {"WatchOS", "watchOS", "Wear OS",
-					       NULL};
+	"SmartTV", "SMART-TV",	 "Smart TV", "Smart-TV",   "HbbTV",
+	"AppleTV", "Apple TV",	 "BRAVIA",   "GoogleTV",   "Google TV",
+	"CrKey",   "AFTT",	 "AFTS",     "AFTM",	   "AFTB",
+	"AFTKA",   "Android TV", "Web0S",    "webOS.TV",   "NetCast",
+	"Roku/",   "Viera",	 "NetTV",    "Chromecast", NULL};
+static const char *const tv_systems[] = {"tvOS",  "ATV OS X", "Roku",
+					 "webOS", "GoogleTV", NULL};
+static const char *const wearable_systems[] = {"WatchOS", NULL};
 static const char *const wearable_words[] = {
 	"Apple Watch", "Galaxy Watch", "SM-R8", "SM-R9", "Wear OS", NULL};
 static const char *const tablet_words[] = {
 	"iPad",	   "Tablet",  "tablet",		  "Kindle", "PlayBook",
 	"Nexus 7", "Nexus 9", "Nexus 10",	  "SM-T",   "SM-X",
 	"KFTT",	   "KFOT",    "Silk-Accelerated", "GT-P",   NULL};
-static const char *const mobile_words[] = {"Mobile", "Mobi", "Phone", NULL};
-static const char *const mobile_systems[] = {"iOS",
-					     "Windows Phone",
-					     "Windows Mobile",
-					     "BlackBerry OS",
-					     "BlackBerry Tablet OS",
-					     "KaiOS",
-					     "Symbian OS",
-					     "Symbian^3",
-					     "Firefox OS",
-					     "HarmonyOS",
-					     "Sailfish",
-					     "Bada",
-					     "Windows CE",
-					     "Maemo",
-					     "MeeGo",
-					     "Nokia Series 40",
-					     "Brew MP",
-					     NULL};
+static const char *const mobile_words[] = {"Mobi", "Phone", NULL};
+static const char *const mobile_systems[] = {
+	"iOS",	     "Windows Phone",	"Windows Mobile", "BlackBerry OS",
+	"KaiOS",     "Symbian OS",	"Symbian^3",	  "Firefox OS",
+	"HarmonyOS", "Sailfish",	"Bada",		  "Maemo",
+	"MeeGo",     "Nokia Series 40", "Brew MP",	  NULL};
 static const char *const desktop_systems[] = {
 	"Windows",    "Mac OS X", "Mac OS",    "Linux",	     "Ubuntu",
 	"Fedora",     "Debian",	  "Chrome OS", "FreeBSD",    "OpenBSD",
