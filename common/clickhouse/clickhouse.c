@@ -10,6 +10,7 @@
 #include "common/clickhouse/server_url.h"
 #include "common/clock.h"
 #include "common/compress.h"
+#include "common/http/field_text.h"
 
 enum {
 	BODY_KEPT_MAX = 1 << 20
@@ -38,6 +39,17 @@ struct answer {
 	int header_code;
 };
 
+/* curl sends a line of a header as it is, so that a value with a line's end in
+ * it, as a password file of two lines has, would be two headers. */
+static bool is_field_value(const char *value)
+{
+	for (const char *c = value; *c; c++) {
+		if (!field_text_has(*c))
+			return false;
+	}
+	return true;
+}
+
 static int push(struct curl_slist **list, const char *name, const char *value,
 		struct error *err)
 {
@@ -45,6 +57,11 @@ static int push(struct curl_slist **list, const char *name, const char *value,
 	struct curl_slist *longer = NULL;
 	const char *text;
 
+	if (value && !is_field_value(value))
+		return error_set(err, ERROR_CONFIG,
+				 "clickhouse: what is sent as %s has a control "
+				 "character, which no header may have",
+				 name);
 	buf_printf(&line, value ? "%s: %s" : "%s:", name, value);
 	text = buf_cstr(&line);
 	if (text)

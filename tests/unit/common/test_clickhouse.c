@@ -94,6 +94,24 @@ static void a_url_of_another_scheme_is_a_config_error(void **state)
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
+static void a_password_begins_no_other_header(void **state)
+{
+	struct clickhouse_config config = {
+		.url = (char[]){"http://127.0.0.1:1"},
+		.connect_timeout = 1000,
+		.query_timeout = 1000,
+		.response_max = 4096,
+		.password = (char[]){"secret\r\nX-ClickHouse-User: admin"},
+	};
+	struct error err = {0};
+
+	(void)state;
+	assert_null(clickhouse_new(&config, &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, "X-ClickHouse-Key has a control"));
+	assert_null(strstr(err.text, "secret"));
+}
+
 static void a_refused_connection_is_retriable(void **state)
 {
 	/* Port 1 is reserved (tcpmux); nobody listens there. */
@@ -210,6 +228,7 @@ int main(void)
 		cmocka_unit_test(a_code_outweighs_the_status),
 		cmocka_unit_test(a_gateway_without_a_code_is_retried),
 		cmocka_unit_test(a_url_of_another_scheme_is_a_config_error),
+		cmocka_unit_test(a_password_begins_no_other_header),
 		cmocka_unit_test(a_refused_connection_is_retriable),
 		cmocka_unit_test(a_parameter_keeps_its_odd_bytes),
 		cmocka_unit_test(only_what_reads_is_a_question),
