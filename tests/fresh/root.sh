@@ -71,6 +71,8 @@ in_root() {
     mapfile -t variables < <(kept_variables "$root")
     # shellcheck disable=SC2016
     unshare --mount --pid --fork --kill-child sh -ec '
+        # A root that is no mount can have no namespace of mounts within.
+        mount --bind "$0" "$0"
         mount --rbind /dev "$0/dev"
         mount --rbind /sys "$0/sys"
         mount -t proc proc "$0/proc"

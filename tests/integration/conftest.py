@@ -307,7 +307,11 @@ def disk_full(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def confinement(rundir):
-    return Confinement(rundir / "units")
+    made = Confinement(rundir / "units")
+    status, said = made.call("redirector", "getpid")
+    if status == 126 and "not permitted" in said:
+        pytest.skip("no sandbox can be had: " + said.strip())
+    return made
 
 
 @pytest.fixture

@@ -31,6 +31,13 @@ static inline char *unit_write_file(const char *text, char path[64])
 	return path;
 }
 
+/* Leaves the test out, and says why: tests/run-unit lists it. */
+static inline void unit_skip(const char *reason)
+{
+	print_message("skipped: %s\n", reason);
+	skip();
+}
+
 /* Removes a folder with all that is in it. */
 static inline void unit_remove_dir(const char *path)
 {

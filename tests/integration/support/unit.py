@@ -4,6 +4,7 @@ There is no systemd in a test to start one.  What a unit asks of the kernel (sys
 calls, address families, memory, namespaces, descriptors, capabilities and, for root,
 what may be written) is asked by confine.c instead.
 """
+import functools
 import os
 import pathlib
 import re
@@ -78,9 +79,15 @@ def is_set(said, key):
     return said.get(key, ["no"])[-1] in ("yes", "true")
 
 
-def _may_mount():
-    return os.geteuid() == 0 and subprocess.run(
-        ["unshare", "--mount", "true"], capture_output=True).returncode == 0
+@functools.cache
+def no_mounts():
+    """Why no file system can be made read-only here, or ""."""
+    if os.geteuid() != 0:
+        return "only root can make file systems read-only"
+    done = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True)
+    # A container's root may not, nor one in a chroot that is no mount.
+    return "" if done.returncode == 0 else (
+        "no namespace of mounts can be had: " + done.stderr.strip())
 
 
 def rules(said, writable):
@@ -93,7 +100,7 @@ def rules(said, writable):
     if "LimitNOFILE" in said:
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         lines.append(f"nofile {min(int(said['LimitNOFILE'][-1]), most)}")
-    if said["ProtectSystem"] == ["strict"] and _may_mount():
+    if said["ProtectSystem"] == ["strict"] and not no_mounts():
         lines += [f"writable {os.path.realpath(folder)}" for folder in writable]
     if said["CapabilityBoundingSet"] == [] and os.geteuid() == 0:
         lines.append("capabilities none")

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/unit/unit.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "collector/enrich/device_class.h"
 
@@ -47,7 +42,7 @@ static void assert_class(void **state, const char *text, const char *expected)
 	struct error err = {0};
 
 	if (!f->parser)
-		skip();
+		unit_skip("there are no user-agent rules in .deps/uap");
 	assert_int_equal(device_parse(f->parser, text, strlen(text), &r, &err),
 			 0);
 	assert_string_equal(device_class(&r, text, strlen(text)), expected);
@@ -203,7 +198,7 @@ static void assert_held(void **state, const char *text, bool expected)
 	struct error err = {0};
 
 	if (!f->parser)
-		skip();
+		unit_skip("there are no user-agent rules in .deps/uap");
 	assert_int_equal(ua_parse(f->parser, text, strlen(text), &r, &err), 0);
 	if (device_is_held(&r) != expected)
 		fail_msg("%s", text);
