@@ -324,6 +324,20 @@ def changes(key):
     return KEYS[key][2]
 
 
+BLOCKED = "/v1/accounts/acme/blocked-urls"
+
+
+def blocked(world, key):
+    """An admin blocks a URL for an account, and lets it go."""
+    url = "https://blocked.example/"
+    for method, status, how in (("POST", (200, 201), {"json": {"url": url}}),
+                                ("DELETE", (204,), {"params": {"url": url}})):
+        answer = world.api.call(method, BLOCKED, key, **how)
+        if answer.status_code not in status:
+            return answer.status_code
+    return ALL
+
+
 ALLOCATORS = {
     "/v1/links": [(created_one_by_one, creates)],
     "/v1/links/batch": [(created_in_a_batch, creates)],
@@ -334,6 +348,8 @@ ALLOCATORS = {
         (changed("DELETE", 412, None, NO_VERSION), changes)],
     "/v1/links/{code}/qr": [
         (read("/v1/links/code{link}/qr", "/v1/links/code{link}/qr?format=png"), seen)],
+    "/v1/accounts/{account}/blocked-urls": [
+        (told(BLOCKED), seen_by_admins), (blocked, seen_by_admins)],
     "/v1/spaces": [(told("/v1/spaces"), seen_by_all)],
     "/v1/spaces/{name}": [(told("/v1/spaces/names", "/v1/spaces/h8"), seen_by_all)],
     "/v1/openapi.json": [(told("/v1/openapi.json"), seen_by_anybody)],
