@@ -70,7 +70,7 @@ static bool next_state(struct cursor *c, struct link_marker *ret)
 	int64_t blocked = 0;
 	size_t len;
 
-	if (!next_field(c, &text, &len) || !memchr("oc", text[0], 2))
+	if (!next_field(c, &text, &len) || (text[0] != 'o' && text[0] != 'c'))
 		return false;
 	number = (struct cursor){text + 1, text + len};
 	if (len > 1 && (text[0] != 'o' || len > 10 ||
