@@ -84,7 +84,7 @@ static const struct bots *use(struct robots_view *view)
 	struct error err;
 	const struct bots *bots;
 
-	view->user.of = view->robots->lists;
+	view->user.of = view->of->lists;
 	/* The version that is held stays in memory, so that no other lies where
 	 * it lay. */
 	bots = versions_use(&view->user);

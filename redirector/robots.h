@@ -32,7 +32,7 @@ size_t robots_count(struct robots *r);
 
 /* Of one thread.  Zeroed but for the robots, it has seen nothing yet. */
 struct robots_view {
-	struct robots *robots;
+	struct robots *of;
 	struct versions_user user;
 	const void *seen; /* what `matcher` is for */
 	struct pattern_matcher *matcher;

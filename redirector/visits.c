@@ -515,7 +515,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		.renewer = &v->renewer,
 		.responder = v->responder,
 		.counters = &v->counters,
-		.robots = {.robots = r->robots},
+		.robots = {.of = r->robots},
 	};
 	return v;
 }
