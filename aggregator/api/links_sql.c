@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "aggregator/api/archive.h"
+#include "common/uri.h"
 
 /* Of the index by_words, letter by letter: see the migration.  No filter has a
  * control character, so none matches across two of the columns. */
-#define HAS_WORDS                                                              \
-	("lowerUTF8(concat(url, '\\n', description, '\\n', code)) LIKE "       \
-	 "lowerUTF8({q:String})")
+#define WORDS	  "lowerUTF8(concat(url, '\\n', description, '\\n', code))"
+#define HAS_WORDS WORDS " LIKE lowerUTF8({q:String})"
+/* The same text in a URL, which is stored as a URI. */
+#define HAS_EITHER "(" HAS_WORDS " OR " WORDS " LIKE lowerUTF8({q_uri:String}))"
 
 /* --- parameters -------------------------------------------------------------
  */
@@ -25,6 +27,18 @@ static void put_like(struct buf *out, const char *text)
 		buf_putc(out, *text);
 	}
 	buf_putc(out, '%');
+}
+
+/* Is it another text as a part of a URI? */
+static bool differs_as_uri(const char *text)
+{
+	struct buf uri = {0};
+	bool differs;
+
+	uri_put_part(&uri, text, strlen(text));
+	differs = uri.len != strlen(text);
+	buf_free(&uri);
+	return differs;
 }
 
 static void escape_like(struct buf *out, const char *text)
@@ -63,6 +77,33 @@ static int fill_bounds(struct links_params *p,
 	return p->owners.failed || p->account.failed ? error_set_nomem(err) : 0;
 }
 
+/* Texts that are looked for in URLs, in the form that is stored. */
+static int fill_uris(struct links_params *p, const struct links_query *q,
+		     size_t *n, struct error *err)
+{
+	const char *words = q->filters[LINKS_TEXT],
+		   *url = q->filters[LINKS_URL];
+	struct buf uri = {0};
+
+	if (words && differs_as_uri(words)) {
+		uri_put_part(&uri, words, strlen(words));
+		if (buf_cstr(&uri))
+			escape_like(&p->words_uri, uri.data);
+		p->items[(*n)++] = (struct clickhouse_param){"param_q_uri",
+							     p->words_uri.data};
+	}
+	buf_reset(&uri);
+	if (url) {
+		uri_put(&uri, url, strlen(url));
+		clickhouse_escape(&p->url_uri, uri.data, uri.len);
+		p->items[(*n)++] = (struct clickhouse_param){"param_url_uri",
+							     p->url_uri.data};
+	}
+	p->url_uri.failed |= uri.failed || p->words_uri.failed;
+	buf_free(&uri);
+	return p->url_uri.failed ? error_set_nomem(err) : 0;
+}
+
 static int fill_texts(struct links_params *p, const struct links_query *q,
 		      size_t *n, struct error *err)
 {
@@ -81,6 +122,8 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 		p->items[(*n)++] =
 			(struct clickhouse_param){text_params[i], text->data};
 	}
+	if (fill_uris(p, q, n, err) < 0)
+		return -1;
 	return fill_bounds(p, q->bounds, n, err);
 }
 
@@ -127,6 +170,8 @@ void links_params_release(struct links_params *p)
 {
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
 		buf_free(&p->texts[i]);
+	buf_free(&p->words_uri);
+	buf_free(&p->url_uri);
 	buf_free(&p->owners);
 	buf_free(&p->account);
 }
@@ -147,13 +192,19 @@ static void put_where(struct buf *sql, const struct links_query *q)
 		[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
 		[LINKS_DOMAIN] = "domain = {domain:String}",
 		[LINKS_STATE] = "state = {state:String}",
-		[LINKS_URL] = "url = {url:String}",
+		/* One from elsewhere may not be a URI. */
+		[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
 	};
+	const char *words = q->filters[LINKS_TEXT];
 
 	buf_puts(sql, "1");
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
-		if (q->filters[i])
-			buf_printf(sql, " AND %s", conditions[i]);
+		if (!q->filters[i])
+			continue;
+		buf_puts(sql, " AND ");
+		buf_puts(sql, i == LINKS_TEXT && differs_as_uri(words)
+				      ? HAS_EITHER
+				      : conditions[i]);
 	}
 	if (q->bounds && q->bounds->has_owners)
 		buf_puts(sql, " AND owner IN (SELECT arrayJoin(splitByChar("

@@ -33,7 +33,8 @@ struct links_scan {
 /* The parameters of a statement, and what they point to. */
 struct links_params {
 	struct buf texts[LINKS_FILTER_COUNT];
-	struct buf owners, account; /* that the caller's bounds say */
+	struct buf words_uri, url_uri; /* of q and url, as URIs */
+	struct buf owners, account;    /* that the caller's bounds say */
 	char numbers[9][24];
 	struct clickhouse_param items[24];
 };

@@ -302,6 +302,23 @@ def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
     assert ids(pages(made, 8, owner="bob")) == ["7"]
 
 
+def test_a_url_is_found_as_people_write_it(aggregator, archive):
+    chance = random.Random(5)
+    archive.insert([make_version(chance, n, f"u{n}", START_MS + n, 1, url=url,
+                                 description="", state="live")
+                    for n, url in enumerate([
+                        "https://a.example/%E8%B7%AF%E5%BE%84?a=%7C",
+                        "https://xn--mnchen-3ya.example/100%25",
+                        "https://b.example/路径"], 1)])
+    made = aggregator()
+    for filters, found in [({"q": "路径"}, ["3", "1"]), ({"q": "a=|"}, ["1"]),
+                           ({"q": "%e8%b7%AF"}, ["1"]), ({"q": "100%"}, ["2"]),
+                           ({"url": "https://a.example/路径?a=|"}, ["1"]),
+                           ({"url": "https://München.example/100%"}, ["2"]),
+                           ({"url": "https://b.example/路径"}, ["3"])]:
+        assert ids(pages(made, 9, **filters)) == found, filters
+
+
 ODD = ["' OR 1=1 --", "\\' OR 1=1 --", "%", "%%", "_", "\\", "\\\\", "\\%",
        "%_\\", "{tag:String}", "\\N", "\\0", "') UNION ALL SELECT 1 --", "/*",
        "&tag=a", "q=1&limit=1", "toString(1)", "'; DROP TABLE links; --",
