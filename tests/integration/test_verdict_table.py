@@ -101,11 +101,18 @@ def unnamed(agents, *lists):
                        for part in parts)]
 
 
+def assert_few(unknown, agents):
+    """Names are of the cases that Debian 12 and 13 have; a later package may have
+    some more, but not many."""
+    assert len(unknown) * 1000 <= len(agents), unknown
+
+
 def test_browsers_of_uap_core_are_people_but_those_named(judged):
     found = judged([agent for agent, family in cases(*BROWSER_CASES).items()
                     if family in BROWSERS])
     assert len(found.agents) > 10_000
-    assert unnamed(found.robots(), ROBOT_BROWSERS, MISTAKEN_BROWSERS) == []
+    assert_few(unnamed(found.robots(), ROBOT_BROWSERS, MISTAKEN_BROWSERS),
+               found.agents)
     assert sum(found.ours) * 10 < sum(found.theirs)
 
 
@@ -113,7 +120,7 @@ def test_devices_of_uap_core_are_people_but_those_named(judged):
     found = judged([agent for agent, family in
                     cases("tests/test_device").items() if family != "Spider"])
     assert len(found.agents) > 16_000
-    assert unnamed(found.robots(), ROBOT_DEVICES, MISTAKEN_DEVICES) == []
+    assert_few(unnamed(found.robots(), ROBOT_DEVICES, MISTAKEN_DEVICES), found.agents)
     assert sum(found.ours) * 30 < sum(found.theirs)
 
 
