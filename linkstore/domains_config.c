@@ -318,11 +318,13 @@ static int entries_init(struct entries *e, size_t most, struct error *err)
 static int entries_add(struct entries *e, const char *text, size_t domain,
 		       struct error *err)
 {
-	char *copy = strdup(text);
+	struct entry *entry = &e->items[e->count];
 
-	if (!copy)
+	entry->text = strdup(text);
+	if (!entry->text)
 		return error_set_nomem(err);
-	e->items[e->count++] = (struct entry){copy, domain};
+	entry->domain = domain;
+	e->count++;
 	return 0;
 }
 
