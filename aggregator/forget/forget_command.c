@@ -16,6 +16,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/commands.h"
 #include "aggregator/forget/forget_days.h"
+#include "aggregator/forget/forget_left.h"
 #include "aggregator/forget/forget_sql.h"
 #include "aggregator/forget/named_link.h"
 #include "aggregator/settle/settling.h"
@@ -328,6 +329,36 @@ static int wait_for_imports(struct forgetting *f, struct error *err)
 	}
 }
 
+/* --- what was settled before ------------------------------------------------
+ *
+ * It has what its rows had, until it is deleted.
+ */
+
+static bool is_any_left(const struct forget_left *left)
+{
+	return left->waiting || left->hours || left->copies;
+}
+
+static int wait_for_settling(struct forgetting *f, struct error *err)
+{
+	int64_t until = settling_now(&f->settling) +
+			f->settling.settings->keep_superseded;
+	struct forget_left left;
+	bool told = false;
+
+	for (;;) {
+		if (forget_left_count(f->settling.ch, &left, err) < 0)
+			return -1;
+		if (!is_any_left(&left))
+			return 0;
+		if (keep_waiting(
+			    f, &told,
+			    "what was settled before is deleted, the earliest",
+			    until, err) < 0)
+			return -1;
+	}
+}
+
 /* --- the command ------------------------------------------------------------
  */
 
@@ -358,9 +389,27 @@ static void print_sum(const struct forgetting *f)
 	       " slots of dropped days, %" PRIu64 " rows of links %s\n",
 	       f->list.count, f->rows, f->slots, f->link_rows,
 	       f->dry_run ? "would be changed" : "changed");
-	if (f->rows && !f->dry_run)
-		printf("their hours are settled again by the aggregator that "
-		       "settles\n");
+}
+
+/* Nobody takes it for done while something is left. */
+static int print_left(const struct forgetting *f, struct error *err)
+{
+	struct forget_left left;
+
+	if (f->dry_run || !f->list.count)
+		return 0;
+	if (forget_left_count(f->settling.ch, &left, err) < 0)
+		return -1;
+	if (is_any_left(&left))
+		printf("not done: %" PRIu64 " hours are settled again by the "
+		       "aggregator that settles, and of before it deletes "
+		       "after keep_superseded %" PRIu64 " attempts of hours "
+		       "and %" PRIu64 " copies of days\n",
+		       left.waiting, left.hours, left.copies);
+	else
+		printf("done: nothing of them is stored that was settled "
+		       "before\n");
+	return 0;
 }
 
 static int resume(struct forgetting *f, struct error *err)
@@ -400,11 +449,12 @@ static int run(struct forgetting *f, struct error *err)
 		return -1;
 	if (sweep(f, err) < 0)
 		return -1;
-	if (waits && (wait_for_collectors(f, err) < 0 ||
-		      wait_for_imports(f, err) < 0 || sweep(f, err) < 0))
+	if (waits &&
+	    (wait_for_collectors(f, err) < 0 || wait_for_imports(f, err) < 0 ||
+	     sweep(f, err) < 0 || wait_for_settling(f, err) < 0))
 		return -1;
 	print_sum(f);
-	return 0;
+	return print_left(f, err);
 }
 
 /* The list is printed, or somebody is forgotten: with both, who reads the list

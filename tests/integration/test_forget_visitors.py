@@ -135,6 +135,41 @@ def superseded_are_gone(clickhouse, visitors):
     assert_nowhere(clickhouse, visitors)
 
 
+VALUES = ("stats_hourly", "stats_spans", "owner_values", "day_values")
+
+
+def values_left(clickhouse, *values):
+    said = ", ".join(f"'{value}'" for value in values)
+    return {table: n for table in VALUES if (n := int(clickhouse.value(
+        f"SELECT count() FROM {table} WHERE value IN ({said})")))}
+
+
+def test_it_says_done_when_what_was_settled_before_is_deleted(
+        keeper, world, clickhouse, forget):  # noqa: F811
+    """Values that this visitor alone had are in no attempt of an hour or copy of a day
+    then, read or not."""
+    rows = some_clicks(11, 300, [(FROM, TO)], links=LINKS)
+    visitor, = busiest(rows)[-1:]
+    for row in rows:
+        if row["unique_identity"] == visitor:
+            row.update(referrer_host="secret.example", city="Nowhere", region="XX-1",
+                       utm_term="his")
+    world.insert(rows)
+    keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    his = ("secret.example", "Nowhere", "XX-1", "his")
+    eventually(lambda: len(values_left(clickhouse, *his)) >= 3, PATIENCE,
+               what="his values settled")
+
+    output = done(forget("--visitor", digits(visitor)))
+    assert "not done: " in output and "done: nothing" not in output
+    output = eventually(
+        lambda: (said := done(forget())) and "done: nothing" in said and said, PATIENCE,
+        every=1, what="the end of it")
+    assert "not done" not in output
+    assert values_left(clickhouse, *his) == {}
+
+
 @pytest.mark.long
 def test_a_visitor_is_in_no_table_and_all_counts_are_those_of_the_rows(
         keeper, world, clickhouse, forget):  # noqa: F811

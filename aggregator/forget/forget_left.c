@@ -1,0 +1,61 @@
+#include "aggregator/forget/forget_left.h"
+
+#include "common/clickhouse/rows.h"
+
+/* Days that were changed: when for the last time, as the number of an attempt
+ * (settling_attempt_at), and which of their hours.  An hour is settled from
+ * what its rows are by then under greater numbers only. */
+#define SQL_CHANGED                                                            \
+	"WITH changed AS (SELECT toDateTime(day, 'UTC') AS c_day, "            \
+	"bitShiftLeft(toUInt64(toUnixTimestamp64Milli(max(at))), 20) AS "      \
+	"c_number, groupUniqArrayArray(hours) AS c_hours FROM rescored "       \
+	"WHERE rules = 0 AND state = 'done' AND "                              \
+	"at > now64(3, 'UTC') - toIntervalDay(7) AND toDateTime(day, 'UTC') "  \
+	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "        \
+	"GROUP BY day), "                                                      \
+	"hourly AS (SELECT toDateTime(arrayJoin(c_hours), 'UTC') AS c_hour, "  \
+	"c_number FROM changed) "
+
+/* Hours of which the newest is of before. */
+#define SQL_WAITING                                                            \
+	"(SELECT count() FROM (SELECT unit AS u, max(attempt) AS a FROM "      \
+	"settled WHERE kind IN ('hour', 'held_hour') AND "                     \
+	"unit IN (SELECT c_hour FROM hourly) GROUP BY u) AS s "                \
+	"INNER JOIN hourly ON s.u = hourly.c_hour WHERE a < c_number)"
+
+/* Of `total` each attempt has rows.  One that is held back stays. */
+#define SQL_HOURS                                                              \
+	"(SELECT uniqExact(hour, attempt) FROM stats_hourly AS t "             \
+	"INNER JOIN hourly ON t.hour = hourly.c_hour WHERE "                   \
+	"dimension = 'total' AND hour IN (SELECT c_hour FROM hourly) AND "     \
+	"attempt < c_number AND (hour, attempt) NOT IN (SELECT unit, "         \
+	"maxIf(attempt, kind = 'hour') FROM settled WHERE "                    \
+	"kind IN ('hour', 'held_hour') GROUP BY unit "                         \
+	"HAVING argMax(kind, attempt) = 'held_hour'))"
+
+/* An attempt's rows are deleted before its marker.  A copy that was made of
+ * hours is older than these, whenever it was begun. */
+#define SQL_COPIES                                                             \
+	"(SELECT count() FROM settled AS m INNER JOIN (SELECT c_day, "         \
+	"greatest(any(c_number), max(attempt)) AS n_number FROM settled "      \
+	"INNER JOIN changed ON toStartOfDay(settled.unit) = changed.c_day "    \
+	"WHERE kind = 'hour' AND has(c_hours, toUInt32(unit)) "                \
+	"GROUP BY c_day) AS n ON m.unit = n.c_day WHERE kind IN "              \
+	"('sealing', 'copying', 'valuing', 'spanning') AND "                   \
+	"attempt < n_number AND unit NOT IN (SELECT unit FROM settled WHERE "  \
+	"kind IN ('link_day', 'held_day') GROUP BY unit "                      \
+	"HAVING argMax(kind, attempt) = 'held_day'))"
+
+int forget_left_count(struct clickhouse *ch, struct forget_left *ret,
+		      struct error *err)
+{
+	static const char sql[] =
+		SQL_CHANGED "SELECT " SQL_WAITING ", " SQL_HOURS ", " SQL_COPIES
+			    " FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+
+	if (clickhouse_numbers(ch, sql, NULL, n, 3, err) < 0)
+		return error_wrap(err, "what was settled before");
+	*ret = (struct forget_left){n[0], n[1], n[2]};
+	return 0;
+}
