@@ -146,9 +146,8 @@ static const struct setting settings[] = {
 			 "rows every settle_every."),
 	SETTING_DURATION(
 		reconcile_every, "10m", 0, CLOCK_DAY, AT_START,
-		"How often events that were sent twice are looked for, and "
-		"the hours of the last day held against what redirectors "
-		"counted, for the metrics; 0: never."),
+		"How often the hours of the last day are held against what "
+		"redirectors counted, for the metrics; 0: never."),
 	SETTING_INT(values_max, "10000", 1, 1000000, AT_START,
 		    "Values kept of a dimension (links, cities, referrers ...) "
 		    "and hour; the others are summed up."),

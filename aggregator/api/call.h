@@ -36,6 +36,7 @@ struct call {
 	struct redis_links *redis;    /* NULL: no spaces are configured */
 	struct http_slice query;      /* of the URL */
 	char code[128]; /* from the path; "" when the route has none */
+	bool marked;	/* see clicks_sql_put_once */
 
 	/* The answer, which is a 200. */
 	struct buf body;

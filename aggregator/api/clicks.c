@@ -541,6 +541,7 @@ int route_clicks(struct call *call, struct error *err)
 				       ASK_BOTS | ASK_FORMAT | ASK_FILTER,
 			       &call->config->aggregator, call_now, call, err);
 
+	q.marked = call->marked;
 	if (status == 0)
 		status = clicks_fetch(call, &q, &a, err);
 	if (status == 0 && q.csv) {

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
 
 static const char *const left[] = {
@@ -60,6 +61,36 @@ void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets)
 		buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
 }
 
+/* FUNCTION_THROW_IF_VALUE_IS_NON_ZERO */
+#define THROWN 395
+
+#define SQL_ONCE(scope)                                                        \
+	" AND (outcome = 'repeated' OR "                                       \
+	"(epoch, topic, partition, offset) NOT IN "                            \
+	"(SELECT epoch, topic, partition, offset FROM " REPEATS_SQL(           \
+		scope SQL_ASKED, SQL_EARLIEST) "))"
+#define SQL_ASKED                                                              \
+	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
+	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
+/* Of rows that were moved to other times. */
+#define SQL_EARLIEST "toDateTime64({from:UInt32}, 3, 'UTC') - toIntervalDay(31)"
+
+void clicks_sql_put_once(struct buf *sql, const struct question *q,
+			 bool of_link)
+{
+	if (!q->marked)
+		buf_puts(sql, " AND NOT throwIf(" REPEATS_SQL_MARKED ")");
+	else if (of_link)
+		buf_puts(sql, SQL_ONCE("link_id = {link_id:UInt64} AND "));
+	else
+		buf_puts(sql, SQL_ONCE(""));
+}
+
+bool clicks_sql_met_marked(const struct clickhouse *ch)
+{
+	return clickhouse_last_code(ch) == THROWN;
+}
+
 void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 			  const struct clicks_scope *scope)
 {
@@ -72,6 +103,7 @@ void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 		/* What was of no link was nobody's. */
 		buf_puts(sql, " AND link_id != 0 AND has(splitByChar('\\n', "
 			      "{bound_owners:String}), toString(owner))");
+	clicks_sql_put_once(sql, q, scope->link);
 	filters_put_sql(&q->filters, sql);
 }
 
@@ -255,9 +287,9 @@ static void put_open_slots(struct buf *sql, const struct question *q,
 		   conditions[q->bots]);
 	buf_printf(sql, "groupUniqArrayIf(" SQL_ADDRESS ", %s) AS i ",
 		   conditions[q->bots]);
-	buf_printf(sql,
-		   "FROM clicks WHERE link_id = {link_id:UInt64}%s GROUP BY s",
-		   open);
+	buf_printf(sql, "FROM clicks WHERE link_id = {link_id:UInt64}%s", open);
+	clicks_sql_put_once(sql, q, true);
+	buf_puts(sql, " GROUP BY s");
 }
 
 /* One row a slot, from wherever it is. */

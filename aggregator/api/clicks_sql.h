@@ -16,6 +16,7 @@
 #include "aggregator/settle/copied_days.h"
 #include "aggregator/settle/settle_sql.h"
 #include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
 
 #define CLICKS_SQL_COLUMNS "snss" COUNTS_COLUMNS
 
@@ -30,6 +31,22 @@ struct clicks_scope {
  * take, from the parameter `from` to `to`. */
 void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 			  const struct clicks_scope *scope);
+
+/*
+ * " AND ...": an event that was sent twice is counted once, also before its
+ * rows are marked (aggregator/settle/repeats.h).  Whoever reads rows of
+ * `clicks` to count them needs it.  `of_link`: the statement is about the link
+ * that is the parameter link_id; parameters: from, to.
+ *
+ * Hardly any row says that it may have been sent before, so the first try fails
+ * where it meets one (clicks_sql_met_marked): then all is asked once more with
+ * q->marked, which looks for the others of its event.
+ */
+void clicks_sql_put_once(struct buf *sql, const struct question *q,
+			 bool of_link);
+
+/* Whether the last statement failed for that reason. */
+bool clicks_sql_met_marked(const struct clickhouse *ch);
 
 /* n_events, n_clicks, n_bots and n_prefetches of rows of `clicks`. */
 #define SQL_COUNTS_OF_ROWS                                                     \

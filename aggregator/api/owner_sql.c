@@ -47,9 +47,12 @@ static void put_rows(struct buf *sql, const struct question *q,
 {
 	struct buf open = {0};
 
-	if (clicks_sql_put_open(&open, q, days))
-		buf_printf(sql, " UNION ALL SELECT %s" SQL_OF_ROWS "%s%s", what,
-			   buf_cstr(&open), group_by);
+	if (clicks_sql_put_open(&open, q, days)) {
+		buf_printf(sql, " UNION ALL SELECT %s" SQL_OF_ROWS "%s", what,
+			   buf_cstr(&open));
+		clicks_sql_put_once(sql, q, false);
+		buf_puts(sql, group_by);
+	}
 	sql->failed |= open.failed;
 	buf_free(&open);
 }

@@ -37,6 +37,7 @@ struct question {
 	size_t group_by_count;
 	enum bots_mode bots;
 	bool by_growth; /* sort=growth */
+	bool marked;	/* see clicks_sql_put_once */
 	struct filters filters;
 	bool csv;
 	size_t limit;

@@ -6,6 +6,9 @@
 /* ClickHouse's exception: max_rows_to_read is exceeded. */
 #define TOO_MANY_ROWS 158
 
+/* Granules in which rows of events lie that may have been sent twice. */
+#define MARKED_BESIDE INT64_C(50000000)
+
 void question_params_add(struct question_params *p, const char *name,
 			 const char *value)
 {
@@ -28,6 +31,7 @@ void question_params_fill(struct question_params *p, const struct question *q,
 	snprintf(p->to, sizeof(p->to), "%" PRId64, q->to);
 	snprintf(p->attempt, sizeof(p->attempt), "%" PRIu64, attempt);
 	snprintf(p->limit, sizeof(p->limit), "%zu", q->limit);
+	p->beside = q->marked ? MARKED_BESIDE : 0;
 	question_params_add(p, "param_link_id", p->link_id);
 	question_params_add(p, "param_from", p->from);
 	question_params_add(p, "param_to", p->to);
@@ -54,6 +58,8 @@ void question_params_release(struct question_params *p)
 
 void question_params_rows(struct question_params *p, int64_t most)
 {
+	if (most <= INT64_MAX - p->beside)
+		most += p->beside;
 	snprintf(p->most, sizeof(p->most), "%" PRId64, most);
 	question_params_add(p, "max_rows_to_read", p->most);
 }

@@ -20,6 +20,7 @@ struct question_params {
 	char link_id[24], from[24], to[24], attempt[24], limit[24], most[24];
 	struct filter_params filters;
 	struct buf owners;
+	int64_t beside; /* rows that may be read for others of their events */
 	struct clickhouse_param items[16 + FILTERS_MAX];
 	size_t count;
 };

@@ -40,6 +40,7 @@ static int ask(struct call *call, uint64_t link_id,
 {
 	const struct question ever = {.from = sealed->kept_from,
 				      .to = UINT32_MAX,
+				      .marked = call->marked,
 				      .bots = BOTS_EXCLUDE};
 	struct buf starts = {0}, attempts = {0}, sql = {0};
 	char id[24], from[24], to[24];

@@ -456,6 +456,7 @@ int route_top(struct call *call, struct error *err)
 		ASK_RANGE | ASK_BOTS | ASK_LIMIT | ASK_SORT | ASK_FILTER,
 		&call->config->aggregator, call_now, call, err);
 
+	q.marked = call->marked;
 	if (status == 0)
 		status = prepare(&t, err);
 	if (status == 0)

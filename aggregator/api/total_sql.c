@@ -119,8 +119,9 @@ static void put_rows(struct buf *sql, const struct question *q,
 				   "unique_identity, %s) AS vi, "
 				   "uniqCombined64StateIf(14)(ip, %s) AS ad",
 				   of, of);
-		buf_printf(sql, " FROM clicks WHERE true%s GROUP BY t",
-			   buf_cstr(&open));
+		buf_printf(sql, " FROM clicks WHERE true%s", buf_cstr(&open));
+		clicks_sql_put_once(sql, q, false);
+		buf_puts(sql, " GROUP BY t");
 	}
 	sql->failed |= open.failed;
 	buf_free(&open);
@@ -171,11 +172,14 @@ static void put_values(struct buf *sql, const struct question *q,
 		   "dimension = '%s' AND ",
 		   what->dimension);
 	put_which(sql, what);
-	if (!what->rest && clicks_sql_put_open(&open, q, valued))
+	if (!what->rest && clicks_sql_put_open(&open, q, valued)) {
 		buf_printf(sql,
 			   " UNION ALL SELECT %s AS v, " CLICKS_SQL_COUNTED
-			   " FROM clicks WHERE true%s GROUP BY v",
+			   " FROM clicks WHERE true%s",
 			   q->group_by[0]->expression, buf_cstr(&open));
+		clicks_sql_put_once(sql, q, false);
+		buf_puts(sql, " GROUP BY v");
+	}
 	buf_putc(sql, ')');
 	sql->failed |= open.failed;
 	buf_free(&open);

@@ -1,19 +1,50 @@
 #include "aggregator/export/export_reader.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/api/api_keys.h"
+#include "aggregator/settle/repeats.h"
 #include "common/clock.h"
 
 /* An answer is whole when it has so much, or was asked for so long. */
 #define ANSWER_BYTES 32768
 #define ANSWER_MS    500
 
+#define SQL_MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
+#define SQL_IN_RANGE "ts >= " SQL_MS("from") " AND ts < " SQL_MS("to") " "
+/* Of rows that were moved to other times. */
+#define SQL_EARLIEST SQL_MS("from") " - toIntervalDay(31)"
+
 void export_reader_release(struct export_reader *r)
 {
 	export_scan_release(&r->scan);
 	free(r->query);
+}
+
+/* Its rows are all there, but where an event was sent twice both may be clicks
+ * until its hour is settled, which is soon. */
+static int check_repeats(const struct export_range *range, struct call *call,
+			 struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM " REPEATS_SQL(SQL_IN_RANGE, SQL_EARLIEST);
+	char from[24], to[24];
+	const struct clickhouse_param params[] = {
+		{"param_from", from}, {"param_to", to}, {NULL, NULL}};
+	uint64_t found = 0;
+
+	snprintf(from, sizeof(from), "%" PRId64, range->from_ms);
+	snprintf(to, sizeof(to), "%" PRId64, range->to_ms);
+	if (clickhouse_numbers(call->ch, sql, params, &found, 1, err) < 0)
+		return -1;
+	return found ? error_set_retriable(
+			       err, ERROR_REMOTE,
+			       "events that were sent twice are not told apart "
+			       "yet; try again when their hours are settled")
+		     : 0;
 }
 
 /* What was fixed by the first of the exports that go on from each other, or is
@@ -44,7 +75,7 @@ static int find_range(struct export_reader *r, struct call *call,
 		range->to_ms = range->from_ms;
 	range->append_before_ms =
 		complete + call->config->aggregator.clicks.edge_delay;
-	return 0;
+	return check_repeats(range, call, err);
 }
 
 /* A code may have another link by now, which is another export. */

@@ -137,6 +137,9 @@ static const char links_found[] =
 static const char hourly_merges[] =
 #include "schemas/clickhouse/0054_hourly_merges.sql.inc"
 	;
+static const char marked_clicks[] =
+#include "schemas/clickhouse/0055_marked_clicks.sql.inc"
+	;
 static const char passed_offsets[] =
 #include "schemas/clickhouse/0056_passed_offsets.sql.inc"
 	;
@@ -187,6 +190,7 @@ const struct migration migrations[] = {
 	{"0052_stats_spans.sql", stats_spans},
 	{"0053_links_found.sql", links_found},
 	{"0054_hourly_merges.sql", hourly_merges},
+	{"0055_marked_clicks.sql", marked_clicks},
 	{"0056_passed_offsets.sql", passed_offsets},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

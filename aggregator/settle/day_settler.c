@@ -14,8 +14,6 @@
 #include "common/clock.h"
 #include "common/periodic.h"
 
-#define HOUR 3600 /* seconds */
-
 struct day_settler_metrics {
 	struct metric *days, *sealed, *owner_days, *value_days, *rolled_up;
 	struct metric *dropped, *rows_deleted;
@@ -32,7 +30,8 @@ struct day_settler {
 	struct settling settling;
 	struct day_pass *pass;
 	struct reconcile_gauges reconciled;
-	int64_t reconcile_at; /* monotonic ms of the next time */
+	/* Monotonic ms of the next time. */
+	int64_t reconcile_at, repeats_at;
 	struct retry retry;
 };
 
@@ -66,10 +65,20 @@ static void report_repeats(const struct day_settler *d,
 	metric_add(d->metrics.repeats, removed->rows);
 	if (removed->rows || removed->hours)
 		log_info(d->env.log,
-			 "events that were sent twice are one click each; "
-			 "their hours are settled again",
+			 "events that were sent twice are one click each",
 			 log_int("rows", (int64_t)removed->rows),
-			 log_int("hours", (int64_t)removed->hours));
+			 log_int("hours_again", (int64_t)removed->hours));
+}
+
+void day_settler_report_repeats(const struct day_settler *d,
+				const struct repeats_removed *removed)
+{
+	report_repeats(d, removed);
+}
+
+static void on_repeats(void *arg, const struct repeats_removed *removed)
+{
+	report_repeats(arg, removed);
 }
 
 /* What a server has lost of what is settled. */
@@ -163,17 +172,6 @@ static int reconcile_from(struct day_settler *d, int64_t from,
 	return status;
 }
 
-/* Of [from, to), seconds. */
-static int remove_repeats(struct day_settler *d, int64_t from, int64_t to,
-			  struct error *err)
-{
-	struct repeats_removed removed;
-	int status = repeats_remove(&d->settling, from, to, &removed, err);
-
-	report_repeats(d, &removed);
-	return status;
-}
-
 /* The hours that end before `complete_until` (ms; 0: not known), and a day that
  * was sealed since it was looked at, with what came late until then. */
 static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
@@ -182,25 +180,14 @@ static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
 	int64_t every = d->env.config->aggregator.reconcile_every;
 	int64_t to = complete_until / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND;
 	int64_t now = clock_monotonic_ms(), sealed;
-	/* Beyond what may come before its day is sealed. */
-	int64_t reach =
-		d->env.config->aggregator.clicks.late_window / CLOCK_SECOND +
-		CIVIL_DAY;
 
 	if (!every || now < d->reconcile_at || to < CIVIL_DAY)
 		return 0;
 	d->reconcile_at = now + every;
-	if (remove_repeats(d, to > reach ? (to - reach) / HOUR * HOUR : 0, to,
-			   err) < 0 ||
-	    reconcile_from(d, to - CIVIL_DAY, &d->reconciled, err) < 0 ||
+	if (reconcile_from(d, to - CIVIL_DAY, &d->reconciled, err) < 0 ||
 	    reconciled_hours_due(d->ch, &sealed, err) < 0)
 		return -1;
-	if (sealed < 0)
-		return 0;
-	/* With what came later: then the day is sealed again. */
-	return remove_repeats(d, sealed, sealed + CIVIL_DAY, err) < 0
-		       ? -1
-		       : reconcile_from(d, sealed, NULL, err);
+	return sealed < 0 ? 0 : reconcile_from(d, sealed, NULL, err);
 }
 
 /* Settling goes on without it. */
@@ -210,6 +197,40 @@ static void update_reconciled(struct day_settler *d, int64_t complete_until)
 
 	if (reconcile_what_is_due(d, complete_until, &err) < 0)
 		log_warn(d->env.log, "not reconciled", log_err(&err));
+}
+
+/* --- events that were sent twice --------------------------------------------
+ */
+
+/* They are looked for whenever an hour is settled.  This finds what a settler
+ * that was killed, or somebody else, marked and did not tell of, and rows whose
+ * time was moved to another hour than that of the others. */
+static int look_for_repeats(struct day_settler *d, struct error *err)
+{
+	const struct aggregator_settings *settings = &d->env.config->aggregator;
+	int64_t reach = repeats_reach(&settings->clicks), now;
+	struct repeats_removed removed;
+	int status;
+
+	if (clock_monotonic_ms() < d->repeats_at)
+		return 0;
+	d->repeats_at = clock_monotonic_ms() + settings->recheck_every;
+	if (settling_read_clock(d->ch, &d->settling.clock, err) < 0)
+		return -1;
+	now = settling_now(&d->settling) / CLOCK_SECOND;
+	status = repeats_remove(&d->settling, now > reach ? now - reach : 0,
+				now + CIVIL_DAY, &removed, err);
+	report_repeats(d, &removed);
+	return status;
+}
+
+static void update_repeats(struct day_settler *d)
+{
+	struct error err = {0};
+
+	if (look_for_repeats(d, &err) < 0)
+		log_warn(d->env.log, "events that were sent twice not found",
+			 log_err(&err));
 }
 
 /* --- a step -----------------------------------------------------------------
@@ -222,8 +243,10 @@ static int settle(struct day_settler *d, struct day_pass_result *ret,
 	int status = day_pass_run(d->pass, atomic_load(&d->allowed), ret, err);
 
 	report_done(d, ret, clock_monotonic_ms() - start);
-	if (ret->ended)
+	if (ret->ended) {
+		update_repeats(d);
 		update_reconciled(d, ret->complete_until);
+	}
 	return status < 0 ? error_wrap(err, "settle days") : 0;
 }
 
@@ -315,6 +338,7 @@ struct day_settler *day_settler_new(const struct day_settler_env *env,
 		.turn = env->turn,
 		.check_lease = check_lease,
 		.on_shortage = on_shortage,
+		.on_repeats = on_repeats,
 		.arg = d,
 	};
 	if (d->ch)

@@ -11,6 +11,7 @@
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/lease.h"
+#include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
 #include "common/log.h"
@@ -45,6 +46,10 @@ int day_settler_start(struct day_settler *d, struct error *err);
  * hours were.  From any thread.
  */
 void day_settler_allow(struct day_settler *d, bool allowed, bool news);
+
+/* Counts and logs rows that are clicks no more.  From any thread. */
+void day_settler_report_repeats(const struct day_settler *d,
+				const struct repeats_removed *removed);
 
 /* Asks it to end after the statement that is under way. */
 void day_settler_end(struct day_settler *d);

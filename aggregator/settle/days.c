@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
@@ -20,6 +21,7 @@ struct work {
 	const struct stale *what;
 	struct picked picked;
 	uint64_t all, of_links; /* rows of clicks */
+	uint64_t repeated;	/* of these, by outcome */
 	uint64_t hours;		/* events published in its hours */
 	struct counts staged, before;
 	bool was; /* published */
@@ -64,6 +66,7 @@ static void take_rows(void *arg, const uint64_t *n)
 	w->all = n[0];
 	w->of_links = n[1];
 	w->hours = n[2];
+	w->repeated = n[3];
 }
 
 static void take_staged(void *arg, const uint64_t *n)
@@ -98,7 +101,7 @@ static int ask(struct work *w, const char *sql, size_t count,
 
 static int count_rows(struct work *w, struct error *err)
 {
-	return ask(w, settle_sql_day_rows(w->what->dropped > 0), 3, take_rows,
+	return ask(w, settle_sql_day_rows(w->what->dropped > 0), 4, take_rows,
 		   w, err);
 }
 
@@ -157,6 +160,23 @@ static int check_staged(const struct work *w, const struct counts *least,
 			 most->slots);
 }
 
+/* Rows became clicks no more while the day was computed, or are about to: its
+ * hours come first. */
+static int check_repeats(struct work *w, uint64_t before, struct error *err)
+{
+	uint64_t rows = 0;
+
+	if (!w->what->dropped &&
+	    repeats_mark(w->s, w->what->start, w->what->start + CIVIL_DAY,
+			 &rows, err) < 0)
+		return -1;
+	if (!rows && w->repeated == before)
+		return 0;
+	return error_set_retriable(err, ERROR_CONFLICT,
+				   "events of it turned out to be sent twice; "
+				   "computing it again");
+}
+
 /* Stages the day from the rows of `clicks`. */
 static int stage_rows(struct work *w, struct error *err)
 {
@@ -165,10 +185,12 @@ static int stage_rows(struct work *w, struct error *err)
 	static void (*const of_dropped[2])(struct buf * sql) = {
 		settle_sql_dropped_slots, settle_sql_dropped_days};
 	struct counts least = {w->of_links, w->of_links}, most;
+	uint64_t repeated = w->repeated;
 
 	if (compute(w, w->what->dropped ? of_dropped : of_rows, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0 ||
-	    count_rows(w, err) < 0 || check_dropped(w, err) < 0)
+	    count_rows(w, err) < 0 || check_dropped(w, err) < 0 ||
+	    check_repeats(w, repeated, err) < 0)
 		return -1;
 	most = (struct counts){w->of_links, w->of_links};
 	return check_staged(w, &least, &most, err);

@@ -187,11 +187,9 @@ static int remove_repeats(struct work *w, struct repeats_removed *all,
 			  struct drop_outcome *ret, struct error *err)
 {
 	struct repeats_removed removed = {0};
-	int status = 0;
+	int status = repeats_remove(w->s, w->start, w->start + CIVIL_DAY,
+				    &removed, err);
 
-	if (w->s->settings->reconcile_every)
-		status = repeats_remove(w->s, w->start, w->start + CIVIL_DAY,
-					&removed, err);
 	all->rows += removed.rows;
 	all->hours += removed.hours;
 	if (removed.rows || removed.hours)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
 #include "common/clock.h"
 
@@ -14,6 +15,9 @@
  * of many more clicks, the groups fit no cache. */
 #define ROWS_AT_ONCE 1500000
 
+/* So often at most while events turn up that were sent twice. */
+#define TRIES_MAX 8
+
 /* At most so many hours are compared and published together. */
 #define HOURS_MAX 24
 
@@ -22,6 +26,8 @@ struct hour {
 	uint64_t attempt;
 	uint64_t least, most; /* rows of clicks before and after */
 	uint64_t staged;      /* events under the attempt */
+	uint64_t repeated;    /* rows that are no clicks, after */
+	uint64_t no_clicks;   /* events under the attempt that are none so */
 	uint64_t before;      /* events published until now */
 	uint64_t base;	      /* events that are in all of these four */
 	uint64_t rest; /* values staged together, by dimension and slot */
@@ -164,8 +170,18 @@ static void take_most(void *arg, const uint64_t *n)
 {
 	struct hour *h = find(arg, n[0]);
 
-	if (h)
+	if (h) {
 		h->most = n[1];
+		h->repeated = n[2];
+	}
+}
+
+static void take_no_clicks(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h)
+		h->no_clicks = n[1];
 }
 
 static void take_staged(void *arg, const uint64_t *n)
@@ -208,7 +224,7 @@ static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
 
 	settle_sql_hour_rows(&sql, &w->rows);
 	status = buf_cstr(&sql) ? settling_query(w->s->ch, sql.data, w->params,
-						 2, take, w, err)
+						 3, take, w, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
@@ -483,15 +499,65 @@ static int check_age(const struct work *w, struct error *err)
 	return settling_check_age(w->s, &first, err);
 }
 
-static int settle(struct work *w, int64_t until, struct settle_count *ret,
-		  struct error *err)
+/* Looks, among what was staged and whatever came since, for events that were
+ * sent twice.  Not of a day that was dropped. */
+static int find_repeats(struct work *w, uint64_t *ret, struct error *err)
+{
+	const struct stale *first = &w->items[0].what;
+	const struct stale *last = &w->items[w->count - 1].what;
+
+	*ret = 0;
+	return w->dropped ? 0
+			  : repeats_mark(w->s, first->start, last->start + HOUR,
+					 ret, err);
+}
+
+/* Others may have found some meanwhile: then fewer are staged as no clicks than
+ * there are now. */
+static int count_repeats(struct work *w, bool *ret_differ, struct error *err)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < w->count; i++) {
+		w->items[i].no_clicks = 0;
+		any |= w->items[i].repeated > 0;
+	}
+	if (any && settling_query(w->s->ch, settle_sql_hour_repeated, w->params,
+				  2, take_no_clicks, w, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->count; i++)
+		*ret_differ |= w->items[i].no_clicks != w->items[i].repeated;
+	return 0;
+}
+
+/* *ret_again: what was staged counts rows that are no clicks any more. */
+static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
+			     struct error *err)
+{
+	uint64_t marked;
+
+	for (size_t i = 0; i < w->count; i++)
+		w->items[i].repeated = 0;
+	if (set_params(w, w->items, w->count, err) < 0 ||
+	    count_rows(w, take_least, err) < 0 || compute(w, until, err) < 0 ||
+	    find_repeats(w, &marked, err) < 0 || compare(w, err) < 0)
+		return -1;
+	*ret_again = marked > 0;
+	return w->dropped ? 0 : count_repeats(w, ret_again, err);
+}
+
+static int set_unsettled(struct error *err)
+{
+	return error_set_retriable(err, ERROR_CONFLICT,
+				   "events that were sent twice turn up again "
+				   "and again");
+}
+
+static int publish_kept(struct work *w, struct settle_count *ret,
+			struct error *err)
 {
 	size_t kept;
 
-	if (set_params(w, w->items, w->count, err) < 0 ||
-	    count_rows(w, take_least, err) < 0 || compute(w, until, err) < 0 ||
-	    compare(w, err) < 0)
-		return -1;
 	if (w->s->check_lease(w->s->arg, err) < 0 || check_age(w, err) < 0)
 		return -1;
 	kept = sort_held(w);
@@ -501,27 +567,65 @@ static int settle(struct work *w, int64_t until, struct settle_count *ret,
 	return 0;
 }
 
-/* One hour, by what arrived; or all of its rows, where that cannot be. */
-static int settle_open(struct work *w, struct open_hours *open,
-		       struct settle_count *ret, struct error *err)
+/* Hours in which events were sent twice are computed once more without them:
+ * that is counted from the time at which they were found, and others may come.
+ */
+static int settle(struct work *w, int64_t until, struct settle_count *ret,
+		  struct error *err)
+{
+	bool again = true;
+
+	for (int i = 0; again && i < TRIES_MAX; i++)
+		if (stage_and_compare(w, until, &again, err) < 0)
+			return -1;
+	return again ? set_unsettled(err) : publish_kept(w, ret, err);
+}
+
+/* What one hour is settled from: what arrived, or all of its rows, where that
+ * cannot be.  Returns 1, 0 or -1. */
+static int plan(struct work *w, struct open_hours *open, struct error *err)
 {
 	struct hour *h = &w->items[0];
-	int64_t start = h->what.start;
 	int planned = open_hours_plan(open, w->s, &h->what, &w->plan, err);
 
+	w->rows = (struct settle_rows){0};
 	if (planned > 0) {
 		h->what = w->plan.what;
 		w->rows.upto = w->plan.upto;
 		w->rows.added = w->plan.added;
 		w->rows.based = w->plan.base > 0;
+	} else {
+		w->plan = (struct open_plan){0};
 	}
-	if (planned < 0 || settle(w, 0, ret, err) < 0) {
+	return planned;
+}
+
+/* Where events were sent twice the attempt that was added to counts some of
+ * their rows as clicks, too: then it is done without. */
+static int settle_open(struct work *w, struct open_hours *open,
+		       struct settle_count *ret, struct error *err)
+{
+	int64_t start = w->items[0].what.start;
+	int planned = 0, status = 0;
+	bool again = true;
+
+	for (int i = 0; status == 0 && again && i < TRIES_MAX; i++) {
+		if (i)
+			open_hours_forget(open, start);
+		planned = plan(w, open, err);
+		status =
+			planned < 0 ? -1 : stage_and_compare(w, 0, &again, err);
+	}
+	if (status == 0)
+		status = again ? set_unsettled(err) : publish_kept(w, ret, err);
+	if (status < 0) {
 		open_hours_forget(open, start);
 		return -1;
 	}
 	ret->added = planned > 0 && w->rows.based && ret->published;
 	if (planned > 0 && ret->published)
-		open_hours_published(open, h->attempt, h->rest > 0);
+		open_hours_published(open, w->items[0].attempt,
+				     w->items[0].rest > 0);
 	else
 		open_hours_forget(open, start);
 	return 0;

@@ -6,31 +6,33 @@
 #include <string.h>
 
 #include "aggregator/settle/changed_hours.h"
+#include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
-
-/* Of a thousand rows each: others are for the next time. */
-#define BATCHES_MAX 100
-
-/* The rows that are looked through. */
-#define SQL_ROWS                                                               \
-	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
-	"ts < toDateTime64({to:UInt32}, 3, 'UTC') AND "                        \
-	"toDateTime(intDiv(toUnixTimestamp(ts), 86400) * 86400, 'UTC') "       \
-	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
-#define SQL_MARKED SQL_ROWS "AND maybe_sent AND outcome != 'repeated'"
+#include "common/clock.h"
 
 struct range {
-	char from[24], to[24];
-	struct clickhouse_param params[3];
+	char from[24], to[24], low[24];
+	struct clickhouse_param params[4];
 };
 
-static void range_fill(struct range *range, int64_t from, int64_t to)
+static void range_fill(struct range *range, const struct settling *s,
+		       int64_t from, int64_t to)
 {
+	int64_t reach = repeats_reach(&s->settings->clicks);
+
 	snprintf(range->from, sizeof(range->from), "%" PRId64, from);
 	snprintf(range->to, sizeof(range->to), "%" PRId64, to);
+	snprintf(range->low, sizeof(range->low), "%" PRId64,
+		 from > reach ? from - reach : 0);
 	range->params[0] = (struct clickhouse_param){"param_from", range->from};
 	range->params[1] = (struct clickhouse_param){"param_to", range->to};
-	range->params[2] = (struct clickhouse_param){NULL, NULL};
+	range->params[2] = (struct clickhouse_param){"param_low", range->low};
+	range->params[3] = (struct clickhouse_param){NULL, NULL};
+}
+
+int64_t repeats_reach(const struct clicks_config *clicks)
+{
+	return clicks->late_window / CLOCK_SECOND + CIVIL_DAY;
 }
 
 /* --- marking rows -----------------------------------------------------------
@@ -41,6 +43,7 @@ struct batch {
 	char partition[24]; /* of clicks: "20261126" */
 	struct buf links;   /* "1,2" */
 	struct buf places;  /* "(1,'clicks',0,17),..." */
+	struct buf hours;   /* theirs: "[1792800000,1792800000]" */
 	uint64_t count;
 };
 
@@ -48,6 +51,7 @@ static void batch_release(struct batch *b)
 {
 	buf_free(&b->links);
 	buf_free(&b->places);
+	buf_free(&b->hours);
 }
 
 /* The name becomes part of a statement; Kafka allows no others. */
@@ -59,47 +63,62 @@ static bool is_topic(const char *name)
 		       '\0';
 }
 
-/* A row is: partition of clicks, link_id, epoch, topic, partition, offset. */
+/* A row is: partition of clicks, hour, link_id, epoch, topic, partition,
+ * offset. */
 static int take_row(void *arg, char **f, struct error *err)
 {
 	struct batch *b = arg;
 	const char *comma = b->count ? "," : "";
 
-	if (!is_topic(f[3]))
+	if (!is_topic(f[4]))
 		return error_set(err, ERROR_PROTOCOL,
 				 "clicks: a row that may have been sent twice "
 				 "is of topic %s, which is none of Kafka",
-				 f[3]);
+				 f[4]);
 	if (b->count && tsv_u64(f[0]) != strtoull(b->partition, NULL, 10))
 		return 0;
 	snprintf(b->partition, sizeof(b->partition), "%" PRIu64, tsv_u64(f[0]));
-	buf_printf(&b->links, "%s%" PRIu64, comma, tsv_u64(f[1]));
+	buf_printf(&b->hours, "%s%" PRIu64, b->count ? "," : "[",
+		   tsv_u64(f[1]));
+	buf_printf(&b->links, "%s%" PRIu64, comma, tsv_u64(f[2]));
 	buf_printf(&b->places, "%s(%" PRIu64 ",'%s',%" PRIu64 ",%" PRIu64 ")",
-		   comma, tsv_u64(f[2]), f[3], tsv_u64(f[4]), tsv_u64(f[5]));
+		   comma, tsv_u64(f[3]), f[4], tsv_u64(f[5]), tsv_u64(f[6]));
 	b->count++;
 	return 0;
 }
 
-/* By link and time, as clicks is ordered: event_id alone would be looked for in
- * all rows. */
+/* Marked rows of the range, and those behind its start whose time was moved:
+ * another row of their event may be in the range. */
+#define SQL_IN_RANGE                                                           \
+	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
+	"(ts < toDateTime64({to:UInt32}, 3, 'UTC') OR original_ts != ts) "
+
 static int find(const struct settling *s, const struct range *range,
 		struct batch *ret, struct error *err)
 {
 	static const char sql[] =
-		"SELECT day_of, link_id, epoch, topic, partition, offset FROM "
-		"(SELECT toYYYYMMDD(ts, 'UTC') AS day_of, link_id, epoch, "
-		"topic, partition, offset, row_number() OVER (PARTITION BY "
-		"event_id ORDER BY maybe_sent, append_time, epoch, topic, "
-		"partition, offset) AS place FROM clicks WHERE " SQL_ROWS
-		"AND outcome != 'repeated' AND (link_id, ts) IN "
-		"(SELECT link_id, arrayJoin([ts, original_ts]) FROM clicks "
-		"WHERE " SQL_MARKED ") AND event_id IN "
-		"(SELECT event_id FROM clicks WHERE " SQL_MARKED ")) "
-		"WHERE place > 1 ORDER BY day_of LIMIT 1000 "
-		"FORMAT TabSeparated";
+		"SELECT toYYYYMMDD(ts, 'UTC') AS day_of, "
+		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600), link_id, "
+		"epoch, topic, partition, offset FROM " REPEATS_SQL(
+			SQL_IN_RANGE,
+			"toDateTime64({low:UInt32}, 3, 'UTC')") " ORDER BY "
+								"day_of LIMIT "
+								"1000 "
+								"FORMAT "
+								"TabSeparated";
 
-	return clickhouse_rows(s->ch, sql, range->params, "nnnsnn", take_row,
+	return clickhouse_rows(s->ch, sql, range->params, "nnnnsnn", take_row,
 			       ret, err);
+}
+
+static int count_marked(const struct settling *s, const struct range *range,
+			uint64_t *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM clicks WHERE " REPEATS_SQL_MARKED
+		"AND " SQL_IN_RANGE "FORMAT TabSeparated";
+
+	return clickhouse_numbers(s->ch, sql, range->params, ret, 1, err);
 }
 
 static int mark(const struct settling *s, struct batch *b, struct error *err)
@@ -120,14 +139,20 @@ static int mark(const struct settling *s, struct batch *b, struct error *err)
 	return status;
 }
 
+/* Their hours are told first: if the rest fails, or is done by the server when
+ * nobody waits for it any more, these are settled once more. */
 static int mark_in_time(const struct settling *s, struct batch *b,
 			struct error *err)
 {
+	buf_putc(&b->hours, ']');
 	if (b->links.failed || b->places.failed)
 		return error_set_nomem(err);
 	if (s->is_stopping(s->arg))
 		return error_set_retriable(err, ERROR_STOPPED, "stopping");
-	return s->check_lease(s->arg, err) < 0 ? -1 : mark(s, b, err);
+	if (s->check_lease(s->arg, err) < 0 ||
+	    changed_hours_report(s, &b->hours, false, err) < 0)
+		return -1;
+	return mark(s, b, err);
 }
 
 /* *ret: rows of one day that were marked; 0: none is left. */
@@ -142,6 +167,23 @@ static int mark_next(const struct settling *s, const struct range *range,
 	*ret = b.count;
 	batch_release(&b);
 	return status;
+}
+
+/* All of them, a thousand at a time. */
+static int mark_all(const struct settling *s, const struct range *range,
+		    uint64_t *ret, struct error *err)
+{
+	uint64_t rows = 0;
+
+	*ret = 0;
+	if (count_marked(s, range, &rows, err) < 0)
+		return -1;
+	while (rows) {
+		if (mark_next(s, range, &rows, err) < 0)
+			return -1;
+		*ret += rows;
+	}
+	return 0;
 }
 
 /* --- hours that are settled otherwise ---------------------------------------
@@ -169,7 +211,10 @@ static int find_hours(const struct settling *s, const struct range *range,
 		"SELECT h FROM (SELECT "
 		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h, "
 		"count() AS n_rows, toUInt64(0) AS n_settled FROM clicks "
-		"WHERE outcome = 'repeated' AND " SQL_ROWS "GROUP BY h "
+		"WHERE outcome = 'repeated' AND "
+		"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "
+		"ts < toDateTime64({to:UInt32}, 3, 'UTC') AND " REPEATS_SQL_KEPT
+		"GROUP BY h "
 		"UNION ALL SELECT toUInt32(hour) AS h, toUInt64(0) AS n_rows, "
 		"sum(events) AS n_settled FROM stats_hourly WHERE "
 		"dimension = 'outcome' AND value = 'repeated' AND "
@@ -205,20 +250,31 @@ static int settle_again(const struct settling *s, const struct range *range,
 
 /* -------------------------------------------------------------------------- */
 
+int repeats_mark(const struct settling *s, int64_t from, int64_t to,
+		 uint64_t *ret, struct error *err)
+{
+	struct range range;
+
+	range_fill(&range, s, from, to);
+	if (mark_all(s, &range, ret, err) < 0)
+		return error_wrap(err, "events that were sent twice");
+	if (*ret && s->on_repeats) {
+		const struct repeats_removed removed = {.rows = *ret};
+
+		s->on_repeats(s->arg, &removed);
+	}
+	return 0;
+}
+
 int repeats_remove(const struct settling *s, int64_t from, int64_t to,
 		   struct repeats_removed *ret, struct error *err)
 {
 	struct range range;
-	uint64_t rows = 1;
 
 	*ret = (struct repeats_removed){0};
-	range_fill(&range, from, to);
-	for (int i = 0; i < BATCHES_MAX && rows; i++) {
-		if (mark_next(s, &range, &rows, err) < 0)
-			return error_wrap(err, "events that were sent twice");
-		ret->rows += rows;
-	}
-	return settle_again(s, &range, &ret->hours, err) < 0
+	range_fill(&range, s, from, to);
+	return mark_all(s, &range, &ret->rows, err) < 0 ||
+			       settle_again(s, &range, &ret->hours, err) < 0
 		       ? error_wrap(err, "events that were sent twice")
 		       : 0;
 }

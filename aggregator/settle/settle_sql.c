@@ -346,13 +346,15 @@ void settle_sql_old_days(struct buf *sql)
 void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows)
 {
 	if (rows->dropped) {
-		buf_puts(sql, "SELECT h, sum(n) FROM (SELECT toUInt64(" SQL_HOUR
-			      ") AS h, count() AS n FROM " SQL_BESIDE
-			      " WHERE h IN {hours:Array(UInt32)} GROUP BY h "
-			      "UNION ALL " SQL_HOUR_BASE ") GROUP BY h");
+		buf_puts(sql,
+			 "SELECT h, sum(n), 0 FROM (SELECT toUInt64(" SQL_HOUR
+			 ") AS h, count() AS n FROM " SQL_BESIDE
+			 " WHERE h IN {hours:Array(UInt32)} GROUP BY h "
+			 "UNION ALL " SQL_HOUR_BASE ") GROUP BY h");
 	} else {
 		buf_puts(sql,
-			 "SELECT " SQL_HOUR " AS h, count() FROM clicks "
+			 "SELECT " SQL_HOUR " AS h, count(), "
+			 "countIf(outcome = 'repeated') FROM clicks "
 			 "WHERE " SQL_RANGE " AND h IN {hours:Array(UInt32)}");
 		if (rows->upto)
 			buf_printf(sql, " AND %s", rows->upto);
@@ -405,6 +407,12 @@ void settle_sql_hour_staged(struct buf *sql)
 
 const char settle_sql_hour_published[] =
 	"SELECT toUInt32(hour) AS h, sum(events) FROM " SQL_PUBLISHED_TOTALS
+	"GROUP BY hour FORMAT TabSeparated";
+
+const char settle_sql_hour_repeated[] =
+	"SELECT toUInt32(hour) AS h, sum(events) FROM stats_hourly "
+	"WHERE dimension = 'outcome' AND value = 'repeated' "
+	"AND " SQL_IN_HOURS "AND attempt IN {attempts:Array(UInt64)} "
 	"GROUP BY hour FORMAT TabSeparated";
 
 const char settle_sql_hour_rest[] =
@@ -461,12 +469,14 @@ const char *settle_sql_day_rows(bool dropped)
 	static const char rows[] =
 		"SELECT count(), countIf(link_id != 0), "
 		"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
-		") FROM clicks WHERE " SQL_RANGE " FORMAT TabSeparated";
+		"), countIf(outcome = 'repeated') FROM clicks "
+		"WHERE " SQL_RANGE " FORMAT TabSeparated";
 	static const char rows_and_base[] =
 		"SELECT count() + " SQL_BASE_EVENTS ", "
 		"countIf(link_id != 0) + " SQL_BASE_OF_LINKS ", "
 		"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
-		") FROM " SQL_BESIDE " FORMAT TabSeparated";
+		"), countIf(outcome = 'repeated') FROM " SQL_BESIDE
+		" FORMAT TabSeparated";
 
 	return dropped ? rows_and_base : rows;
 }

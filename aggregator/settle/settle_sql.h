@@ -109,12 +109,14 @@ void settle_sql_old_days(struct buf *sql);
  * counts, provisional (arrays of one length), start, end, read_until,
  * complete_until, now, settler, dropped.
  */
-/* hour, rows of clicks and events of its base */
+/* hour, rows of clicks and events of its base; rows that are 'repeated', of a
+ * day that was not dropped */
 void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows);
 extern const char settle_sql_hour_base[]; /* hour, events of its base */
 /* hour, attempt, and its events in each dimension, or SETTLE_SQL_UNEVEN */
 void settle_sql_hour_staged(struct buf *sql);
 extern const char settle_sql_hour_published[]; /* hour, events until now */
+extern const char settle_sql_hour_repeated[];  /* hour, such events staged */
 extern const char settle_sql_hour_rest[]; /* hour, values not kept one by one */
 /* Publishes those hours of which the server finds as many events as were
  * counted, in each dimension, unless their day was dropped meanwhile. */
@@ -129,7 +131,7 @@ extern const char settle_sql_hours_written[];
  * slots, visits, read_until, complete_until, now, settler, dropped.
  */
 /* rows of clicks and events of the base, those of links, events published in
- * the day's hours */
+ * the day's hours, rows that are 'repeated' */
 const char *settle_sql_day_rows(bool dropped);
 /* events of link_slots and of link_days that are staged; whether the day is
  * published; the same of what is published */

@@ -116,6 +116,13 @@ static void on_shortage(void *arg, const struct shortage *what)
 		  log_int("rows", (int64_t)what->rows), LOG_END);
 }
 
+static void on_repeats(void *arg, const struct repeats_removed *removed)
+{
+	struct settler *s = arg;
+
+	day_settler_report_repeats(s->days, removed);
+}
+
 /* The other hours and days go on: the program stays ready, and the health check
  * says what is held back. */
 static void report_held(struct settler *s, const struct held_back *held)
@@ -345,6 +352,7 @@ static int make_passes(struct settler *s, struct metrics *metrics,
 		.turn = &s->turn,
 		.check_lease = check_lease,
 		.on_shortage = on_shortage,
+		.on_repeats = on_repeats,
 		.arg = s,
 	};
 	const struct day_settler_env env = {

@@ -43,6 +43,8 @@ struct server_clock {
 int settling_read_clock(struct clickhouse *ch, struct server_clock *ret,
 			struct error *err);
 
+struct repeats_removed;
+
 struct settling {
 	struct clickhouse *ch;
 	const struct aggregator_settings *settings;
@@ -57,6 +59,8 @@ struct settling {
 	/* Asked right before anything is published; -1 ends it. */
 	int (*check_lease)(void *arg, struct error *err);
 	void (*on_shortage)(void *arg, const struct shortage *s);
+	/* Rows are clicks no more (repeats.h).  NULL: nobody counts them. */
+	void (*on_repeats)(void *arg, const struct repeats_removed *removed);
 	void *arg;
 };
 

@@ -1,11 +1,13 @@
 """Events that were sent twice: of their rows one is a click."""
+import datetime
+import random
 import time
 import uuid
 
 import pytest
 
-from support.asking import ask_range, settled
-from support.clicks import counted, hours_events, is_click, some_clicks
+from support.asking import ask, ask_range, settled
+from support.clicks import counted, hours_events, is_click, rfc3339, some_clicks
 from support.fault_proxy import FAULTS, each_step
 from support.keeping import (  # noqa: F401
     keeper, wait_gone, wait_sealed, world)
@@ -97,20 +99,24 @@ def test_an_event_that_was_sent_twice_is_one_click(make, migrated, clickhouse):
         assert told["lost"]["stored_settled"] == 0
 
 
-def test_the_one_that_stays_is_not_marked_or_the_first(make, migrated, clickhouse):
+def test_the_one_that_stays_is_the_first_that_kafka_stored(make, migrated, clickhouse):
     """Also when it comes later, from a partition that is behind."""
     rows = once(some_clicks(2, 60, [(FROM, TO)], links=LINKS))
     sent = [row for row in rows if is_click(row)][:10]
-    insert(migrated, [again(row) for row in sent])
-    insert(migrated, [again(row) for row in sent[:5]])
+    now = int(time.time() * 1000)
+    migrated.insert([again(row) for row in sent], append_ms=now)
+    migrated.insert([again(row) for row in sent[:5]], append_ms=now + 1)
     made = make()
     assert_counted(made, sent + removed(sent[:5]))
     assert repeated(clickhouse) == set(range(10, 15))
 
-    insert(migrated, rows)
+    migrated.insert([again(row) for row in sent[5:8]], append_ms=now + 2)
+    assert_counted(made, sent + removed(sent[:8]))
+    assert repeated(clickhouse) == set(range(10, 18))
 
-    assert_counted(made, rows + removed(sent + sent[:5]))
-    assert repeated(clickhouse) == set(range(15))
+    migrated.insert(rows, append_ms=now - 1)
+    assert_counted(made, rows + removed(sent + sent[:8]))
+    assert repeated(clickhouse) == set(range(18))
 
 
 def test_only_what_was_sent_again_is_removed(make, migrated, clickhouse):
@@ -160,21 +166,136 @@ def test_clicks_of_a_sealed_day_are_removed_and_it_is_sealed_again(make, migrate
         what="the day sealed again")
 
 
-STEPS = ("alter", "ingest_progress")
+def shuffled(rng, rows):
+    return rng.sample(rows, len(rows))
+
+
+def sent_twice(rng, clicks, now):
+    """Rows of these clicks as redirectors and collectors may leave them: two or three,
+    of which one is not marked, or none, in any order, and of any partition; now and then
+    with a time that was moved, to another hour or day."""
+    rows = []
+    for click in clicks:
+        first = click if rng.random() < 0.7 else again(click)
+        more = [again(click) for _ in range(rng.choice((0, 1, 1, 1, 2)))]
+        if more and rng.random() < 0.2:
+            more[0] = {**more[0], "original_ms": click["ts_ms"], "ts_ms": now}
+        rows += [first, *more]
+    return shuffled(rng, rows)
+
+
+QUESTIONS = ({}, {"link_id": 1}, {"link_id": 2, "group_by": "country"},
+             {"owner": "ann"}, {"country": "DE"}, {"group_by": "utm_source"},
+             {"tz": "Asia/Kolkata", "interval": "day"})
+
+
+def at(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def intervals(answer):
+    """(start, whether it is said to be complete, clicks) of each."""
+    ends = [*(data["start"] for data in answer["data"][1:]), answer["to"]]
+    until = answer["complete_until"]
+    for data, end in zip(answer["data"], ends):
+        yield data["start"], bool(until) and at(until) >= at(end), data["clicks"]
+
+
+def is_about(row, question):
+    return all(str(row[name]) == str(value) for name, value in question.items()
+               if name in ("link_id", "owner", "country"))
+
+
+class Watch:
+    """Asks all that there is of a range, again and again: no answer has more clicks
+    than events were sent, and none less than one that was said to be complete."""
+
+    def __init__(self, made, start, end):
+        self.made, self.start, self.end = made, start, end
+        self.sent = []
+        self.promised = {}
+
+    def look(self):
+        for i, question in enumerate(QUESTIONS):
+            answer = ask_range(self.made, self.start, self.end, bots="include",
+                               **question)
+            events = {row["event_id"] for row in self.sent if is_about(row, question)}
+            assert answer["total"]["clicks"] <= len(events), question
+            for start, complete, clicks in intervals(answer):
+                assert clicks >= self.promised.get((i, start), 0), (question, start)
+                if complete:
+                    self.promised[i, start] = clicks
+        return ask_range(self.made, self.start, self.end,
+                         bots="include")["total"]["clicks"]
+
+
+@pytest.mark.first
+@pytest.mark.parametrize("every", ["0s", "1s"])
+def test_no_answer_counts_an_event_twice_nor_less_than_it_promised(
+        make, migrated, clickhouse, every):
+    """Whenever it is asked, and whatever the schedule of reconciliation is."""
+    rng = random.Random(9)
+    now = int(time.time()) // 900 * 900
+    start = now // 3600 * 3600 - 5 * 3600
+    clicks = [{**row, "outcome": "redirected"} for row in once(some_clicks(
+        9, 400, [(start, now)], links=LINKS))]
+    migrated.partitions = 2
+    made = make(reconcile_every=every, day_grace="0s")
+    watch = Watch(made, start, now)
+    for part in range(8):
+        rows = sent_twice(rng, clicks[part::8], (now - 300) * 1000)
+        for some in (rows[::2], rows[1::2]):
+            watch.sent += some
+            insert(migrated, some, rng.randrange(2))
+            for partition in range(2):
+                migrated.report([], partition, int(time.time() * 1000))
+            for _ in range(3):
+                watch.look()
+    eventually(lambda: watch.look() == len(clicks), PATIENCE,
+               what="each click counted once")
+    assert watch.promised
+    assert_repeats_left(clickhouse, watch.sent)
+    assert made.metric("shortloop_aggregator_repeats_removed_total") >= \
+        len(watch.sent) - len(clicks)
+
+
+def assert_repeats_left(clickhouse, rows):
+    """Of each event one row is a click."""
+    kept = clickhouse.rows("SELECT event_id FROM clicks WHERE outcome != 'repeated'")
+    assert len(kept) == len({row["event_id"] for row in rows}) == \
+        len({row["event_id"] for row in kept})
+
+
+@pytest.mark.parametrize("path", ["/v1/clicks", "/v1/top", "/v1/links/code1/summary"])
+def test_an_answer_from_rows_leaves_repeats_out_that_nobody_has_marked(
+        make, migrated, clickhouse, path):
+    rows = once(some_clicks(10, 60, [(FROM, TO)], links=(1,)))
+    insert(migrated, rows)
+    made = make()
+    assert_counted(made, rows)
+    clicks = [row for row in rows if is_click(row)]
+    # Nobody is told of them, so that no hour is settled with them.
+    migrated.insert([again(row) for row in clicks[:10]], progress=False)
+
+    asked = {"bots": "include", "from": rfc3339(FROM), "to": rfc3339(TO)}
+    if path == "/v1/clicks":
+        total = ask(made, path, link_id=1, **asked)["total"]["clicks"]
+    elif path == "/v1/top":
+        total = ask(made, path, country="DE,US,IN,BR,", **asked)["links"][0]["clicks"]
+    else:
+        total = ask(made, path)["clicks"]
+        clicks = [row for row in clicks if row["verdict"] == "human"]
+    assert total == len(clicks)
+
+
+STEPS = ("ingest_progress", "alter")
 
 
 @pytest.fixture
-def send_again(migrated, clickhouse, proxy):
-    """Inserts rows, which are settled before they are found to be repeats: so their
-    hours have to be told of."""
+def send_again(migrated):
+    """Inserts rows, which are found to be repeats when their hours are settled."""
     def send(rows):
-        there = hours_events(clickhouse)
-        held = proxy.hold(words="PARTITION BY event_id")
-        assert held.here.wait(60), "nobody looks for repeats"
         insert(migrated, rows)
-        eventually(lambda: hours_events(clickhouse) == there + len(rows), PATIENCE,
-                   what="the rows settled")
-        held.release()
     return send
 
 
@@ -219,21 +340,20 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
 @pytest.mark.parametrize("marked", [False, True])
 def test_before_a_day_is_dropped_each_of_its_events_is_one_click(  # noqa: F811
         keeper, world, clickhouse, marked):
-    """Those that nobody has looked for, and those that a settler marked when their
-    hours were settled, and did not say so: it had lost its lease."""
+    """Those that nobody has found, as rows of an older version, and those that a
+    settler marked, and did not say so: it had lost its lease."""
     start, end = FROM - 20 * DAY, FROM - 19 * DAY
     rows = once(some_clicks(7, 100, [(start, end)], links=LINKS))
     twice = [again(row) for row in rows if is_click(row)][:10]
-    world.insert(rows + twice)
-    former = keeper(raw_days=0, reconcile_every="0s")
+    world.insert(rows + [{**row, "maybe_sent": False} for row in twice])
+    former = keeper(raw_days=0)
     wait_sealed(clickhouse, 1)
-    assert not repeated(clickhouse)
     former.stop()
-    if marked:
-        clickhouse.query("ALTER TABLE clicks UPDATE outcome = 'repeated' "
-                         "WHERE maybe_sent SETTINGS mutations_sync = 2")
+    clickhouse.query("ALTER TABLE clicks UPDATE maybe_sent = true" +
+                     (", outcome = 'repeated'" if marked else "") +
+                     f" WHERE offset >= {len(rows)} SETTINGS mutations_sync = 2")
 
-    made = keeper(reconcile_every="1h")
+    made = keeper(reconcile_every="0s")
     wait_gone(clickhouse, 1)
 
     total = ask_range(made, start, end, bots="include", interval="month")["total"]
