@@ -6,10 +6,10 @@ import struct
 import time
 
 import pytest
-from confluent_kafka import (ConsumerGroupTopicPartitions, Producer,
-                             TopicPartition)
+from confluent_kafka import Producer
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
+from support.committed import commit_bytes
 from support.counting import World
 from support.events import click, link_event
 from support.kafka import Kafka
@@ -137,9 +137,9 @@ def test_a_batch_that_is_made_again_passes_over_what_lies_in_it(
     kafka.produce(topic, [click() for _ in range(5)], partition=0)
     bombs(kafka, topic, 2)
     kafka.produce(topic, [click() for _ in range(5)], partition=0)
-    kafka.admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(
-        topic, [TopicPartition(topic, 0, 0, f"shortloop 1 1 0-{last}")])])[
-            topic].result(PATIENCE)
+    intent = f"shortloop 1 1 0-{last}"
+    commit_bytes(kafka.bootstrap, topic, topic, 0, 0, intent.encode())
+    assert kafka.intent(topic, topic) == (0, intent)
     collector()
     eventually(lambda: committed(kafka, topics).get(0) == 12)
     assert stored(tables) == [*range(5), *range(7, 12)]

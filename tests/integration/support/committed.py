@@ -71,3 +71,24 @@ def committed_bytes(bootstrap, group, topic, partition):
     finally:
         lib.rd_kafka_topic_partition_list_destroy(wanted)
         lib.rd_kafka_destroy(client)
+
+
+def commit_bytes(bootstrap, group, topic, partition, offset, beside):
+    """As a member of the group would, while nobody is in it."""
+    lib = _library()
+    strdup = ctypes.CDLL(None).strdup
+    strdup.restype, strdup.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+    lib.rd_kafka_commit.restype = ctypes.c_int
+    lib.rd_kafka_commit.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+    client = _client(lib, bootstrap, group)
+    wanted = lib.rd_kafka_topic_partition_list_new(1)
+    try:
+        entry = lib.rd_kafka_topic_partition_list_add(
+            wanted, topic.encode(), partition).contents
+        entry.offset = offset
+        entry.metadata, entry.metadata_size = strdup(beside), len(beside)
+        failed = lib.rd_kafka_commit(client, wanted, 0) or entry.err
+        assert not failed, lib.rd_kafka_err2str(failed)
+    finally:
+        lib.rd_kafka_topic_partition_list_destroy(wanted)
+        lib.rd_kafka_destroy(client)
