@@ -5,6 +5,7 @@ import time
 
 import pytest
 import requests
+from confluent_kafka import Producer
 
 from support.asking import (RUNNING, aggregator, ask, begin, is_full,
                             slow)  # noqa: F401
@@ -153,6 +154,23 @@ def test_the_topic_is_one_of_its_own(program, base_config, other):
 
 
 # --- who is sent what ----------------------------------------------------------
+
+def test_what_cannot_be_unpacked_is_stepped_over(kafka, topics, live, listen):
+    made = live()
+    stream = listen(made, bots="include").ready()
+    producer = Producer({"bootstrap.servers": kafka.bootstrap,
+                         "compression.type": "zstd",
+                         "message.max.bytes": 100_000_000})
+    for _ in range(3):
+        producer.produce(topics["topic_live"], bytes(20_000_000), partition=0)
+        assert not producer.flush(60)
+
+    def is_shown():
+        kafka.produce(topics["topic_live"], [json.dumps(live_click(1)).encode()],
+                      partition=0)
+        return stream.clicks()
+    eventually(is_shown, what="a click behind them")
+
 
 def test_filters_choose(live, listen, shown, migrated):
     migrated.link("code1", 1, owner="ann")

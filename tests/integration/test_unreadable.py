@@ -340,16 +340,16 @@ def test_memory_stays_at_the_setting_whatever_comes(kafka, topics, tables, colle
     for _ in range(3):
         kafka.produce(topic, [click() for _ in range(10)], partition=0)
         bombs(kafka, topic, 20, size=20 * MIB)
-    bombs(kafka, topic, 20, size=10 * MIB, codec="lz4")
-    bombs(kafka, topic, 20, size=10 * MIB, codec="gzip")
-    bombs(kafka, topic, 20, size=10 * MIB)
+    bombs(kafka, topic, 8, size=10 * MIB, codec="lz4")
+    bombs(kafka, topic, 8, size=10 * MIB, codec="gzip")
+    bombs(kafka, topic, 8, size=10 * MIB)
     kafka.produce(topic, [click() for _ in range(10)], partition=0)
     running = collector(ready=False, memory="256MiB")
     with MemoryWatch(running) as memory:
         wait_for(tables, 40)
     assert stored(tables) == [*range(10), *range(30, 40), *range(60, 70),
-                              *range(150, 160)]
+                              *range(114, 124)]
     assert memory.peak < 256 * MIB, memory.peak / MIB
-    eventually(lambda: committed(kafka, topics).get(0) == 160)
+    eventually(lambda: committed(kafka, topics).get(0) == 124)
     warned = "does not bound what its events unpack to" in running.log()
     assert warned == (not limits)
