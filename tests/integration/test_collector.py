@@ -535,8 +535,11 @@ def test_a_broken_file_is_refused_and_the_old_one_stays(
     ({"batch_row": 5}, "batch_row"),
 ])
 def test_a_wrong_setting_ends_with_78_and_one_line(program, own, said):
-    made = program("collector", {"collector": {
-        "ua_rules": UA_RULES, **own}}, start=False)
+    made = program("collector", {
+        "robots": own.get("robots", {}),
+        "collector": {"ua_rules": UA_RULES, **{
+            name: value for name, value in own.items() if name != "robots"}}},
+        start=False)
     status, output = made.run()
     assert status == 78
     assert len(output.strip().splitlines()) == 1 and said in output
