@@ -186,7 +186,7 @@ void links_params_release(struct links_params *p)
 static void put_where(struct buf *sql, const struct links_query *q)
 {
 	static const char *const conditions[LINKS_FILTER_COUNT] = {
-		[LINKS_TEXT] = HAS_WORDS,
+		[LINKS_TEXT] = (HAS_WORDS),
 		[LINKS_TAG] = "has(tags, {tag:String})",
 		[LINKS_OWNER] = "owner = {owner:String}",
 		[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
