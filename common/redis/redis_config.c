@@ -99,10 +99,11 @@ int redis_replicas_check(const struct redis_config *config, struct error *err)
 	struct redis_address ignored;
 
 	if (replicas->count > REPLICAS_MAX)
-		return error_set(err, ERROR_CONFIG,
-				 "redis.replicas: there are %zu, at most %d are "
-				 "taken",
-				 replicas->count, REPLICAS_MAX);
+		return error_set(
+			err, ERROR_CONFIG,
+			"redis.replicas: there are %zu, at most %d are "
+			"taken",
+			replicas->count, REPLICAS_MAX);
 	for (size_t i = 0; i < replicas->count; i++) {
 		if (redis_address_parse(replicas->items[i], &ignored, err))
 			return error_wrap(err, "redis.replicas");
