@@ -45,15 +45,20 @@ static bool take_prefix(struct access_text path, const char *prefix,
 	return !ret_path->len || *ret_path->data == '/';
 }
 
-/* What the redirector answers 404 to by its form alone is none. */
-static struct http_slice code_of(struct http_slice path, bool pass_path)
+/* What the redirector answers 404 to by its form alone names none.  The code
+ * may lie in `text`. */
+static struct http_slice code_of(struct http_slice path, bool pass_path,
+				 struct path_text_code *text)
 {
 	struct http_slice code = path_code(path), rest;
 
-	if (!code.len)
+	text->trimmed = false;
+	if (!code.len && path_code_in_text(path, true, text))
+		code = text->code;
+	if (!code.len || text->trimmed)
 		return code;
 	rest = path_code_rest(path);
-	if (rest.len > 1 && !pass_path)
+	if (!path_code_trims(rest) && !pass_path)
 		code.len = 0;
 	return code;
 }
@@ -119,13 +124,14 @@ enum visit_kind visit_click(const struct access_visit *visit,
 			    struct arena *arena, Shortloop__Click *ret_click)
 {
 	Shortloop__Click *c = ret_click;
+	struct path_text_code text;
 	struct http_slice path, code;
 
 	if (!visit->path.len)
 		return VISIT_NO_REQUEST;
 	if (!take_prefix(visit->path, rules->path_prefix, &path))
 		return VISIT_ELSEWHERE;
-	code = code_of(path, rules->pass_path);
+	code = code_of(path, rules->pass_path, &text);
 	if (!code.len)
 		return VISIT_NO_CODE;
 	shortloop__click__init(c);

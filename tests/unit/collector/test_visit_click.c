@@ -57,13 +57,25 @@ static void the_code_is_the_first_segment(void **state)
 	assert_code("/a-b_C9", "/", "a-b_C9");
 }
 
+static void a_code_in_a_text_is_what_the_redirector_makes_of_it(void **state)
+{
+	(void)state;
+	assert_code("/abc.", "/", "abc");
+	assert_code("/abc).", "/", "abc");
+	assert_code("/abc%E2%80%8B", "/", "abc");
+	assert_code("/%61bc", "/", "abc");
+	assert_code("/%61bc/", "/", "abc");
+	assert_code("/abc//", "/", "abc");
+	assert_code("/go/%61bc)", "/go", "abc");
+}
+
 /* Each is a 404 of the redirector's, by its form, whatever links there are. */
 static void what_names_no_code_is_no_click(void **state)
 {
 	static const char *const paths[] = {
 		"/",	    "//abc",	      "/favicon.ico", "/css/x.css",
-		"/abc/d/e", "/robots.txt",    "/.env",	      "/caf\xc3\xa9",
-		"/a+b",	    "/wp-login.php",  "/a:b",	      "/abc//",
+		"/abc/d/e", "/robots.txt",    "/.env",	      "/caf%2Fx",
+		"/a+b",	    "/wp-login.php",  "/a:b",	      "/abc//d",
 		"/abc;x",   "/.well-known/x", "/a b",
 	};
 	struct arena arena = {0};
@@ -156,6 +168,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_code_is_the_first_segment),
+		cmocka_unit_test(
+			a_code_in_a_text_is_what_the_redirector_makes_of_it),
 		cmocka_unit_test(what_names_no_code_is_no_click),
 		cmocka_unit_test(
 			a_path_behind_the_code_may_belong_to_the_visit),
