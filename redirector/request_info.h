@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
+#include "common/client_address.h"
 #include "common/http/http_server.h"
 #include "redirector/click_event.h"
-#include "common/client_address.h"
 
 /* How the client's address is found. */
 struct request_info_rules {

@@ -55,8 +55,7 @@ struct key_names *key_names_parse(const char *text, struct error *err)
 {
 	/* No name becomes longer when it is decoded, and the NUL takes the
 	 * place of a comma. */
-	struct key_names *names =
-		calloc(1, sizeof(*names) + strlen(text) + 1);
+	struct key_names *names = calloc(1, sizeof(*names) + strlen(text) + 1);
 	bool more = true;
 
 	if (!names) {
