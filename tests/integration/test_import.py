@@ -277,8 +277,8 @@ def test_times_without_a_zone(tables, importer, log):
     for number, options in enumerate(([], ["--zone", "Europe/Berlin"])):
         run(log(lines), "--identity", str(number), "--format",
             '$remote_addr $time_iso8601 $uri "$http_user_agent"', *options)
-    assert [str(row["at"]) for row in tables.rows(
-        "SELECT toString(ts) AS at FROM clicks ORDER BY topic, offset")] == [
+    assert [str(row["clicked"]) for row in tables.rows(
+        "SELECT toString(ts) AS clicked FROM clicks ORDER BY topic, offset")] == [
             "2015-10-24 10:05:03.000", "2015-10-25 10:05:03.000",
             "2015-10-24 08:05:03.000", "2015-10-25 09:05:03.000"]
 

@@ -197,7 +197,7 @@ def test_what_servers_write_is_imported_by_name_and_by_itself(
                 "SELECT code, domain, query, status, outcome, ua_family, referrer_host, "
                 "toString(ip) AS address, toUnixTimestamp(ts) AS at FROM clicks "
                 f"WHERE topic = 'import:{number}{len(how)}'")
-            assert begun <= row.pop("at") <= time.time() + 1, title
+            assert begun <= row.pop("clicked") <= time.time() + 1, title
             assert row == {
                 "code": "abc", "query": "utm_source=news", "status": 302,
                 "outcome": "redirected", "domain": server.domain,
