@@ -195,7 +195,7 @@ def test_what_servers_write_is_imported_by_name_and_by_itself(
             assert "1 became clicks" in out and "no code, as /favicon.ico" in out, title
             row, = tables.rows(
                 "SELECT code, domain, query, status, outcome, ua_family, referrer_host, "
-                "toString(ip) AS address, toUnixTimestamp(ts) AS at FROM clicks "
+                "toString(ip) AS address, toUnixTimestamp(ts) AS clicked FROM clicks "
                 f"WHERE topic = 'import:{number}{len(how)}'")
             assert begun <= row.pop("clicked") <= time.time() + 1, title
             assert row == {
