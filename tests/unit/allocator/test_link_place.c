@@ -89,7 +89,7 @@ static const char *choose(const struct api_key_info *key, const char *domain,
 	};
 	int status = link_place_choose(&f, &world.defaults, key, &err);
 
-	*ret_code = err.code;
+	*ret_code = (int)err.code;
 	snprintf(text, sizeof(text), "%s",
 		 status < 0 ? err.text : f.space->name);
 	if (status == 0 && f.domain)

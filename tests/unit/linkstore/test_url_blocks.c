@@ -277,13 +277,14 @@ static void a_damaged_record_fails_the_check(void **state)
 
 static void a_link_leads_to_each_url_once(void **state)
 {
-	Shortloop__Target ios = SHORTLOOP__TARGET__INIT,
-			  android = SHORTLOOP__TARGET__INIT;
+	Shortloop__Target ios, android;
 	Shortloop__Target *targets[] = {&ios, &android};
 	Shortloop__Link link = empty_link();
 	const char *urls[LINK_URLS_MAX];
 
 	(void)state;
+	shortloop__target__init(&ios);
+	shortloop__target__init(&android);
 	link.url = text_of(GOOD);
 	ios.url = text_of(BAD);
 	android.url = text_of(BAD);
