@@ -111,9 +111,9 @@ def days_settled(migrated, rows):
                what="days settled")
 
 
-# Link 5 was ann's, and is bob's now; 6 is of a creator without a key.
-LISTED = {"boss": {1, 2, 3, 4, 5, 6}, "eye": {1, 2, 3, 4, 5, 6},
-          "ann": {1, 3}, "acme": {1, 4}, "acme-bob": {4}, "none": {6}}
+# Link 5 was ann's, and is bob's now; 4 and 6 are of no account.
+LISTED = {"boss": {1, 2, 3, 4, 5, 6, 7}, "eye": {1, 2, 3, 4, 5, 6, 7},
+          "ann": {1, 3}, "acme": {1, 7}, "acme-bob": {7}, "none": {6}}
 
 
 def test_a_list_has_what_its_key_sees(keyed, links, migrated, subtests):
@@ -123,6 +123,7 @@ def test_a_list_has_what_its_key_sees(keyed, links, migrated, subtests):
         migrated.link("code5", 5, owner=owner, account="shop",
                       creator="shop", version=version)
     migrated.link("code6", 6, owner="", account="", creator="gone")
+    migrated.link("code7", 7, owner="bob", account="acme", creator="maker")
 
     assert get(made, "/v1/links", "maker").status_code == 403
     for key, sees in LISTED.items():

@@ -273,7 +273,7 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
         carried_out.set()
         back.wait(PATIENCE)
     proxy.call_at(1, happen, "clicks", True)
-    run = subprocess.Popen([BIN / "collector", "-c", config, "import", log])
+    run = subprocess.Popen([BIN / "collector", "-c", config, "import", "--force", log])
     try:
         assert carried_out.wait(PATIENCE)
         part = tables.value("SELECT DISTINCT _part FROM clicks")

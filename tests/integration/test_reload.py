@@ -2,9 +2,11 @@
 import json
 import os
 import signal
+import subprocess
 
 import pytest
 
+import servers
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import rows, wait_for
 from support.events import click
@@ -20,24 +22,35 @@ def reloads(running):
     return running.metric("shortloop_collector_reloads_total")
 
 
+@pytest.fixture(scope="session")
+def slow_file(tmp_path_factory):
+    """slow_file(path, flag): the environment of a program that reads nothing of the file
+    `path` while the file `flag` is there."""
+    library = tmp_path_factory.mktemp("slow") / "slow_file.so"
+    source = servers.ROOT / "tests/integration/support/slow_file.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+    return lambda path, flag: {"LD_PRELOAD": str(library), "SLOW_FILE": str(path),
+                               "SLOW_WHILE": str(flag)}
+
+
 def test_events_go_on_while_files_are_read(kafka, topics, tables, collector,
-                                           workdir):
-    bots = workdir / "bots.json"
+                                           slow_file, workdir):
+    bots, slow = workdir.resolve() / "bots.json", workdir / "slow"
     bots.write_text('[{"pattern": "NotYet"}]')
-    running = collector(robots={"list": str(bots)})
-    # Reading it takes as long as nobody writes into it.
-    bots.unlink()
-    os.mkfifo(bots)
+    running = collector(start=False, robots={"list": str(bots)})
+    running.env = slow_file(bots, slow)
+    running.start()
+    slow.touch()
+    bots.write_text('[{"pattern": "Visitor"}]')
     running.process.signal(signal.SIGHUP)
-    pipe = os.open(bots, os.O_WRONLY)
 
     kafka.produce(topics["topic_clicks"],
                   [click(link_id=1, user_agent=VISITOR) for _ in range(500)])
     wait_for(tables, 500)
     assert reloads(running) == 0
 
-    os.write(pipe, b'[{"pattern": "Visitor"}]')
-    os.close(pipe)
+    slow.unlink()
     eventually(lambda: reloads(running) == 1)
     kafka.produce(topics["topic_clicks"], [click(link_id=2, user_agent=VISITOR)])
     wait_for(tables, 501)

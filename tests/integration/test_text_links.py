@@ -159,12 +159,14 @@ def test_a_domain_says_what_crawlers_do_with_its_redirects(links, start):
         {"name": "main", "hosts": ["a.example"]},
         {"name": "quiet", "hosts": ["b.example"],
          "x_robots_tag": "noindex, nofollow"}]})
-    plain, kept = links.create(), links.create(redirect_status=301)
-    passing = links.create(pass_query="add")
-    for path in (f"/{plain}", f"/{kept}", f"/{passing}?a=b", "/"):
+    for fields, query in (({}, ""), ({"redirect_status": 301}, ""),
+                          ({"pass_query": "add"}, "?a=b"), (None, "")):
+        codes = ["", ""] if fields is None else [links.create(**fields) for _ in "ab"]
+        if fields is not None:
+            links.edit(codes[1], domain="quiet")
         for _ in range(2):
-            quiet = ask(redirector, path, Host="b.example")
-            main = ask(redirector, path, Host="a.example")
+            main = ask(redirector, f"/{codes[0]}{query}", Host="a.example")
+            quiet = ask(redirector, f"/{codes[1]}{query}", Host="b.example")
             assert quiet.headers["X-Robots-Tag"] == "noindex, nofollow"
             assert main.headers["X-Robots-Tag"] is None
             assert quiet.headers["Location"] == main.headers["Location"]
