@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/hex.h"
+#include "common/http/url.h"
 
 struct http_slice path_code(struct http_slice path)
 {
@@ -30,28 +30,10 @@ struct http_slice path_code_rest(struct http_slice path)
 
 /* --- in a text ------------------------------------------------------------ */
 
-/* Takes a character off the front of the text, which is not empty; an escape is
- * the byte that it stands for. */
-static char next_char(struct http_slice *text)
-{
-	char c = text->data[0];
-	size_t taken = 1;
-
-	if (c == '%' && text->len >= 3 && hex_digit(text->data[1]) >= 0 &&
-	    hex_digit(text->data[2]) >= 0) {
-		c = (char)(hex_digit(text->data[1]) << 4 |
-			   hex_digit(text->data[2]));
-		taken = 3;
-	}
-	text->data += taken;
-	text->len -= taken;
-	return c;
-}
-
 bool path_code_trims(struct http_slice rest)
 {
 	while (rest.len > 0) {
-		if (alias_has_symbol(next_char(&rest)))
+		if (alias_has_symbol(url_take_decoded(&rest)))
 			return false;
 	}
 	return true;
@@ -65,7 +47,7 @@ static size_t decode(struct http_slice *text, char decoded[ALIAS_TEXT_MAX])
 	char c;
 
 	while (left.len > 0) {
-		c = next_char(&left);
+		c = url_take_decoded(&left);
 		if (!alias_has_symbol(c))
 			break;
 		if (len == ALIAS_LENGTH_MAX)

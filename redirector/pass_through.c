@@ -2,28 +2,8 @@
 
 #include <string.h>
 
-#include "common/hex.h"
+#include "common/http/url.h"
 #include "common/uri.h"
-
-/* --- percent-encoding ------------------------------------------------------
- */
-
-/* Takes the next byte off the front of `text`, which is not empty. */
-static char next_decoded(struct http_slice *text)
-{
-	char c = text->data[0];
-	size_t taken = 1;
-
-	if (c == '%' && text->len >= 3 && hex_digit(text->data[1]) >= 0 &&
-	    hex_digit(text->data[2]) >= 0) {
-		c = (char)(hex_digit(text->data[1]) << 4 |
-			   hex_digit(text->data[2]));
-		taken = 3;
-	}
-	text->data += taken;
-	text->len -= taken;
-	return c;
-}
 
 /* --- the path --------------------------------------------------------------
  */
@@ -54,7 +34,7 @@ bool pass_through_may_follow(struct http_slice rest)
 	char c;
 
 	while (rest.len > 0) {
-		c = next_decoded(&rest);
+		c = url_take_decoded(&rest);
 		/* Browsers take a backslash for a slash. */
 		if (c != '/' && c != '\\') {
 			put_in_name(&name, c);
@@ -100,7 +80,7 @@ static struct http_slice name_of(struct http_slice parameter)
 static char next_of_name(struct http_slice *name)
 {
 	if (name->data[0] != '+')
-		return next_decoded(name);
+		return url_take_decoded(name);
 	name->data++;
 	name->len--;
 	return ' ';

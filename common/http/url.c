@@ -46,6 +46,17 @@ int url_decode(struct http_slice text, char *out, struct error *err)
 	return decode(text, false, out, err);
 }
 
+char url_take_decoded(struct http_slice *text)
+{
+	char c = text->data[0];
+	int value = c == '%' ? escape(text->data + 1, text->len - 1) : -1;
+	size_t taken = value >= 0 ? 3 : 1;
+
+	text->data += taken;
+	text->len -= taken;
+	return value >= 0 ? (char)value : c;
+}
+
 static int decode_new(struct http_slice text, char **ret_text,
 		      struct error *err)
 {

@@ -34,4 +34,8 @@ const char *url_param_get(const struct url_params *params, const char *key);
  * escape or a NUL byte is ERROR_INPUT. */
 int url_decode(struct http_slice text, char *out, struct error *err);
 
+/* Takes a character off the front of the text, which is not empty: %XX is the
+ * byte that it stands for, and a bad escape begins with a plain '%'. */
+char url_take_decoded(struct http_slice *text);
+
 #endif
