@@ -170,6 +170,8 @@ static int open_producer(struct load *l, const char *broker)
 		{"bootstrap.servers", broker},
 		{"compression.codec", "lz4"},
 		{"linger.ms", "50"},
+		/* What the topic takes, as our own producers send it. */
+		{"batch.size", "200000"},
 		{"enable.idempotence", "true"},
 		{"queue.buffering.max.messages", "200000"},
 	};
