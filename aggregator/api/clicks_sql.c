@@ -72,8 +72,8 @@ void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets)
 #define SQL_ASKED                                                              \
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
 	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-/* Of rows that were moved to other times. */
-#define SQL_EARLIEST "toDateTime64({from:UInt32}, 3, 'UTC') - toIntervalDay(31)"
+#define SQL_EARLIEST                                                           \
+	REPEATS_SQL_EARLIEST("toDateTime64({from:UInt32}, 3, 'UTC')")
 
 void clicks_sql_put_once(struct buf *sql, const struct question *q,
 			 bool of_link)

@@ -15,8 +15,7 @@
 
 #define SQL_MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
 #define SQL_IN_RANGE "ts >= " SQL_MS("from") " AND ts < " SQL_MS("to") " "
-/* Of rows that were moved to other times. */
-#define SQL_EARLIEST SQL_MS("from") " - toIntervalDay(31)"
+#define SQL_EARLIEST REPEATS_SQL_EARLIEST(SQL_MS("from"))
 
 void export_reader_release(struct export_reader *r)
 {
@@ -24,8 +23,8 @@ void export_reader_release(struct export_reader *r)
 	free(r->query);
 }
 
-/* Its rows are all there, but where an event was sent twice both may be clicks
- * until its hour is settled, which is soon. */
+/* The range has all of its rows, but both rows of an event that was sent twice
+ * may be clicks until its hour is settled, which is soon. */
 static int check_repeats(const struct export_range *range, struct call *call,
 			 struct error *err)
 {

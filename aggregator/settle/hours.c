@@ -15,7 +15,8 @@
  * of many more clicks, the groups fit no cache. */
 #define ROWS_AT_ONCE 1500000
 
-/* So often at most while events turn up that were sent twice. */
+/* An hour is computed so often at most while events turn up that were sent
+ * twice. */
 #define TRIES_MAX 8
 
 /* At most so many hours are compared and published together. */
@@ -581,8 +582,8 @@ static int settle(struct work *w, int64_t until, struct settle_count *ret,
 	return again ? set_unsettled(err) : publish_kept(w, ret, err);
 }
 
-/* What one hour is settled from: what arrived, or all of its rows, where that
- * cannot be.  Returns 1, 0 or -1. */
+/* Plans what one hour is settled from: what arrived (1), or all of its rows,
+ * where that cannot be (0); -1: failed. */
 static int plan(struct work *w, struct open_hours *open, struct error *err)
 {
 	struct hour *h = &w->items[0];

@@ -36,6 +36,10 @@
 	"toDateTime(intDiv(toUnixTimestamp(ts), 86400) * 86400, 'UTC') "       \
 	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
 
+/* SQL: how early the rows of a range that begins at `from` can lie, when their
+ * collector moved them to other times. */
+#define REPEATS_SQL_EARLIEST(from) from " - toIntervalDay(31)"
+
 #define REPEATS_SQL_OF(what, scope)                                            \
 	"(SELECT " what " FROM clicks WHERE " REPEATS_SQL_MARKED "AND " scope
 

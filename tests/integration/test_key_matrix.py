@@ -79,20 +79,25 @@ class World:
 # Each is called with the world and a key, and returns what KEYS says: the links that it
 # finds, or the status by which it is refused all of them.
 
+def links_found(paths, status_of):
+    """Each link by itself; status_of(path, method) asks for it."""
+    found, refused = set(), set()
+    for link in LINKS:
+        statuses = {status_of(path.format(link=link), method)
+                    for path in paths for method in ("GET", "HEAD")}
+        assert len(statuses) == 1, (link, statuses)
+        if statuses == {200}:
+            found.add(link)
+        else:
+            refused |= statuses
+    # What is not seen is not there.
+    assert not found or refused <= {404}
+    return found if found or refused == {404} else refused.pop()
+
+
 def one_by_one(*paths):
     def ask(world, key):
-        found, refused = set(), set()
-        for link in LINKS:
-            statuses = {world.get(path.format(link=link), key, method)[0]
-                        for path in paths for method in ("GET", "HEAD")}
-            assert len(statuses) == 1, (link, statuses)
-            if statuses == {200}:
-                found.add(link)
-            else:
-                refused |= statuses
-        # What is not seen is not there.
-        assert not found or refused <= {404}
-        return found if found or refused == {404} else refused.pop()
+        return links_found(paths, lambda path, method: world.get(path, key, method)[0])
     return ask
 
 
@@ -255,17 +260,8 @@ def changed(method, status, fields=None, headers=None):
 def read(*paths):
     """As the allocator answers it: 404 for what is not there for the key."""
     def ask(world, key):
-        found, refused = set(), set()
-        for link in LINKS:
-            statuses = {world.api.call(method, path.format(link=link), key).status_code
-                        for path in paths for method in ("GET", "HEAD")}
-            assert len(statuses) == 1, (link, statuses)
-            if statuses == {200}:
-                found.add(link)
-            else:
-                refused |= statuses
-        assert not found or refused <= {404}
-        return found if found or refused == {404} else refused.pop()
+        return links_found(
+            paths, lambda path, method: world.api.call(method, path, key).status_code)
     return ask
 
 
