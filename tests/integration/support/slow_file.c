@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PAUSE_US = 10000 };
+enum {
+	PAUSE_US = 10000
+};
 
 static int is_slow(int fd)
 {
