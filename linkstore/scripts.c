@@ -48,6 +48,11 @@ static const char key_retire[] =
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/key_retire.lua.inc"
 ;
+static const char confirm[] =
+	WHEN_FULL
+#include "linkstore/scripts/lib_check.lua.inc"
+#include "linkstore/scripts/confirm.lua.inc"
+;
 static const char hand_back[] =
 	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
@@ -243,6 +248,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_RAISE_CURSOR] = raise_cursor,
 		[SCRIPT_KEY_READ] = key_read,
 		[SCRIPT_KEY_RETIRE] = key_retire,
+		[SCRIPT_CONFIRM] = confirm,
 		[SCRIPT_HAND_BACK] = hand_back,
 		[SCRIPT_LOCK_TAKE] = lock_take,
 		[SCRIPT_LOCK] = lock,

@@ -10,7 +10,8 @@
 --
 -- Of the pool nothing is rewritten at that moment, when all programs wait: the
 -- record says what is to be done with its members as they are taken.
---   moves    scripts that moved blocks, a grant for each block it granted
+--   moves    scripts that moved blocks or confirmed that they were opened, a grant
+--            for each block it granted
 --   highest  generation granted
 --   floor    nothing of the pool is granted under a lower generation
 --   waits    times; a member with a score up to one may have been granted

@@ -172,23 +172,37 @@ int grant_blocks_async(struct redis_async *redis,
 static void build_confirm(struct command *c, const struct link_space *space,
 			  const struct block_range *blocks)
 {
-	command_plain(c, "ZREMRANGEBYSCORE");
+	command_script(c, space, SCRIPT_CONFIRM);
+	command_space_key(c, "space:", space);
 	command_space_key(c, "unopened:", space);
 	command_number(c, blocks->first);
 	command_number(c, blocks->last);
 }
 
-static int parse_confirm(const redisReply *reply, const void *about,
-			 void *no_value, struct error *err)
+/* Notes how often blocks have moved.  0: `none` says why. */
+static int note_moves(const redisReply *reply, const struct link_space *space,
+		      const char *script, const char *none, struct error *err)
 {
-	(void)reply;
-	(void)about;
-	(void)no_value;
-	(void)err;
+	if (reply->type != REDIS_REPLY_INTEGER)
+		return reply_malformed(script, err);
+	if (reply->integer == 0)
+		return error_set(err, ERROR_NOTFOUND, "space %s: %s",
+				 space->name, none);
+	linkstore_note_high_water(
+		space, &(struct high_water){.moves = (uint64_t)reply->integer});
 	return 0;
 }
 
+static int parse_confirm(const redisReply *reply, const void *about,
+			 void *no_value, struct error *err)
+{
+	(void)no_value;
+	return note_moves(reply, *(const struct link_space *const *)about,
+			  "confirm", "Redis has no record of it", err);
+}
+
 static const struct call_type confirm_call = {
+	.about_size = sizeof(const struct link_space *),
 	.parse = parse_confirm,
 	.deliver = call_deliver_done,
 };
@@ -201,7 +215,7 @@ int grant_confirm_async(struct redis_async *redis,
 	struct command c;
 
 	build_confirm(&c, space, blocks);
-	return call_send(&c, redis, &confirm_call, NULL, (call_fn *)fn, arg,
+	return call_send(&c, redis, &confirm_call, &space, (call_fn *)fn, arg,
 			 err);
 }
 
@@ -229,20 +243,12 @@ static void build_hand_back(struct command *c, const struct link_space *space,
 static int parse_hand_back(const redisReply *reply, const void *about,
 			   void *no_value, struct error *err)
 {
-	const struct link_space *space =
-		*(const struct link_space *const *)about;
-
 	(void)no_value;
-	if (reply->type != REDIS_REPLY_INTEGER)
-		return reply_malformed("hand_back", err);
-	if (reply->integer == 0)
-		return error_set(err, ERROR_NOTFOUND,
-				 "space %s: the range to hand back is no "
-				 "longer issued as it was granted",
-				 space->name);
-	linkstore_note_high_water(
-		space, &(struct high_water){.moves = (uint64_t)reply->integer});
-	return 0;
+	return note_moves(reply, *(const struct link_space *const *)about,
+			  "hand_back",
+			  "the range to hand back is no longer issued as it "
+			  "was granted",
+			  err);
 }
 
 static const struct call_type hand_back_call = {

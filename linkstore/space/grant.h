@@ -62,7 +62,10 @@ typedef void grant_done_fn(void *arg, const struct error *err);
  * opened, by which the reclaimer knows, when a holder has died before it opened
  * them, that they hold no link.  So no link may be stored in a block before
  * this was answered, and it is sent only once the opens have been: Redis
- * carries it out when the opens in front of it have failed.
+ * carries it out when the opens in front of it have failed.  How often blocks
+ * have moved then is noted (linkstore_note_high_water): a Redis that goes back
+ * to before, and has the marks again, is noticed by that.  ERROR_NOTFOUND: Redis
+ * has no record of the space.
  */
 int grant_confirm_async(struct redis_async *redis,
 			const struct link_space *space,

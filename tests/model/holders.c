@@ -143,9 +143,12 @@ static void confirm(struct holders *h, const struct held *held)
 	struct world *w = h->world;
 	const struct block_range only = {held->block.number, held->block.number,
 					 held->block.generation};
+	struct high_water seen;
 
 	if (await_confirm(w->await, held->block.space, &only, &w->err))
 		world_broken(w, "%s", w->err.text);
+	seen = linkstore_noted_high_water(held->block.space);
+	high_water_raise(&h->witness[held->space], &seen);
 }
 
 static void open_held(struct holders *h, struct holder *holder,
@@ -176,12 +179,29 @@ void holders_open(struct holders *h)
 		open_held(h, holder, held);
 }
 
+/* An answer that was lost: the very same again counts once.  A link that has
+ * ended meanwhile, since this machine is busy, has another life. */
+static void send_again(struct holders *h, struct held *held, struct life *life,
+		       const Shortloop__Link *link, int64_t ends)
+{
+	struct world *w = h->world;
+	bool firm = is_firm(h, held);
+	int64_t later;
+
+	if (await_create(w->await, &held->block, life->target.code, link, 0,
+			 &later, &w->err) == 0)
+		lives_prolonged(h->lives, life, ends, later);
+	else if (firm && is_firm(h, held))
+		broken(h, held, "no second try");
+}
+
 static void send_link(struct holders *h, struct held *held,
 		      const struct link_target *target,
 		      const Shortloop__Link *link, struct holder *holder)
 {
 	struct world *w = h->world;
 	struct span when = {.before = clock_real_ms()};
+	struct life *life;
 	int64_t ends;
 	bool firm;
 
@@ -194,13 +214,9 @@ static void send_link(struct holders *h, struct held *held,
 	}
 	when.after = clock_real_ms();
 	firm = is_firm(h, held);
-	lives_created(h->lives, target, link, ends, when, firm);
-	/* An answer that was lost: the very same again counts once. */
-	if (rng_chance(&w->rng, 10) &&
-	    await_create(w->await, &held->block, target->code, link, 0, &ends,
-			 &w->err) &&
-	    firm && is_firm(h, held))
-		broken(h, held, "no second try");
+	life = lives_created(h->lives, target, link, ends, when, firm);
+	if (rng_chance(&w->rng, 10))
+		send_again(h, held, life, link, ends);
 }
 
 static void create_in(struct holders *h, struct holder *holder,

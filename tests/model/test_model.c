@@ -114,13 +114,14 @@ static void come_back(struct history *h, bool same_run_id)
 }
 
 /* What is told to Redis in these few steps it forgets: less than the gap, the
- * hold and the quarantine cover. */
+ * hold and the quarantine cover.  Often no grant is among it. */
 static void forget(struct history *h)
 {
 	struct world *w = &h->world;
 	/* A virtual machine goes back to a snapshot, a backup is taken over by
 	 * REPLICAOF: nothing but what was seen tells, exactly and at once. */
 	bool same_run_id = rng_chance(&w->rng, 50);
+	uint64_t gaps = rng_chance(&w->rng, 70) ? same_run_id ? 4 : 1 : 0;
 	unsigned steps = rng_below(&w->rng, same_run_id ? 120 : 40);
 	int64_t end;
 
@@ -131,8 +132,7 @@ static void forget(struct history *h)
 	world_say(w, "what Redis is told from here on it forgets");
 	h->remembering = true;
 	for (size_t i = 0; i < WORLD_SPACES; i++)
-		h->holders.budget[i] =
-			world_space(w, i)->safety_gap * (same_run_id ? 4 : 1);
+		h->holders.budget[i] = world_space(w, i)->safety_gap * gaps;
 	while (steps-- && clock_real_ms() < end)
 		step(h);
 	h->remembering = false;

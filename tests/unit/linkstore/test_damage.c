@@ -40,6 +40,7 @@ static const struct script_call {
 	{SCRIPT_LOCK, "lock:{s5}", "mine 1000"},
 	{SCRIPT_DUE, "issued:{s5}", "0 0 10 0 "},
 	{SCRIPT_UNOPENED, "space:{s5} unopened:{s5}", "0 0 1:1"},
+	{SCRIPT_CONFIRM, "space:{s5} unopened:{s5}", "1 1"},
 	{SCRIPT_SETTLE, "lock:{s5} " SPACE,
 	 "mine 10000 0 0 0 " KNOWS " 150 1 1-5:1 P~1~2~2 K~3~4~1~9000 "
 	 "L~5~5~1"},

@@ -10,6 +10,7 @@
 #include "linkstore/space/raise_cursor.h"
 #include "linkstore/space/repair.h"
 #include "linkstore/space/space_gaps.h"
+#include "linkstore/space/unopened.h"
 #include "linkstore/target.h"
 
 static struct grant take(struct fixture *f, unsigned blocks)
@@ -535,6 +536,50 @@ static void what_was_marked_as_not_opened_is_not_believed_again(void **state)
 			 0);
 }
 
+/* Nothing was granted since Redis was as it is again, and its run_id is the
+ * same: the block has its mark again, and links without an end were answered.
+ */
+static void a_mark_that_is_back_is_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t generation = 1;
+	struct link_block block;
+	bool unopened = false;
+	struct grant g;
+	int64_t end;
+
+	must(f, try_grant(f, f->never, 1, 0, &g));
+	block = block_of(f, &g, f->never);
+	redis_server_snapshot(&f->server);
+	must(f, await_open(f->await, &block, &end, &f->err));
+	must(f, await_confirm(f->await, f->space, &g.ranges[0], &f->err));
+	redis_server_go_back(&f->server);
+	must(f, reclaim_unopened(f->server.redis, f->space, &block.number,
+				 &generation, 1, &unopened, &f->err));
+	assert_false(unopened);
+	must(f, space_raise_cursor(
+			f->server.redis, f->space,
+			&(struct high_water){
+				.moves = linkstore_noted_high_water(f->space)
+						 .moves},
+			&f->err));
+	assert_int_equal(forgot(f), 1);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
+			 0);
+}
+
+static void a_space_without_a_record_confirms_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g = take(f, 1);
+
+	redis_server_number(&f->server, "DEL space:{s5}");
+	must_fail(f, await_confirm(f->await, f->space, &g.ranges[0], &f->err),
+		  ERROR_NOTFOUND);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS space:{s5}"),
+			 0);
+}
+
 /* --- the pool, afterwards ---------------------------------------------------
  */
 
@@ -657,6 +702,8 @@ int main(void)
 		TEST(what_is_moved_by_a_run_or_by_hand_counts),
 		TEST(noticing_that_redis_forgot_counts),
 		TEST(what_was_marked_as_not_opened_is_not_believed_again),
+		TEST(a_mark_that_is_back_is_not_believed),
+		TEST(a_space_without_a_record_confirms_nothing),
 		TEST(each_time_that_redis_forgets_is_a_generation_more),
 		TEST(what_is_pooled_after_it_keeps_its_generation),
 		TEST(noticing_does_not_walk_the_pool),
