@@ -1,9 +1,10 @@
 -- Promise 4.  All links of one block in one loop turn: the block must be open
 -- and mine, its end is raised above every link's, and a live link is never
 -- overwritten.  A link there with the same link_id (the first nine bytes of the
--- record) is my own earlier try.  A link whose deadline has passed is not
--- stored: its plan may be another's by now.  Links end at a time, not after
--- one: the clock goes on while a script runs, the block's end does not.
+-- record) is my own earlier try, and lives as long as is replied now.  A link
+-- whose deadline has passed is not stored: its plan may be another's by now.
+-- Links end at a time, not after one: the clock goes on while a script runs, the
+-- block's end does not.
 -- KEYS marker link...
 -- ARGV generation holder ttl|never record... [deadline (0: none)...]
 -- Replies expires (0: never), then of each link 1 stored, 2 it was there, 0
@@ -38,6 +39,9 @@ for i = 2, #KEYS do
   -- What is no text is another's: pcall, since a link before it may be stored.
   elseif redis.pcall('GETRANGE', KEYS[i], 0, 8) == string.sub(record, 1, 9) then
     reply[i] = 2
+    if ttl ~= math.huge then
+      redis.call('PEXPIREAT', KEYS[i], time_text(expires), 'GT')
+    end
   else
     reply[i] = 0
   end

@@ -41,6 +41,11 @@ const struct mutation mutations[] = {
 	 .covered = "a block for ever, reused, forgotten to have been opened, "
 		    "and then in use again: noticed once in some sixty "
 		    "histories"},
+	{.name = "confirm-counts-nothing",
+	 .from = "return redis.call('HINCRBY', KEYS[1], 'moves', 1)",
+	 .to = "return 1",
+	 .covered = "a block for ever, opened in what was forgotten, and no "
+		    "grant with it: noticed once in some thousand histories"},
 	{.name = "grant-leaves-the-pool-as-it-was",
 	 .from = "redis.call('ZREM', k.pool, member)",
 	 .to = ""},

@@ -186,10 +186,25 @@ static void the_same_link_sent_again_is_a_success(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
-	int64_t expires;
+	int64_t expires, later;
+	struct link_target t;
+	char words[192];
 
+	linkstore_code(f->space, block.number, 7, &t);
+	snprintf(words, sizeof(words), "PEXPIRETIME l:{s5:%d}:%s", (int)t.block,
+		 t.code);
 	must(f, create(f, &block, 7, "https://a.example/", &expires));
-	must(f, create(f, &block, 7, "https://a.example/", &expires));
+	sleep_ms(2);
+	must(f, create(f, &block, 7, "https://a.example/", &later));
+	/* It lives as long as the later answer says. */
+	assert_true(later > expires);
+	assert_int_equal(redis_server_number(&f->server, words), later);
+	/* One that does not end meanwhile, as a blocked one, still does not. */
+	snprintf(words, sizeof(words), "PERSIST l:{s5:%d}:%s", (int)t.block,
+		 t.code);
+	redis_server_number(&f->server, words);
+	must(f, create(f, &block, 7, "https://a.example/", &later));
+	assert_int_equal(pttl(f, &t), -1);
 }
 
 static void a_live_link_is_never_overwritten(void **state)
