@@ -18,6 +18,7 @@ static const char space_create[] =
 #include "linkstore/scripts/space_create.lua.inc"
 ;
 static const char space_read[] =
+#include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/space_read.lua.inc"
 ;
 static const char grant[] =

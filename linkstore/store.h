@@ -13,6 +13,8 @@ struct noted_cursor {
 	_Atomic uint64_t gap;	  /* the widest noted */
 	_Atomic uint64_t moves;	  /* as in struct high_water */
 	_Atomic uint64_t generation;
+	_Atomic int64_t
+		clock; /* Redis' beyond boottime, ms; 0: not known yet */
 	_Atomic unsigned missing_keys;	    /* bit v: version v */
 	_Atomic unsigned missing_keys_used; /* the same, of codes made */
 	_Atomic int hash_codes; /* url_code_method + 1; 0: not known yet */

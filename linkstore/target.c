@@ -15,7 +15,7 @@
  * granted in a minute. */
 #define CURSOR_FRESH CLOCK_MINUTE
 
-/* By how much the clock of who made a snowflake may be ahead of ours. */
+/* By how much the clock of who made a snowflake may be ahead of Redis'. */
 #define CLOCK_MARGIN CLOCK_MINUTE
 
 static void set_code(struct link_target *target, const char *code, size_t len)
@@ -68,6 +68,12 @@ static bool locate_sequence(const struct link_space *space, const char *code,
 	return !was_never_issued(space, target->block);
 }
 
+/* By this host's clock or by Redis': one that went back refuses nothing. */
+static bool is_past(const struct link_space *space, int64_t ms)
+{
+	return ms <= clock_real_ms() || ms <= linkstore_now_ms(space);
+}
+
 static bool locate_snowflake(const struct link_space *space, const char *code,
 			     size_t len, struct link_target *target)
 {
@@ -75,7 +81,7 @@ static bool locate_snowflake(const struct link_space *space, const char *code,
 
 	return snowflake_codes_decode(space->snowflakes, code, len, &target->id,
 				      &made, &target->version) &&
-	       made <= clock_real_ms() + CLOCK_MARGIN;
+	       is_past(space, made - CLOCK_MARGIN);
 }
 
 /* How the codes are made may not be known yet: then it is for Redis to say. */
@@ -312,6 +318,22 @@ struct high_water linkstore_noted_high_water(const struct link_space *space)
 void linkstore_note_gap(const struct link_space *space, uint64_t gap)
 {
 	raise_to(&space->store->cursors[space->index].gap, gap);
+}
+
+void linkstore_note_clock(const struct link_space *space, int64_t redis_ms)
+{
+	atomic_store_explicit(&space->store->cursors[space->index].clock,
+			      redis_ms - clock_boottime_ms(),
+			      memory_order_relaxed);
+}
+
+int64_t linkstore_now_ms(const struct link_space *space)
+{
+	int64_t clock =
+		atomic_load_explicit(&space->store->cursors[space->index].clock,
+				     memory_order_relaxed);
+
+	return clock ? clock_boottime_ms() + clock : clock_real_ms();
 }
 
 /* --- what the record says ------------------------------------------------- */

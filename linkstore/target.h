@@ -87,6 +87,18 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor,
 			   int64_t asked);
 
+/* Tells the store that it is `redis_ms` by Redis' clock now (ms since 1970).
+ * From any thread. */
+void linkstore_note_clock(const struct link_space *space, int64_t redis_ms);
+
+/*
+ * Redis' clock in ms since 1970: what was noted last and the time since, by a
+ * clock that only goes on.  Never ahead of Redis, and behind by as long as an
+ * answer took to come; this host's own wall clock until one was noted.  By it
+ * links begin and end, as their records do: a host's own clock may be anything.
+ */
+int64_t linkstore_now_ms(const struct link_space *space);
+
 /* The same of cursor, moves and generation, of no certain time; what is lower
  * is passed over. */
 void linkstore_note_high_water(const struct link_space *space,

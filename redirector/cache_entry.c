@@ -74,17 +74,6 @@ static void set_times(const struct cache_entry_builder *b,
 		least(entry->fresh_until, next_renewal(b, asked, answer));
 }
 
-/* Ms until it may be visited; 0: it may. */
-static int64_t ms_to_wait(const struct link_answer *answer)
-{
-	int64_t now = clock_real_ms();
-	uint64_t start = answer->link ? answer->link->not_before_ms : 0;
-
-	if (answer->outcome != LINK_OUTCOME_REDIRECT || start <= (uint64_t)now)
-		return 0;
-	return start < INT64_MAX / 2 ? (int64_t)start - now : INT64_MAX / 2;
-}
-
 /* --- bytes -----------------------------------------------------------------
  */
 
@@ -195,7 +184,7 @@ int cache_entry_build(struct cache_entry_builder *b,
 		      struct error *err)
 {
 	struct http_slice code = link_target_code(target);
-	int64_t wait = ms_to_wait(answer);
+	int64_t wait = answer->begins_in;
 	const Shortloop__Link *link = wait ? NULL : answer->link;
 	struct cached_link entry = {
 		.outcome = wait ? LINK_OUTCOME_UNKNOWN : answer->outcome,
@@ -210,7 +199,7 @@ int cache_entry_build(struct cache_entry_builder *b,
 	if (wait)
 		end_at(&entry,
 		       least(asked + b->times.negative_ttl, now + wait));
-	if (entry.outcome == LINK_OUTCOME_REDIRECT &&
+	if (link && entry.outcome == LINK_OUTCOME_REDIRECT &&
 	    build_redirect(b, target, answer, &entry, err) < 0)
 		return -1;
 	*ret_entry = entry;

@@ -3,7 +3,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "redirector/deadlines.h"
 #include "redirector/link_cache.h"
 #include "redirector/recent_changes.h"
@@ -314,10 +313,9 @@ static void go_on(struct link_source *s)
 /* That nothing is there, or no more, or not yet, is not for it to say. */
 static bool is_live(const struct link_answer *answer)
 {
-	if (!answer->link || (answer->outcome != LINK_OUTCOME_REDIRECT &&
-			      answer->outcome != LINK_OUTCOME_BLOCKED))
-		return false;
-	return answer->link->not_before_ms <= (uint64_t)clock_real_ms();
+	return answer->link && !answer->begins_in &&
+	       (answer->outcome == LINK_OUTCOME_REDIRECT ||
+		answer->outcome == LINK_OUTCOME_BLOCKED);
 }
 
 static bool has_changed(const struct question *q,

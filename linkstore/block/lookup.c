@@ -9,7 +9,6 @@
 #include "linkstore/marker.h"
 #include "linkstore/target.h"
 
-/* Redis' clock is not asked for; ours decides only between 404 and 410. */
 static bool may_have_expired(const struct link_target *target,
 			     const struct link_marker *m)
 {
@@ -23,14 +22,16 @@ static bool may_have_expired(const struct link_target *target,
 	ttl = class ? class->ttl : 0;
 	if (!class && duration_parse(m->class_name, &ttl, &ignored))
 		return true;
-	return ttl != DURATION_NEVER && clock_real_ms() >= m->opened + ttl;
+	return ttl != DURATION_NEVER &&
+	       linkstore_now_ms(target->space) >= m->opened + ttl;
 }
 
 /*
  * Whose was the code?  Of the marker's generation, once no code of it is issued
  * any more under that: until then one that was not yet may be of the former
  * generation's, and will be another's.  In the first generation there is no
- * other.  Twice hold_max, since our clock is not Redis'.
+ * other.  Twice hold_max, since what is known of Redis' clock may be of another
+ * node.
  */
 static bool is_of_generation(const struct link_target *target,
 			     const struct link_marker *m)
@@ -38,7 +39,7 @@ static bool is_of_generation(const struct link_target *target,
 	int64_t hold = linkstore_config(target->space->store)->hold_max;
 
 	return !m->open || m->generation == 1 ||
-	       clock_real_ms() - m->opened > 2 * hold;
+	       linkstore_now_ms(target->space) - m->opened > 2 * hold;
 }
 
 static uint64_t former_id(const struct link_target *target,
@@ -71,6 +72,18 @@ static void judge_absence(const struct link_target *target,
 	answer->former_id = former_id(target, &m);
 }
 
+static int64_t ms_until(const struct link_space *space, uint64_t begin)
+{
+	uint64_t now;
+
+	if (!begin)
+		return 0;
+	now = (uint64_t)linkstore_now_ms(space);
+	if (begin <= now)
+		return 0;
+	return begin < INT64_MAX / 2 ? (int64_t)(begin - now) : INT64_MAX / 2;
+}
+
 static void judge_link(const struct link_target *target, Shortloop__Link *link,
 		       int64_t pttl, struct link_answer *answer)
 {
@@ -88,6 +101,8 @@ static void judge_link(const struct link_target *target, Shortloop__Link *link,
 		break;
 	default:
 		answer->outcome = LINK_OUTCOME_REDIRECT;
+		answer->begins_in =
+			ms_until(target->space, link->not_before_ms);
 		answer->renew = answer->ttl_left < below;
 	}
 }

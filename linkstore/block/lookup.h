@@ -30,8 +30,9 @@ struct link_answer {
 	/* LINK_OUTCOME_GONE without a link: the id of the one that the code
 	 * was; 0 where that is not certain. */
 	uint64_t former_id;
-	int64_t ttl_left; /* ms; DURATION_NEVER; 0 without link */
-	bool renew;	  /* this visit ought to call link_renew */
+	int64_t ttl_left;  /* ms; DURATION_NEVER; 0 without link */
+	int64_t begins_in; /* ms until it may be visited; 0: it may */
+	bool renew;	   /* this visit ought to call link_renew */
 };
 
 /* `answer` and its link are valid during the call; NULL when err is not. */

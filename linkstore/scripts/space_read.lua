@@ -1,3 +1,4 @@
--- The space record and its cursor, in one look.
+-- The space record and its cursor, in one look, and this Redis' clock.
 -- KEYS space cursor
-return {redis.call('GET', KEYS[2]), redis.call('HGETALL', KEYS[1])}
+return {redis.call('GET', KEYS[2]), redis.call('HGETALL', KEYS[1]),
+  now_ms()}

@@ -246,8 +246,9 @@ static int identity_check(const redisReply *reply, const struct check *check,
 	const char *has;
 	int64_t cursor;
 
-	if (!reply_is_array(reply, 2) || !reply_is_array(reply->element[1], 0))
+	if (!reply_is_array(reply, 3) || !reply_is_array(reply->element[1], 0))
 		return reply_malformed("space_read", err);
+	linkstore_note_clock(space, reply_number(reply, 2, 0));
 	hash = reply->element[1];
 	if (hash->elements == 0)
 		return error_set(err, ERROR_NOTFOUND,

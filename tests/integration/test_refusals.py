@@ -183,8 +183,7 @@ def test_links_live_by_the_clock_of_redis(space, program, workdir, kafka,
             assert status == 302
             time.sleep(0.2)
         assert 1000 < ttl <= 3000
-        # Which of the two, a redirector tells by its own clock.
-        assert visit(left) in (404, 410)
+        assert visit(left) == 410
         assert reclaimer("run", record=False).status == 0
         pooled = block in space.blocks("pool")
         if not space.redis.exists(key):

@@ -257,6 +257,37 @@ static void a_snowflake_of_the_future_was_not_made(void **state)
 	assert_false(linkstore_locate(f->store, t.code, 11, &t));
 }
 
+/* This host may be behind, or Redis, which allocators go by. */
+static void a_snowflake_is_past_by_either_clock(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = clock_real_ms(), ahead = now + 2 * CLOCK_HOUR;
+	struct link_target t;
+
+	linkstore_note_clock(f->snowflake, ahead);
+	linkstore_snowflake_code(f->snowflake, flake_of(ahead), &t);
+	assert_true(linkstore_locate(f->store, t.code, 11, &t));
+	linkstore_snowflake_code(f->snowflake, flake_of(ahead + 90000), &t);
+	assert_false(linkstore_locate(f->store, t.code, 11, &t));
+	linkstore_note_clock(f->snowflake, now - CLOCK_DAY);
+	linkstore_snowflake_code(f->snowflake, flake_of(now), &t);
+	assert_true(linkstore_locate(f->store, t.code, 11, &t));
+}
+
+/* It goes on with the time since, and of each space it is its own. */
+static void the_clock_is_redis_where_it_was_noted(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = linkstore_now_ms(f->space);
+
+	assert_true(now <= clock_real_ms() &&
+		    now > clock_real_ms() - CLOCK_MINUTE);
+	linkstore_note_clock(f->space, 1000);
+	now = linkstore_now_ms(f->space);
+	assert_true(now >= 1000 && now < CLOCK_MINUTE);
+	assert_true(linkstore_now_ms(f->alias) > CLOCK_DAY);
+}
+
 static void case_makes_another_alias(void **state)
 {
 	struct fixture *f = *state;
@@ -329,6 +360,8 @@ int main(void)
 		PURE_ALL(only_hash_spaces_have_a_way_to_make_hash_codes),
 		PURE_ALL(a_snowflake_code_leads_to_its_id),
 		PURE_ALL(a_snowflake_of_the_future_was_not_made),
+		PURE_ALL(a_snowflake_is_past_by_either_clock),
+		PURE_ALL(the_clock_is_redis_where_it_was_noted),
 		PURE_ALL(case_makes_another_alias),
 		PURE_ALL(an_alias_may_not_be_a_generated_code_to_come),
 		PURE_ALL(a_reserved_word_is_nobodys_alias),
