@@ -86,14 +86,15 @@ def create_topics(config, port):
     from confluent_kafka import KafkaError, KafkaException
     from confluent_kafka.admin import AdminClient, NewTopic
     names = settings.topics(config)
-    # What a batch unpacks to is bounded (docs/collector.md, What is held).
-    packed = {"compression.type": "lz4"}
-    bound = {**packed, "max.message.bytes": "262144"}
-    stamped = {**bound, "message.timestamp.type": "LogAppendTime"}
+    # What a batch unpacks to is bounded, and no sender's clock decides what is taken
+    # and how long it is kept (docs/collector.md).
+    stamped = {"compression.type": "lz4",
+               "message.timestamp.type": "LogAppendTime"}
+    bound = {**stamped, "max.message.bytes": "262144"}
     admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
-    wanted = [NewTopic(names["clicks"], 4, 1, config=stamped),
+    wanted = [NewTopic(names["clicks"], 4, 1, config=bound),
               NewTopic(names["links"], 4, 1, config=bound),
-              NewTopic(names["dlq"], 1, 1, config=packed),
+              NewTopic(names["dlq"], 1, 1, config=stamped),
               NewTopic(names["counters"], 1, 1, config=bound)]
     for name, future in admin.create_topics(wanted).items():
         try:

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/kafka/answers.h"
 #include "common/kafka/reader.h"
@@ -17,6 +18,20 @@ static void warn(struct log *log, const char *topic, const char *remark)
 {
 	log_warn(log, "a topic does not bound what its events unpack to",
 		 log_str("topic", topic), log_str("remark", remark));
+}
+
+static void warn_of_timestamp(struct log *log, const char *topic,
+			      const struct kafka_topic_limits *limits)
+{
+	if (strcmp(limits->timestamp, "LogAppendTime") == 0)
+		return;
+	log_warn(log, "a topic goes by the clocks of those who write to it",
+		 log_str("topic", topic),
+		 log_str("message.timestamp.type", limits->timestamp),
+		 log_str("remark",
+			 "brokers refuse what a host sends whose clock is "
+			 "ahead, and delete early what comes from one that is "
+			 "behind; LogAppendTime is recommended"));
 }
 
 /* The ratio of one topic; 0: none is known. */
@@ -36,6 +51,7 @@ static size_t look(struct kafka_reader *reader, const char *topic,
 		warn(log, topic, text);
 		return 0;
 	}
+	warn_of_timestamp(log, topic, &limits);
 	ratio = kafka_topic_ratio(&limits);
 	worst = ratio ? ratio : GZIP_RATIO;
 	if (!ratio) {

@@ -64,6 +64,9 @@ static int take_limits(rd_kafka_event_t *event, struct kafka_topic_limits *ret,
 		if (!strcmp(name, "compression.type"))
 			snprintf(ret->compression, sizeof(ret->compression),
 				 "%s", value);
+		else if (!strcmp(name, "message.timestamp.type"))
+			snprintf(ret->timestamp, sizeof(ret->timestamp), "%s",
+				 value);
 		else if (!strcmp(name, "max.message.bytes"))
 			ret->max_message = strtoll(value, NULL, 10);
 	}

@@ -37,6 +37,7 @@ int kafka_bound_answers(rd_kafka_conf_t *conf,
 struct kafka_topic_limits {
 	char compression[24]; /* compression.type */
 	int64_t max_message;  /* max.message.bytes: of a batch, packed */
+	char timestamp[24];   /* message.timestamp.type */
 };
 
 /* Waits up to timeout_ms.  Fails where that may not be asked. */

@@ -64,12 +64,21 @@ struct kafka_producer {
 
 /* --- on the delivery thread -------------------------------------------- */
 
+static const char *reason_of(rd_kafka_resp_err_t code)
+{
+	if (code == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP)
+		return "Broker: Invalid timestamp: this host's clock is wrong, "
+		       "and the topic goes by it (message.timestamp.type "
+		       "is not LogAppendTime)";
+	return rd_kafka_err2str(code);
+}
+
 static void describe_failure(struct error *err, const rd_kafka_message_t *m)
 {
 	error_set(err,
 		  m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ? ERROR_INPUT
 								 : ERROR_REMOTE,
-		  "kafka: %s", rd_kafka_err2str(m->err));
+		  "kafka: %s", reason_of(m->err));
 	err->retriable =
 		kafka_certainly_not_stored(m->err, rd_kafka_message_status(m));
 }

@@ -8,14 +8,14 @@ static void only_formats_that_bound_it_have_a_ratio(void **state)
 		struct kafka_topic_limits limits;
 		size_t ratio;
 	} cases[] = {
-		{{"lz4", 262144}, 255},
-		{{"snappy", 1}, 22},
-		{{"uncompressed", 1}, 1},
-		{{"producer", 1048588}, 0},
-		{{"zstd", 1}, 0},
-		{{"gzip", 1}, 0},
-		{{"", 0}, 0},
-		{{"of days to come", 1}, 0},
+		{{"lz4", 262144, ""}, 255},
+		{{"snappy", 1, ""}, 22},
+		{{"uncompressed", 1, ""}, 1},
+		{{"producer", 1048588, ""}, 0},
+		{{"zstd", 1, ""}, 0},
+		{{"gzip", 1, ""}, 0},
+		{{"", 0, ""}, 0},
+		{{"of days to come", 1, ""}, 0},
 	};
 
 	(void)state;
