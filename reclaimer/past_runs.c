@@ -8,6 +8,7 @@
 
 #include "common/clickhouse/rowbinary.h"
 #include "common/clickhouse/rows.h"
+#include "common/clock.h"
 #include "common/host_name.h"
 
 static const char insert_query[] =
@@ -26,12 +27,14 @@ static void put_text(struct buf *rows, const char *text)
 	rowbinary_string(rows, text, strlen(text));
 }
 
-static void put_row(struct buf *rows, const struct run_result *r,
+/* `ahead`: ms by which the table's clock is ahead of this host's. */
+static void put_row(struct buf *rows, const struct run_result *r, int64_t ahead,
 		    const char *host)
 {
 	put_text(rows, r->space);
-	rowbinary_i64(rows, r->started); /* DateTime64(3): ms since 1970 */
-	rowbinary_i64(rows, r->finished);
+	/* DateTime64(3): ms since 1970 */
+	rowbinary_i64(rows, r->started + ahead);
+	rowbinary_i64(rows, r->finished + ahead);
 	rowbinary_u64(rows, r->tally.scanned);
 	rowbinary_u64(rows, r->tally.freed);
 	rowbinary_u64(rows, r->tally.live);
@@ -68,13 +71,16 @@ int past_runs_write(const struct clickhouse_config *config,
 		{"async_insert", "0"},
 		{0},
 	};
+	int64_t ahead;
 	int status = -1;
 
-	if (!ch || make_token(token, err) < 0)
+	if (!ch || make_token(token, err) < 0 ||
+	    clickhouse_now(ch, &ahead, err) < 0)
 		goto out;
+	ahead -= clock_real_ms();
 	host_name(host, sizeof(host), "");
 	for (size_t i = 0; i < count; i++)
-		put_row(&rows, &results[i], host);
+		put_row(&rows, &results[i], ahead, host);
 	if (rows.failed) {
 		error_set_nomem(err);
 		goto out;

@@ -140,6 +140,7 @@ struct run_command {
 	const struct options *options;
 	struct linkstore *store;
 	struct redis *redis;
+	struct clock_check clock;
 	struct health_check *redis_health;
 	struct run_metrics metrics;
 	struct progress progress;
@@ -259,6 +260,7 @@ static void run_space(struct run_command *run, const struct link_space *space,
 	const struct space_run job = {
 		.settings = &run->config->reclaimer,
 		.redis = run->redis,
+		.clock = &run->clock,
 		.space = space,
 		.span = {run->options->from, run->options->until},
 		.dry_run = run->options->dry_run,
@@ -393,6 +395,9 @@ static int prepare(struct run_command *run, struct error *err)
 		error_set_nomem(err);
 		return -1;
 	}
+	run->clock.log = app_log(run->app);
+	if (config->reclaimer.record)
+		run->clock.clickhouse = &config->clickhouse;
 	run->redis_health = health_register(app_health(run->app), "redis");
 	register_metrics(&run->metrics, app_metrics(run->app),
 			 &config->reclaimer);

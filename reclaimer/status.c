@@ -15,6 +15,7 @@
 #include "linkstore/space/safety_check.h"
 #include "reclaimer/past_runs.h"
 #include "reclaimer/session.h"
+#include "reclaimer/space/clock_check.h"
 
 #define PAST_RUNS_MAX  5
 #define OUT_RANGES_MAX 50
@@ -315,10 +316,15 @@ static int ask_space(const struct session *session,
 		     const struct link_space *space, struct space_status *s,
 		     struct error *err)
 {
+	struct clock_check clock = {.log = app_log(session->app)};
 	struct redis *redis = session->redis;
+	int64_t redis_ms;
 
 	s->space = space->name;
-	if (space_safety_check(redis, space, &s->reason) < 0) {
+	if (session->config->reclaimer.record)
+		clock.clickhouse = &session->config->clickhouse;
+	if (space_safety_check(redis, space, &redis_ms, &s->reason) < 0 ||
+	    clock_check_look(&clock, redis_ms, &s->reason) < 0) {
 		s->refused = true;
 		if (!is_state(&s->reason)) {
 			*err = s->reason;

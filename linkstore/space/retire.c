@@ -414,7 +414,7 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 	/* A Redis that forgot is seen to first: it says which blocks may have
 	 * been granted, and for which versions. */
 	if (check_version(space, version, err) ||
-	    space_safety_check(redis, space, err) ||
+	    space_safety_check(redis, space, NULL, err) ||
 	    space_raise_cursor(redis, space, &high_water, err) ||
 	    read_key(&r, err) ||
 	    reclaim_lock_take(redis, space, LOCK_TTL, &r.lock, err))

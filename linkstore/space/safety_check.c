@@ -83,8 +83,17 @@ static int ask(struct redis *redis, struct command *c, redisReply **ret_reply,
 	return status;
 }
 
+static int64_t clock_of(const char *info)
+{
+	const char *value;
+
+	return info_value(info, "server_time_usec", &value)
+		       ? strtoll(value, NULL, 10) / 1000
+		       : 0;
+}
+
 int space_safety_check(struct redis *redis, const struct link_space *space,
-		       struct error *err)
+		       int64_t *ret_redis_ms, struct error *err)
 {
 	redisReply *info = NULL, *record = NULL, *cursor = NULL;
 	uint64_t evicted = 0;
@@ -107,10 +116,13 @@ int space_safety_check(struct redis *redis, const struct link_space *space,
 		goto out;
 	if (check_record(record, cursor, space, &evicted, err))
 		goto out;
-	if (info->type != REDIS_REPLY_STRING)
+	if (info->type != REDIS_REPLY_STRING) {
 		reply_malformed("INFO", err);
-	else
-		status = check_info(info->str, space, evicted, err);
+		goto out;
+	}
+	if (ret_redis_ms)
+		*ret_redis_ms = clock_of(info->str);
+	status = check_info(info->str, space, evicted, err);
 out:
 	if (info)
 		freeReplyObject(info);

@@ -58,14 +58,17 @@ static int check_lost_in_chunk(struct run *r, struct error *err)
 	return -1;
 }
 
-/* Redis may start to evict, or lose the space, in the middle of a run. */
+/* Redis may start to evict, lose the space, or have its clock set in the middle
+ * of a run. */
 static int check_safety(struct run *r, struct error *err)
 {
-	int64_t now = clock_monotonic_ms();
+	int64_t now = clock_monotonic_ms(), redis_ms;
 
 	if (r->safety_checked && now - r->safety_checked < SAFETY_CHECK_HOLDS)
 		return 0;
-	if (space_safety_check(r->run->redis, r->run->space, err) < 0)
+	if (space_safety_check(r->run->redis, r->run->space, &redis_ms, err) <
+		    0 ||
+	    clock_check_look(r->run->clock, redis_ms, err) < 0)
 		return -1;
 	r->safety_checked = now;
 	return 0;

@@ -12,12 +12,14 @@
 #include "common/redis/redis.h"
 #include "linkstore/linkstore.h"
 #include "reclaimer/reclaimer_config.h"
+#include "reclaimer/space/clock_check.h"
 #include "reclaimer/space/due_feed.h"
 #include "reclaimer/space/tally.h"
 
 struct space_run {
 	const struct reclaimer_settings *settings;
 	struct redis *redis;
+	struct clock_check *clock;
 	const struct link_space *space;
 	struct due_span span;
 	bool dry_run;

@@ -356,7 +356,7 @@ static int check_safety(const struct verify *v, struct survey *s,
 	struct finding f = {.trouble = TROUBLE_EVICTS};
 	struct error why;
 
-	if (space_safety_check(s->redis, s->space, &why) == 0)
+	if (space_safety_check(s->redis, s->space, NULL, &why) == 0)
 		return 0;
 	if (why.code != ERROR_UNSAFE || v->session.options.repair) {
 		*err = why;

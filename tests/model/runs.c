@@ -68,6 +68,7 @@ static void begin(struct runs *r, struct one_run *one, size_t space)
 	one->settings = some_settings(&w->rng);
 	one->run = (struct space_run){
 		.settings = &one->settings,
+		.clock = &one->clock,
 		.redis = redis_new(&one->redis_config,
 				   linkstore_scripts(w->runs_store), &w->err),
 		.space = linkstore_space(w->runs_store, space),

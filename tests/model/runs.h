@@ -22,6 +22,7 @@ struct one_run {
 	char address[96]; /* of the stepper */
 	struct redis_config redis_config;
 	struct reclaimer_settings settings;
+	struct clock_check clock;
 	struct space_run run;
 	struct tally tally;
 	bool interrupted;

@@ -226,7 +226,7 @@ static void a_sound_redis_is_believed(void **state)
 {
 	struct fixture *f = *state;
 
-	must(f, space_safety_check(f->server.redis, f->space, &f->err));
+	must(f, space_safety_check(f->server.redis, f->space, NULL, &f->err));
 }
 
 static void a_policy_that_may_evict_is_refused(void **state)
@@ -235,7 +235,8 @@ static void a_policy_that_may_evict_is_refused(void **state)
 
 	freeReplyObject(redis_server_ask(
 		&f->server, "CONFIG SET maxmemory-policy volatile-lru"));
-	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
+	must_fail(f,
+		  space_safety_check(f->server.redis, f->space, NULL, &f->err),
 		  ERROR_UNSAFE);
 }
 
@@ -262,11 +263,12 @@ static void evicted_keys_are_refused_until_they_are_noted(void **state)
 	struct fixture *f = *state;
 
 	evict_a_key(f);
-	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
+	must_fail(f,
+		  space_safety_check(f->server.redis, f->space, NULL, &f->err),
 		  ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "evicted 1 keys"));
 	redis_server_number(&f->server, "HSET space:{s5} evicted_keys 1");
-	must(f, space_safety_check(f->server.redis, f->space, &f->err));
+	must(f, space_safety_check(f->server.redis, f->space, NULL, &f->err));
 }
 
 static void evictions_of_before_a_restart_do_not_excuse_later_ones(void **state)
@@ -275,11 +277,12 @@ static void evictions_of_before_a_restart_do_not_excuse_later_ones(void **state)
 
 	evict_a_key(f);
 	redis_server_number(&f->server, "HSET space:{s5} evicted_keys 7");
-	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
+	must_fail(f,
+		  space_safety_check(f->server.redis, f->space, NULL, &f->err),
 		  ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "evicted_keys 1"));
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG RESETSTAT"));
-	must(f, space_safety_check(f->server.redis, f->space, &f->err));
+	must(f, space_safety_check(f->server.redis, f->space, NULL, &f->err));
 }
 
 static void a_space_record_that_is_gone_is_refused(void **state)
@@ -287,7 +290,8 @@ static void a_space_record_that_is_gone_is_refused(void **state)
 	struct fixture *f = *state;
 
 	redis_server_number(&f->server, "DEL space:{s5}");
-	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
+	must_fail(f,
+		  space_safety_check(f->server.redis, f->space, NULL, &f->err),
 		  ERROR_UNSAFE);
 }
 
@@ -296,7 +300,8 @@ static void a_cursor_that_is_gone_is_refused(void **state)
 	struct fixture *f = *state;
 
 	redis_server_number(&f->server, "DEL cursor:{s5}");
-	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
+	must_fail(f,
+		  space_safety_check(f->server.redis, f->space, NULL, &f->err),
 		  ERROR_UNSAFE);
 }
 

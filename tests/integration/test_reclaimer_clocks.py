@@ -1,0 +1,106 @@
+"""A Redis whose clock is wrong, as two others say, and a reclaimer whose own is: no block
+changes hands by the one, and nothing goes by the other."""
+
+import time
+
+import pytest
+
+import servers
+from support.program import eventually
+from support.reclaim import *  # noqa: F403, fixtures too
+from support.server import RedisServer
+
+HOUR, DAY = 3600, 86_400
+
+
+@pytest.fixture
+def own_redis(workdir, wall_clock):
+    """Redis alone has that clock."""
+    server = SkewedRedis(workdir / "redis", wall_clock.env)
+    yield server.start()
+    server.kill()
+
+
+class SkewedRedis(RedisServer):
+    def __init__(self, directory, env):
+        super().__init__(directory)
+        self.env = env
+
+    def start(self):
+        self.process = servers.Process(self.name, self.command(), self.log_path,
+                                       env=self.env)
+        servers.wait_ready(self.process, self.probe, self.start_seconds)
+        return self
+
+
+@pytest.fixture
+def space(make_space, own_redis):
+    """Blocks 0 to 9 have ended; 10 to 19 end tomorrow."""
+    made = make_space(own_redis.client())
+    made.ended(0, 9)
+    tomorrow = now() + DAY * 1000
+    made.issue(10, 19, score=tomorrow)
+    made.mark(range(10, 20), end=tomorrow)
+    return made
+
+
+def redis_now(space):
+    seconds, us = space.redis.time()
+    return seconds + us / 1e6
+
+
+def test_the_clock_reaches_redis(space, wall_clock):
+    for seconds in (3 * DAY, -2 * HOUR):
+        wall_clock.set(seconds)
+        assert abs(redis_now(space) - time.time() - seconds) < 60
+
+
+@pytest.mark.parametrize("seconds, said", [
+    (3 * DAY, "3d ahead of this host's"), (-2 * HOUR, "2h behind this host's")])
+def test_what_two_other_clocks_deny_is_no_ground_to_reclaim(
+        space, tables, reclaimer, wall_clock, seconds, said):
+    """Ahead, it ends links that live; behind, it would write down a quarantine that
+    is over too early once it is right."""
+    before = space.everything()
+    wall_clock.set(seconds)
+    for args in (("run",), ("run", "--dry-run")):
+        done = reclaimer(*args)
+        assert done.status == 70, done
+        for part in ("Redis' clock is ", said, "ClickHouse's"):
+            assert part in done.space["error"], done
+    assert space.everything().keys() <= before.keys()
+    assert space.ranges("pool") == {}
+    status = reclaimer("status").json["spaces"][0]
+    assert "Redis' clock is " in status["refused"], status
+    wall_clock.set(0)
+    assert reclaimer("run").space["freed"] == 10
+    assert space.blocks("pool") == [*range(10)]
+    assert space.blocks("issued") == [*range(10, 20)]
+
+
+@pytest.mark.parametrize("seconds", [3 * DAY, -3 * DAY])
+def test_a_reclaimer_whose_own_clock_is_wrong_says_so_and_goes_by_the_others(
+        space, tables, begin, skew, seconds):
+    done = Done(begin("run", "--json", env=skew(seconds)))
+    assert done.status == 0 and done.space["freed"] == 10, done
+    assert "nothing goes by this host's clock" in done.err
+    assert space.blocks("issued") == [*range(10, 20)]
+    # Its run stands among the others, in their order.
+    row, = tables.rows(
+        "SELECT max(abs(dateDiff('second', started_at, now64(3)))) AS started, "
+        "countIf(started_at > finished_at) AS wrong FROM reclaim_runs")
+    assert int(row["started"]) < 300 and int(row["wrong"]) == 0
+
+
+@pytest.mark.parametrize("seconds", [3 * DAY, -2 * HOUR])
+def test_a_clock_that_jumps_during_a_run_ends_it(space, begin, wall_clock, seconds):
+    """Also where nobody else can be asked.  Ahead, the run's lock may have ended by it,
+    before anybody looks at the clock."""
+    run = begin("run", "--json", "--rate", "4/s", record=False)
+    eventually(lambda: space.ranges("pool"), what="the first blocks")
+    wall_clock.set(seconds)
+    done = Done(run)
+    assert done.status == 70 or (done.status == 75 and seconds > 0), done
+    assert "Redis' clock has jumped" in done.space["error"] or seconds > 0, done
+    assert done.space["freed"] < 10
+    assert space.blocks("issued")[-10:] == [*range(10, 20)]
