@@ -99,6 +99,18 @@ const char *duration_format(int64_t ms, char text[DURATION_TEXT_MAX])
 	return text;
 }
 
+const char *clock_apart_format(int64_t ms, char text[CLOCK_APART_TEXT_MAX])
+{
+	char length[DURATION_TEXT_MAX];
+	int64_t by = ms < 0 ? -ms : ms;
+	int64_t unit = by < CLOCK_HOUR ? CLOCK_SECOND : CLOCK_MINUTE;
+
+	snprintf(text, CLOCK_APART_TEXT_MAX, "%s %s",
+		 duration_format((by + unit / 2) / unit * unit, length),
+		 ms < 0 ? "behind" : "ahead of");
+	return text;
+}
+
 /* The calendar day of a day number since 1970: days_from_civil's inverse, after
  * Howard Hinnant, "chrono-compatible low-level date algorithms". */
 static int64_t civil_from_days(int64_t days, unsigned *ret_month,

@@ -6,6 +6,7 @@
 #ifndef COMMON_CLOCK_H
 #define COMMON_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,20 @@ int duration_parse(const char *text, int64_t *ret_ms, struct error *err);
 #define DURATION_TEXT_MAX 32
 /* Writes the shortest exact form; returns `text`. */
 const char *duration_format(int64_t ms, char text[DURATION_TEXT_MAX]);
+
+/* Clocks that are set over the network differ by less than a second; those that
+ * differ by more than this are wrong, one or the other. */
+#define CLOCK_APART_MAX	     (5 * CLOCK_MINUTE)
+#define CLOCK_APART_TEXT_MAX (DURATION_TEXT_MAX + 16)
+
+static inline bool clock_is_apart(int64_t ms)
+{
+	return ms > CLOCK_APART_MAX || ms < -CLOCK_APART_MAX;
+}
+
+/* "3d ahead of" or "200s behind", to a whole second, or minute from an hour on.
+ */
+const char *clock_apart_format(int64_t ms, char text[CLOCK_APART_TEXT_MAX]);
 
 #define RFC3339_TEXT_MAX 40
 /* "2026-11-21T01:02:03Z", with ".456" only when ms is not a whole second.

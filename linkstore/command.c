@@ -410,6 +410,13 @@ int reply_refused(const redisReply *reply, const struct link_space *space,
 			"space %s is exhausted: every block is live or in "
 			"quarantine",
 			space->name);
+	if (!strcmp(why, "clock"))
+		return error_set_retriable(
+			err, ERROR_EXHAUSTED,
+			"space %s is exhausted by this host's clock, which is "
+			"minutes behind Redis': by Redis' the quarantine of "
+			"blocks is over.  Set the clock that is wrong",
+			space->name);
 	if (!strcmp(why, "lock"))
 		return error_set_retriable(err, ERROR_NOT_OWNER,
 					   "space %s: the reclaimer's lock is "

@@ -4,9 +4,11 @@
 -- Each block is marked as not opened, until its holder says that it has opened
 -- it, and only then uses it.  What is granted for ever is due after the hold: the
 -- run that finds it open puts it off for ever.
+-- A quarantine is over when it is by this Redis' clock and by the caller's, since one
+-- that is ahead would cut it short.
 -- KEYS space cursor issued pool unopened endless
 -- ARGV cursor moves generation capacity gap hold longest day-prefix
---      blocks due_after|never version
+--      blocks due_after|never version caller's-clock
 -- Replies {1, moves, highest generation, then first, last and generation of
 -- each range} or {0, why}.
 local k, c = space_keys(1), told(1)
@@ -15,6 +17,7 @@ local want, endless = tonumber(ARGV[9]), ARGV[10] == 'never'
 local due = now + (endless and c.hold or tonumber(ARGV[10]))
 local version = ARGV[11]
 local granted, highest = 0, 0
+local sure = math.min(now, tonumber(ARGV[12]))
 
 -- The marker of a reused block is there before it is opened, and there again if
 -- Redis forgets that it was: so of what is granted for ever it proves nothing.
@@ -73,13 +76,18 @@ if redis.call('HEXISTS', k.space, 'key:' .. version) == 0 then
   return {0, 'nokey', version}
 end
 
-want = take_from_pool(k, r, want, now, issue)
+want = take_from_pool(k, r, want, sure, issue)
 local fresh = math.min(want, c.capacity - r.cursor)
 if fresh > 0 then
   redis.call('SET', k.cursor, string.format('%.0f', r.cursor + fresh))
   issue(r.cursor, r.cursor + fresh - 1, 1)
 end
-if granted == 0 then return {0, 'exhausted'} end
+if granted == 0 then
+  if redis.call('ZCOUNT', k.pool, time_text(sure), time_text(now)) > 0 then
+    return {0, 'clock'}
+  end
+  return {0, 'exhausted'}
+end
 if highest > r.highest then
   r.highest = highest
   redis.call('HSET', k.space, 'highest', highest)

@@ -57,6 +57,8 @@ static void build_grant(struct command *c, const struct grant_request *request)
 	command_number(c, request->blocks);
 	command_time(c, due_after(space, request->ttl));
 	command_number(c, codespace_version(space->codes));
+	/* By which a quarantine is over as well; seconds are no matter. */
+	command_number(c, (uint64_t)(clock_real_ms() + CLOCK_APART_MAX));
 }
 
 static int check_request(const struct grant_request *request, struct error *err)

@@ -1,35 +1,9 @@
 #include "reclaimer/space/clock_check.h"
 
-#include <stdio.h>
-
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* Clocks that are set over the network differ by less than a second. */
-#define APART_MAX  (5 * CLOCK_MINUTE)
 #define ASK_MAX_MS (5 * CLOCK_SECOND)
-
-enum {
-	APART_TEXT_MAX = DURATION_TEXT_MAX + 16
-};
-
-/* "3d ahead of", in whole seconds; from an hour on in minutes. */
-static const char *describe(int64_t ms, char text[APART_TEXT_MAX])
-{
-	char length[DURATION_TEXT_MAX];
-	int64_t abs = ms < 0 ? -ms : ms;
-	int64_t unit = abs < CLOCK_HOUR ? CLOCK_SECOND : CLOCK_MINUTE;
-
-	snprintf(text, APART_TEXT_MAX, "%s %s",
-		 duration_format((abs + unit / 2) / unit * unit, length),
-		 ms < 0 ? "behind" : "ahead of");
-	return text;
-}
-
-static bool is_apart(int64_t ms)
-{
-	return ms > APART_MAX || ms < -APART_MAX;
-}
 
 static int ask_clickhouse(const struct clickhouse_config *config,
 			  int64_t *ret_ms, struct error *err)
@@ -50,22 +24,23 @@ static int ask_clickhouse(const struct clickhouse_config *config,
 static int ask_another(const struct clock_check *c, int64_t apart,
 		       struct error *err)
 {
-	char own[APART_TEXT_MAX], other[APART_TEXT_MAX];
-	int64_t redis_boot = c->beyond, clickhouse = 0, more;
+	char own[CLOCK_APART_TEXT_MAX], other[CLOCK_APART_TEXT_MAX];
+	int64_t clickhouse = 0, more;
 	struct error why = {0};
 	bool known;
 
 	known = c->clickhouse &&
 		ask_clickhouse(c->clickhouse, &clickhouse, &why) == 0;
-	more = redis_boot + clock_boottime_ms() - clickhouse;
-	if (known && is_apart(more) && (more > 0) == (apart > 0))
+	more = c->beyond + clock_boottime_ms() - clickhouse;
+	if (known && clock_is_apart(more) && (more > 0) == (apart > 0))
 		return error_set(err, ERROR_UNSAFE,
 				 "Redis' clock is %s this host's and %s "
 				 "ClickHouse's: by it links end and "
 				 "quarantines are over.  Set the clock that is "
 				 "wrong",
-				 describe(apart, own), describe(more, other));
-	describe(apart, own);
+				 clock_apart_format(apart, own),
+				 clock_apart_format(more, other));
+	clock_apart_format(apart, own);
 	log_warn(c->log,
 		 "Redis' clock is not this host's; nothing goes by this host's "
 		 "clock",
@@ -82,22 +57,22 @@ static int begin(struct clock_check *c, int64_t beyond, struct error *err)
 
 	c->begun = true;
 	c->beyond = beyond;
-	return is_apart(apart) ? ask_another(c, apart, err) : 0;
+	return clock_is_apart(apart) ? ask_another(c, apart, err) : 0;
 }
 
 int clock_check_look(struct clock_check *c, int64_t redis_ms, struct error *err)
 {
 	int64_t beyond = redis_ms - clock_boottime_ms();
-	char text[APART_TEXT_MAX];
+	char text[CLOCK_APART_TEXT_MAX];
 
 	if (!redis_ms)
 		return 0;
 	if (!c->begun)
 		return begin(c, beyond, err);
-	if (!is_apart(beyond - c->beyond))
+	if (!clock_is_apart(beyond - c->beyond))
 		return 0;
 	return error_set(err, ERROR_UNSAFE,
 			 "Redis' clock has jumped: it is %s where it would be "
 			 "had it gone on",
-			 describe(beyond - c->beyond, text));
+			 clock_apart_format(beyond - c->beyond, text));
 }

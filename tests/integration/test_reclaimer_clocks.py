@@ -104,3 +104,27 @@ def test_a_clock_that_jumps_during_a_run_ends_it(space, begin, wall_clock, secon
     assert "Redis' clock has jumped" in done.space["error"] or seconds > 0, done
     assert done.space["freed"] < 10
     assert space.blocks("issued")[-10:] == [*range(10, 20)]
+
+
+# --- who is granted what was pooled -------------------------------------------------
+
+@pytest.fixture
+def pooled(make_space, own_redis):
+    """Block 0 is in quarantine for another hour."""
+    made = make_space(own_redis.client())
+    made.redis.set(made.key("cursor"), 1)
+    made.redis.zadd(made.key("pool"), {"0-0:2": now() + HOUR * 1000})
+    return made
+
+
+def test_a_clock_that_is_ahead_shortens_no_quarantine(
+        pooled, program, workdir, links_config, kafka, wall_clock):
+    wall_clock.set(3 * DAY)
+    allocator = Allocator(program("allocator", {
+        "links": links_config, "allocator": {"keys_file": str(admin_keys(workdir))},
+        "kafka": {"topic_links": kafka.create_topic("links", 2)}}), pooled.redis)
+    assert allocator.block(allocator.create("30d")["code"]) == 1
+    assert pooled.blocks("pool") == [0]
+    eventually(lambda: "Redis' clock is 3d ahead of this host's" in
+               allocator.program.ready()[1], what="/readyz to say so")
+    assert allocator.program.ready()[0] == 200

@@ -48,6 +48,29 @@ static void what_is_no_duration_is_refused(void **state)
 	assert_int_equal(ms, 42);
 }
 
+static void what_clocks_are_apart_is_told(void **state)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+		bool apart;
+	} cases[] = {
+		{3 * CLOCK_DAY - 12, "3d ahead of", true},
+		{-2 * CLOCK_HOUR - 999, "2h behind", true},
+		{-400499, "400s behind", true},
+		{CLOCK_APART_MAX, "5m ahead of", false},
+		{-CLOCK_APART_MAX - 1, "5m behind", true},
+	};
+	char text[CLOCK_APART_TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_string_equal(clock_apart_format(cases[i].ms, text),
+				    cases[i].text);
+		assert_int_equal(clock_is_apart(cases[i].ms), cases[i].apart);
+	}
+}
+
 static void times_are_read_with_their_offset(void **state)
 {
 	static const struct {
@@ -134,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_round_trip_in_their_shortest_form),
 		cmocka_unit_test(what_is_no_duration_is_refused),
+		cmocka_unit_test(what_clocks_are_apart_is_told),
 		cmocka_unit_test(times_are_read_with_their_offset),
 		cmocka_unit_test(days_that_do_not_exist_are_refused),
 		cmocka_unit_test(

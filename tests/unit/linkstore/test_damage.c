@@ -25,10 +25,10 @@ static const struct script_call {
 	 "out:{s5}",
 	 "0 1 number 5 5 key:1 abc"},
 	{SCRIPT_SPACE_READ, "space:{s5} cursor:{s5}", ""},
-	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 1000 0"},
-	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 never 0"},
+	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 1000 0 9e15"},
+	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 never 0 9e15"},
 	/* Of one who has seen more. */
-	{SCRIPT_GRANT, SPACE, "900 900 9 " KNOWS " 4 1000 0"},
+	{SCRIPT_GRANT, SPACE, "900 900 9 " KNOWS " 4 1000 0 9e15"},
 	{SCRIPT_RAISE_CURSOR, SPACE, "0 0 0 " KNOWS},
 	{SCRIPT_RAISE_CURSOR, SPACE, "900 900 9 " KNOWS},
 	{SCRIPT_KEY_READ, "space:{s5} hand:{s5}", "0"},
