@@ -5,12 +5,12 @@ import time
 
 import pytest
 import requests
-from confluent_kafka import Producer
 
 from support.asking import (RUNNING, aggregator, ask, begin, is_full,
                             slow)  # noqa: F401
 from support.collecting import count, settings
 from support.events import GOOGLEBOT, IPHONE, click
+from support.kafka import bombs
 from support.keys import key_line
 from support.live import live_click
 from support.program import eventually
@@ -158,12 +158,7 @@ def test_the_topic_is_one_of_its_own(program, base_config, other):
 def test_what_cannot_be_unpacked_is_stepped_over(kafka, topics, live, listen):
     made = live()
     stream = listen(made, bots="include").ready()
-    producer = Producer({"bootstrap.servers": kafka.bootstrap,
-                         "compression.type": "zstd",
-                         "message.max.bytes": 100_000_000})
-    for _ in range(3):
-        producer.produce(topics["topic_live"], bytes(20_000_000), partition=0)
-        assert not producer.flush(60)
+    bombs(kafka, topics["topic_live"], 3)
 
     def is_shown():
         kafka.produce(topics["topic_live"], [json.dumps(live_click(1)).encode()],

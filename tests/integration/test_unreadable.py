@@ -6,15 +6,14 @@ import struct
 import time
 
 import pytest
-from confluent_kafka import Producer
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
 from support.committed import commit_bytes
 from support.counting import World
 from support.events import click, link_event
-from support.kafka import Kafka
+from support.kafka import Kafka, bombs
 from support.memory import MemoryWatch
-from support.program import PATIENCE, eventually
+from support.program import eventually
 from support.protobuf import message
 from support.server import KafkaServer
 
@@ -24,20 +23,6 @@ Counters = message("counters.proto", "shortloop.RedirectorCounters")
 
 
 # --- what the tests stand on -------------------------------------------------
-
-def bombs(kafka, topic, number=1, size=120 * MIB, codec="zstd", partition=0):
-    """Records of zeros, each in a batch of its own, which is a few KB long."""
-    producer = Producer({"bootstrap.servers": kafka.bootstrap,
-                         "compression.type": codec, "linger.ms": 0,
-                         "message.max.bytes": 1000000000,
-                         "queue.buffering.max.kbytes": 2000000})
-    zeros, failed = bytes(size), []
-    for _ in range(number):
-        producer.produce(topic, zeros, partition=partition,
-                         on_delivery=lambda e, m: failed.append(e) if e else None)
-        assert not producer.flush(PATIENCE)
-    assert not failed, failed[0]
-
 
 def counters(boot):
     """A record of one start of a redirector."""

@@ -195,3 +195,17 @@ class Kafka:
                                          partition)
         ours = re.fullmatch(rb"shortloop 1 \d+( \d+-\d+)?", beside)
         return offset, ours and beside.decode()
+
+
+def bombs(kafka, topic, number=1, size=120 << 20, codec="zstd", partition=0):
+    """Records of zeros, each in a batch of its own, which is a few KB long."""
+    producer = Producer({"bootstrap.servers": kafka.bootstrap,
+                         "compression.type": codec, "linger.ms": 0,
+                         "message.max.bytes": 1000000000,
+                         "queue.buffering.max.kbytes": 2000000})
+    zeros, failed = bytes(size), []
+    for _ in range(number):
+        producer.produce(topic, zeros, partition=partition,
+                         on_delivery=lambda e, m: failed.append(e) if e else None)
+        assert not producer.flush(PATIENCE)
+    assert not failed, failed[0]
