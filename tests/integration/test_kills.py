@@ -284,7 +284,7 @@ def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
         workdir, bench_load, record_property):  # noqa: F811
     """Some visitors know which of their visits were answered; the load beside them knows
     how many, of links that are looked up."""
-    world = make_world(own_links)
+    world = make_world(own_links, reconcile_every="0s")
     codes = workdir / "codes"
     codes.write_text("".join(own_links.create() + "\n" for _ in range(LINKS)))
     redirector = world.redirector(spool_dir=str(workdir / "spool"),

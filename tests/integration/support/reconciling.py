@@ -19,22 +19,26 @@ NOTHING_LOST = dict.fromkeys(LOST, 0)
 
 
 class World:
-    def __init__(self, program, kafka, tables, skew, links, links_config, topics):
+    def __init__(self, program, kafka, tables, skew, links, links_config, topics,
+                 clicks, aggregator):
         self.program, self.kafka, self.tables = program, kafka, tables
         self.links, self.links_config = links, links_config
-        self.skew, self.topics = skew, topics
+        self.skew, self.topics, self.section = skew, topics, clicks
         # The middle of an hour that was over two hours ago.
         self.hour = int(time.time()) // HOUR * HOUR - 2 * HOUR
         self.behind = self.hour + HOUR // 2 - int(time.time())
         self.code = links.create()
-        self.collector = program("collector", {
-            "kafka": topics, "collector": {
-                "group": topics["topic_clicks"], "batch_age": "50ms",
-                "report_every": "100ms", "ua_rules": UA_RULES}})
-        self.aggregator = program("aggregator", {"clicks": {"edge_delay": "0s"},
-                                                 "aggregator": {
+        self.collector = self.a_collector()
+        self.aggregator = program("aggregator", {"clicks": clicks, "aggregator": {
             "settle_every": "500ms", "watermark_every": "500ms",
-            "reconcile_every": "100ms"}})
+            "reconcile_every": "100ms", **aggregator}})
+
+    def a_collector(self, *args, start=True):
+        return self.program("collector", {
+            "kafka": self.topics, "clicks": self.section, "collector": {
+                "group": self.topics["topic_clicks"], "batch_age": "50ms",
+                "report_every": "100ms", "ua_rules": UA_RULES}},
+            args=args, start=start)
 
     def redirector(self, instance="here", kafka=None, **settings):
         return self.program("redirector", {
@@ -98,11 +102,13 @@ class World:
 
 @pytest.fixture
 def make_world(program, kafka, tables, skew, links_config):
-    """make_world(links): with these links."""
-    def make(links):
-        topics = {**kafka.collector_topics(clicks=1),
+    """make_world(links, setting=...): with these links, and settings of its aggregator;
+    `clicks` are some of section clicks."""
+    def make(links, partitions=1, clicks=None, **aggregator):
+        topics = {**kafka.collector_topics(clicks=partitions),
                   "topic_counters": kafka.create_topic("counters", 2)}
-        return World(program, kafka, tables, skew, links, links_config, topics)
+        return World(program, kafka, tables, skew, links, links_config, topics,
+                     {"edge_delay": "0s", **(clicks or {})}, aggregator)
     return make
 
 

@@ -8,13 +8,14 @@ import time
 class Visitors:
     """with Visitors(program, code) as visitors: so many threads visit the link, each
     time with a number of its own in the query, over connections that are kept.
-    .answered has the numbers of visits that were answered with a 302."""
+    .answered has the numbers of visits that were answered with a 302, .begun those of
+    all."""
 
     def __init__(self, redirector, code, threads=4, pause=0):
         self.address, self.code = redirector.section["listen"], code
         self.pause = pause  # s between two visits of a thread
         self.numbers = itertools.count()
-        self.answered, self.others = [], []
+        self.begun, self.answered, self.others = [], [], []
         self.stopped = threading.Event()
         self.threads = [threading.Thread(target=self.run, daemon=True)
                         for _ in range(threads)]
@@ -48,6 +49,7 @@ class Visitors:
 
     def visit(self, connection):
         number = next(self.numbers)
+        self.begun.append(number)
         connection.request("GET", f"/{self.code}?n={number}")
         answer = connection.getresponse()
         answer.read()
