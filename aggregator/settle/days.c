@@ -164,11 +164,11 @@ static int check_staged(const struct work *w, const struct counts *least,
  * hours come first. */
 static int check_repeats(struct work *w, uint64_t before, struct error *err)
 {
+	const struct repeats_scope scope = {.from = w->what->start,
+					    .to = w->what->start + CIVIL_DAY};
 	uint64_t rows = 0;
 
-	if (!w->what->dropped &&
-	    repeats_mark(w->s, w->what->start, w->what->start + CIVIL_DAY,
-			 &rows, err) < 0)
+	if (!w->what->dropped && repeats_mark(w->s, &scope, &rows, err) < 0)
 		return -1;
 	if (!rows && w->repeated == before)
 		return 0;

@@ -500,17 +500,31 @@ static int check_age(const struct work *w, struct error *err)
 	return settling_check_age(w->s, &first, err);
 }
 
-/* Looks, among what was staged and whatever came since, for events that were
- * sent twice.  Not of a day that was dropped. */
+/* Whether it is stale until it is published, whatever happens: others were
+ * asked for by the command. */
+static bool is_due(const struct stale *hour)
+{
+	return !hour->was || hour->rows > hour->was_rows;
+}
+
+/* Looks among the rows of the hours for events that were sent twice.  Not of a
+ * day that was dropped. */
 static int find_repeats(struct work *w, uint64_t *ret, struct error *err)
 {
-	const struct stale *first = &w->items[0].what;
-	const struct stale *last = &w->items[w->count - 1].what;
+	int64_t due[HOURS_MAX];
+	struct repeats_scope scope = {
+		.from = w->items[0].what.start,
+		.to = w->items[w->count - 1].what.start + HOUR,
+		.due = due,
+	};
 
 	*ret = 0;
-	return w->dropped ? 0
-			  : repeats_mark(w->s, first->start, last->start + HOUR,
-					 ret, err);
+	if (w->dropped)
+		return 0;
+	for (size_t i = 0; i < w->count; i++)
+		if (is_due(&w->items[i].what))
+			due[scope.due_count++] = w->items[i].what.start;
+	return repeats_mark(w->s, &scope, ret, err);
 }
 
 /* Others may have found some meanwhile: then fewer are staged as no clicks than
@@ -531,7 +545,9 @@ static int count_repeats(struct work *w, bool *ret_differ, struct error *err)
 	return 0;
 }
 
-/* *ret_again: what was staged counts rows that are no clicks any more. */
+/* Looks for repeats once more when all is staged, for those that came
+ * meanwhile. *ret_again: what was staged counts rows that are no clicks any
+ * more. */
 static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
 			     struct error *err)
 {
@@ -568,14 +584,17 @@ static int publish_kept(struct work *w, struct settle_count *ret,
 	return 0;
 }
 
-/* Hours in which events were sent twice are computed once more without them:
- * that is counted from the time at which they were found, and others may come.
- */
+/* Hours in which events turn up that were sent twice, while they are computed,
+ * are computed once more without them: that is counted from the time at which
+ * they were found, and others may come. */
 static int settle(struct work *w, int64_t until, struct settle_count *ret,
 		  struct error *err)
 {
 	bool again = true;
+	uint64_t marked;
 
+	if (find_repeats(w, &marked, err) < 0)
+		return -1;
 	for (int i = 0; again && i < TRIES_MAX; i++)
 		if (stage_and_compare(w, until, &again, err) < 0)
 			return -1;
@@ -607,11 +626,12 @@ static int settle_open(struct work *w, struct open_hours *open,
 		       struct settle_count *ret, struct error *err)
 {
 	int64_t start = w->items[0].what.start;
-	int planned = 0, status = 0;
+	uint64_t marked = 0;
+	int planned = 0, status = find_repeats(w, &marked, err);
 	bool again = true;
 
 	for (int i = 0; status == 0 && again && i < TRIES_MAX; i++) {
-		if (i)
+		if (i || marked)
 			open_hours_forget(open, start);
 		planned = plan(w, open, err);
 		status =

@@ -11,15 +11,18 @@
 #include "common/clock.h"
 
 struct range {
+	const struct repeats_scope *scope;
 	char from[24], to[24], low[24];
 	struct clickhouse_param params[4];
 };
 
 static void range_fill(struct range *range, const struct settling *s,
-		       int64_t from, int64_t to)
+		       const struct repeats_scope *scope)
 {
+	int64_t from = scope->from, to = scope->to;
 	int64_t reach = repeats_reach(&s->settings->clicks);
 
+	range->scope = scope;
 	snprintf(range->from, sizeof(range->from), "%" PRId64, from);
 	snprintf(range->to, sizeof(range->to), "%" PRId64, to);
 	snprintf(range->low, sizeof(range->low), "%" PRId64,
@@ -40,10 +43,11 @@ int64_t repeats_reach(const struct clicks_config *clicks)
 
 /* Rows of one day that are to be 'repeated'. */
 struct batch {
+	const struct repeats_scope *scope;
 	char partition[24]; /* of clicks: "20261126" */
 	struct buf links;   /* "1,2" */
 	struct buf places;  /* "(1,'clicks',0,17),..." */
-	struct buf hours;   /* theirs: "[1792800000,1792800000]" */
+	struct buf hours;   /* that are not due: "[1792800000,1792800000]" */
 	uint64_t count;
 };
 
@@ -63,6 +67,14 @@ static bool is_topic(const char *name)
 		       '\0';
 }
 
+static bool is_due(const struct repeats_scope *scope, int64_t hour)
+{
+	for (size_t i = 0; i < scope->due_count; i++)
+		if (scope->due[i] == hour)
+			return true;
+	return false;
+}
+
 /* A row is: partition of clicks, hour, link_id, epoch, topic, partition,
  * offset. */
 static int take_row(void *arg, char **f, struct error *err)
@@ -78,8 +90,9 @@ static int take_row(void *arg, char **f, struct error *err)
 	if (b->count && tsv_u64(f[0]) != strtoull(b->partition, NULL, 10))
 		return 0;
 	snprintf(b->partition, sizeof(b->partition), "%" PRIu64, tsv_u64(f[0]));
-	buf_printf(&b->hours, "%s%" PRIu64, b->count ? "," : "[",
-		   tsv_u64(f[1]));
+	if (!is_due(b->scope, (int64_t)tsv_u64(f[1])))
+		buf_printf(&b->hours, "%s%" PRIu64, b->hours.len ? "," : "[",
+			   tsv_u64(f[1]));
 	buf_printf(&b->links, "%s%" PRIu64, comma, tsv_u64(f[2]));
 	buf_printf(&b->places, "%s(%" PRIu64 ",'%s',%" PRIu64 ",%" PRIu64 ")",
 		   comma, tsv_u64(f[3]), f[4], tsv_u64(f[5]), tsv_u64(f[6]));
@@ -139,18 +152,25 @@ static int mark(const struct settling *s, struct batch *b, struct error *err)
 	return status;
 }
 
+static int report_hours(const struct settling *s, struct batch *b,
+			struct error *err)
+{
+	if (!b->hours.len && !b->hours.failed)
+		return 0;
+	buf_putc(&b->hours, ']');
+	return changed_hours_report(s, &b->hours, false, err);
+}
+
 /* Their hours are told first: if the rest fails, or is done by the server when
  * nobody waits for it any more, these are settled once more. */
 static int mark_in_time(const struct settling *s, struct batch *b,
 			struct error *err)
 {
-	buf_putc(&b->hours, ']');
 	if (b->links.failed || b->places.failed)
 		return error_set_nomem(err);
 	if (s->is_stopping(s->arg))
 		return error_set_retriable(err, ERROR_STOPPED, "stopping");
-	if (s->check_lease(s->arg, err) < 0 ||
-	    changed_hours_report(s, &b->hours, false, err) < 0)
+	if (s->check_lease(s->arg, err) < 0 || report_hours(s, b, err) < 0)
 		return -1;
 	return mark(s, b, err);
 }
@@ -159,7 +179,7 @@ static int mark_in_time(const struct settling *s, struct batch *b,
 static int mark_next(const struct settling *s, const struct range *range,
 		     uint64_t *ret, struct error *err)
 {
-	struct batch b = {0};
+	struct batch b = {.scope = range->scope};
 	int status = find(s, range, &b, err);
 
 	if (status == 0 && b.count)
@@ -250,12 +270,12 @@ static int settle_again(const struct settling *s, const struct range *range,
 
 /* -------------------------------------------------------------------------- */
 
-int repeats_mark(const struct settling *s, int64_t from, int64_t to,
+int repeats_mark(const struct settling *s, const struct repeats_scope *scope,
 		 uint64_t *ret, struct error *err)
 {
 	struct range range;
 
-	range_fill(&range, s, from, to);
+	range_fill(&range, s, scope);
 	if (mark_all(s, &range, ret, err) < 0)
 		return error_wrap(err, "events that were sent twice");
 	if (*ret && s->on_repeats) {
@@ -269,10 +289,11 @@ int repeats_mark(const struct settling *s, int64_t from, int64_t to,
 int repeats_remove(const struct settling *s, int64_t from, int64_t to,
 		   struct repeats_removed *ret, struct error *err)
 {
+	const struct repeats_scope scope = {.from = from, .to = to};
 	struct range range;
 
 	*ret = (struct repeats_removed){0};
-	range_fill(&range, s, from, to);
+	range_fill(&range, s, &scope);
 	return mark_all(s, &range, &ret->rows, err) < 0 ||
 			       settle_again(s, &range, &ret->hours, err) < 0
 		       ? error_wrap(err, "events that were sent twice")

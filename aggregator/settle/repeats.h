@@ -22,6 +22,7 @@
 #ifndef AGGREGATOR_SETTLE_REPEATS_H
 #define AGGREGATOR_SETTLE_REPEATS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "aggregator/settle/settling.h"
@@ -69,13 +70,22 @@
  * Its day is sealed after that. */
 int64_t repeats_reach(const struct clicks_config *clicks);
 
+/* Rows of [from, to), seconds since 1970. */
+struct repeats_scope {
+	int64_t from, to;
+	/* Hours that are about to be settled, and are listed again if that
+	 * fails: nobody needs to be told of them. */
+	const int64_t *due;
+	size_t due_count;
+};
+
 /*
- * Marks rows as 'repeated' of events that have rows in [from, to), seconds
- * since 1970, and tells their hours, whichever these are, to be settled again.
- * Not rows of days that were dropped.  Where no row says that it may have been
- * sent before, this asks one short question.  *ret: how many rows.
+ * Marks rows as 'repeated' of events that have rows in the scope, and tells
+ * their hours, whichever these are, to be settled again, but for those that are
+ * due.  Not rows of days that were dropped.  Where no row says that it may have
+ * been sent before, this asks one short question.  *ret: how many rows.
  */
-int repeats_mark(const struct settling *s, int64_t from, int64_t to,
+int repeats_mark(const struct settling *s, const struct repeats_scope *scope,
 		 uint64_t *ret, struct error *err);
 
 struct repeats_removed {
@@ -84,9 +94,9 @@ struct repeats_removed {
 };
 
 /*
- * The same, and tells hours of [from, to) to be settled again of which other
- * rows are 'repeated' than were settled so: after a run that was killed, or
- * when somebody else marked them.
+ * The same, with none that is due, and tells hours of [from, to) to be settled
+ * again of which other rows are 'repeated' than were settled so: after a run
+ * that was killed, or when somebody else marked them.
  */
 int repeats_remove(const struct settling *s, int64_t from, int64_t to,
 		   struct repeats_removed *ret, struct error *err);
