@@ -64,16 +64,15 @@ void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets)
 /* FUNCTION_THROW_IF_VALUE_IS_NON_ZERO */
 #define THROWN 395
 
+#define SQL_ASKED                                                              \
+	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
+	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
+/* A format with one number, question.earliest. */
 #define SQL_ONCE(scope)                                                        \
 	" AND (outcome = 'repeated' OR "                                       \
 	"(epoch, topic, partition, offset) NOT IN "                            \
 	"(SELECT epoch, topic, partition, offset FROM " REPEATS_SQL(           \
-		scope SQL_ASKED, SQL_EARLIEST) "))"
-#define SQL_ASKED                                                              \
-	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
-	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-#define SQL_EARLIEST                                                           \
-	REPEATS_SQL_EARLIEST("toDateTime64({from:UInt32}, 3, 'UTC')")
+		scope SQL_ASKED, "%" PRId64) "))"
 
 void clicks_sql_put_once(struct buf *sql, const struct question *q,
 			 bool of_link)
@@ -81,9 +80,10 @@ void clicks_sql_put_once(struct buf *sql, const struct question *q,
 	if (!q->marked)
 		buf_puts(sql, " AND NOT throwIf(" REPEATS_SQL_MARKED ")");
 	else if (of_link)
-		buf_puts(sql, SQL_ONCE("link_id = {link_id:UInt64} AND "));
+		buf_printf(sql, SQL_ONCE("link_id = {link_id:UInt64} AND "),
+			   q->earliest);
 	else
-		buf_puts(sql, SQL_ONCE(""));
+		buf_printf(sql, SQL_ONCE(""), q->earliest);
 }
 
 bool clicks_sql_met_marked(const struct clickhouse *ch)

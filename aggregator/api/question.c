@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/settle/repeats.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/http/url.h"
@@ -362,6 +363,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
 	    read_sort(&r, err) < 0 || read_limit(&r, err) < 0)
 		goto out;
+	q->earliest = repeats_earliest(&settings->clicks, q->from);
 	status = 0;
 out:
 	url_params_free(&params);

@@ -36,8 +36,9 @@ struct question {
 	const struct dimension *group_by[GROUPS_BY_MAX];
 	size_t group_by_count;
 	enum bots_mode bots;
-	bool by_growth; /* sort=growth */
-	bool marked;	/* see clicks_sql_put_once */
+	bool by_growth;	  /* sort=growth */
+	bool marked;	  /* see clicks_sql_put_once */
+	int64_t earliest; /* where it looks, see repeats_earliest */
 	struct filters filters;
 	bool csv;
 	size_t limit;

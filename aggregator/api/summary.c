@@ -5,6 +5,7 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
+#include "aggregator/settle/repeats.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -38,10 +39,13 @@ static int ask(struct call *call, uint64_t link_id,
 	       const struct copied_days *sealed, json_t *answer,
 	       struct error *err)
 {
-	const struct question ever = {.from = sealed->kept_from,
-				      .to = UINT32_MAX,
-				      .marked = call->marked,
-				      .bots = BOTS_EXCLUDE};
+	const struct question ever = {
+		.from = sealed->kept_from,
+		.to = UINT32_MAX,
+		.marked = call->marked,
+		.earliest = repeats_earliest(&call->config->aggregator.clicks,
+					     sealed->kept_from),
+		.bots = BOTS_EXCLUDE};
 	struct buf starts = {0}, attempts = {0}, sql = {0};
 	char id[24], from[24], to[24];
 	int status = copied_days_put(sealed, &starts, &attempts, err);

@@ -15,7 +15,6 @@
 
 #define SQL_MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
 #define SQL_IN_RANGE "ts >= " SQL_MS("from") " AND ts < " SQL_MS("to") " "
-#define SQL_EARLIEST REPEATS_SQL_EARLIEST(SQL_MS("from"))
 
 void export_reader_release(struct export_reader *r)
 {
@@ -28,15 +27,20 @@ void export_reader_release(struct export_reader *r)
 static int check_repeats(const struct export_range *range, struct call *call,
 			 struct error *err)
 {
-	static const char sql[] =
-		"SELECT count() FROM " REPEATS_SQL(SQL_IN_RANGE, SQL_EARLIEST);
-	char from[24], to[24];
-	const struct clickhouse_param params[] = {
-		{"param_from", from}, {"param_to", to}, {NULL, NULL}};
+	static const char sql[] = "SELECT count() FROM " REPEATS_SQL(
+		SQL_IN_RANGE, "{earliest:UInt32}");
+	char from[24], to[24], earliest[24];
+	const struct clickhouse_param params[] = {{"param_from", from},
+						  {"param_to", to},
+						  {"param_earliest", earliest},
+						  {NULL, NULL}};
 	uint64_t found = 0;
 
 	snprintf(from, sizeof(from), "%" PRId64, range->from_ms);
 	snprintf(to, sizeof(to), "%" PRId64, range->to_ms);
+	snprintf(earliest, sizeof(earliest), "%" PRId64,
+		 repeats_earliest(&call->config->aggregator.clicks,
+				  range->from_ms / CLOCK_SECOND));
 	if (clickhouse_numbers(call->ch, sql, params, &found, 1, err) < 0)
 		return -1;
 	return found ? error_set_retriable(

@@ -208,7 +208,7 @@ static void update_reconciled(struct day_settler *d, int64_t complete_until)
 static int look_for_repeats(struct day_settler *d, struct error *err)
 {
 	const struct aggregator_settings *settings = &d->env.config->aggregator;
-	int64_t reach = repeats_reach(&settings->clicks), now;
+	int64_t now;
 	struct repeats_removed removed;
 	int status;
 
@@ -218,7 +218,8 @@ static int look_for_repeats(struct day_settler *d, struct error *err)
 	if (settling_read_clock(d->ch, &d->settling.clock, err) < 0)
 		return -1;
 	now = settling_now(&d->settling) / CLOCK_SECOND;
-	status = repeats_remove(&d->settling, now > reach ? now - reach : 0,
+	status = repeats_remove(&d->settling,
+				repeats_earliest(&settings->clicks, now),
 				now + CIVIL_DAY, &removed, err);
 	report_repeats(d, &removed);
 	return status;

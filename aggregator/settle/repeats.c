@@ -12,30 +12,32 @@
 
 struct range {
 	const struct repeats_scope *scope;
-	char from[24], to[24], low[24];
+	char from[24], to[24], earliest[24];
 	struct clickhouse_param params[4];
 };
 
 static void range_fill(struct range *range, const struct settling *s,
 		       const struct repeats_scope *scope)
 {
-	int64_t from = scope->from, to = scope->to;
-	int64_t reach = repeats_reach(&s->settings->clicks);
+	int64_t earliest = repeats_earliest(&s->settings->clicks, scope->from);
 
 	range->scope = scope;
-	snprintf(range->from, sizeof(range->from), "%" PRId64, from);
-	snprintf(range->to, sizeof(range->to), "%" PRId64, to);
-	snprintf(range->low, sizeof(range->low), "%" PRId64,
-		 from > reach ? from - reach : 0);
+	snprintf(range->from, sizeof(range->from), "%" PRId64, scope->from);
+	snprintf(range->to, sizeof(range->to), "%" PRId64, scope->to);
+	snprintf(range->earliest, sizeof(range->earliest), "%" PRId64,
+		 earliest);
 	range->params[0] = (struct clickhouse_param){"param_from", range->from};
 	range->params[1] = (struct clickhouse_param){"param_to", range->to};
-	range->params[2] = (struct clickhouse_param){"param_low", range->low};
+	range->params[2] =
+		(struct clickhouse_param){"param_earliest", range->earliest};
 	range->params[3] = (struct clickhouse_param){NULL, NULL};
 }
 
-int64_t repeats_reach(const struct clicks_config *clicks)
+int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from)
 {
-	return clicks->late_window / CLOCK_SECOND + CIVIL_DAY;
+	int64_t reach = clicks->late_window / CLOCK_SECOND + CIVIL_DAY;
+
+	return from > reach ? from - reach : 0;
 }
 
 /* --- marking rows -----------------------------------------------------------
@@ -106,6 +108,8 @@ static int take_row(void *arg, char **f, struct error *err)
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
 	"(ts < toDateTime64({to:UInt32}, 3, 'UTC') OR original_ts != ts) "
 
+#define SQL_BATCH " ORDER BY day_of LIMIT 1000 FORMAT TabSeparated"
+
 static int find(const struct settling *s, const struct range *range,
 		struct batch *ret, struct error *err)
 {
@@ -113,12 +117,7 @@ static int find(const struct settling *s, const struct range *range,
 		"SELECT toYYYYMMDD(ts, 'UTC') AS day_of, "
 		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600), link_id, "
 		"epoch, topic, partition, offset FROM " REPEATS_SQL(
-			SQL_IN_RANGE,
-			"toDateTime64({low:UInt32}, 3, 'UTC')") " ORDER BY "
-								"day_of LIMIT "
-								"1000 "
-								"FORMAT "
-								"TabSeparated";
+			SQL_IN_RANGE, "{earliest:UInt32}") SQL_BATCH;
 
 	return clickhouse_rows(s->ch, sql, range->params, "nnnnsnn", take_row,
 			       ret, err);

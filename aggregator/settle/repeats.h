@@ -37,38 +37,37 @@
 	"toDateTime(intDiv(toUnixTimestamp(ts), 86400) * 86400, 'UTC') "       \
 	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
 
-/* SQL: how early the rows of a range that begins at `from` can lie, when their
- * collector moved them to other times. */
-#define REPEATS_SQL_EARLIEST(from) from " - toIntervalDay(31)"
-
 #define REPEATS_SQL_OF(what, scope)                                            \
 	"(SELECT " what " FROM clicks WHERE " REPEATS_SQL_MARKED "AND " scope
 
 /*
  * SQL: a table of the rows that are to be 'repeated' and are not, of events of
  * which a marked row meets the condition `scope`; wherever the others are.
- * Columns: those of the table's key, epoch and topic.  `low`: a time before
- * which no row is looked for that was moved to another.
+ * Columns: those of the table's key, epoch and topic.  `earliest`, seconds
+ * since 1970 as SQL, is repeats_earliest() of where the scope begins.
  *
  * By link and time, as `clicks` is ordered: event_id alone would be looked for
  * in all rows.
  */
 /* clang-format off */
-#define REPEATS_SQL(scope, low)                                                \
+#define REPEATS_SQL(scope, earliest)                                           \
 	"(SELECT link_id, ts, epoch, topic, partition, offset, "               \
 	"row_number() OVER (PARTITION BY event_id ORDER BY append_time, "      \
 	"maybe_sent, epoch, topic, partition, offset) AS place "               \
 	"FROM clicks WHERE " REPEATS_SQL_KEPT "AND outcome != 'repeated' AND " \
 	"((link_id, ts) IN "                                                   \
 	REPEATS_SQL_OF("link_id, arrayJoin([ts, original_ts])", scope) ") OR " \
-	"(ts >= " low " AND original_ts != ts AND link_id IN "                 \
+	"(ts >= toDateTime64(" earliest ", 3, 'UTC') AND "                     \
+	"original_ts != ts AND link_id IN "                                    \
 	REPEATS_SQL_OF("link_id", scope) "AND original_ts != ts))) AND "       \
 	"event_id IN " REPEATS_SQL_OF("event_id", scope) ")) WHERE place > 1"
 /* clang-format on */
 
-/* Seconds: how much older than the present an event may be that is stored now.
- * Its day is sealed after that. */
-int64_t repeats_reach(const struct clicks_config *clicks);
+/* How early rows of events can lie whose others are behind `from`, and of which
+ * both were moved to other times: no earlier than an event may be stored now,
+ * if `from` is the present.  Days are sealed after that.  Both in seconds since
+ * 1970. */
+int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from);
 
 /* Rows of [from, to), seconds since 1970. */
 struct repeats_scope {
