@@ -64,8 +64,8 @@ typedef void grant_done_fn(void *arg, const struct error *err);
  * this was answered, and it is sent only once the opens have been: Redis
  * carries it out when the opens in front of it have failed.  How often blocks
  * have moved then is noted (linkstore_note_high_water): a Redis that goes back
- * to before, and has the marks again, is noticed by that.  ERROR_NOTFOUND: Redis
- * has no record of the space.
+ * to before, and has the marks again, is noticed by that.  ERROR_NOTFOUND:
+ * Redis has no record of the space.
  */
 int grant_confirm_async(struct redis_async *redis,
 			const struct link_space *space,
