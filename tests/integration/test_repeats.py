@@ -321,16 +321,24 @@ STEPS = ("ingest_progress", "alter")
 
 @pytest.fixture
 def send_again(migrated):
-    """Inserts rows, which are found to be repeats when their hours are settled."""
-    def send(rows):
-        insert(migrated, rows)
+    """Inserts rows, which are found to be repeats when their hours are settled.  Or they
+    are first, and of another hour: then others are, whose hours are told."""
+    before = int(time.time() * 1000) - 60000
+
+    def send(rows, first):
+        if not first:
+            insert(migrated, rows)
+            return
+        moved = [{**row, "ts_ms": (TO - 1800) * 1000, "original_ms": row["ts_ms"]}
+                 for row in rows]
+        migrated.insert(moved, append_ms=before)
     return send
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kinds", [("alter",), STEPS])
+@pytest.mark.parametrize("kinds, first", [(("alter",), False), (STEPS, True)])
 def test_killed_at_any_step_it_removes_what_is_left(make, migrated, clickhouse, proxy,
-                                                    send_again, kinds):
+                                                    send_again, kinds, first):
     rows = once(some_clicks(5, 200, [(FROM, TO)], links=LINKS))
     clicks = [row for row in rows if is_click(row)]
     insert(migrated, rows)
@@ -338,7 +346,8 @@ def test_killed_at_any_step_it_removes_what_is_left(make, migrated, clickhouse, 
     assert_counted(made, rows)
     twice = [again(row) for row in clicks[:10 * len(kinds)]]
 
-    for gone in each_step(proxy, kinds, made.kill, send_again, twice):
+    for gone in each_step(proxy, kinds, made.kill,
+                          lambda some: send_again(some, first), twice):
         made.start()
         assert_counted(made, rows + removed(gone))
     assert len(repeated(clickhouse)) == len(twice)
@@ -358,7 +367,7 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
     for step, kind in enumerate(STEPS):
         proxy.at(1, fault, kind)
         more = [again(row) for row in clicks[5 * step:5 * step + 5]]
-        send_again(more)
+        send_again(more, first=True)
         gone += more
         assert_counted(made, rows + removed(gone))
     assert proxy.faults() == {fault: len(STEPS)}
