@@ -1,10 +1,8 @@
 #include "allocator/allocator.h"
 
-#include "common/clock.h"
 #include "common/host_name.h"
 #include "linkstore/config_check.h"
 #include "linkstore/space/missing_keys.h"
-#include "linkstore/target.h"
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,20 +19,6 @@ static void end_program(struct allocator *a, const struct error *err)
 	kill(getpid(), SIGTERM);
 }
 
-/* Blocks leave quarantine by the clock that is behind. */
-static bool clocks_differ(const struct link_space *space, char *text,
-			  size_t size)
-{
-	int64_t apart = linkstore_now_ms(space) - clock_real_ms();
-	char by[CLOCK_APART_TEXT_MAX];
-
-	if (!clock_is_apart(apart))
-		return false;
-	snprintf(text, size, "Redis' clock is %s this host's",
-		 clock_apart_format(apart, by));
-	return true;
-}
-
 /* Runs on the first thread. */
 static void on_space_checked(void *arg, const struct link_space *space,
 			     enum space_state state, const struct error *err)
@@ -42,14 +26,14 @@ static void on_space_checked(void *arg, const struct link_space *space,
 	struct allocator *a = arg;
 	const struct space_report *report = &a->space_reports[space->index];
 	char state_text[SPACE_STATE_TEXT_MAX], keys_text[MISSING_KEYS_TEXT_MAX];
-	char clock_text[80];
+	char clock_text[SPACE_CLOCK_TEXT_MAX];
 
 	if (state != SPACE_READY)
 		health_down(report->check,
 			    space_state_describe(state, space, state_text));
 	else if (missing_keys_tell(space, report->keys_missing, keys_text))
 		health_down(report->check, keys_text);
-	else if (clocks_differ(space, clock_text, sizeof(clock_text)))
+	else if (space_clock_differs(space, clock_text))
 		health_say(report->check, clock_text);
 	else
 		health_up(report->check);

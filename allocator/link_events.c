@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct link_events {
 	struct metric *lost_total;
 	atomic_uint_least64_t lost; /* since the first of a series */
 	atomic_bool full;	    /* /readyz says so */
+	atomic_bool refused;	    /* the same, and is 200 */
 	atomic_bool up;
 };
 
@@ -55,9 +57,29 @@ static void on_state(void *arg, bool up, const char *reason)
 		return;
 	}
 	atomic_store(&e->full, false);
+	atomic_store(&e->refused, false);
 	report_end_of_losses(e);
 	if (health_up(e->check))
 		log_info(e->log, "Kafka connected");
+}
+
+/* Ready all the same: were it not, nobody would come with an event that shows
+ * whether others are taken. */
+static void tell_refused(struct link_events *e, const struct error *err)
+{
+	char text[sizeof(err->text) + 32];
+
+	if (!atomic_load(&e->up) || atomic_load(&e->full) ||
+	    atomic_exchange(&e->refused, true))
+		return;
+	snprintf(text, sizeof(text), "link events are being lost: %s",
+		 err->text);
+	health_say(e->check, text);
+}
+
+static bool is_told(const struct link_events *e)
+{
+	return atomic_load(&e->full) || atomic_load(&e->refused);
 }
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
@@ -67,7 +89,10 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 	(void)opaque;
 	if (err) {
 		lose(e, err->text);
-	} else if (atomic_load(&e->up) && atomic_exchange(&e->full, false)) {
+		tell_refused(e, err);
+	} else if (atomic_load(&e->up) && is_told(e)) {
+		atomic_store(&e->full, false);
+		atomic_store(&e->refused, false);
 		report_end_of_losses(e);
 		health_up(e->check);
 	}

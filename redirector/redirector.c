@@ -91,16 +91,19 @@ static void on_space_checked(void *arg, const struct link_space *space,
 			     enum space_state state, const struct error *err)
 {
 	struct redirector *r = arg;
-	char text[MISSING_KEYS_TEXT_MAX];
+	char text[MISSING_KEYS_TEXT_MAX], clock_text[SPACE_CLOCK_TEXT_MAX];
 
-	(void)space;
 	if (state == SPACE_DIFFERS)
 		end_program(r, err);
 	else if (err)
 		health_down(r->health.links, err->text);
 	else if (find_missing_key(r, text))
 		health_down(r->health.links, text);
-	else if (space_monitor_all_ready(r->spaces))
+	else if (!space_monitor_all_ready(r->spaces))
+		return;
+	else if (space_clock_differs(space, clock_text))
+		health_say(r->health.links, clock_text);
+	else
 		health_up(r->health.links);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "linkstore/target.h"
 
 enum {
@@ -67,6 +68,19 @@ const char *space_state_describe(enum space_state state,
 		break;
 	}
 	return text;
+}
+
+bool space_clock_differs(const struct link_space *space,
+			 char text[SPACE_CLOCK_TEXT_MAX])
+{
+	int64_t apart = linkstore_now_ms(space) - clock_real_ms();
+	char by[CLOCK_APART_TEXT_MAX];
+
+	if (!clock_is_apart(apart))
+		return false;
+	snprintf(text, SPACE_CLOCK_TEXT_MAX, "Redis' clock is %s this host's",
+		 clock_apart_format(apart, by));
+	return true;
 }
 
 /*

@@ -92,4 +92,10 @@ const char *space_state_describe(enum space_state state,
 				 const struct link_space *space,
 				 char text[SPACE_STATE_TEXT_MAX]);
 
+/* True, and a remark: Redis' clock, by which links begin and end, is minutes
+ * off this host's, by which events are counted. */
+#define SPACE_CLOCK_TEXT_MAX 96
+bool space_clock_differs(const struct link_space *space,
+			 char text[SPACE_CLOCK_TEXT_MAX]);
+
 #endif

@@ -10,7 +10,7 @@ import pytest
 from support import protobuf
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, REDIRECTED, clicks, domains_config, links, make_links, start, visit)
+    DAY, Links, clicks, domains_config, links, make_links, start, visit)
 from support.redirects import links_config as one_space  # noqa: F401
 
 Counters = protobuf.message("counters.proto", "shortloop.RedirectorCounters")
@@ -42,6 +42,10 @@ def in_seconds(seconds):
 def test_links_are_there_from_the_first_moment_until_their_end_by_redis(
         links, start, skew, seconds):
     redirector = start(env=skew(seconds), cache_negative_ttl="0s")
+    said = f"Redis' clock is {abs(seconds) // HOUR}h " if abs(seconds) < DAY // 1000 \
+        else f"Redis' clock is {abs(seconds) // HOUR // 24}d "
+    eventually(lambda: said in redirector.ready()[1], what="/readyz to say so")
+    assert redirector.ready()[0] == 200
     codes = {space: links.create(space=space) for space in ("s7", "flakes")}
     assert {space: status(redirector, code) for space, code in codes.items()} == {
         "s7": 302, "flakes": 302}
@@ -206,3 +210,22 @@ def test_counters_that_a_topic_refuses_are_told_when_the_clock_is_right(
     last = last_counters(kafka, edge)
     assert sum(record.redirected for record in last) == 2
     assert len({record.hour_ms for record in last if record.redirected}) == 2
+
+
+@pytest.mark.parametrize("seconds", [2 * HOUR, 0])
+def test_events_of_links_that_a_topic_refuses_are_told_on_readyz(
+        links, program, kafka, skew, seconds):
+    topic = kafka.create_topic("links", message_timestamp_type="CreateTime")
+    config = links.allocator.config
+    assert links.allocator.stop() == 0  # Its node is free for the next.
+    made = program("allocator", {
+        "links": config["links"], "kafka": {"topic_links": topic},
+        "allocator": {"keys_file": config["allocator"]["keys_file"]}},
+        env=skew(seconds))
+    Links(made, links.redis).create()
+    if not seconds:
+        made.wait_metric(1, "shortloop_kafka_delivered_total", topic=topic)
+    eventually(lambda: ("link events are being lost: kafka: Broker: Invalid timestamp"
+                        in made.ready()[1]) == bool(seconds))
+    assert made.ready()[0] == 200
+    assert made.metric("shortloop_allocator_events_lost_total") == bool(seconds)
