@@ -9,12 +9,11 @@
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/sink.h"
 #include "collector/insert_rate.h"
-#include "common/backoff.h"
+#include "collector/tools/import/patience.h"
 #include "common/clock.h"
 #include "common/host_name.h"
 
 enum {
-	RETRY_MIN_MS = 200,
 	RATE_POLL_MS = 20,
 	HOST_TEXT = 256,
 };
@@ -82,40 +81,12 @@ const char *inserter_topic(const struct inserter *ins)
 	return ins->journal.topic;
 }
 
-/* --- a server that is away ------------------------------------------------ */
-
-struct retry {
-	int64_t until; /* monotonic; 0: nothing has failed yet */
-	unsigned failures;
-};
-
-/* After a failure: pauses, and says whether to try again. */
-static bool may_retry(struct inserter *ins, struct retry *p, struct error *err)
+static struct patience patience_of(const struct inserter *ins)
 {
-	int64_t now = clock_monotonic_ms(), pause;
-	uint32_t random = 0;
-
-	if (!err->retriable)
-		return false;
-	if (!p->failures++)
-		p->until = now + ins->wait_ms;
-	if (now >= p->until)
-		return false;
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		random = (uint32_t)now;
-	pause = backoff_delay(RETRY_MIN_MS,
-			      ins->config->collector.retry_backoff_max,
-			      p->failures, random);
-	if (p->failures == 1)
-		log_warn(app_log(ins->app), "waiting for ClickHouse",
-			 log_err(err), log_int("after_ms", pause));
-	if (app_should_stop(ins->app, (int)pause)) {
-		error_set(err, ERROR_STOPPED,
-			  "stopped while ClickHouse was away");
-		return false;
-	}
-	*err = (struct error){0};
-	return true;
+	return (struct patience){
+		.app = ins->app,
+		.wait_ms = ins->wait_ms,
+		.pause_ms = ins->config->collector.retry_backoff_max};
 }
 
 /* --- which log, and from where? ------------------------------------------- */
@@ -165,7 +136,7 @@ int inserter_open(struct inserter *ins, struct log_source *source,
 		  const char *path, const char *identity,
 		  struct journal_state *ret_state, struct error *err)
 {
-	struct retry retry = {0};
+	struct patience patience = patience_of(ins);
 	struct log_head head = {0};
 	int status = -1;
 
@@ -178,7 +149,7 @@ int inserter_open(struct inserter *ins, struct log_source *source,
 	}
 	do
 		status = open_once(ins, &head, path, identity, ret_state, err);
-	while (status < 0 && may_retry(ins, &retry, err));
+	while (status < 0 && patience_may_retry(&patience, err));
 out:
 	log_head_release(&head);
 	return status;
@@ -354,18 +325,18 @@ int inserter_send(struct inserter *ins, struct import_batch *b,
 		  const char *file, struct error *err)
 {
 	struct sending sending = {.batch = b, .file = file};
-	struct retry retry = {0};
+	struct patience patience = patience_of(ins);
 	int status;
 
 	do
 		status = look_up(ins, b, enricher, err);
-	while (status < 0 && may_retry(ins, &retry, err));
+	while (status < 0 && patience_may_retry(&patience, err));
 	sending.forgotten = enricher_forgotten(enricher);
 	if (status < 0 ||
 	    import_batch_build(b, enricher, &ins->journal, state, err) < 0)
 		return -1;
 	await_rate(ins, b);
-	retry = (struct retry){0};
+	patience = patience_of(ins);
 	set_doubt(&sending, state->pending && b->first == state->first);
 	do {
 		status = send_once(ins, &sending, enricher, err);
@@ -380,6 +351,6 @@ int inserter_send(struct inserter *ins, struct import_batch *b,
 			if (status < 0 && err->code == ERROR_LATE)
 				err->retriable = true;
 		}
-	} while (status < 0 && may_retry(ins, &retry, err));
+	} while (status < 0 && patience_may_retry(&patience, err));
 	return status;
 }

@@ -1,0 +1,26 @@
+/*
+ * patience.h - how long a command bears that ClickHouse is away (--wait).
+ */
+#ifndef COLLECTOR_TOOLS_IMPORT_PATIENCE_H
+#define COLLECTOR_TOOLS_IMPORT_PATIENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/app/app.h"
+#include "common/error.h"
+
+/* Start from `struct patience p = {.app = app, ...};` for each thing tried. */
+struct patience {
+	struct app *app;
+	int64_t wait_ms;  /* after the first failure */
+	int64_t pause_ms; /* between two tries, at most */
+	int64_t until;	  /* monotonic ms; 0: nothing has failed yet */
+	unsigned failures;
+};
+
+/* After a failure: pauses, and reports whether to try again; `err` is empty
+ * then.  Logs the first failure as a warning. */
+bool patience_may_retry(struct patience *p, struct error *err);
+
+#endif
