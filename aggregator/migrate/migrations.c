@@ -143,6 +143,9 @@ static const char marked_clicks[] =
 static const char passed_offsets[] =
 #include "schemas/clickhouse/0056_passed_offsets.sql.inc"
 	;
+static const char import_undo[] =
+#include "schemas/clickhouse/0057_import_undo.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -192,5 +195,6 @@ const struct migration migrations[] = {
 	{"0054_hourly_merges.sql", hourly_merges},
 	{"0055_marked_clicks.sql", marked_clicks},
 	{"0056_passed_offsets.sql", passed_offsets},
+	{"0057_import_undo.sql", import_undo},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

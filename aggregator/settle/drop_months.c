@@ -233,15 +233,19 @@ int drop_months_delete(const struct settling *s, struct error *err)
  * What an import of a log reads: its heads, by which the log is known again;
  * the highest number of a run; and batches behind what is reported of it, the
  * greatest of which stays.  So a batch goes once it is before that and its own
- * report is thinned, and a run once there is a later one.
+ * report is thinned, or its import was taken back, and a run once there is a
+ * later one.
  */
 #define SQL_BATCHES_DONE                                                       \
-	"(SELECT b.log, b.batch_last FROM (SELECT DISTINCT identity AS log, "  \
-	"last AS batch_last FROM import_journal WHERE what = 'block') AS b "   \
+	"(SELECT b.log, b.batch_epoch, b.batch_last FROM (SELECT DISTINCT "    \
+	"identity AS log, epoch AS batch_epoch, last AS batch_last "           \
+	"FROM import_journal WHERE what = 'block') AS b "                      \
 	"INNER JOIN (SELECT substring(topic, length('" PROGRESS_TOPIC_IMPORT   \
-	"') + 1) AS log, max(last) AS done, groupUniqArray(last) AS reported " \
+	"') + 1) AS log, epoch AS done_epoch, max(last) AS done, "             \
+	"groupUniqArray(last) AS reported "                                    \
 	"FROM ingest_progress WHERE startsWith(topic, '" PROGRESS_TOPIC_IMPORT \
-	"') GROUP BY log) AS r ON b.log = r.log WHERE b.batch_last <= r.done " \
+	"') GROUP BY log, done_epoch) AS r ON b.log = r.log AND "              \
+	"b.batch_epoch = r.done_epoch WHERE b.batch_last <= r.done "           \
 	"AND NOT has(r.reported, b.batch_last))"
 #define SQL_RUNS_BEFORE                                                        \
 	"(SELECT a.log, a.run_number FROM (SELECT DISTINCT identity AS log, "  \
@@ -251,7 +255,9 @@ int drop_months_delete(const struct settling *s, struct error *err)
 	"ON a.log = n.log WHERE a.run_number < n.newest)"
 #define SQL_THIN_JOURNAL                                                       \
 	"at < now64(6, 'UTC') - toIntervalDay(2) AND (what = 'block' AND "     \
-	"(identity, last) IN " SQL_BATCHES_DONE                                \
+	"(identity, epoch, last) IN " SQL_BATCHES_DONE                         \
+	" OR what = 'block' AND (identity, epoch) IN (SELECT identity, epoch " \
+	"FROM import_journal WHERE what = 'undone')"                           \
 	" OR what = 'run' AND (identity, number) IN " SQL_RUNS_BEFORE ")"
 
 int drop_months_thin(const struct settling *s, struct error *err)

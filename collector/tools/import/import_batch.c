@@ -381,11 +381,12 @@ int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
 /* --- rows ----------------------------------------------------------------- */
 
 static int build_row(struct import_batch *b, const struct import_click *c,
-		     struct enricher *enricher, const char *topic, bool stored,
-		     struct error *err)
+		     struct enricher *enricher, const struct journal *journal,
+		     bool stored, struct error *err)
 {
 	const struct event_origin origin = {
-		.topic = topic,
+		.epoch = journal->epoch,
+		.topic = journal->topic,
 		.offset = c->offset,
 		/* The log's time is trusted: the enricher is not to move it. */
 		.append_ms = (int64_t)c->click.time_ms,
@@ -414,7 +415,7 @@ int import_batch_build(struct import_batch *b, struct enricher *enricher,
 	for (size_t i = 0; i < b->count; i++) {
 		const struct import_click *c = &b->clicks[i];
 
-		if (build_row(b, c, enricher, journal->topic,
+		if (build_row(b, c, enricher, journal,
 			      journal_is_stored(state, c->offset), err) < 0)
 			return -1;
 	}

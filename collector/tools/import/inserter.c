@@ -91,20 +91,20 @@ static struct patience patience_of(const struct inserter *ins)
 
 /* --- which log, and from where? ------------------------------------------- */
 
-/* Computes from the settings how long a token is kept; an import measures
- * nothing.  Collectors and another import may each fill the window at the same
- * rate.  A server that keeps no tokens sets no limit. */
-static int learn_token_life(struct inserter *ins, struct error *err)
+/* Collectors and another import may each fill the window at the same rate. */
+int inserter_token_life(struct sink *sink,
+			const struct collector_config *config, int64_t *ret_ms,
+			struct error *err)
 {
 	static const struct measured by_settings = {.why = "an import"};
 	struct guarantee g;
 
-	if (guarantee_probe(ins->sink, &by_settings, &g, err) < 0)
+	if (guarantee_probe(sink, &by_settings, &g, err) < 0)
 		return -1;
-	ins->kept_ms = guarantee_retry_ms(
-		&g, 2 * ins->config->collector.parts_per_second);
-	if (!ins->kept_ms)
-		ins->kept_ms = INT64_MAX;
+	*ret_ms =
+		guarantee_retry_ms(&g, 2 * config->collector.parts_per_second);
+	if (!*ret_ms)
+		*ret_ms = INT64_MAX;
 	return 0;
 }
 
@@ -114,12 +114,14 @@ static int open_once(struct inserter *ins, const struct log_head *head,
 {
 	struct journal *j = &ins->journal;
 
-	if ((identity ? journal_set_name(j, identity, err)
+	if ((identity ? journal_set_name(j, "--identity", identity, err)
 		      : journal_find_name(j, head, path, err)) < 0)
 		return -1;
 	if (getrandom(&j->run, sizeof(j->run), 0) != sizeof(j->run))
 		return error_set_errno(err, "getrandom");
-	if (learn_token_life(ins, err) < 0 || journal_begin(j, path, err) < 0)
+	if (inserter_token_life(ins->sink, ins->config, &ins->kept_ms, err) <
+		    0 ||
+	    journal_begin(j, path, err) < 0)
 		return -1;
 	return journal_read(j, ret_state, err);
 }
@@ -176,7 +178,7 @@ static int insert_report(struct inserter *ins, struct sending *s,
 			 const struct insertion *rows, struct error *err)
 {
 	const struct progress_origin origin = {
-		.epoch = IMPORT_EPOCH,
+		.epoch = ins->journal.epoch,
 		.topic = ins->journal.topic,
 		.collector = ins->host,
 	};
@@ -199,7 +201,7 @@ static int insert_both(struct inserter *ins, struct sending *s,
 	char name[BATCH_NAME_MAX];
 	const struct insertion_part part = {
 		.key = {sink_table_name(SINK_CLICKS), ins->journal.topic, 0,
-			IMPORT_EPOCH},
+			ins->journal.epoch},
 		.first = batch->first,
 		.last = batch->last,
 		.rows = &batch->in_hand,
@@ -213,7 +215,7 @@ static int insert_both(struct inserter *ins, struct sending *s,
 		.len = batch->rows.len,
 	};
 
-	batch_name(batch, IMPORT_EPOCH, ins->journal.topic, 0, name);
+	batch_name(batch, ins->journal.epoch, ins->journal.topic, 0, name);
 	if (in.len && insertion_run(ins->sink, &in, &s->rows, err) < 0)
 		return -1;
 	return insert_report(ins, s, &in, err);

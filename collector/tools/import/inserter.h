@@ -6,6 +6,7 @@
 #define COLLECTOR_TOOLS_IMPORT_INSERTER_H
 
 #include "collector/collector_config.h"
+#include "collector/exactly_once/sink.h"
 #include "collector/tools/import/import_batch.h"
 #include "collector/tools/import/journal.h"
 #include "collector/tools/import/log_source.h"
@@ -13,7 +14,7 @@
 #include "common/error.h"
 
 enum {
-	/* Logs have no epochs as topics have: a number that no topic has. */
+	/* Of a log that was never taken back (journal.epoch). */
 	IMPORT_EPOCH = 0
 };
 
@@ -40,5 +41,12 @@ const char *inserter_topic(const struct inserter *ins);
 int inserter_send(struct inserter *ins, struct import_batch *b,
 		  struct enricher *enricher, struct journal_state *state,
 		  const char *file, struct error *err);
+
+/* How long (ms) a batch's token is surely kept, which is how late a batch may
+ * still be sent; by the settings, since an import measures nothing.  INT64_MAX:
+ * a server that keeps no tokens sets no limit. */
+int inserter_token_life(struct sink *sink,
+			const struct collector_config *config, int64_t *ret_ms,
+			struct error *err);
 
 #endif

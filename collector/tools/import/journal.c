@@ -9,13 +9,8 @@
 #include "common/clickhouse/rows.h"
 #include "schemas/ingest_progress.h"
 
-enum what {
-	WHAT_HEAD = 1,
-	WHAT_RUN = 2,
-	WHAT_BATCH = 3, /* "block" in the table */
-};
-
-int journal_set_name(struct journal *j, const char *name, struct error *err)
+int journal_set_name(struct journal *j, const char *option, const char *name,
+		     struct error *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,9 +20,9 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
 	if (!len || len > IMPORT_NAME_MAX || strspn(name, allowed) != len)
 		return error_set(
 			err, ERROR_USAGE,
-			"--identity: '%s': expected 1 to %d of letters, "
-			"digits, '.', '_', ':' and '-'",
-			name, IMPORT_NAME_MAX);
+			"%s: '%s': expected 1 to %d of letters, digits, '.', "
+			"'_', ':' and '-'",
+			option, name, IMPORT_NAME_MAX);
 	memcpy(j->name, name, len + 1);
 	snprintf(j->topic, sizeof(j->topic), PROGRESS_TOPIC_IMPORT "%s", name);
 	return 0;
@@ -45,13 +40,15 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
  *   A run names another only when the one before it is done, and the next run
  *   begins with that one.  One that was named and refused was sent by nobody,
  *   and gives way to those of newer runs.
+ * - undo, taken, undone: of one epoch, to which whatever they tell has
+ * happened, or is about to happen whenever they are written.
  */
-static int write_row(struct journal *j, enum what what,
-		     const struct log_head *head, uint64_t first, uint64_t last,
-		     const char *file, struct error *err)
+int journal_write(struct journal *j, enum journal_what what,
+		  const struct log_head *head, uint64_t first, uint64_t last,
+		  const char *file, struct error *err)
 {
 	static const char sql[] = "INSERT INTO import_journal (identity, what, "
-				  "run, number, head, first, "
+				  "run, number, epoch, head, first, "
 				  "last, file) FORMAT RowBinary";
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
@@ -62,6 +59,7 @@ static int write_row(struct journal *j, enum what what,
 	rowbinary_u8(&row, (uint8_t)what);
 	rowbinary_u64(&row, j->run);
 	rowbinary_u64(&row, j->number);
+	rowbinary_u32(&row, j->epoch);
 	rowbinary_count(&row, head ? head->count : 0);
 	for (size_t i = 0; head && i < head->count; i++)
 		rowbinary_u64(&row, head->numbers[i]);
@@ -164,16 +162,16 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 	bool fresh = !known.count;
 
 	if (status == 0)
-		status = journal_set_name(j, fresh ? head->name : known.name,
-					  err);
+		status = journal_set_name(j, "name",
+					  fresh ? head->name : known.name, err);
 	if (status == 0 && head->count > known.count)
-		status = write_row(j, WHAT_HEAD, head, 0, 0, file, err);
+		status = journal_write(j, JOURNAL_HEAD, head, 0, 0, file, err);
 	/* Another run may have made the log known just before, when it was
 	 * shorter: the first name holds. */
 	if (status == 0 && fresh)
 		status = find_log(j, head, &again, err);
 	if (status == 0 && again.count)
-		status = journal_set_name(j, again.name, err);
+		status = journal_set_name(j, "name", again.name, err);
 	free(known.numbers);
 	free(again.numbers);
 	return status;
@@ -187,11 +185,14 @@ static int ask(struct journal *j, const char *table, const char *sql,
 	       const char *from, const char *columns, clickhouse_row_fn *fn,
 	       void *arg, struct error *err)
 {
+	char epoch[16];
 	const struct clickhouse_param params[] = {{"param_name", j->name},
 						  {"param_topic", j->topic},
 						  {"param_from", from},
+						  {"param_epoch", epoch},
 						  {NULL, NULL}};
 
+	snprintf(epoch, sizeof(epoch), "%" PRIu32, j->epoch);
 	if (clickhouse_rows(j->ch, sql, params, columns, fn, arg, err) < 0)
 		return error_wrap(err, "%s", table);
 	return 0;
@@ -213,18 +214,53 @@ static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
 	return ask(j, "import_journal", sql, "0", "n", take_number, ret, err);
 }
 
+struct place {
+	uint64_t rows, highest, epoch;
+};
+
+static int take_place(void *arg, char **f, struct error *err)
+{
+	struct place *place = arg;
+
+	(void)err;
+	*place = (struct place){tsv_u64(f[0]), tsv_u64(f[1]), tsv_u64(f[2])};
+	return 0;
+}
+
+int journal_find_place(struct journal *j, bool *ret, struct error *err)
+{
+	struct place place = {0};
+
+	if (ask(j, "import_journal",
+		"SELECT count(), max(number), maxIf(toUInt64(epoch) + 1, "
+		"what = 'undone') FROM import_journal "
+		"WHERE identity = {name:String} FORMAT TabSeparated",
+		"0", "nnn", take_place, &place, err) < 0)
+		return -1;
+	j->number = place.highest + 1;
+	j->epoch = (uint32_t)place.epoch;
+	*ret = place.rows > 0;
+	return 0;
+}
+
 int journal_begin(struct journal *j, const char *file, struct error *err)
 {
-	uint64_t highest = 0;
+	uint64_t undo = 0;
+	bool known;
 
-	if (ask_number(j,
-		       "SELECT max(number) FROM import_journal WHERE "
-		       "identity = {name:String} AND what = 'run' "
-		       "FORMAT TabSeparated",
-		       &highest, err) < 0)
+	if (journal_find_place(j, &known, err) < 0 ||
+	    ask_number(j,
+		       "SELECT count() FROM import_journal "
+		       "WHERE " JOURNAL_SQL_UNDO " FORMAT TabSeparated",
+		       &undo, err) < 0)
 		return -1;
-	j->number = highest + 1;
-	return write_row(j, WHAT_RUN, NULL, 0, 0, file, err);
+	if (undo)
+		return error_set(err, ERROR_BUSY,
+				 "an import of this log is being taken back, "
+				 "or that was begun and did not end: "
+				 "import --undo %s",
+				 j->name);
+	return journal_write(j, JOURNAL_RUN, NULL, 0, 0, file, err);
 }
 
 static int take_done(void *arg, char **fields, struct error *err)
@@ -242,7 +278,8 @@ static int read_done(struct journal *j, struct journal_state *s,
 {
 	return ask(j, "ingest_progress",
 		   "SELECT count(), max(last) FROM ingest_progress "
-		   "WHERE topic = {topic:String} FORMAT TabSeparated",
+		   "WHERE topic = {topic:String} AND epoch = {epoch:UInt32} "
+		   "FORMAT TabSeparated",
 		   "0", "nn", take_done, s, err);
 }
 
@@ -274,6 +311,7 @@ static int read_pending(struct journal *j, struct journal_state *s,
 	return ask(j, "import_journal",
 		   "SELECT first, last FROM import_journal WHERE "
 		   "identity = {name:String} AND what = 'block' AND "
+		   "epoch = {epoch:UInt32} AND "
 		   "first >= {from:UInt64} ORDER BY number DESC, "
 		   "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
 		   "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
@@ -312,7 +350,8 @@ static int read_stored(struct journal *j, struct journal_state *s,
 	put_from(s, from);
 	return ask(j, "clicks",
 		   "SELECT DISTINCT offset FROM clicks WHERE "
-		   "topic = {topic:String} AND offset >= {from:UInt64} "
+		   "topic = {topic:String} AND epoch = {epoch:UInt32} AND "
+		   "offset >= {from:UInt64} "
 		   "ORDER BY offset FORMAT TabSeparated",
 		   from, "n", take_stored, &list, err);
 }
@@ -355,16 +394,59 @@ int journal_announce(struct journal *j, uint64_t first, uint64_t last,
 {
 	uint64_t newest = 0;
 
-	if (write_row(j, WHAT_BATCH, NULL, first, last, file, err) < 0 ||
+	if (journal_write(j, JOURNAL_BATCH, NULL, first, last, file, err) < 0 ||
 	    ask_number(j,
-		       "SELECT run FROM import_journal WHERE "
-		       "identity = {name:String} AND what = 'run' "
-		       "ORDER BY number DESC, run DESC LIMIT 1 "
+		       "SELECT if(countIf(" JOURNAL_SQL_UNDO ") > 0, 0, "
+		       "argMaxIf(run, (number, run), what = 'run')) "
+		       "FROM import_journal WHERE identity = {name:String} "
 		       "FORMAT TabSeparated",
 		       &newest, err) < 0)
 		return -1;
 	if (newest != j->run)
 		return error_set(err, ERROR_BUSY,
-				 "another import of this log has begun");
+				 "another import of this log has begun, or it "
+				 "is being taken back");
+	return 0;
+}
+
+struct late {
+	uint64_t first, last, age_ms;
+	bool any;
+};
+
+static int take_late(void *arg, char **f, struct error *err)
+{
+	struct late *late = arg;
+
+	(void)err;
+	*late = (struct late){tsv_u64(f[0]), tsv_u64(f[1]), tsv_u64(f[2]),
+			      true};
+	return 0;
+}
+
+int journal_read_late(struct journal *j, uint64_t *ret_first,
+		      uint64_t *ret_last, int64_t *ret_age_ms,
+		      struct error *err)
+{
+	struct journal_state s = {0};
+	struct late late = {0};
+	char from[24];
+
+	if (read_done(j, &s, err) < 0)
+		return -1;
+	put_from(&s, from);
+	if (ask(j, "import_journal",
+		"SELECT first, last, greatest(0, "
+		"toUnixTimestamp64Milli(now64(3, 'UTC')) - "
+		"toUnixTimestamp64Milli(toDateTime64(at, 3, 'UTC'))) "
+		"FROM import_journal WHERE identity = {name:String} AND "
+		"what = 'block' AND epoch = {epoch:UInt32} AND "
+		"first >= {from:UInt64} ORDER BY at DESC LIMIT 1 "
+		"FORMAT TabSeparated",
+		from, "nnn", take_late, &late, err) < 0)
+		return -1;
+	*ret_first = late.first;
+	*ret_last = late.last;
+	*ret_age_ms = late.any ? (int64_t)late.age_ms : -1;
 	return 0;
 }
