@@ -54,7 +54,8 @@ static int take_day(void *arg, char **f, struct error *err)
 }
 
 /* Of a day that was dropped, hours and the day count as settled from what has
- * come since: as in progress.c. */
+ * come since: as in progress.c.  One that is settled from no row at all, as all
+ * it had was an import that was taken back, is as one that never had any. */
 int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
 			const struct progress *last, struct published_days *ret,
 			struct error *err)
@@ -77,7 +78,9 @@ int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
 		"kind IN ('hour', 'link_day', 'dropped_day') AND "
 		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
 		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY kind, unit) "
-		"GROUP BY n_start) WHERE n_day > 0 OR notEmpty(every) "
+		"GROUP BY n_start) WHERE (n_day > 0 OR notEmpty(every)) AND "
+		"(n_dropped > 0 OR n_from.2 > 0 OR "
+		"arrayExists(one -> one.3 > 0, every)) "
 		"ORDER BY n_start FORMAT TabSeparated";
 	char from_text[24], to_text[24];
 	const struct clickhouse_param params[] = {

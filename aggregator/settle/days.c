@@ -6,6 +6,7 @@
 
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
+#include "aggregator/settle/taken_back.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
@@ -24,7 +25,8 @@ struct work {
 	uint64_t repeated;	/* of these, by outcome */
 	uint64_t hours;		/* events published in its hours */
 	struct counts staged, before;
-	bool was; /* published */
+	struct taken_back taken; /* since that was published */
+	bool was;		 /* published */
 	bool was_old;
 	struct counts old;
 	struct settling_params params;
@@ -281,9 +283,64 @@ static bool can_take_over(const struct work *w)
 	       w->old.slots <= w->hours && w->old.visits <= w->hours;
 }
 
+static int look_for_taken(struct work *w, struct error *err)
+{
+	return taken_back_count(w->s->ch, w->what->start,
+				w->what->start + CIVIL_DAY,
+				w->what->was_attempt, &w->taken, err);
+}
+
+static bool has_fewer(const struct work *w)
+{
+	return w->staged.slots + w->taken.rows < w->before.slots ||
+	       w->staged.visits + w->taken.rows < w->before.visits;
+}
+
+/* The hours have more events than there are rows.  *ret: only such rows are
+ * missing as were taken back, and the hours are about to be settled without
+ * them; the day comes after these.  If none is about to be, they have been
+ * since the rows were counted. */
+static int is_early(struct work *w, bool *ret, struct error *err)
+{
+	uint64_t stale = 0;
+
+	*ret = false;
+	if (look_for_taken(w, err) < 0)
+		return -1;
+	if (w->all + w->taken.rows < w->hours)
+		return 0;
+	if (!w->taken.going &&
+	    progress_count_stale(w->s->ch, w->what->start,
+				 w->what->start + CIVIL_DAY, &stale, err) < 0)
+		return -1;
+	*ret = w->taken.going || stale;
+	return *ret ? 0 : count_rows(w, err);
+}
+
+/* *ret_stays: nothing is published now. */
+static int compare_hours(struct work *w, const struct progress *last,
+			 bool *ret_stays, struct error *err)
+{
+	bool early;
+
+	*ret_stays = false;
+	if (w->all >= w->hours)
+		return 0;
+	if (is_early(w, &early, err) < 0)
+		return -1;
+	if (!early && w->all >= w->hours)
+		return 0;
+	if (!early && report_shortage(w, w->hours, w->all, err) < 0)
+		return -1;
+	*ret_stays = !w->s->allow_fewer;
+	return *ret_stays && !early ? hold_back(w, last, err) : 0;
+}
+
 static int settle(struct work *w, const struct progress *last,
 		  struct settle_count *ret, struct error *err)
 {
+	bool stays;
+
 	ret->done = 1;
 	if (count_rows(w, err) < 0 ||
 	    ask(w, settle_sql_day_old, 3, take_old, w, err) < 0 ||
@@ -295,16 +352,15 @@ static int settle(struct work *w, const struct progress *last,
 		ret->published = 1;
 		return 0;
 	}
-	if (w->all < w->hours) {
-		if (report_shortage(w, w->hours, w->all, err) < 0)
-			return -1;
-		if (!w->s->allow_fewer)
-			return hold_back(w, last, err);
-	}
+	if (compare_hours(w, last, &stays, err) < 0)
+		return -1;
+	if (stays)
+		return 0;
 	if (stage_rows(w, err) < 0)
 		return -1;
-	if (w->staged.slots < w->before.slots ||
-	    w->staged.visits < w->before.visits) {
+	if (has_fewer(w) && look_for_taken(w, err) < 0)
+		return -1;
+	if (has_fewer(w)) {
 		if (report_shortage(w, w->before.slots, w->staged.slots, err) <
 		    0)
 			return -1;

@@ -6,6 +6,7 @@
 
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
+#include "aggregator/settle/taken_back.h"
 #include "common/clock.h"
 
 #define HOUR 3600
@@ -25,12 +26,13 @@
 struct hour {
 	struct stale what;
 	uint64_t attempt;
-	uint64_t least, most; /* rows of clicks before and after */
-	uint64_t staged;      /* events under the attempt */
-	uint64_t repeated;    /* rows that are no clicks, after */
-	uint64_t no_clicks;   /* events under the attempt that are none so */
-	uint64_t before;      /* events published until now */
-	uint64_t base;	      /* events that are in all of these four */
+	uint64_t least, most;	 /* rows of clicks before and after */
+	uint64_t staged;	 /* events under the attempt */
+	uint64_t repeated;	 /* rows that are no clicks, after */
+	uint64_t no_clicks;	 /* events under the attempt that are none so */
+	uint64_t before;	 /* events published until now */
+	struct taken_back taken; /* of those rows */
+	uint64_t base;		 /* events that are in all of these four */
 	uint64_t rest; /* values staged together, by dimension and slot */
 	uint64_t provisional; /* 1: values came into the busiest ones late */
 	bool held;
@@ -367,18 +369,60 @@ static int check_staged(const struct hour *h, struct error *err)
  * what holds it back.  Of a day that was dropped, what is reported has nothing
  * of the base.
  */
-static void decide(const struct settling *s, struct hour *h)
+static bool lacks_rows(const struct hour *h)
 {
 	uint64_t now = missing(h->what.rows + h->base, h->staged);
 	uint64_t then = missing(h->what.was_rows + h->base, h->before);
-	bool fewer = h->staged < h->before || (h->what.was && now > then);
+
+	return h->staged + h->taken.rows < h->before ||
+	       (h->what.was && now > then + h->taken.going);
+}
+
+static void decide(const struct settling *s, struct hour *h)
+{
+	uint64_t now = missing(h->what.rows + h->base, h->staged);
+	bool fewer = lacks_rows(h);
 	struct shortage shortage = {false,     h->held,	     h->what.start,
 				    h->before, h->what.rows, h->staged};
 
 	h->held = fewer && !s->allow_fewer;
 	shortage.held = h->held;
-	if (fewer || (now && !h->what.was))
+	if (fewer || (now > h->taken.going && !h->what.was))
 		s->on_shortage(s->arg, &shortage);
+}
+
+/* Only of an hour that lacks rows. */
+static int look_for_taken(struct work *w, struct hour *h, struct error *err)
+{
+	if (h->staged >= h->before && h->staged >= h->what.rows + h->base)
+		return 0;
+	return taken_back_count(w->s->ch, h->what.start, h->what.start + HOUR,
+				h->what.was_attempt, &h->taken, err);
+}
+
+/* What was reported of an hour is from before it was computed.  Where rows were
+ * taken back, their reports may have been emptied since. */
+static int check_reported(struct work *w, const struct hour *h,
+			  struct error *err)
+{
+	struct stale_list now;
+	bool same = true;
+
+	if (!h->taken.rows || !lacks_rows(h))
+		return 0;
+	if (progress_hours_of(w->s->ch, h->what.start, h->what.start + HOUR,
+			      &now, err) < 0)
+		return -1;
+	for (size_t i = 0; i < now.count; i++)
+		same &= now.items[i].rows == h->what.rows &&
+			now.items[i].blocks == h->what.blocks;
+	stale_list_release(&now);
+	return same ? 0
+		    : error_set_retriable(err, ERROR_CONFLICT,
+					  "rows of hour %" PRId64
+					  " were taken back meanwhile; "
+					  "computing it again",
+					  h->what.start);
 }
 
 /* An attempt that is added to one which has not kept all values may lack some
@@ -419,7 +463,9 @@ static int compare(struct work *w, struct error *err)
 	    check_dropped(w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
-		if (check_staged(&w->items[i], err) < 0)
+		if (check_staged(&w->items[i], err) < 0 ||
+		    look_for_taken(w, &w->items[i], err) < 0 ||
+		    check_reported(w, &w->items[i], err) < 0)
 			return -1;
 		decide(w->s, &w->items[i]);
 	}

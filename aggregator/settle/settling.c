@@ -20,6 +20,11 @@ uint64_t settling_attempt_at(int64_t now_ms)
 	return now_ms < 0 ? 0 : (uint64_t)now_ms << CHANCE_BITS;
 }
 
+int64_t settling_ms_of(uint64_t attempt)
+{
+	return (int64_t)(attempt >> CHANCE_BITS);
+}
+
 uint64_t settling_attempt_next(int64_t now_ms, uint64_t after)
 {
 	uint32_t chance = 0;
@@ -87,7 +92,7 @@ void settling_set_old(const struct settling *s, struct settling_old *ret)
 
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt)
 {
-	return (int64_t)(attempt >> CHANCE_BITS) + s->settings->keep_superseded;
+	return settling_ms_of(attempt) + s->settings->keep_superseded;
 }
 
 /* Of a number that is not ahead, its own time is the shorter one. */

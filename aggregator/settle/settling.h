@@ -108,6 +108,9 @@ uint64_t settling_attempt_next(int64_t now_ms, uint64_t after);
 /* The least number picked at that time or later. */
 uint64_t settling_attempt_at(int64_t now_ms);
 
+/* The time (ms since 1970) in a number. */
+int64_t settling_ms_of(uint64_t attempt);
+
 /*
  * Was what has that number published longer than keep_superseded ago?  The
  * number tells, unless all are ahead of time since ClickHouse's clock once was:
