@@ -6,11 +6,13 @@
 #include "aggregator/forget/forget_days.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
+#include "schemas/ingest_progress.h"
 
 /*
- * Runs of `aggregator forget` and `collector rescore` that were begun over a
- * day and did not end, as they were killed.  Until somebody ends it, the day is
- * not dropped, and its hours are not settled from what the run changed.
+ * Runs of `aggregator forget`, `collector rescore` and `collector import
+ * --undo` that were begun over a day and did not end, as they were killed.
+ * Until somebody ends it, the day is not dropped, and its hours are not settled
+ * from what the run changed.
  */
 
 struct runs {
@@ -19,25 +21,28 @@ struct runs {
 };
 
 /* A row is: start of the day, process, whether it is rescored, whether the run
- * is over. */
+ * is over, the log that it takes back or "". */
 static int take_run(void *arg, char **f, struct error *err)
 {
 	struct runs *runs = arg;
-	char day[CIVIL_NAME_MAX];
+	char day[CIVIL_NAME_MAX], command[256];
 
 	(void)err;
 	if (!tsv_u64(f[3])) {
 		runs->going++;
 		return 0;
 	}
+	snprintf(command, sizeof(command), "%s%s",
+		 *f[4]		 ? "collector import --undo "
+		 : tsv_u64(f[2]) ? "collector rescore"
+				 : "aggregator forget",
+		 f[4]);
 	if (runs->over++ < DOCTOR_DAYS_SHOWN)
 		doctor_say(
 			runs->d, DOCTOR_WRONG, "runs",
 			"%s: %s began to change it and did not end; until '%s' "
 			"ends that, the day is not dropped",
-			civil_day_name(tsv_i64(f[0]), day), f[1],
-			tsv_u64(f[2]) ? "collector rescore"
-				      : "aggregator forget");
+			civil_day_name(tsv_i64(f[0]), day), f[1], command);
 	return 0;
 }
 
@@ -47,16 +52,18 @@ static int take_run(void *arg, char **f, struct error *err)
 	"(SELECT count() FROM system.mutations WHERE database = "              \
 	"currentDatabase() AND table = 'clicks' AND NOT is_done AND "          \
 	"latest_fail_reason = '' AND (position(command, 'rescore_map_') > 0 "  \
-	"OR position(command, 'unique_identity = ') > 0))"
+	"OR position(command, 'unique_identity = ') > 0 "                      \
+	"OR position(command, '" PROGRESS_TOPIC_IMPORT "') > 0))"
 
 static int read_runs(struct runs *runs, struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(toDateTime(any(day), 'UTC')) AS d, "
+		"SELECT toUInt32(toDateTime(min(day), 'UTC')) AS d, "
 		"toValidUTF8(any(host)), any(rules) != 0, "
 		"max(at) < now64(3, 'UTC') - "
 		"toIntervalMillisecond({longest:Int64}) AND " SQL_CHANGING
-		" = 0 FROM rescored WHERE state = 'begun' AND run NOT IN "
+		" = 0, toValidUTF8(any(import)) FROM rescored WHERE "
+		"state = 'begun' AND run NOT IN "
 		"(SELECT run FROM rescored WHERE state = 'done') AND "
 		"toDateTime(day, 'UTC') >= (SELECT max(unit) FROM settled "
 		"WHERE kind = 'kept_from') GROUP BY run ORDER BY d "
@@ -68,7 +75,7 @@ static int read_runs(struct runs *runs, struct error *err)
 	snprintf(longest, sizeof(longest), "%" PRId64,
 		 FORGET_DAYS_STATEMENTS_MAX *
 			 runs->d->settings->settle_timeout);
-	if (clickhouse_rows(runs->d->ch, sql, params, "nsnn", take_run, runs,
+	if (clickhouse_rows(runs->d->ch, sql, params, "nsnns", take_run, runs,
 			    err) < 0)
 		return error_wrap(err, "rescored");
 	return 0;

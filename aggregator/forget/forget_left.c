@@ -9,7 +9,7 @@
 	"WITH changed AS (SELECT toDateTime(day, 'UTC') AS c_day, "            \
 	"bitShiftLeft(toUInt64(toUnixTimestamp64Milli(max(at))), 20) AS "      \
 	"c_number, groupUniqArrayArray(hours) AS c_hours FROM rescored "       \
-	"WHERE rules = 0 AND state = 'done' AND "                              \
+	"WHERE rules = 0 AND import = '' AND state = 'done' AND "              \
 	"at > now64(3, 'UTC') - toIntervalDay(7) AND toDateTime(day, 'UTC') "  \
 	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "        \
 	"GROUP BY day), "                                                      \

@@ -139,8 +139,9 @@ static void take_flag(void *arg, const uint64_t *n)
 #define SQL_PUBLISHED_EVENTS                                                   \
 	"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")"
 
-/* What `collector rescore` has written down of the day.  A run says so before
- * it changes a row. */
+/* What those that change rows of the day have written down: `collector
+ * rescore`, `aggregator forget` and `collector import --undo`, each before it
+ * begins. */
 #define SQL_RESCORED                                                           \
 	"(SELECT count() FROM rescored WHERE "                                 \
 	"day = toDate(toDateTime({start:UInt32}, 'UTC')))"
@@ -456,9 +457,10 @@ void drop_why(const struct drop_outcome *o, char *text, size_t size)
 		break;
 	case DROP_BEHIND_RUN:
 		snprintf(text, size,
-			 "'aggregator forget' or 'collector rescore' has begun "
-			 "to change its rows and has not ended; if it is not "
-			 "running, run it again");
+			 "'aggregator forget', 'collector rescore' or "
+			 "'collector import --undo' has begun to change its "
+			 "rows and has not ended; if it is not running, run it "
+			 "again");
 		break;
 	case DROP_STALE:
 		snprintf(text, size,

@@ -67,7 +67,8 @@ static int run(struct rescore *rs, struct buf *sql,
 
 #define UNFINISHED                                                             \
 	"day = toDate(%" PRId64                                                \
-	") AND state = 'begun' AND rules != 0 AND run NOT IN "                 \
+	") AND state = 'begun' AND rules != 0 AND import = '' AND "            \
+	"run NOT IN "                                                          \
 	"(SELECT run FROM rescored WHERE day = toDate(%" PRId64                \
 	") AND state = 'done')"
 
