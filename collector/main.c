@@ -106,6 +106,9 @@ static const struct app_option options[] = {
 	 "the log's name, rather than by how it begins; standard input has to "
 	 "have one",
 	 "import"},
+	{"undo", "IDENTITY",
+	 "take the import of that log back: it is as if it had never been",
+	 "import"},
 	{"rejects", "FILE", "where lines go that could not be read", "import"},
 	{"wait", "TIME", "how long ClickHouse may be away (1m)", "import"},
 	{0},

@@ -16,6 +16,7 @@
 #include "collector/tools/import/import_stats.h"
 #include "collector/tools/import/inserter.h"
 #include "collector/tools/import/log_source.h"
+#include "collector/tools/import/undo.h"
 #include "collector/tools/import/visit_click.h"
 #include "collector/tools/line_reader.h"
 #include "common/app/app.h"
@@ -548,6 +549,25 @@ static int close_rejects(const struct import_options *o, int status,
 	return error_set_errno(err, "--rejects");
 }
 
+static int undo(struct app *app, const struct collector_config *config,
+		size_t files, struct error *err)
+{
+	int64_t wait_ms;
+
+	if (files)
+		return error_set(
+			err, ERROR_USAGE,
+			"--undo takes the name of a log, and no files");
+	if (app_option_value(app, "identity"))
+		return error_set(err, ERROR_USAGE,
+				 "--undo has the name of the log itself: no "
+				 "--identity");
+	if (read_wait(app, &wait_ms, err) < 0)
+		return -1;
+	return import_undo(app, config, app_option_value(app, "undo"), wait_ms,
+			   app_option_value(app, "dry-run") != NULL, err);
+}
+
 int collector_import(struct app *app, const void *arg, struct error *err)
 {
 	const struct collector_config *config = arg;
@@ -559,6 +579,8 @@ int collector_import(struct app *app, const void *arg, struct error *err)
 	int status = -1;
 
 	memory_tame();
+	if (app_option_value(app, "undo"))
+		return undo(app, config, count, err);
 	if (read_options(app, &options, err) < 0)
 		goto out;
 	if (check_files(files, count, &options, err) < 0)
