@@ -11,7 +11,7 @@ import servers
 
 # Seconds that a test waits for what must come.  No test says how fast: machines
 # are busy with other things.
-PATIENCE = 60
+PATIENCE = 120
 
 # For what is asked often: looks for no proxies in the environment each time, and
 # keeps no connection to a program that may have been killed.
