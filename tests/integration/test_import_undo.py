@@ -388,8 +388,11 @@ def test_what_is_lost_afterwards_is_held_back(world, keeper, importer, log,  # n
     eventually(lambda: events(made) == 700, PATIENCE, what="the import to be counted")
     run("--undo", NAME)
     eventually(lambda: events(made) == 300, PATIENCE, what="it to be taken back")
+    # Each hour is settled once more now that the command has ended.
+    world.insert(some_clicks(7, 60, [HOURS]))
+    eventually(lambda: events(made) == 360, PATIENCE, what="hours without the import")
     clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 100", mutations_sync=1)
-    world.insert(some_clicks(6, 4, [HOURS]))
+    world.insert(some_clicks(6, 4, [(FROM, FROM + 3600)]))
     eventually(lambda: made.metric("shortloop_aggregator_held_back_hours") > 0,
                PATIENCE, what="the loss to be seen")
     assert events(made) >= 300

@@ -304,7 +304,8 @@ def test_retention_says_what_keeps_a_day(keeper, world, clickhouse, program):
            f"toDate(toDateTime({FROM}, 'UTC')), 17, '{{}}', 0, 5, [{FROM}], "
            "now64(3, 'UTC') - INTERVAL 3 DAY, 'elsewhere:1:forget'")
     clickhouse.query(run.format("begun"))
-    says("'aggregator forget' or 'collector rescore' has begun to change its rows")
+    says("'aggregator forget', 'collector rescore' or 'collector import --undo' has "
+         "begun to change its rows")
     clickhouse.query(run.format("done"))
     clickhouse.query(f"CREATE TABLE backup AS {clickhouse.database}.clicks")
     clickhouse.query("INSERT INTO backup SELECT * FROM clicks WHERE offset < 10")
