@@ -363,12 +363,9 @@ static int check_staged(const struct hour *h, struct error *err)
 			 h->what.start, h->staged, h->least, h->most);
 }
 
-/*
- * Rows may be missing that collectors reported before the hour was first
- * settled (then it is published, and reported); what has gone missing since is
- * what holds it back.  Of a day that was dropped, what is reported has nothing
- * of the base.
- */
+/* More rows are missing than were when the hour was published, and than were
+ * taken back.  What is reported of a day that was dropped has nothing of the
+ * base. */
 static bool lacks_rows(const struct hour *h)
 {
 	uint64_t now = missing(h->what.rows + h->base, h->staged);
@@ -378,6 +375,9 @@ static bool lacks_rows(const struct hour *h)
 	       (h->what.was && now > then + h->taken.going);
 }
 
+/* Rows may be missing that collectors reported before the hour was first
+ * settled (then it is published, and reported); what has gone missing since is
+ * what holds it back. */
 static void decide(const struct settling *s, struct hour *h)
 {
 	uint64_t now = missing(h->what.rows + h->base, h->staged);
@@ -400,8 +400,8 @@ static int look_for_taken(struct work *w, struct hour *h, struct error *err)
 				h->what.was_attempt, &h->taken, err);
 }
 
-/* What was reported of an hour is from before it was computed.  Where rows were
- * taken back, their reports may have been emptied since. */
+/* An hour's reports were read before it was computed.  Where rows were taken
+ * back, these may have been emptied since. */
 static int check_reported(struct work *w, const struct hour *h,
 			  struct error *err)
 {

@@ -549,8 +549,9 @@ static int close_rejects(const struct import_options *o, int status,
 	return error_set_errno(err, "--rejects");
 }
 
-static int undo(struct app *app, const struct collector_config *config,
-		size_t files, struct error *err)
+static int take_import_back(struct app *app,
+			    const struct collector_config *config, size_t files,
+			    struct error *err)
 {
 	int64_t wait_ms;
 
@@ -580,7 +581,7 @@ int collector_import(struct app *app, const void *arg, struct error *err)
 
 	memory_tame();
 	if (app_option_value(app, "undo"))
-		return undo(app, config, count, err);
+		return take_import_back(app, config, count, err);
 	if (read_options(app, &options, err) < 0)
 		goto out;
 	if (check_files(files, count, &options, err) < 0)

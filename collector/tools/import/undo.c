@@ -87,7 +87,7 @@ static int await_batch(struct undo *u, struct error *err)
 
 /* Nothing was deleted: a log whose import cannot be taken back can be imported
  * further, as before. */
-static int refuse(struct undo *u, struct error *err)
+static int refuse_undo(struct undo *u, struct error *err)
 {
 	struct error why = *err, failed = {0};
 
@@ -103,7 +103,7 @@ static int check_days(struct undo *u, struct error *err)
 	if (undo_rows_count(&u->journal, &u->hours, err) < 0)
 		return -1;
 	if (undo_rows_check_dropped(&u->journal, &u->hours, err) < 0)
-		return refuse(u, err);
+		return refuse_undo(u, err);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static int plan_once(struct undo *u, struct undo_hours *planned, bool *ret,
 	return 0;
 }
 
-static int plan(struct undo *u, struct error *err)
+static int plan_undo(struct undo *u, struct error *err)
 {
 	struct undo_hours planned = {0};
 	bool all = false;
@@ -147,7 +147,7 @@ static int plan(struct undo *u, struct error *err)
 
 /* --- all of it ------------------------------------------------------------ */
 
-static void report(const struct undo *u)
+static void print_report(const struct undo *u)
 {
 	const struct undo_hours *h = u->dry_run ? &u->hours : &u->state.hours;
 	char first[RFC3339_TEXT_MAX], last[RFC3339_TEXT_MAX];
@@ -169,13 +169,11 @@ static void report(const struct undo *u)
 
 static uint64_t count_days(const struct undo_hours *h)
 {
-	uint64_t days = 0, day, before = UINT64_MAX;
+	uint64_t days = 0;
 
-	for (size_t i = 0; i < h->count; i++) {
-		day = h->items[i].start / (CLOCK_DAY / CLOCK_SECOND);
-		days += day != before;
-		before = day;
-	}
+	for (size_t i = 0; i < h->count; i++)
+		days += !i || undo_hour_day(&h->items[i]) !=
+				      undo_hour_day(&h->items[i - 1]);
 	return days;
 }
 
@@ -235,15 +233,15 @@ static int check_any(struct undo *u, bool *ret_done, struct error *err)
 	return set_nothing(u, known, err);
 }
 
-/* What a dry run reports. */
-static int look(struct undo *u, struct error *err)
+/* A dry run reports what this counts. */
+static int count_for_dry_run(struct undo *u, struct error *err)
 {
 	if (undo_rows_count(&u->journal, &u->hours, err) < 0)
 		return -1;
 	return undo_rows_check_dropped(&u->journal, &u->hours, err);
 }
 
-/* From wherever the undos before have come to. */
+/* Goes on from wherever the undos before have come to. */
 static int take_back(struct undo *u, struct error *err)
 {
 	struct journal *j = &u->journal;
@@ -254,10 +252,10 @@ static int take_back(struct undo *u, struct error *err)
 	if (done)
 		return 0;
 	if (u->dry_run)
-		return look(u, err);
+		return count_for_dry_run(u, err);
 	if (!u->state.planned &&
 	    (check_days(u, err) < 0 || undo_journal_begin(j, err) < 0 ||
-	     plan(u, err) < 0))
+	     plan_undo(u, err) < 0))
 		return -1;
 	if (undo_journal_protect(j, &u->state.hours, u->host, err) < 0 ||
 	    delete_all(u, err) < 0 || undo_journal_taken(j, err) < 0 ||
@@ -311,7 +309,7 @@ int import_undo(struct app *app, const struct collector_config *config,
 		status = try_once(&u, err);
 	while (status < 0 && patience_may_retry(&patience, err));
 	if (status == 0)
-		report(&u);
+		print_report(&u);
 	undo_hours_release(&u.state.hours);
 	undo_hours_release(&u.hours);
 	sink_free(u.sink);

@@ -62,11 +62,6 @@ bool undo_hours_cover(const struct undo_hours *h,
 	return true;
 }
 
-static int64_t day_of(const struct undo_hour *hour)
-{
-	return (int64_t)hour->start / (CLOCK_DAY / CLOCK_SECOND);
-}
-
 /* --- reading -------------------------------------------------------------- */
 
 struct params {
@@ -74,8 +69,8 @@ struct params {
 	struct clickhouse_param items[4];
 };
 
-static const struct clickhouse_param *fill(struct params *p,
-					   const struct journal *j)
+static const struct clickhouse_param *fill_log_params(struct params *p,
+						      const struct journal *j)
 {
 	snprintf(p->epoch, sizeof(p->epoch), "%" PRIu32, j->epoch);
 	p->items[0] = (struct clickhouse_param){"param_name", j->name};
@@ -103,8 +98,8 @@ static int read_hours(struct journal *j, struct undo_hours *ret,
 	struct params p;
 
 	undo_hours_release(ret);
-	return clickhouse_rows(j->ch, sql, fill(&p, j), "nn", take_hour, ret,
-			       err);
+	return clickhouse_rows(j->ch, sql, fill_log_params(&p, j), "nn",
+			       take_hour, ret, err);
 }
 
 int undo_journal_read(struct journal *j, struct undo_state *ret,
@@ -117,7 +112,8 @@ int undo_journal_read(struct journal *j, struct undo_state *ret,
 	struct params p;
 	uint64_t n[2] = {0};
 
-	if (clickhouse_numbers(j->ch, sql, fill(&p, j), n, 2, err) < 0 ||
+	if (clickhouse_numbers(j->ch, sql, fill_log_params(&p, j), n, 2, err) <
+		    0 ||
 	    read_hours(j, &ret->hours, err) < 0)
 		return error_wrap(err, "import_journal");
 	ret->begun = n[0] > 0;
@@ -167,9 +163,10 @@ static size_t put_day(const struct journal *j, const struct undo_hour *hours,
 	uint64_t rows = 0;
 	size_t n = 0;
 
-	for (; n < count && day_of(&hours[n]) == day_of(hours); n++)
+	for (; n < count && undo_hour_day(&hours[n]) == undo_hour_day(hours);
+	     n++)
 		rows += hours[n].rows;
-	rowbinary_u16(row, (uint16_t)day_of(hours));
+	rowbinary_u16(row, (uint16_t)undo_hour_day(hours));
 	rowbinary_u64(row, j->run);
 	rowbinary_u8(row, STATE_BEGUN);
 	rowbinary_u64(row, rows);
@@ -225,7 +222,7 @@ static int release_days(struct journal *j, struct error *err)
 		"SETTINGS max_partitions_per_insert_block = 0";
 	struct params p;
 
-	if (clickhouse_query(j->ch, sql, fill(&p, j), NULL, err) < 0)
+	if (clickhouse_query(j->ch, sql, fill_log_params(&p, j), NULL, err) < 0)
 		return error_wrap(err, "rescored");
 	return 0;
 }
@@ -249,7 +246,7 @@ int undo_journal_keep(struct journal *j, struct error *err)
 
 	if (release_days(j, err) < 0)
 		return -1;
-	if (clickhouse_query(j->ch, sql, fill(&p, j), NULL, err) < 0)
+	if (clickhouse_query(j->ch, sql, fill_log_params(&p, j), NULL, err) < 0)
 		return error_wrap(err, "import_journal");
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "collector/tools/import/journal.h"
+#include "common/clock.h"
 
 /* Hours and how many rows of the import each has. */
 struct undo_hours {
@@ -25,6 +26,12 @@ struct undo_hours {
 	} * items; /* ascending */
 	size_t count;
 };
+/* The day, since 1970, that it is of. */
+static inline int64_t undo_hour_day(const struct undo_hour *hour)
+{
+	return (int64_t)hour->start / (CLOCK_DAY / CLOCK_SECOND);
+}
+
 void undo_hours_release(struct undo_hours *h);
 int undo_hours_add(struct undo_hours *h, uint64_t start, uint64_t rows,
 		   struct error *err);

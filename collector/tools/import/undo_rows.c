@@ -30,8 +30,8 @@ struct params {
 	struct clickhouse_param items[3];
 };
 
-static const struct clickhouse_param *fill(struct params *p,
-					   const struct journal *j)
+static const struct clickhouse_param *fill_epoch_params(struct params *p,
+							const struct journal *j)
 {
 	snprintf(p->epoch, sizeof(p->epoch), "%" PRIu32, j->epoch);
 	p->items[0] = (struct clickhouse_param){"param_topic", j->topic};
@@ -64,8 +64,8 @@ int undo_rows_count(const struct journal *j, struct undo_hours *ret,
 	struct params p;
 
 	undo_hours_release(ret);
-	if (clickhouse_rows(j->ch, sql, fill(&p, j), "nn", take_hour, ret,
-			    err) < 0)
+	if (clickhouse_rows(j->ch, sql, fill_epoch_params(&p, j), "nn",
+			    take_hour, ret, err) < 0)
 		return error_wrap(err, "rows of the import");
 	return 0;
 }
@@ -79,7 +79,8 @@ int undo_rows_are_none(const struct journal *j, bool *ret, struct error *err)
 	struct params p;
 	uint64_t n = 0;
 
-	if (clickhouse_numbers(j->ch, sql, fill(&p, j), &n, 1, err) < 0)
+	if (clickhouse_numbers(j->ch, sql, fill_epoch_params(&p, j), &n, 1,
+			       err) < 0)
 		return error_wrap(err, "rows of the import");
 	*ret = !n;
 	return 0;
@@ -96,8 +97,8 @@ static int set_dropped(struct error *err, int64_t day)
 			 rfc3339_format(day * CLOCK_DAY, text));
 }
 
-/* What was settled of a dropped day cannot be settled without some of it.  Its
- * reports may be gone as well; then its base tells of the log. */
+/* A dropped day cannot be settled without some of its rows.  The log's
+ * reports may be gone as well; then the base of the day tells of it. */
 static int check_bases(const struct journal *j, struct error *err)
 {
 	static const char sql[] =
@@ -108,7 +109,8 @@ static int check_bases(const struct journal *j, struct error *err)
 	struct params p;
 	uint64_t n[2] = {0};
 
-	if (clickhouse_numbers(j->ch, sql, fill(&p, j), n, 2, err) < 0)
+	if (clickhouse_numbers(j->ch, sql, fill_epoch_params(&p, j), n, 2,
+			       err) < 0)
 		return error_wrap(err, "dropped_sources");
 	return n[0] ? set_dropped(err, (int64_t)n[1]) : 0;
 }
@@ -118,11 +120,6 @@ struct dropped {
 	int64_t day; /* the first one that has rows; -1: none */
 };
 
-static int64_t day_of(const struct undo_hour *hour)
-{
-	return (int64_t)hour->start / (CLOCK_DAY / CLOCK_SECOND);
-}
-
 static int take_dropped(void *arg, char **f, struct error *err)
 {
 	struct dropped *d = arg;
@@ -130,7 +127,7 @@ static int take_dropped(void *arg, char **f, struct error *err)
 
 	(void)err;
 	for (size_t i = 0; d->day < 0 && i < d->hours->count; i++)
-		if (day_of(&d->hours->items[i]) == day)
+		if (undo_hour_day(&d->hours->items[i]) == day)
 			d->day = day;
 	return 0;
 }
@@ -149,11 +146,12 @@ int undo_rows_check_dropped(const struct journal *j,
 		return -1;
 	if (!hours->count)
 		return 0;
-	/* Of months that were dropped whole there is no row. */
-	if (dropped_days_has(j->ch, day_of(&hours->items[0]), &before, err) < 0)
+	/* Months that were dropped whole have no row. */
+	if (dropped_days_has(j->ch, undo_hour_day(&hours->items[0]), &before,
+			     err) < 0)
 		return -1;
 	if (before)
-		return set_dropped(err, day_of(&hours->items[0]));
+		return set_dropped(err, undo_hour_day(&hours->items[0]));
 	if (clickhouse_rows(j->ch, sql, NULL, "n", take_dropped, &dropped,
 			    err) < 0)
 		return error_wrap(err, "dropped days");
@@ -184,8 +182,9 @@ static int take_mutations(void *arg, char **f, struct error *err)
 	"database = currentDatabase() AND table = {table:String} AND "         \
 	"NOT is_done AND position(command, {quoted:String}) > 0"
 
-/* What a command is known by; the name has no character to be escaped. */
-static void quote(const struct journal *j, char text[IMPORT_TOPIC_MAX + 3])
+/* A command is known by this; the name has no character to be escaped. */
+static void quote_topic(const struct journal *j,
+			char text[IMPORT_TOPIC_MAX + 3])
 {
 	snprintf(text, IMPORT_TOPIC_MAX + 3, "'%s'", j->topic);
 }
@@ -200,12 +199,12 @@ static void end_mutations(const struct journal *j, const char *table)
 	const struct clickhouse_param params[] = {
 		{"param_table", table}, {"param_quoted", quoted}, {NULL, NULL}};
 
-	quote(j, quoted);
+	quote_topic(j, quoted);
 	(void)clickhouse_query(j->ch, sql, params, NULL, &ignored);
 }
 
-static int look(const struct journal *j, const char *table,
-		struct mutations *ret, struct error *err)
+static int look_at_mutations(const struct journal *j, const char *table,
+			     struct mutations *ret, struct error *err)
 {
 	static const char sql[] =
 		"SELECT count(), sum(parts_to_do), max(latest_fail_reason) "
@@ -215,7 +214,7 @@ static int look(const struct journal *j, const char *table,
 	const struct clickhouse_param params[] = {
 		{"param_table", table}, {"param_quoted", quoted}, {NULL, NULL}};
 
-	quote(j, quoted);
+	quote_topic(j, quoted);
 	*ret = (struct mutations){0};
 	if (clickhouse_rows(j->ch, sql, params, "nns", take_mutations, ret,
 			    err) < 0)
@@ -223,8 +222,8 @@ static int look(const struct journal *j, const char *table,
 	return 0;
 }
 
-static void show(struct undo_rows *u, const char *table,
-		 const struct mutations *m)
+static void show_progress(struct undo_rows *u, const char *table,
+			  const struct mutations *m)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -266,9 +265,9 @@ static int await_mutations(struct undo_rows *u, const char *table,
 	for (;; poll_ms = poll_ms < POLL_MAX_MS ? 2 * poll_ms : poll_ms) {
 		if (protect(u, err) < 0)
 			return -1;
-		if (look(u->journal, table, &m, err) < 0)
+		if (look_at_mutations(u->journal, table, &m, err) < 0)
 			return -1;
-		show(u, table, &m);
+		show_progress(u, table, &m);
 		if (*m.reason) {
 			end_mutations(u->journal, table);
 			return error_set_retriable(
@@ -315,8 +314,8 @@ static int find_days(const struct journal *j, struct days *ret,
 	struct params p;
 
 	*ret = (struct days){0};
-	return clickhouse_row(j->ch, sql, fill(&p, j), "ns", take_days, ret,
-			      err);
+	return clickhouse_row(j->ch, sql, fill_epoch_params(&p, j), "ns",
+			      take_days, ret, err);
 }
 
 /*
@@ -372,7 +371,8 @@ static int count_reports(const struct journal *j, uint64_t *ret,
 		"arraySum(mapValues(hours)) > 0) FORMAT TabSeparated";
 	struct params p;
 
-	return clickhouse_numbers(j->ch, sql, fill(&p, j), ret, 1, err);
+	return clickhouse_numbers(j->ch, sql, fill_epoch_params(&p, j), ret, 1,
+				  err);
 }
 
 int undo_rows_empty_reports(struct undo_rows *u, struct error *err)
