@@ -42,6 +42,11 @@ test-long:
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  tests/run-long
 
+#: make mutants       does each guard have a test that dies without it?  MUTANTS="settling
+#:                    lua" names lists of tests/mutants, or files; minutes each
+mutants: deps
+	@+$(DEPS)/venv/bin/python tests/mutants/run $(MUTANT_ARGS) $(MUTANTS)
+
 #: make fuzz          run each target of tests/fuzz for FUZZ_SECONDS (10) seconds,
 #:                    or those that FUZZ_ONLY names ("click ua")
 FUZZ_SECONDS ?= 10
@@ -99,5 +104,5 @@ format:
 	clang-format -i $(C_FILES)
 
 .PHONY: help deps bench unit unit-programs fault-programs integration test \
-        test-long up down fuzz fuzz-run demo \
+        test-long mutants up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format
