@@ -151,6 +151,7 @@ def nginx(workdir):
     made.kill()
 
 
+@pytest.mark.long
 def test_nginx_fails_only_what_the_rfc_demands(nginx, record_property):
     server = Server("nginx", nginx.port, b"/some/where", {None: {302}}, {None: {302}},
                     (b"/canary", CANARY.encode()), (b"/smuggled", SMUGGLED.encode()))

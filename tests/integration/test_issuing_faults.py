@@ -206,7 +206,9 @@ def reclaim(workdir):
 def test_a_block_is_issued_from_for_hold_max_at_most(issuers):
     crowd = issuers({"hold_max": "1s"}, count=2, rate=250)
     crowd.work(0)
-    time.sleep(8)
+    # So many take them eight seconds, which is eight times hold_max.
+    eventually(lambda: sum(i.issued() for i in crowd.working) >= 4000, 200,
+               what="4,000 codes")
     crowd.stop_all()
     # What is on its way is stored a little later, on a busy machine by seconds; were
     # a block not given up, it would be issued from all that time.
@@ -248,15 +250,18 @@ def test_one_that_slept_until_its_blocks_were_granted_again(redis, issuers,
                                                             reclaim):
     """It wakes with links to send, for blocks that others issue from."""
     crowd = issuers({"hold_max": "1s", "quarantine": "100ms"}, ttl="2s", count=4)
-    time.sleep(0.5)
+    eventually(lambda: all(i.issued() for i in crowd.working), 200,
+               what="a code of each")
     client = redis.client()
     client.client_kill_filter(_type="normal", skipme=True)
     for issuer in crowd.working:
         issuer.sleep()
     sleeping = crowd.working
-    time.sleep(4)
-    reclaim()
-    reclaimed = pooled(client)
+
+    def reclaimed_blocks():
+        reclaim()
+        return pooled(client)
+    reclaimed = eventually(reclaimed_blocks, 200, what="blocks whose links have ended")
     crowd.working = [crowd.start() for _ in sleeping]
     # What is handed back meanwhile is of another generation.
     eventually(lambda: not reclaimed & pooled(client), 200,

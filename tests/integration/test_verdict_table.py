@@ -3,17 +3,14 @@ robots, here and by isbot.  Counts hold for the versions that docs names; what i
 asserted is what has to hold of any.
 
 uap-core's test cases are Debian's package of that name (tools/packages/test.txt).
-Two sources are in no package, and their tests run where an environment variable
-names them: ACCESS_LOG, a log of a web server (common combined format), and
-ISBOT_EXAMPLES, fixtures/crawlers.yml of isbot's repository.
+Of a log and of isbot's examples, which are in no package, docs/collector.md has rows
+that no test holds.
 """
-import os
 import pathlib
-import re
 
 import pytest
 import yaml
-from test_verdicts import MISTAKEN, isbot, verdicts
+from test_verdicts import isbot, verdicts
 
 CASES = pathlib.Path("/usr/share/uap-core")
 BROWSER_CASES = ["tests/test_ua", *(
@@ -122,47 +119,3 @@ def test_devices_of_uap_core_are_people_but_those_named(judged):
     assert len(found.agents) > 16_000
     assert_few(unnamed(found.robots(), ROBOT_DEVICES, MISTAKEN_DEVICES), found.agents)
     assert sum(found.ours) * 30 < sum(found.theirs)
-
-
-# --- what is in no package -----------------------------------------------------
-
-def named(variable, what):
-    path = os.environ.get(variable)
-    if not path:
-        pytest.skip(f"{variable} names no {what}")
-    return pathlib.Path(path)
-
-
-def test_of_a_real_log_as_many_robots_are_found_as_isbot_finds(judged):
-    """A visit is a line.  What isbot calls a robot and is none does not count."""
-    text = named("ACCESS_LOG", "access log").read_bytes().decode(
-        "utf-8", "backslashreplace")
-    lines = [(line.split(" ")[0], match[1]) for line in text.splitlines() if (
-        match := re.search(r'"((?:[^"\\]|\\.)*)"\s*$', line))]
-    assert lines, "no line ends in a user agent"
-    found = judged([agent for _, agent in lines])
-    for what, key in (("visitors", lines), ("agents", found.agents)):
-        print(f"{what}: of {len(set(key))}:", *(
-            f"{len({k for k, is_robot in zip(key, by) if is_robot})} {who}"
-            for by, who in ((found.ours, "here,"), (found.theirs, "by isbot"))))
-    robots = [(ours, theirs) for agent, ours, theirs in
-              zip(found.agents, found.ours, found.theirs)
-              if (ours or theirs) and agent not in MISTAKEN]
-    print(f"visits of robots: {len(robots)}; missed here "
-          f"{sum(not ours for ours, _ in robots)}, by isbot "
-          f"{sum(not theirs for _, theirs in robots)}")
-    assert sum(ours for ours, _ in robots) >= sum(
-        theirs for _, theirs in robots)
-
-
-def test_of_isbots_examples_but_few_are_missed(judged):
-    examples = yaml.safe_load(
-        named("ISBOT_EXAMPLES", "fixtures/crawlers.yml").read_text())
-    found = judged([agent for agents in examples.values() for agent in agents])
-    missed = unnamed(
-        [agent for agent, ours in zip(found.agents, found.ours) if not ours],
-        # Proxies in front of people, and browsers.
-        ["googleweblight", "Nexus 5 Build/JOP40D", "secureurl.fwdcdn.com",
-         "Anonymous, Mozilla/5.0", "WebMoney Advisor",
-         "Mozilla/5.0 (Mixnode) AppleWebKit/537.36 (KHTML, like Gecko)"])
-    assert missed == []

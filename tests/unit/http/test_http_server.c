@@ -130,15 +130,18 @@ static void a_body_of_the_greatest_length_is_taken(void **state)
 	size_t len = (size_t)w->config.max_body_bytes;
 	char *body = calloc(1, len + 1);
 	int fd = client_connect(w);
+	const char *body_at;
 	char *answer;
 
 	memset(body, 'x', len);
-	client_send(fd, "POST / HTTP/1.1\r\nHost: a\r\n"
+	client_send(fd, "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
 			"Content-Length: 100000\r\n\r\n");
 	client_send(fd, body);
-	answer = client_read(fd, body, 1);
+	answer = client_read_all(fd);
 	assert_int_equal(status_of(answer), 200);
-	assert_non_null(strstr(answer, body));
+	/* A search for so long a text in its like takes quadratic time. */
+	body_at = strchr(strstr(answer, "\r\n\r\n"), 'x');
+	assert_int_equal(strspn(body_at, "x"), len);
 	free(answer);
 	free(body);
 	close(fd);
