@@ -312,13 +312,29 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 	return sink;
 }
 
+/* An operator who has not chosen this sees it before Kafka is away. */
+static void warn_of_no_spool(struct event_sink *sink)
+{
+	char remark[256];
+
+	snprintf(remark, sizeof(remark),
+		 "there is no spool_dir: while Kafka is away, memory holds "
+		 "%lld events and the others are dropped; a kill costs those "
+		 "in memory",
+		 (long long)sink->options.config->kafka.queue_messages);
+	log_warn(sink->options.log, remark);
+	health_say(health_register(sink->options.health, "spool"), remark);
+}
+
 /* What others left is taken before room is taken for more. */
 int event_sink_start(struct event_sink *sink, struct error *err)
 {
 	if (watch_backlog(sink, err) < 0)
 		return -1;
-	if (!sink->spool)
+	if (!sink->spool) {
+		warn_of_no_spool(sink);
 		return 0;
+	}
 	event_spool_recover(sink->spool);
 	if (begin_to_make_journal(sink, err) < 0)
 		return -1;

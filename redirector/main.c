@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 		.run = redirector_serve,
 		.groups = redirector_groups,
 		.group_count = redirector_group_count,
+		.complete = redirector_config_complete,
 		.validate = redirector_config_validate,
 		.check = redirector_check,
 	};

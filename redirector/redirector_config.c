@@ -174,8 +174,9 @@ static const struct setting settings_table[] = {
 	SETTING_PATH(
 		spool_dir, OPTIONAL_LIKE("/var/lib/shortloop/spool"), AT_START,
 		"Folder, of this redirector alone, where click events wait "
-		"on disk for Kafka; if not set, those that memory does "
-		"not hold are dropped"),
+		"on disk for Kafka; if not set, the folder spool in the state "
+		"directory that systemd names; without that, or as none, "
+		"events that memory does not hold are dropped"),
 	SETTING_SIZE(spool_max_bytes, "1GiB", 1 << 20, INT64_C(1) << 44,
 		     AT_START,
 		     "What the spool takes of the disk at most; what does not "
@@ -384,6 +385,27 @@ const struct setting_group redirector_groups[] = {
 };
 const size_t redirector_group_count =
 	sizeof(redirector_groups) / sizeof(redirector_groups[0]);
+
+int redirector_config_complete(void *config, struct error *err)
+{
+	struct redirector_settings *s =
+		&((struct redirector_config *)config)->redirector;
+	/* systemd names several with colons between them; the last is of the
+	 * unit alone. */
+	const char *dirs = getenv("STATE_DIRECTORY");
+	const char *last = dirs ? strrchr(dirs, ':') : NULL;
+
+	if (s->spool_dir && !strcmp(s->spool_dir, "none")) {
+		free(s->spool_dir);
+		s->spool_dir = NULL;
+	} else if (!s->spool_dir && dirs && *dirs &&
+		   asprintf(&s->spool_dir, "%s/spool", last ? last + 1 : dirs) <
+			   0) {
+		s->spool_dir = NULL;
+		return error_set_nomem(err);
+	}
+	return 0;
+}
 
 int redirector_config_validate(const void *config, struct error *err)
 {

@@ -114,6 +114,11 @@ int redirector_rates(const struct redirector_settings *settings,
 		     struct rate_rule *ret_client,
 		     struct rate_rule *ret_unknown, struct error *err);
 
+/* Gives a spool_dir to who runs under systemd and names none: the folder spool
+ * in the last of $STATE_DIRECTORY.  One that is "none" is NULL then.  `config`
+ * is a struct redirector_config. */
+int redirector_config_complete(void *config, struct error *err);
+
 /* What the tables cannot say: networks, URLs, settings that depend on others.
  * `config` is a struct redirector_config. */
 int redirector_config_validate(const void *config, struct error *err);

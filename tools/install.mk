@@ -57,6 +57,7 @@ install: have-lists $(BINS) $(MANS)
 	# One a configuration: shortloop-redirector@NAME reads NAME.yaml.
 	for p in $(DAEMONS); do sed -e 's|^Description=.*|& (%i)|' \
 	  -e 's|/etc/shortloop/shortloop.yaml|/etc/shortloop/%i.yaml|' \
+	  -e 's|^StateDirectory=.*|& shortloop/%i|' \
 	  config/systemd/shortloop-$$p.service | install -m 644 /dev/stdin \
 	  "$(DESTDIR)$(UNITDIR)/shortloop-$$p@.service" || exit; done
 	$(placed) "$(DESTDIR)$(UNITDIR)"/shortloop-*.service

@@ -111,6 +111,8 @@ static int load(struct app *app, struct error *err)
 	if (config_load(&app->config_spec, app->cli.config_path, app->config,
 			err) < 0)
 		return -1;
+	if (app->spec->complete && app->spec->complete(app->config, err) < 0)
+		return -1;
 	if (app->spec->validate && app->spec->validate(app->config, err) < 0)
 		return error_wrap(err, "%s", app->cli.config_path);
 	return 0;

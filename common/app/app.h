@@ -60,6 +60,9 @@ struct app_spec {
 	const struct app_option *options; /* or NULL */
 	const struct setting_group *groups;
 	size_t group_count;
+	/* Fills settings that the file does not give and that depend on where
+	 * the program runs; may be NULL.  It is called before validate. */
+	int (*complete)(void *config, struct error *err);
 	/* Checks that need more than one setting; may be NULL.  Fills err with
 	 * ERROR_CONFIG. */
 	int (*validate)(const void *config, struct error *err);

@@ -314,6 +314,21 @@ def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,
     are_once(clicks(redirector), made)
 
 
+def test_under_systemd_there_is_a_spool_by_default(start, workdir, visits, clicks):
+    """Where the unit has a state directory of its own; without, it is said."""
+    own = workdir / "own"
+    own.mkdir()
+    redirector = start(env={"STATE_DIRECTORY": f"{workdir}:{own}"})
+    assert "spool_dir" not in redirector.ready()[1]
+    assert list((own / "spool").glob("journal-*"))
+    visits(redirector, 3)
+    assert len(clicks(redirector)) == 3
+    bare = start()
+    assert bare.ready()[0] == 200
+    assert "memory holds 100000 events" in bare.ready()[1]
+    assert "there is no spool_dir" in bare.log()
+
+
 def test_a_folder_that_cannot_be_made_is_said_at_the_start(program, links_config):
     status, said = program("redirector", {
         "links": links_config,

@@ -73,12 +73,60 @@ static void without_replicas_their_timeout_is_as_good_as_any(void **state)
 	assert_taken("redirector: {lookup_timeout: 10ms}\n");
 }
 
+/* The spool_dir of a text, under that STATE_DIRECTORY, is this. */
+static void assert_spool(const char *text, const char *dirs, const char *is)
+{
+	const struct config_spec spec = {redirector_groups,
+					 redirector_group_count, NULL};
+	struct redirector_config config = {0};
+	struct error err = {0};
+	char all[1024];
+
+	snprintf(all, sizeof(all), LINKS "%s", text);
+	if (dirs)
+		setenv("STATE_DIRECTORY", dirs, 1);
+	else
+		unsetenv("STATE_DIRECTORY");
+	assert_int_equal(config_load_text(&spec, "text", all, &config, &err),
+			 0);
+	assert_int_equal(redirector_config_complete(&config, &err), 0);
+	if (is)
+		assert_string_equal(config.redirector.spool_dir, is);
+	else
+		assert_null(config.redirector.spool_dir);
+	config_release(&spec, &config);
+	unsetenv("STATE_DIRECTORY");
+}
+
+static void the_spool_is_in_the_state_directory_of_the_unit(void **state)
+{
+	(void)state;
+	assert_spool("", "/var/lib/shortloop", "/var/lib/shortloop/spool");
+	assert_spool("", "/var/lib/shortloop:/var/lib/shortloop/edge",
+		     "/var/lib/shortloop/edge/spool");
+	assert_spool("", NULL, NULL);
+	assert_spool("", "", NULL);
+}
+
+static void a_spool_that_is_set_is_where_it_is_set(void **state)
+{
+	(void)state;
+	assert_spool("redirector: {spool_dir: /srv/spool}\n",
+		     "/var/lib/shortloop", "/srv/spool");
+	assert_spool("redirector: {spool_dir: none}\n", "/var/lib/shortloop",
+		     NULL);
+	assert_spool("redirector: {spool_dir: none}\n", NULL, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_replica_leaves_time_to_ask_the_master),
 		cmocka_unit_test(
 			without_replicas_their_timeout_is_as_good_as_any),
+		cmocka_unit_test(
+			the_spool_is_in_the_state_directory_of_the_unit),
+		cmocka_unit_test(a_spool_that_is_set_is_where_it_is_set),
 	};
 
 	setenv("SHORTLOOP_TEST_KEY", "00112233445566778899aabbccddeeff", 1);
