@@ -9,9 +9,11 @@ generation.
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import time
+import urllib.request
 
 import agents
 import api
@@ -25,9 +27,10 @@ LONG, SHORT = "30d", "20s"
 LONG_LINKS, SHORT_LINKS = 300, 100
 DIMENSIONS = ["country", "device_class", "verdict"]
 CLICKS = int(os.environ.get("DEMO_CLICKS", "30000"))
+KAFKA_CLICKS = CLICKS // 3  # of them, while Kafka is killed
 ROBOT_SHARE = 0.12
 BATCH = 64
-DEADLINE = 60  # seconds that anything may take before the demo has failed
+DEADLINE = 120  # seconds that anything may take before the demo has failed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEPS = os.path.join(ROOT, ".deps")
@@ -50,6 +53,7 @@ def port(name, fallback):
 
 REDIRECTOR = ("127.0.0.1", port("REDIRECTOR", 8080))
 ALLOCATOR = f"http://127.0.0.1:{port('ALLOCATOR', 8081)}"
+REDIRECTOR_ADMIN = f"http://127.0.0.1:{port('REDIRECTOR_ADMIN', 9080)}"
 AGGREGATOR = f"http://127.0.0.1:{port('AGGREGATOR', 8082)}"
 
 
@@ -61,6 +65,16 @@ def wait_for(what, check):
             return got
         time.sleep(0.3)
     raise Failure(f"{what}: not within {DEADLINE} s")
+
+
+def redirector_metric(name):
+    """`name` with its labels, as /metrics has it."""
+    with urllib.request.urlopen(REDIRECTOR_ADMIN + "/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    found = re.search(rf"^shortloop_{re.escape(name)} (\d+)$", text, re.M)
+    if not found:
+        raise Failure(f"the redirector has no metric {name}")
+    return int(found[1])
 
 
 def reclaimer(*args):
@@ -88,6 +102,7 @@ class Demo:
             self.allocator = api.Allocator(ALLOCATOR, f.read().strip())
         self.aggregator = api.Aggregator(AGGREGATOR)
         self.collector = proof.Collector(ROOT, CONFIG)
+        self.stack = proof.Stack(ROOT, DEV)
         self.rng = traffic.new_random()
         self.long, self.short = [], []
 
@@ -95,76 +110,106 @@ class Demo:
 
     def create_links(self):
         console.heading(1, "Links are issued")
+        self.issue(self.long, LONG_LINKS, LONG, "https://shop.example/offer/", "autumn")
+
+    def issue(self, links, count, ttl, target, campaign):
         started = time.monotonic()
-        for i in range(LONG_LINKS):
-            self.long.append(self.allocator.create(
-                f"https://shop.example/offer/{i}", LONG,
-                campaign="autumn", tags=["shop"]))
-        for i in range(SHORT_LINKS):
-            self.short.append(self.allocator.create(
-                f"https://tickets.example/seat/{i}", SHORT,
-                campaign="flash-sale", tags=["tickets"]))
+        for i in range(count):
+            links.append(self.allocator.create(f"{target}{i}", ttl, campaign=campaign,
+                                               tags=[campaign]))
         seconds = time.monotonic() - started
-        console.say(
-            f"{LONG_LINKS} links that live {LONG}, {SHORT_LINKS} that live "
-            f"{SHORT}, one POST /v1/links each, in {seconds:.1f} s")
+        console.say(f"{count} links that live {ttl}, one POST /v1/links each, "
+                    f"in {seconds:.1f} s")
         console.say()
-        sample = self.long[:3] + self.short[:2]
         console.table(
             ["short link", "target", "TTL", "generation", "expires"],
             [[link["short_url"], link["url"], link["ttl"],
-              link["generation"], link["expires_at"]] for link in sample],
+              link["generation"], link["expires_at"]] for link in links[:3]],
             "<<<><")
 
     # --- 2 ---------------------------------------------------------------
 
     def send_clicks(self):
-        console.heading(2, "Links are visited")
+        console.heading(2, "Links are visited, while Kafka and the collector are killed")
         self.before = self.aggregator.clicks()["total"]
         self.groups_before = {d: self.groups(d) for d in DIMENSIONS}
-        people = agents.people(f"{DEPS}/ua/user-agents.json")
-        addresses = traffic.draw_addresses(
+        self.people_of_visits = agents.people(f"{DEPS}/ua/user-agents.json")
+        self.addresses = traffic.draw_addresses(
             f"{DEPS}/geo/city-ipv4.mmdb", 4000, self.rng)
-        # A few links draw most visits, of either class.
-        codes = [link["code"] for pair in
-                 zip(self.long, self.short) for link in pair]
-        codes += [link["code"] for link in self.long[SHORT_LINKS:]]
-        visits = traffic.make_visits(
-            codes, CLICKS, people, agents.robots(), addresses, ROBOT_SHARE,
-            self.rng)
         self.sent = collections.Counter()
         self.sent_people = collections.Counter()
         self.sent_visitors = collections.defaultdict(set)
         self.sent_countries = collections.Counter()
         self.sent_verdicts = collections.Counter()
-        self.walk(visits)
-
-    def walk(self, visits):
-        targets = {l["code"]: l["url"] for l in self.long + self.short}
-        statuses = collections.Counter()
-        progress = console.Progress("clicks", CLICKS)
         try:
-            self.send_all(visits, targets, statuses, progress)
+            self.visit_without_kafka()
+            self.visit_without_collector()
         finally:
-            self.collector.start()
+            # Whatever becomes of the demo, the stack is whole again.
+            self.stack.start()
+        self.stack.wait_started()
+        console.say(f"in all {CLICKS:,} clicks from {len(self.sent_countries)} "
+                    f"countries, {CLICKS - self.sent_verdicts['human']:,} of them by "
+                    "robots")
+
+    def visit_without_kafka(self):
+        """Links that live long, since a busy machine starts Kafka slowly."""
+        self.walk(KAFKA_CLICKS, [link["code"] for link in self.long], [
+            (KAFKA_CLICKS // 2, self.kill_kafka)])
+        spooled, queued = wait_for("what waits for Kafka", self.waiting_events)
+        self.stack.start()
+        self.stack.wait_started()
+        console.say(f"Kafka was killed (kill -9) after the {KAFKA_CLICKS // 2:,}th and "
+                    f"started again after the {KAFKA_CLICKS:,}th:")
+        console.say(f"{spooled:,} events waited for it on the redirector's disk, "
+                    f"{queued:,} in its memory")
+        console.say()
+
+    def kill_kafka(self):
+        """Events go to the disk once the redirector knows."""
+        self.stack.kill("kafka")
+        wait_for("the redirector to miss Kafka", lambda: (
+            redirector_metric('kafka_up{topic="clicks"}') == 0 or None))
+
+    def waiting_events(self):
+        """Those on the redirector's disk, and in its memory, once all are counted."""
+        spooled = redirector_metric("redirector_spool_events")
+        queued = redirector_metric('kafka_queue_messages{topic="clicks"}')
+        all_wait = spooled + queued >= KAFKA_CLICKS // 2 - BATCH
+        return (spooled, queued) if spooled and all_wait else None
+
+    def visit_without_collector(self):
+        self.issue(self.short, SHORT_LINKS, SHORT, "https://tickets.example/seat/",
+                   "flash-sale")
+        console.say()
+        # A few links draw most visits, of either class.
+        codes = [link["code"] for pair in
+                 zip(self.long, self.short) for link in pair]
+        codes += [link["code"] for link in self.long[SHORT_LINKS:]]
+        count = CLICKS - KAFKA_CLICKS
+        self.walk(count, codes, [(count // 3, lambda: self.stack.kill("collector")),
+                                 (count // 2, self.stack.start)])
+        console.say(f"the collector was killed (kill -9) after the {count // 3:,}th and "
+                    f"started again after the {count // 2:,}th")
+        console.say()
+
+    def walk(self, count, codes, events):
+        """So many visits; each event is (after how many, what is done then)."""
+        visits = traffic.make_visits(
+            codes, count, self.people_of_visits, agents.robots(), self.addresses,
+            ROBOT_SHARE, self.rng)
+        statuses = collections.Counter()
+        progress = console.Progress("clicks", count)
+        self.send_all(visits, statuses, progress, iter(events))
         seconds = progress.seconds()
-        progress.finish(
-            f"{CLICKS:,} clicks from "
-            f"{len(self.sent_countries)} countries, "
-            f"{CLICKS - self.sent_verdicts['human']:,} of them by robots, in "
-            f"{seconds:.1f} s; all answered 302")
-        self.collector.wait_started()
-        console.say(f"the collector was killed (kill -9) after the "
-                    f"{CLICKS // 3:,}th and started again after the "
-                    f"{CLICKS // 2:,}th")
-        if statuses != {302: CLICKS}:
+        progress.finish(f"{count:,} clicks in {seconds:.1f} s; all answered 302")
+        if statuses != {302: count}:
             raise Failure(f"the redirector answered {dict(statuses)}")
 
-    def send_all(self, visits, targets, statuses, progress):
+    def send_all(self, visits, statuses, progress, events):
+        targets = {l["code"]: l["url"] for l in self.long + self.short}
         connection = traffic.Connection(*REDIRECTOR)
-        collector_dies = iter([(CLICKS // 3, self.collector.kill),
-                               (CLICKS // 2, self.collector.start)])
-        at, action = next(collector_dies)
+        at, action = next(events)
         for batch in traffic.batches(visits, BATCH):
             for visit, (status, location) in zip(
                     batch, connection.send(batch, self.rng)):
@@ -179,10 +224,10 @@ class Demo:
                 self.sent_countries[visit.address.country] += 1
                 self.sent_verdicts[visit.verdict] += 1
             progress.update(sum(statuses.values()))
-            # A batch can be past both.
+            # A batch can be past several.
             while sum(statuses.values()) >= at:
                 action()
-                at, action = next(collector_dies, (CLICKS + 1, None))
+                at, action = next(events, (CLICKS + 1, None))
         connection.close()
 
     # --- 3 ---------------------------------------------------------------

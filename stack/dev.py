@@ -14,7 +14,7 @@ from servers import ROOT, ServerError
 
 DEV = settings.DEV
 MIN_FREE = 1 << 30
-READY_SECONDS = 60
+READY_SECONDS = 180
 
 
 def say(text):
