@@ -2,19 +2,14 @@
 
 #include <stdlib.h>
 
+#include "allocator/block_pool/grant_size.h"
 #include "allocator/block_pool/granted_range.h"
 #include "common/clock.h"
 #include "linkstore/space/grant.h"
 
 enum {
 	FRUITLESS_MAX = 8, /* grants in a row that gave no code */
-	RETRY_AFTER_MS = 100,
-	GRANT_AHEAD_DIVISOR = 5, /* the next grant at the last fifth, of
-				  * codes or of time */
-	SHORT_LIVED_MS = 1000,	 /* a grant used up sooner is too small */
-	LONG_LIVED_MS = 30000,	 /* and later, too large */
-	BLOCKS_MAX = 64,
-	SPACE_SHARE = 1024 /* and never more of a space than this part */
+	RETRY_AFTER_MS = 100
 };
 
 /*
@@ -43,12 +38,7 @@ struct class_pool {
 	struct granted_ranges ranges;
 	struct class_pool_request *waiting, **waiting_end;
 
-	struct {
-		size_t blocks;	  /* asked for */
-		int64_t asked_at; /* clock_boottime_ms before the request */
-		bool succeeded;
-		int64_t renew_at; /* loop time: what was granted ends soon */
-	} last_grant;
+	struct last_grant last_grant;
 };
 
 static void request_grant(struct class_pool *pool);
@@ -105,15 +95,11 @@ static bool is_granting(const struct class_pool *pool)
 	return pool->state == POOL_GRANTING || pool->state == POOL_OPENING;
 }
 
-/* Four fifths of the last grant's codes are used, or of its time. */
 static bool is_grant_due(const struct class_pool *pool, int64_t now)
 {
-	uint64_t granted =
-		pool->last_grant.blocks * pool->ranges.space->block_size;
-
-	return granted_ranges_codes_left(&pool->ranges) <=
-		       granted / GRANT_AHEAD_DIVISOR ||
-	       now >= pool->last_grant.renew_at;
+	return grant_is_due(&pool->last_grant,
+			    granted_ranges_codes_left(&pool->ranges),
+			    pool->ranges.space->block_size, now);
 }
 
 static void issue(struct class_pool *pool, struct granted_range *range,
@@ -260,26 +246,6 @@ static void on_gone(void *arg)
 	on_progress(arg);
 }
 
-/* As Leaf does (Meituan, 2017): grants grow until one lasts a while, so that
- * the next is there in time however fast codes are taken, and shrink again, so
- * that a quiet program holds little. */
-static void adapt_size(struct class_pool *pool, int64_t now)
-{
-	size_t least = (size_t)pool->shared->links->grant_blocks;
-	size_t blocks = pool->last_grant.blocks;
-	int64_t age = now - pool->last_grant.asked_at;
-
-	if (pool->last_grant.succeeded && age < SHORT_LIVED_MS)
-		blocks *= 2;
-	else if (pool->last_grant.succeeded && age > LONG_LIVED_MS)
-		blocks /= 2;
-	if (blocks > BLOCKS_MAX)
-		blocks = BLOCKS_MAX;
-	if (blocks > pool->ranges.space->blocks / SPACE_SHARE)
-		blocks = (size_t)(pool->ranges.space->blocks / SPACE_SHARE);
-	pool->last_grant.blocks = blocks < least ? least : blocks;
-}
-
 static void request_grant(struct class_pool *pool)
 {
 	struct class_pool_shared *shared = pool->shared;
@@ -304,7 +270,9 @@ static void request_grant(struct class_pool *pool)
 		back_off(pool, &err);
 		return;
 	}
-	adapt_size(pool, now);
+	pool->last_grant.blocks = grant_size_next(
+		&pool->last_grant, now, (size_t)shared->links->grant_blocks,
+		pool->ranges.space->blocks);
 	request.blocks = (unsigned)pool->last_grant.blocks;
 	pool->last_grant.asked_at = now;
 	pool->last_grant.succeeded = false;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "allocator/create/idempotency.h"
+#include "allocator/create/store_step.h"
 #include "allocator/create/strategy.h"
 #include "allocator/link/blocked_text.h"
 #include "allocator/link/link_view.h"
@@ -327,26 +328,28 @@ void creation_retry(struct creation *c, const struct error *err)
 void creation_stored(struct creation *c, int64_t expires,
 		     const struct error *err)
 {
-	bool lost = err && err->code == ERROR_REMOTE && err->retriable;
-	bool hopeless;
+	enum store_step step =
+		store_next_step(err, redis_async_is_up(c->context->redis),
+				c->fate == LINK_UNSURE, c->idempotency != NULL);
 
-	/* While the fate of an earlier try is not known, another code might
-	 * give this key a second link. */
-	if (lost)
-		hopeless = !redis_async_is_up(c->context->redis);
-	else
-		hopeless = c->fate == LINK_UNSURE && c->idempotency;
-	if (lost)
+	if (store_answer_is_lost(err))
 		c->fate = LINK_UNSURE;
-	if (!err)
+	switch (step) {
+	case STORE_DONE:
 		succeed(c, expires);
-	else if (hopeless)
+		break;
+	case STORE_AGAIN:
+		if (may_try_again(c, err))
+			c->strategy->store(c);
+		break;
+	case STORE_ELSEWHERE:
+		if (c->strategy->refused(c, err))
+			creation_retry(c, err);
+		break;
+	case STORE_FAILED:
 		creation_fail(c, err);
-	else if (lost && may_try_again(c, err))
-		/* The very same link counts once. */
-		c->strategy->store(c);
-	else if (!lost && c->strategy->refused(c, err))
-		creation_retry(c, err);
+		break;
+	}
 }
 
 /* --- the beginning -------------------------------------------------------- */

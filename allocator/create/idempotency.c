@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/create/earlier_request.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/idempotency.h"
 
@@ -142,15 +143,6 @@ static void refuse_doubtful(struct idempotency *i)
 
 /* --- the record of an earlier request ------------------------------------- */
 
-/* Has a link that was stored right after its plan ended by now?  The earlier
- * request was the same, and so was its TTL. */
-static bool may_have_ended(const struct idempotency *i)
-{
-	int64_t planned_at = i->found.deadline - IDEM_WINDOW;
-
-	return i->found_at - planned_at >= i->ttl;
-}
-
 /* The earlier request's plan is to be replaced by ours. */
 static void take_over(struct idempotency *i)
 {
@@ -158,20 +150,25 @@ static void take_over(struct idempotency *i)
 	proceed(i);
 }
 
-/* Decides when the link that the record names is not there.  A repeatable
- * request gets the code that the first one has or will have. */
+/* Decides when the link that the record names is not there. */
 static void judge_absence(struct idempotency *i)
 {
-	if (i->found.done) {
+	switch (earlier_request_judge(&i->found, i->found_at, i->ttl,
+				      i->is_repeatable)) {
+	case EARLIER_ENDED:
 		refuse_ended(i);
-	} else if (!i->is_repeatable && i->found_at <= i->found.deadline) {
+		break;
+	case EARLIER_UNDER_WAY:
 		refuse(i, 409, true,
 		       "the first request with this Idempotency-Key is still "
 		       "under way");
-	} else if (!i->is_repeatable && may_have_ended(i)) {
+		break;
+	case EARLIER_DOUBTFUL:
 		refuse_doubtful(i);
-	} else {
+		break;
+	case EARLIER_FAILED:
 		take_over(i);
+		break;
 	}
 }
 
