@@ -10,7 +10,14 @@ struct world {
 	struct granted_ranges ranges;
 	struct granted_range *range;
 	enum error_code code; /* of the last answer */
+	bool gone;
+	bool early; /* a code was there before Redis knew of it */
 };
+
+static long long ask(struct world *w, const char *words)
+{
+	return redis_server_number(&w->a->f->server, words);
+}
 
 static void on_opened(void *arg, bool retired, const struct error *err)
 {
@@ -18,6 +25,9 @@ static void on_opened(void *arg, bool retired, const struct error *err)
 
 	(void)retired;
 	w->code = err ? err->code : ERROR_NONE;
+	if (ask(w, "ZCARD unopened:{s5}") > 0 &&
+	    granted_ranges_current(&w->ranges))
+		w->early = true;
 	if (w->ranges.unopened == 0)
 		loop_stop(w->a->loop);
 }
@@ -26,7 +36,14 @@ static void on_gone(void *arg)
 {
 	struct world *w = arg;
 
+	w->gone = true;
 	loop_stop(w->a->loop);
+}
+
+static void run_until_gone(struct world *w)
+{
+	while (!w->gone)
+		run_loop(w->a);
 }
 
 /* Grants two blocks, as a range that nobody has opened yet. */
@@ -74,11 +91,6 @@ static int teardown_world(void **state)
 	return teardown_async(&inner);
 }
 
-static long long ask(struct world *w, const char *words)
-{
-	return redis_server_number(&w->a->f->server, words);
-}
-
 static void open_range(struct world *w)
 {
 	assert_int_equal(granted_range_open(w->range, &w->a->err), 0);
@@ -108,15 +120,260 @@ static void a_range_that_was_not_opened_is_not_said_to_be_in_use(void **state)
 	assert_null(granted_ranges_current(&w->ranges));
 }
 
+/* Redis marks them as not opened until then: by that the reclaimer knows that
+ * they hold no link. */
+static void no_code_is_there_before_redis_knows_that_it_is_in_use(void **state)
+{
+	struct world *w = *state;
+
+	open_range(w);
+	assert_false(w->early);
+	assert_non_null(granted_ranges_current(&w->ranges));
+}
+
+static void no_code_is_there_when_redis_does_not_confirm(void **state)
+{
+	struct world *w = *state;
+
+	freeReplyObject(redis_server_ask(&w->a->f->server, "DEL space:{s5}"));
+	open_range(w);
+	assert_int_equal(w->code, ERROR_NOTFOUND);
+	assert_null(granted_ranges_current(&w->ranges));
+	run_until_gone(w);
+	assert_int_equal(metric_value(w->counts.held), 0);
+}
+
+static void each_code_is_issued_once(void **state)
+{
+	struct world *w = *state;
+	struct link_block block;
+	uint32_t offset;
+
+	open_range(w);
+	assert_int_equal(metric_value(w->counts.held), 2);
+	for (uint64_t i = 0; i < 2000; i++) {
+		assert_int_equal(granted_ranges_codes_left(&w->ranges),
+				 2000 - i);
+		assert_ptr_equal(granted_ranges_current(&w->ranges), w->range);
+		granted_range_issue(w->range, &block, &offset);
+		assert_int_equal(block.number, i / 1000);
+		assert_int_equal(offset, i % 1000);
+		assert_int_equal(block.generation, 1);
+		assert_ptr_equal(block.ttl, w->a->f->day);
+	}
+	assert_int_equal(granted_ranges_codes_left(&w->ranges), 0);
+	assert_null(granted_ranges_current(&w->ranges));
+	assert_null(w->ranges.first);
+	assert_true(w->gone);
+	assert_int_equal(metric_value(w->counts.held), 0);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
+	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 0);
+}
+
+static void issue(struct world *w)
+{
+	struct link_block block;
+	uint32_t offset;
+
+	assert_ptr_equal(granted_ranges_current(&w->ranges), w->range);
+	granted_range_issue(w->range, &block, &offset);
+}
+
+static void only_blocks_without_a_code_are_handed_back(void **state)
+{
+	struct world *w = *state;
+
+	open_range(w);
+	issue(w);
+	granted_ranges_retire_all(&w->ranges);
+	assert_int_equal(w->ranges.retired, 1);
+	assert_int_equal(w->ranges.open_blocks, 0);
+	assert_int_equal(metric_value(w->counts.held), 0);
+	run_until_gone(w);
+	assert_int_equal(w->ranges.retired, 0);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 1);
+	assert_int_equal(ask(w, "ZSCORE pool:{s5} 1-1:2") > 0, 1);
+	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 1);
+	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 1);
+	assert_true(marker(w->a->f, 0).open);
+	assert_false(marker(w->a->f, 1).open);
+}
+
+static void untouched_ranges_are_handed_back_whole(void **state)
+{
+	struct world *w = *state;
+
+	open_range(w);
+	granted_ranges_retire_all(&w->ranges);
+	run_until_gone(w);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 2);
+	assert_int_equal(ask(w, "ZSCORE pool:{s5} 0-1:2") > 0, 1);
+	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 0);
+}
+
+/* What opens it is under way: only its answer says what is to be closed. */
+static void a_range_that_is_given_up_early_waits_for_its_opens(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(granted_range_open(w->range, &w->a->err), 0);
+	granted_ranges_retire_all(&w->ranges);
+	assert_false(w->gone);
+	run_until_gone(w);
+	assert_int_equal(w->ranges.unopened, 0);
+	assert_int_equal(metric_value(w->counts.held), 0);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 2);
+	assert_false(marker(w->a->f, 0).open);
+	assert_false(marker(w->a->f, 1).open);
+}
+
+/* As another holder that was granted the same. */
+static void open_by_another(struct world *w, uint64_t number)
+{
+	struct link_block block = {.space = w->a->f->space,
+				   .ttl = w->a->f->day,
+				   .number = number,
+				   .generation = 1,
+				   .holder = "another#1"};
+	int64_t end;
+
+	must(w->a->f, await_open(w->a->f->await, &block, &end, &w->a->f->err));
+}
+
+static void a_block_in_other_hands_gives_no_code(void **state)
+{
+	struct world *w = *state;
+	struct link_block block;
+	uint32_t offset;
+
+	open_by_another(w, 0);
+	open_range(w);
+	assert_int_equal(metric_value(w->counts.opens_refused), 1);
+	assert_int_equal(metric_value(w->counts.held), 1);
+	assert_int_equal(granted_ranges_codes_left(&w->ranges), 1000);
+	assert_ptr_equal(granted_ranges_current(&w->ranges), w->range);
+	granted_range_issue(w->range, &block, &offset);
+	assert_int_equal(block.number, 1);
+	granted_ranges_retire_all(&w->ranges);
+	run_until_gone(w);
+	/* Neither the other's nor the one that a code was taken from. */
+	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
+	assert_string_equal(marker(w->a->f, 0).holder, "another#1");
+	assert_true(marker(w->a->f, 0).open);
+}
+
+static void blocks_that_are_all_in_other_hands_give_none(void **state)
+{
+	struct world *w = *state;
+
+	open_by_another(w, 0);
+	open_by_another(w, 1);
+	open_range(w);
+	assert_int_equal(metric_value(w->counts.opens_refused), 2);
+	assert_null(granted_ranges_current(&w->ranges));
+	assert_true(w->gone);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
+}
+
+static struct link_block numbered(uint64_t number, uint32_t generation)
+{
+	return (struct link_block){.number = number, .generation = generation};
+}
+
+static void only_the_range_of_a_refused_block_is_dropped(void **state)
+{
+	struct world *w = *state;
+	struct link_block others[] = {numbered(2, 1), numbered(0, 2),
+				      numbered(1, 0)};
+	struct link_block last = numbered(1, 1);
+
+	open_range(w);
+	for (size_t i = 0; i < 3; i++) {
+		granted_ranges_drop(&w->ranges, &others[i]);
+		assert_ptr_equal(w->ranges.first, w->range);
+	}
+	granted_ranges_drop(&w->ranges, &last);
+	assert_null(w->ranges.first);
+	assert_int_equal(metric_value(w->counts.blocks_dropped), 2);
+	run_until_gone(w);
+}
+
+static void the_first_block_of_a_range_drops_it(void **state)
+{
+	struct world *w = *state;
+	struct link_block first = numbered(0, 1);
+
+	open_range(w);
+	granted_ranges_drop(&w->ranges, &first);
+	assert_null(w->ranges.first);
+	run_until_gone(w);
+}
+
+/* The range again, which may be held until then. */
+static void hold_until(struct world *w, int64_t until)
+{
+	struct grant grant = {.count = 1, .ranges = {{0, 1, 1}}};
+	const struct link_marker m = marker(w->a->f, 0);
+
+	strcpy(grant.holder, m.holder);
+	granted_ranges_free(&w->ranges);
+	w->ranges.open_blocks = 0;
+	w->range = granted_range_add(&w->ranges, &grant, &grant.ranges[0],
+				     until, &w->a->err);
+	assert_non_null(w->range);
+	open_range(w);
+}
+
+static void no_code_is_issued_once_the_hold_has_ended(void **state)
+{
+	struct world *w = *state;
+	int64_t until;
+
+	open_range(w);
+	until = clock_boottime_ms() + 60000;
+	hold_until(w, until);
+	assert_non_null(granted_ranges_current(&w->ranges));
+	granted_ranges_retire_expired(&w->ranges);
+	assert_non_null(w->ranges.first);
+	hold_until(w, clock_boottime_ms());
+	assert_null(granted_ranges_current(&w->ranges));
+	assert_int_equal(metric_value(w->counts.blocks_expired), 2);
+	run_until_gone(w);
+	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 1);
+}
+
+static void a_range_whose_hold_has_ended_is_given_up_unasked(void **state)
+{
+	struct world *w = *state;
+
+	open_range(w);
+	hold_until(w, clock_boottime_ms());
+	granted_ranges_retire_expired(&w->ranges);
+	assert_null(w->ranges.first);
+	assert_int_equal(metric_value(w->counts.blocks_expired), 2);
+	run_until_gone(w);
+}
+
+#define IN_RANGE(test)                                                         \
+	cmocka_unit_test_setup_teardown(test, setup_world, teardown_world)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_range_that_was_opened_is_in_use, setup_world,
-			teardown_world),
-		cmocka_unit_test_setup_teardown(
-			a_range_that_was_not_opened_is_not_said_to_be_in_use,
-			setup_world, teardown_world),
+		IN_RANGE(a_range_that_was_opened_is_in_use),
+		IN_RANGE(a_range_that_was_not_opened_is_not_said_to_be_in_use),
+		IN_RANGE(no_code_is_there_before_redis_knows_that_it_is_in_use),
+		IN_RANGE(no_code_is_there_when_redis_does_not_confirm),
+		IN_RANGE(each_code_is_issued_once),
+		IN_RANGE(only_blocks_without_a_code_are_handed_back),
+		IN_RANGE(untouched_ranges_are_handed_back_whole),
+		IN_RANGE(a_range_that_is_given_up_early_waits_for_its_opens),
+		IN_RANGE(a_block_in_other_hands_gives_no_code),
+		IN_RANGE(blocks_that_are_all_in_other_hands_give_none),
+		IN_RANGE(only_the_range_of_a_refused_block_is_dropped),
+		IN_RANGE(the_first_block_of_a_range_drops_it),
+		IN_RANGE(no_code_is_issued_once_the_hold_has_ended),
+		IN_RANGE(a_range_whose_hold_has_ended_is_given_up_unasked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
