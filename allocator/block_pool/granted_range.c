@@ -161,7 +161,7 @@ static void await(struct granted_range *range)
  * opened it before us. */
 static bool is_opened(const struct granted_range *range)
 {
-	if (range->state != RANGE_UNCONFIRMED || range->unanswered != 1)
+	if (range->state != RANGE_UNCONFIRMED)
 		return false;
 	for (size_t i = 0; i < range->count; i++) {
 		if (range->blocks[i].use == USE_UNOPENED ||

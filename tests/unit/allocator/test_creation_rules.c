@@ -325,7 +325,8 @@ static void links_of_others_have_other_codes(void **state)
 }
 
 /* All the codes that a URL may have are another's. */
-static void take_candidates(struct creation_world *w, unsigned count)
+static void take_candidates(struct creation_world *w, const char *account,
+			    unsigned count)
 {
 	const struct url_code_subject of = {"crm", "", "https://example.org/",
 					    20};
@@ -334,7 +335,7 @@ static void take_candidates(struct creation_world *w, unsigned count)
 	struct link_target target;
 
 	link.url = text_of("https://another.example/");
-	link.account = text_of("another");
+	link.account = text_of(account);
 	for (unsigned i = 0; i < count; i++) {
 		must(w->f, linkstore_hash_code(w->f->hash, &of, i, &target,
 					       &w->f->err));
@@ -352,7 +353,7 @@ static void codes_of_others_are_passed_over(void **state)
 	const struct asked asked = {.space = w->f->hash};
 	struct made first, again;
 
-	take_candidates(w, 15);
+	take_candidates(w, "another", 15);
 	first = create(w, &asked);
 	assert_int_equal(first.status, 201);
 	again = create(w, &asked);
@@ -366,13 +367,23 @@ static void codes_of_others_are_passed_over(void **state)
 	assert_int_equal(keys_like(w, "quota:*"), 0);
 }
 
+static void a_code_of_another_url_of_mine_is_passed_over(void **state)
+{
+	struct creation_world *w = *state;
+
+	take_candidates(w, "crm", 1);
+	assert_int_equal(create(w, &(struct asked){.space = w->f->hash}).status,
+			 201);
+	assert_int_equal(links_stored(w), 2);
+}
+
 static void sixteen_taken_codes_are_a_full_space(void **state)
 {
 	struct creation_world *w = *state;
 	const struct asked asked = {.space = w->f->hash};
 	struct made m;
 
-	take_candidates(w, 16);
+	take_candidates(w, "another", 16);
 	m = create(w, &asked);
 	assert_int_equal(m.status, 507);
 	assert_non_null(strstr(m.detail, "space h6 is full"));
@@ -585,6 +596,7 @@ int main(void)
 		IN_WORLD(the_same_url_of_an_owner_has_one_link),
 		IN_WORLD(links_of_others_have_other_codes),
 		IN_WORLD(codes_of_others_are_passed_over),
+		IN_WORLD(a_code_of_another_url_of_mine_is_passed_over),
 		IN_WORLD(sixteen_taken_codes_are_a_full_space),
 		IN_WORLD(a_hashed_link_that_is_blocked_is_not_answered),
 		IN_WORLD(a_hashed_link_that_was_deleted_is_not_answered),

@@ -11,7 +11,8 @@ struct world {
 	struct granted_range *range;
 	enum error_code code; /* of the last answer */
 	bool gone;
-	bool early; /* a code was there before Redis knew of it */
+	bool retire_late; /* once all is opened, and not confirmed */
+	bool early;	  /* a code was there before Redis knew of it */
 };
 
 static long long ask(struct world *w, const char *words)
@@ -25,9 +26,12 @@ static void on_opened(void *arg, bool retired, const struct error *err)
 
 	(void)retired;
 	w->code = err ? err->code : ERROR_NONE;
-	if (ask(w, "ZCARD unopened:{s5}") > 0 &&
+	if (w->ranges.unopened > 0 && ask(w, "ZCARD unopened:{s5}") > 0 &&
 	    granted_ranges_current(&w->ranges))
 		w->early = true;
+	if (w->retire_late && w->ranges.unopened == 1 &&
+	    w->ranges.open_blocks == 2)
+		granted_ranges_retire_all(&w->ranges);
 	if (w->ranges.unopened == 0)
 		loop_stop(w->a->loop);
 }
@@ -118,6 +122,32 @@ static void a_range_that_was_not_opened_is_not_said_to_be_in_use(void **state)
 	assert_int_equal(w->code, ERROR_REMOTE);
 	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
 	assert_null(granted_ranges_current(&w->ranges));
+}
+
+/* One block cannot be opened, and what comes behind that can be carried out. */
+static void a_range_of_which_one_open_failed_is_not_in_use(void **state)
+{
+	struct world *w = *state;
+
+	freeReplyObject(
+		redis_server_ask(&w->a->f->server, "HSET m:{s5:0} a b"));
+	open_range(w);
+	assert_int_equal(w->ranges.open_blocks, 1);
+	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_null(granted_ranges_current(&w->ranges));
+	run_until_gone(w);
+}
+
+static void a_range_given_up_before_it_is_confirmed_is_handed_back(void **state)
+{
+	struct world *w = *state;
+
+	w->retire_late = true;
+	open_range(w);
+	run_until_gone(w);
+	assert_null(w->ranges.first);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 2);
+	assert_int_equal(metric_value(w->counts.held), 0);
 }
 
 /* Redis marks them as not opened until then: by that the reclaimer knows that
@@ -275,6 +305,18 @@ static void blocks_that_are_all_in_other_hands_give_none(void **state)
 	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
 }
 
+static void blocks_that_were_given_up_are_not_said_to_be_in_use(void **state)
+{
+	struct world *w = *state;
+
+	open_by_another(w, 0);
+	open_by_another(w, 1);
+	assert_int_equal(granted_range_open(w->range, &w->a->err), 0);
+	granted_ranges_retire_all(&w->ranges);
+	run_until_gone(w);
+	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+}
+
 static struct link_block numbered(uint64_t number, uint32_t generation)
 {
 	return (struct link_block){.number = number, .generation = generation};
@@ -364,6 +406,10 @@ int main(void)
 		IN_RANGE(a_range_that_was_not_opened_is_not_said_to_be_in_use),
 		IN_RANGE(no_code_is_there_before_redis_knows_that_it_is_in_use),
 		IN_RANGE(no_code_is_there_when_redis_does_not_confirm),
+		IN_RANGE(a_range_of_which_one_open_failed_is_not_in_use),
+		IN_RANGE(
+			a_range_given_up_before_it_is_confirmed_is_handed_back),
+		IN_RANGE(blocks_that_were_given_up_are_not_said_to_be_in_use),
 		IN_RANGE(each_code_is_issued_once),
 		IN_RANGE(only_blocks_without_a_code_are_handed_back),
 		IN_RANGE(untouched_ranges_are_handed_back_whole),
