@@ -199,6 +199,23 @@ static void what_is_not_stored_is_given_back(void **state)
 	assert_int_equal(counted(w, "links"), 1);
 }
 
+static void what_cannot_be_charged_is_not_stored(void **state)
+{
+	struct creation_world *w = *state;
+	char key[128], words[160];
+	struct made m;
+
+	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
+	create(w, &(struct asked){0});
+	snprintf(words, sizeof(words), "SET %s text",
+		 key_like(w, "quota:*", key));
+	freeReplyObject(redis_server_ask(&w->f->server, words));
+	m = create(w, &(struct asked){0});
+	assert_int_equal(m.status, 503);
+	assert_int_equal(metric_value(w->counts.unavailable), 1);
+	assert_int_equal(links_stored(w), 1);
+}
+
 static void lose_answer(struct creation *c)
 {
 	const struct error lost = {.code = ERROR_REMOTE, .retriable = true};
@@ -590,6 +607,7 @@ int main(void)
 		IN_WORLD(a_used_up_quota_says_when_there_is_room_again),
 		IN_WORLD(bytes_are_those_of_the_record),
 		IN_WORLD(what_is_not_stored_is_given_back),
+		IN_WORLD(what_cannot_be_charged_is_not_stored),
 		IN_WORLD(what_may_be_stored_stays_charged),
 		IN_WORLD(another_code_is_charged_no_second_time),
 		IN_WORLD(what_redis_has_left_is_kept_for_links_that_are_there),
