@@ -17,7 +17,7 @@ local function judge(key, text)
   local had, letter, blocked, ends =
     string.match(text, '^(%d+) ([oc])(%d*) %S+ %d+ (%S+) ')
   local generation = tonumber(had)
-  ends = generation and time_value(ends)
+  ends = time_value(ends)
   if not ends then
     error({err = 'DAMAGED the marker ' .. key .. ' is damaged'})
   end

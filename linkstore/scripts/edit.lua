@@ -55,7 +55,8 @@ end
 if is_blocked then
   raise_marker(0)
   replace(math.huge)
-  if quarantine then trace_follow(KEYS[3], ARGV[1], KEYS[1], quarantine) end
+  -- It is there itself, and so needs no trace.
+  if quarantine then redis.call('DEL', KEYS[3]) end
 elseif life then
   local expires = now + time_value(ARGV[6])
   raise_marker(expires)

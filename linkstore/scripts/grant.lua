@@ -83,7 +83,7 @@ if fresh > 0 then
   issue(r.cursor, r.cursor + fresh - 1, 1)
 end
 if granted == 0 then
-  if redis.call('ZCOUNT', k.pool, time_text(sure), time_text(now)) > 0 then
+  if redis.call('ZCOUNT', k.pool, '(' .. time_text(sure), time_text(now)) > 0 then
     return {0, 'clock'}
   end
   return {0, 'exhausted'}

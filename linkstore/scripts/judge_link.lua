@@ -5,8 +5,9 @@
 local head = redis.call('GETRANGE', KEYS[2], 0, 8)
 local blocked = false
 if string.byte(head) == 0x09 then
-  local read, state = pcall(record_state, redis.call('GET', KEYS[2]))
-  blocked = read and state == BLOCKED
+  -- Of a damaged record, `state` is the error.
+  local _, state = pcall(record_state, redis.call('GET', KEYS[2]))
+  blocked = state == BLOCKED
 end
 return {redis.call('PEXPIRETIME', KEYS[2]), head,
   redis.call('GET', KEYS[1]) or '', now_ms(), blocked and 1 or 0}

@@ -6,7 +6,7 @@ local function read_marker(key)
   if not text then return nil end
   local generation, state, blocked, class, opened, ends, holder =
     string.match(text, '^(%d+) ([oc])(%d*) (%S+) (%d+) (%S+) (.*)$')
-  ends = ends and time_value(ends)
+  ends = time_value(ends)
   if not ends then
     error({err = 'DAMAGED the marker ' .. key .. ' is damaged'})
   end
@@ -18,7 +18,7 @@ local function read_marker(key)
 end
 
 local function write_marker(key, m)
-  local blocked = m.open and m.blocked or 0
+  local blocked = m.blocked or 0
   redis.call('SET', key, string.format('%d %s%s %s %.0f %s %s', m.generation,
     m.open and 'o' or 'c', blocked > 0 and string.format('%d', blocked) or '',
     m.class, m.opened, time_text(m.ends), m.holder))

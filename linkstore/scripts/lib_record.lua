@@ -24,9 +24,9 @@ local function record_version(record)
   return (varint(record, at + 1))
 end
 
-local LIVE, DELETED, BLOCKED = 0, 1, 2
+local DELETED, BLOCKED = 1, 2
 
--- Up to the state, field 8, a record has only numbers and texts.
+-- Up to the state, field 8, a record has only numbers and texts.  Nil: it is live.
 local function record_state(record)
   local at, tag, value = 10, 0, 0
   while at <= #record and tag < 0x40 do
@@ -34,7 +34,7 @@ local function record_state(record)
     value, at = varint(record, at)
     if tag % 8 == 2 then at = at + value end
   end
-  return tag == 0x40 and value or LIVE
+  if tag == 0x40 then return value end
 end
 
 -- The count of a link's visits lives exactly as long as the link, or its

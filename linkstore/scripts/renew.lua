@@ -9,7 +9,7 @@
 -- ARGV record-head version generation ttl renew-below [quarantine, of a trace]
 local left = redis.call('PTTL', KEYS[1])
 local record = redis.call('GETRANGE', KEYS[1], 0, 20)
-if left == -2 or not is_link(record, ARGV[1]) then return {0, 0} end
+if not is_link(record, ARGV[1]) then return {0, 0} end
 if left == -1 then return {-1, 0} end
 if left >= tonumber(ARGV[5]) or record_version(record) ~= tonumber(ARGV[2]) then
   return {left, 0}

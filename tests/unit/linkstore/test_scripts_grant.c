@@ -1,0 +1,779 @@
+/* What the scripts do that make a space and grant blocks: every bound, on both
+ * sides, and what a Redis that has forgotten something does first. */
+#include "tests/unit/linkstore/script_bench.h"
+
+/* space cursor issued pool unopened endless */
+#define KEYS "s c i p u e"
+
+/* cursor moves generation capacity gap hold longest day-prefix */
+#define SEEN_NOTHING "0 0 0 100 7 50 1000 d-"
+
+static struct script_bench *space_reset(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "HSET s run_id abc key:0 fp\nSET c 10");
+	return b;
+}
+
+/* --- a space -------------------------------------------------------------- */
+
+static void a_space_is_created_once(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 2 number 7 7 length 4 '' key:0 fp", "(1 created)");
+	keys_are(b, "c: 5\n"
+		    "s: created=@0 first=5 key:0=fp length=4 number=7 "
+		    "run_id=abc used:0=0");
+	given(b, "SET c 9\nHSET s used:0 8");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "6 2 number 7 7 length 4 '' key:0 fp", "(1 unchanged)");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "6 2 number 7 7 length 4 '' key:0 fp key:1 fp1",
+		       "(1 extended)");
+	keys_are(b,
+		 "c: 9\n"
+		 "s: created=@0 first=5 key:0=fp key:1=fp1 length=4 number=7 "
+		 "run_id=abc used:0=8 used:1=0");
+}
+
+static void a_space_without_blocks_has_no_cursor(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o", "none 0 key:0 fp",
+		       "(1 created)");
+	keys_are(b, "s: created=@0 key:0=fp run_id=abc used:0=0");
+}
+
+static void nothing_is_built_on_what_is_left_of_a_space(void **state)
+{
+	static const char *const left[] = {"SET c 1", "ZADD i 1 0-1:1",
+					   "ZADD p 1 0-1:1", "ZADD o 1 0-1:1"};
+	struct script_bench *b = script_bench_reset(state);
+
+	for (size_t i = 0; i < 4; i++) {
+		given(b, "FLUSHALL");
+		given(b, left[i]);
+		script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+			       "5 0 key:0 fp", "(0 remains)");
+		redis_says(b, "EXISTS s", "0");
+	}
+}
+
+static void a_space_that_differs_is_left_alone(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "HSET s number 7 key:0 fp");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 2 number 8 7 length 4 4 key:0 fp",
+		       "(0 differs number 7)");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 2 number 7 8 length 4 6 key:0 fp",
+		       "(0 differs length 6)");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 2 number 7 8 length 4 4 key:1 fp1 key:0 other",
+		       "(0 differs key:0 fp)");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 2 number 7 8 length 4 4 key:0 fp", "(1 unchanged)");
+	keys_are(b, "s: key:0=fp number=7");
+}
+
+static void a_space_is_read_with_its_cursor_and_the_time(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	script_replies(b, SCRIPT_SPACE_READ, "s c", "",
+		       "(10 (run_id abc key:0 fp) @0)");
+	script_replies(b, SCRIPT_SPACE_READ, "none none", "", "(nil () @0)");
+}
+
+/* --- a grant -------------------------------------------------------------- */
+
+static void fresh_blocks_are_granted_from_the_cursor(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 2 300 0 @0",
+		       "(1 2 1 10 11 1)");
+	keys_are(b, "c: 12\n"
+		    "d-21280611: busiest=2 granted=2\n"
+		    "i: 10-11:1=@300\n"
+		    "s: gap=7 highest=1 key:0=fp minute=83333333 2 moves=2 "
+		    "run_id=abc used:0=@0\n"
+		    "u: 10:1=10 11:1=11");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 3 never 0 @0",
+		       "(1 5 1 12 14 1)");
+	keys_are(b, "c: 15\n"
+		    "d-21280611: busiest=5 granted=5\n"
+		    "i: 12-14:1=@50 10-11:1=@300\n"
+		    "s: gap=10 highest=1 key:0=fp minute=83333333 5 moves=5 "
+		    "run_id=abc used:0=@0\n"
+		    "u: 10:1=10 11:1=11 12:1=12 13:1=13 14:1=14");
+}
+
+static void no_block_is_granted_beyond_the_capacity(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "SET c 97");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @0",
+		       "(1 3 1 97 99 1)");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @0",
+		       "(0 exhausted)");
+	keys_are(b, "c: 100\n"
+		    "d-21280611: busiest=3 granted=3\n"
+		    "i: 97-99:1=@300\n"
+		    "s: gap=7 highest=1 key:0=fp minute=83333333 3 moves=3 "
+		    "run_id=abc used:0=@0\n"
+		    "u: 97:1=97 98:1=98 99:1=99");
+}
+
+static void blocks_of_the_pool_are_granted_first(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "ZADD p @-2 0-2:3 @-1 5-6:2\nHSET s highest 9");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 4 never 0 @0",
+		       "(1 4 9 0 2 3 5 5 2)");
+	keys_are(b, "c: 10\n"
+		    "d-21280611: busiest=4 granted=4\n"
+		    "e: 0:3=0 1:3=1 2:3=2 5:2=5\n"
+		    "i: 0-2:3=@50 5-5:2=@50\n"
+		    "p: 6-6:2=@-1\n"
+		    "s: gap=8 highest=9 key:0=fp minute=83333333 4 moves=4 "
+		    "run_id=abc used:0=@0\n"
+		    "u: 0:3=0 1:3=1 2:3=2 5:2=5");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 2 70 0 @0",
+		       "(1 6 9 6 6 2 10 10 1)");
+	redis_says(b, "ZRANGE p 0 -1", "()");
+	redis_says(b, "ZRANGE e 0 -1", "(0:3 1:3 2:3 5:2)");
+	redis_says(b, "ZRANGE i 0 -1", "(0-2:3 5-5:2 10-10:1 6-6:2)");
+	/* Of a block that was never granted before, a marker proves all. */
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 never 0 @0",
+		       "(1 7 9 11 11 1)");
+	given(b, "ZADD p @-2 1-1:10");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 70 0 @0",
+		       "(1 8 10 1 1 10)");
+	redis_says(b, "ZRANGE e 0 -1", "(0:3 1:3 2:3 5:2)");
+	redis_says(b, "HGET s highest", "10");
+}
+
+static void a_quarantine_is_over_by_both_clocks(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "SET c 100\nZADD p @-9 0-0:2 @0 1-1:2 @1 2-2:2");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @-10",
+		       "(0 clock)");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @-9",
+		       "(1 1 2 0 0 2)");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @-1",
+		       "(0 clock)");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
+		       "(1 2 2 1 1 2)");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
+		       "(0 exhausted)");
+	/* The clock is not to blame for what waits for a hold. */
+	given(b, "HSET s waits @9\nZADD p @0 4-4:2");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
+		       "(0 exhausted)");
+}
+
+static void a_block_of_too_many_generations_is_retired(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "ZADD p @-3 0-4:32767 @-2 5-6:32766\nHSET s waits @-3");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 3 300 0 @0",
+		       "(1 3 32766 5 6 32766 10 10 1)");
+	redis_says(b, "HGET s retired", "5");
+	redis_says(b, "ZCARD p", "0");
+	redis_says(b, "ZRANGE i 0 -1", "(10-10:1 5-6:32766)");
+}
+
+static void note_of_the_busiest_minute(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "HSET s minute '83333333 4'\n"
+		 "HSET d-21280611 busiest 6 granted 8\n"
+		 "HSET d-21280610 busiest 5 granted 8");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 2 300 0 @0",
+		       "(1 2 1 10 11 1)");
+	redis_says(b, "HMGET s minute gap", "(83333333 6 12)");
+	redis_says(b, "HMGET d-21280611 busiest granted", "(6 10)");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 3 1 12 12 1)");
+	redis_says(b, "HMGET s minute gap", "(83333333 7 14)");
+	redis_says(b, "HMGET d-21280611 busiest granted", "(7 11)");
+	/* Another minute begins at nothing. */
+	b->now += 60000;
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 4 1 13 13 1)");
+	redis_says(b, "HMGET s minute gap", "(83333334 1 14)");
+	given(b, "HSET d-21280610 busiest 9");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 5 1 14 14 1)");
+	redis_says(b, "HMGET s minute gap", "(83333334 2 18)");
+}
+
+static void a_grant_notes_the_use_of_its_key_version_alone(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b,
+	      "HSET s key:1 fp used:1 5 key:2 fp key:3 fp used:3 7 used:0 3");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 1 @0",
+		       "(1 1 1 10 10 1)");
+	redis_says(b, "HMGET s used:0 used:1 used:2 used:3 used:4",
+		   "(3 @0 @0 7 nil)");
+	given(b, "HDEL s key:2 used:2 used:3 key:0 used:0");
+	b->now += 1;
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 3 @0",
+		       "(1 2 1 11 11 1)");
+	redis_says(b, "HMGET s used:0 used:1 used:2 used:3",
+		   "(nil @-1 nil @0)");
+	given(b, "HSET s key:0 fp");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 3 @0",
+		       "(1 3 1 12 12 1)");
+	redis_says(b, "HMGET s used:0", "(@0)");
+}
+
+static void nothing_is_granted_for_a_key_version_out_of_use(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "ZADD p @-2 0-2:3");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 2 300 1 @0",
+		       "(0 nokey 1)");
+	keys_are(b, "c: 10\np: 0-2:3=@-2\ns: key:0=fp run_id=abc");
+}
+
+/* --- what is looked at first ---------------------------------------------- */
+
+static void a_space_that_is_not_whole_grants_nothing(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+	static const char grant_two[] = SEEN_NOTHING " 2 300 0 @0";
+
+	given(b, "SET c 10");
+	script_replies(b, SCRIPT_GRANT, KEYS, grant_two, "(0 nospace)");
+	given(b, "HSET s run_id abc key:0 fp\nDEL c");
+	script_replies(b, SCRIPT_GRANT, KEYS, grant_two, "(0 nocursor)");
+	given(b, "SET c -1");
+	script_replies(b, SCRIPT_GRANT, KEYS, grant_two, "(0 nocursor)");
+	keys_are(b, "c: -1\ns: key:0=fp run_id=abc");
+	given(b, "SET c 10");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "101 0 0 100 7 50 1000 d-",
+		       "(0 badcursor)");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "101 0 0 x 7 50 1000 d-",
+		       "!argument 4 is no number");
+	keys_are(b, "c: 10\ns: key:0=fp run_id=abc");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "100 0 0 100 7 50 1000 d-",
+		       "(1 100 0 0)");
+}
+
+static void damage_is_found_before_the_first_write(void **state)
+{
+	static const char *const damages[] = {
+		"HSET s moves x",
+		"HSET s highest -1",
+		"HSET s floor 9007199254740992",
+		"HSET s forgot 1.5",
+		"HSET s retired x",
+		"HSET d-21280611 busiest x",
+		"HSET d-21280611 granted x",
+		"HSET d-21280611 reclaimed x",
+		"HSET d-21280611 pooled x",
+		"HSET d-21280610 busiest x",
+		"DEL i\nSET i 1",
+		"DEL p\nSET p 1",
+		"DEL u\nSET u 1",
+		"DEL e\nSET e 1",
+	};
+	struct script_bench *b = space_reset(state);
+	char keys[SCRIPT_ROOM];
+
+	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
+		given(b, "FLUSHALL\nHSET s run_id other key:0 fp\nSET c 10\n"
+			 "ZADD i 1 0-1:1\nZADD p 1 2-3:1\nZADD u 4 4:1\n"
+			 "ZADD e 4 4:1");
+		given(b, damages[i]);
+		snprintf(keys, sizeof(keys), "%s", script_keys(b));
+		script_run(b, SCRIPT_GRANT, KEYS,
+			   "12 3 0 100 7 50 1000 d- 2 300 0 @0");
+		if (b->reply[0] != '!')
+			fail_msg("%s: %s", damages[i], b->reply);
+		keys_are(b, keys);
+	}
+}
+
+static void a_cursor_behind_what_was_seen_is_raised(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "10 0 0 100 7 50 1000 d-",
+		       "(1 10 0 0)");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "9 0 0 100 7 50 1000 d-",
+		       "(1 10 0 0)");
+	keys_are(b, "c: 10\ns: key:0=fp run_id=abc");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "13 0 0 100 7 50 1000 d-",
+		       "(1 13 0 0)");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "14 0 0 100 7 50 1000 d-",
+		       "(1 14 0 0)");
+	keys_are(b, "c: 14\n"
+		    "i: 10-12:1=@1050 13-13:1=@1050\n"
+		    "s: gaps=10-12 13-13  key:0=fp run_id=abc");
+	script_replies(b, SCRIPT_GRANT, KEYS,
+		       "16 0 0 100 7 50 1000 d- 1 300 0 @0", "(1 1 1 16 16 1)");
+	redis_says(b, "GET c", "17");
+}
+
+/* --- forgetting ----------------------------------------------------------- */
+
+/* The run_id is another: all that is due may have been granted. */
+static void a_redis_that_was_started_anew_sets_a_gap_aside(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "ZADD p @-5 0-2:3 @0 20-29:4 @5 40-41:2\nZADD u 1 1:1\n"
+		 "HSET s highest 4 moves 6 used:0 0");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "0 6 4 100 7 50 1000 d-",
+		       "(1 17 7 4)");
+	keys_are(b,
+		 "c: 17\n"
+		 "i: 0-2:3=@1050 10-16:1=@1050 20-23:4=@1050\n"
+		 "p: 24-29:4=@0 40-41:2=@5\n"
+		 "s: floor=0 forgot=1 gaps=10-16  highest=4 key:0=fp moves=7 "
+		 "run_id=def set_aside=0-2:3 20-23:4  used:0=0 waits=@50");
+	/* It remembers from now on. */
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "17 7 4 100 7 50 1000 d-",
+		       "(1 17 7 4)");
+	redis_says(b, "HGET s forgot", "1");
+}
+
+/* The caller has seen more moves than there are. */
+static void moves_that_are_missing_prove_it(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "ZADD p @-5 0-2:3 @0 20-39:4 @5 40-41:2\n"
+		 "HSET s highest 4 moves 6");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "0 9 4 100 7 50 1000 d-",
+		       "(1 17 10 4)");
+	keys_are(b, "c: 17\n"
+		    "i: 0-2:5=@1050 10-16:1=@1050 20-26:5=@1050\n"
+		    "p: 27-39:4=@0 40-41:2=@5\n"
+		    "s: floor=5 forgot=1 gaps=10-16  highest=4 key:0=fp "
+		    "moves=10 run_id=abc set_aside=0-2:5 20-26:5  waits=@50");
+}
+
+static void a_generation_that_is_missing_proves_it(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "ZADD p @-5 0-2:3 @90 20-23:9\nHSET s highest 4 moves 6");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "0 3 6 100 9 50 1000 d-",
+		       "(1 19 7 6)");
+	/* All that is in the pool may have been due. */
+	keys_are(b,
+		 "c: 19\n"
+		 "i: 0-2:7=@1050 10-18:1=@1050 20-23:9=@1050\n"
+		 "s: floor=7 forgot=1 gaps=10-18  highest=6 key:0=fp moves=7 "
+		 "run_id=abc set_aside=0-2:7 20-23:9  waits=@50");
+}
+
+static void a_floor_is_never_lowered(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "HSET s highest 4 moves 6 floor 12");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "0 7 4 100 7 50 1000 d-",
+		       "(1 17 8 4)");
+	redis_says(b, "HMGET s floor highest", "(12 4)");
+	given(b, "ZADD p @-5 0-2:3\nHDEL s waits");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 9 12 0 0 12)");
+}
+
+static void a_gap_ends_at_the_capacity(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "SET c 95");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING,
+		       "(1 100 1 0)");
+	redis_says(b, "HGET s gaps", "95-99 ");
+}
+
+static void a_gap_is_twice_the_busiest_minute(void **state)
+{
+	static const struct {
+		const char *today, *before, *cursor;
+	} cases[] = {{"3", "3", "17"}, {"4", "0", "18"}, {"0", "5", "20"}};
+	struct script_bench *b = space_reset(state);
+	char command[128];
+
+	b->run_id = "def";
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(command, sizeof(command),
+			 "HSET s run_id abc\nSET c 10\n"
+			 "HSET d-21280611 busiest %s\n"
+			 "HSET d-21280610 busiest %s",
+			 cases[i].today, cases[i].before);
+		given(b, command);
+		script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+		redis_says(b, "GET c", cases[i].cursor);
+	}
+}
+
+static void key_versions_in_use_of_late_count_as_used(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "HSET s used:0 @-5 used:1 @-86400005 used:2 @-86400006 "
+		 "used:3 0");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s used:0 used:1 used:2 used:3",
+		   "(@0 @0 @-86400006 0)");
+	given(b, "HSET s run_id abc used:0 0 used:1 0 used:2 0 used:3 @-7");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s used:0 used:1 used:2 used:3", "(0 0 0 @0)");
+	given(b, "HSET s run_id abc used:0 1 used:1 86400001 used:2 0 used:3 "
+		 "0");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s used:0 used:1 used:2 used:3", "(@0 @0 0 0)");
+	given(b, "HDEL s used:1 used:2 used:3\nHSET s run_id abc used:0 x");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s used:0 used:1 used:2 used:3", "(x nil nil nil)");
+}
+
+static void the_pool_waits_for_a_hold_and_a_generation(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "SET c 100\nHSET s waits '@-20 @1'\n"
+		 "ZADD p @-30 0-0:2 @-20 1-1:2 @-19 2-2:2 @1 3-3:2 @2 4-4:2");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 9 300 0 @0",
+		       "(0 exhausted)");
+	b->now += 1;
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 9 300 0 @0",
+		       "(1 4 4 0 0 4 1 1 4 2 2 3 3 3 3)");
+	b->now += 1;
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 9 300 0 @0",
+		       "(1 5 4 4 4 2)");
+}
+
+/* Waits count while a member of the pool has a score up to them. */
+static void waits_are_kept_while_they_matter(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "HSET s waits '@-70 @-60 @0'\nZADD p @60 40-41:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s waits", "@50");
+	given(b, "HSET s run_id abc waits '@-70 @-60 @0'\nZADD p @-60 40-41:2 "
+		 "@-59 50-79:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s waits", "@-60 @0 @50");
+	/* The last one is not over: the new one takes its place. */
+	given(b, "HSET s run_id abc waits '@-60 @1'");
+	given(b, "ZADD p @-65 80-99:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s waits", "@-60 @50");
+	given(b, "DEL p\nHSET s run_id abc waits '@-60 @0'");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s waits", "@50");
+}
+
+/* What is set aside has the generation it was to be granted under before. */
+static void what_is_set_aside_has_its_former_generation(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "HSET s waits @-5\nZADD p @-6 0-0:2 @-5 1-1:2 @-4 2-2:2 "
+		 "@-3 3-3:32767");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s set_aside", "0-0:3 1-1:3 2-2:2 3-3:32767 ");
+	redis_says(b, "HGET s waits", "@-5 @50");
+	given(b, "HSET s waits @-5 run_id abc floor 40000\nZADD p @-6 4-4:2 ");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s set_aside",
+		   "0-0:3 1-1:3 2-2:2 3-3:32767 4-4:32767 ");
+}
+
+static void what_is_owed_is_set_aside_before_a_grant(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "HSET s aside '3 @-4' set_aside '8-8:1 '\n"
+		 "ZADD p @-6 0-1:2 @-4 2-2:2 @-3 3-5:2");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 1 2 3 3 2)");
+	redis_says(b, "HMGET s aside set_aside", "(nil 8-8:1 0-1:2 2-2:2 )");
+	redis_says(b, "ZRANGE i 0 -1 WITHSCORES",
+		   "(3-3:2 @300 0-1:2 @1050 2-2:2 @1050)");
+	/* More is owed than the pool has: the rest is owed by nobody. */
+	given(b, "HSET s aside '9 @-4'\nZADD p @-4 0-1:2");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 2 2 4 4 2)");
+	redis_says(b, "HGET s aside", "nil");
+	/* Part of a range. */
+	given(b, "DEL p\nHSET s aside '2 +inf'\nZADD p @9 20-29:2");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING,
+		       "(1 10 2 2)");
+	redis_says(b, "ZRANGE p 0 -1 WITHSCORES", "(22-29:2 @9)");
+}
+
+/* Owed before, by what was seen: all of the pool still counts as due. */
+static void what_is_owed_adds_up(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "HSET s aside '3 +inf'\nZADD p @90 20-59:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s set_aside aside", "(20-29:2  nil)");
+	given(b, "HSET s run_id abc aside '3 @-5'\nZADD p @0 60-79:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HGET s set_aside", "20-29:2 60-69:2 ");
+	/* Both prove it: what was seen is owed, too. */
+	given(b, "HSET s run_id abc\nHDEL s set_aside moves\nDEL p\n"
+		 "ZADD p @90 60-99:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, "0 5 0 100 7 50 1000 d-");
+	redis_says(b, "HMGET s set_aside moves", "(60-71:2  6)");
+}
+
+/* As many as one script takes of a pool of small ranges. */
+static void a_pool_of_many_ranges_is_taken_in_parts(void **state)
+{
+	struct script_bench *b = space_reset(state);
+	static const char fill[] =
+		"DEL p i\n"
+		"EVAL 'for i = 0, 1029 do redis.call(\"ZADD\", \"p\", i, "
+		"i * 2 .. \"-\" .. i * 2 .. \":2\") end' 0";
+
+	given(b, fill);
+	given(b, "HSET s aside '600 +inf'");
+	/* Nothing of the pool is granted while some is owed. */
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 1 1 10 10 1)");
+	redis_says(b, "HGET s aside", "88 +inf");
+	redis_says(b, "ZCARD i", "513");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
+		       "(1 2 2 1200 1200 2)");
+	redis_says(b, "HGET s aside", "nil");
+	given(b, fill);
+	given(b, "HSET s aside '512 +inf'");
+	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING,
+		       "(1 11 2 2)");
+	redis_says(b, "HGET s aside", "nil");
+	given(b, fill);
+	script_run(b, SCRIPT_GRANT, KEYS,
+		   "0 0 0 9000 7 50 1000 d- 1029 300 0 @0");
+	redis_says(b, "ZCARD p", "6");
+	redis_says(b, "GET c", "16");
+}
+
+static void what_cannot_be_read_stays_in_the_pool(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "ZADD p 1 x 2 0-0:0 3 1-0:1 4 5-5:2 5 0-0:32768 6 6-6:32767 7 "
+		 "7-:1");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 3 300 0 @0",
+		       "(1 3 32767 5 5 2 6 6 32767 10 10 1)");
+	redis_says(b, "ZRANGE p 0 -1", "(x 0-0:0 1-0:1 0-0:32768 7-:1)");
+	given(b, "HSET s aside '9 +inf'\nZADD p 3 8-8:2");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s aside set_aside", "(nil 8-8:2 )");
+}
+
+/* --- blocks that were not used -------------------------------------------- */
+
+static void opened_blocks_are_confirmed_and_that_is_a_move(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "ZADD u 3 3:1 4 4:1 5 5:1 6 6:1");
+	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5", "0");
+	given(b, "HSET s moves 7");
+	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5", "8");
+	keys_are(b, "s: moves=8\nu: 3:1=3 6:1=6");
+	given(b, "HSET s moves x");
+	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5",
+		       "!DAMAGED the field moves of s is damaged");
+	given(b, "HSET s moves 7\nDEL u\nSET u 1");
+	script_replies(b, SCRIPT_CONFIRM, "s u", "4 5",
+		       "!WRONGTYPE Operation against a key holding the wrong "
+		       "kind of value");
+}
+
+/* keys issued pool space unopened endless, args member first last day hold */
+static void
+unused_blocks_are_handed_back_under_the_next_generation(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "ZADD i @300 10-19:3\n"
+		 "ZADD u 12 12:3 13 13:3 16 16:3 17 17:3\n"
+		 "ZADD e 12 12:3 13 13:3 16 16:3 17 17:3\nHSET s moves 4");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "10-19:2 13 16 d- 50",
+		       "0");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "10-19:3 13 16 d- 50",
+		       "5");
+	keys_are(b, "d-21280611: handed_back=4\n"
+		    "e: 12:3=12 17:3=17\n"
+		    "i: 10-12:3=@300 17-19:3=@300\n"
+		    "p: 13-16:4=@50\n"
+		    "s: moves=5\n"
+		    "u: 12:3=12 17:3=17");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "17-19:3 17 19 d- 50",
+		       "6");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "10-12:3 10 10 d- 50",
+		       "7");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "11-12:3 12 12 d- 50",
+		       "8");
+	redis_says(b, "ZRANGE i 0 -1", "(11-11:3)");
+	redis_says(b, "HGET d-21280611 handed_back", "9");
+}
+
+static void only_blocks_of_the_member_are_handed_back(void **state)
+{
+	static const char *const parts[] = {"9 16", "13 20", "16 13"};
+	struct script_bench *b = script_bench_reset(state);
+	char args[64];
+
+	given(b, "ZADD i @300 10-19:3");
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(args, sizeof(args), "10-19:3 %s d- 50", parts[i]);
+		script_replies(b, SCRIPT_HAND_BACK, "i p s u e", args,
+			       "!the part is not within 10-19:3");
+	}
+	keys_are(b, "i: 10-19:3=@300");
+	given(b, "ZADD i @300 x");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e", "x 1 2 d- 50",
+		       "!DAMAGED the range x is damaged");
+}
+
+static void a_block_of_the_last_generation_is_retired(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "ZADD i @300 10-19:32767 @300 20-21:32766");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e",
+		       "10-19:32767 10 13 d- 50", "1");
+	script_replies(b, SCRIPT_HAND_BACK, "i p s u e",
+		       "20-21:32766 20 21 d- 50", "2");
+	keys_are(b, "d-21280611: handed_back=6\n"
+		    "i: 14-19:32767=@300\n"
+		    "p: 20-21:32767=@50\n"
+		    "s: moves=2 retired=4");
+}
+
+static void nothing_is_handed_back_into_damaged_sets(void **state)
+{
+	static const char *const damages[] = {
+		"SET p 1",
+		"SET u 1",
+		"SET e 1",
+		"HSET s moves x",
+		"HSET s retired x",
+		"HSET d-21280611 "
+		"handed_back x",
+	};
+	struct script_bench *b = script_bench_reset(state);
+
+	for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++) {
+		given(b, "FLUSHALL\nZADD i @300 10-19:3");
+		given(b, damages[i]);
+		script_run(b, SCRIPT_HAND_BACK, "i p s u e",
+			   "10-19:3 13 16 d- 50");
+		if (b->reply[0] != '!')
+			fail_msg("%s: %s", damages[i], b->reply);
+		redis_says(b, "ZRANGE i 0 -1", "(10-19:3)");
+	}
+}
+
+static void unopened_blocks_are_known_while_redis_remembers(void **state)
+{
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "ZADD u 3 3:1 4 4:1\nHSET s run_id abc moves 5 highest 2");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "5 2 4:1 5:1 3:1",
+		       "(4 nil 3)");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "6 2 4:1", "()");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "5 3 4:1", "()");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "0 0 4:1", "(4)");
+	b->run_id = "def";
+	script_replies(b, SCRIPT_UNOPENED, "s u", "5 2 4:1", "()");
+	b->run_id = "abc";
+	given(b, "HDEL s moves highest");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "0 0 4:1", "(4)");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "1 0 4:1", "()");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "0 1 4:1", "()");
+	given(b, "HSET s moves x highest 1");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "1 0 4:1", "()");
+	given(b, "HSET s moves 1 highest x");
+	script_replies(b, SCRIPT_UNOPENED, "s u", "1 1 4:1", "()");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_space_is_created_once),
+		cmocka_unit_test(a_space_without_blocks_has_no_cursor),
+		cmocka_unit_test(nothing_is_built_on_what_is_left_of_a_space),
+		cmocka_unit_test(a_space_that_differs_is_left_alone),
+		cmocka_unit_test(a_space_is_read_with_its_cursor_and_the_time),
+		cmocka_unit_test(fresh_blocks_are_granted_from_the_cursor),
+		cmocka_unit_test(no_block_is_granted_beyond_the_capacity),
+		cmocka_unit_test(blocks_of_the_pool_are_granted_first),
+		cmocka_unit_test(a_quarantine_is_over_by_both_clocks),
+		cmocka_unit_test(a_block_of_too_many_generations_is_retired),
+		cmocka_unit_test(note_of_the_busiest_minute),
+		cmocka_unit_test(
+			a_grant_notes_the_use_of_its_key_version_alone),
+		cmocka_unit_test(
+			nothing_is_granted_for_a_key_version_out_of_use),
+		cmocka_unit_test(a_space_that_is_not_whole_grants_nothing),
+		cmocka_unit_test(damage_is_found_before_the_first_write),
+		cmocka_unit_test(a_cursor_behind_what_was_seen_is_raised),
+		cmocka_unit_test(
+			a_redis_that_was_started_anew_sets_a_gap_aside),
+		cmocka_unit_test(moves_that_are_missing_prove_it),
+		cmocka_unit_test(a_generation_that_is_missing_proves_it),
+		cmocka_unit_test(a_floor_is_never_lowered),
+		cmocka_unit_test(a_gap_ends_at_the_capacity),
+		cmocka_unit_test(a_gap_is_twice_the_busiest_minute),
+		cmocka_unit_test(key_versions_in_use_of_late_count_as_used),
+		cmocka_unit_test(the_pool_waits_for_a_hold_and_a_generation),
+		cmocka_unit_test(waits_are_kept_while_they_matter),
+		cmocka_unit_test(what_is_set_aside_has_its_former_generation),
+		cmocka_unit_test(what_is_owed_is_set_aside_before_a_grant),
+		cmocka_unit_test(what_is_owed_adds_up),
+		cmocka_unit_test(a_pool_of_many_ranges_is_taken_in_parts),
+		cmocka_unit_test(what_cannot_be_read_stays_in_the_pool),
+		cmocka_unit_test(
+			opened_blocks_are_confirmed_and_that_is_a_move),
+		cmocka_unit_test(
+			unused_blocks_are_handed_back_under_the_next_generation),
+		cmocka_unit_test(only_blocks_of_the_member_are_handed_back),
+		cmocka_unit_test(a_block_of_the_last_generation_is_retired),
+		cmocka_unit_test(nothing_is_handed_back_into_damaged_sets),
+		cmocka_unit_test(
+			unopened_blocks_are_known_while_redis_remembers),
+	};
+
+	return cmocka_run_group_tests(tests, script_bench_start,
+				      script_bench_stop);
+}
