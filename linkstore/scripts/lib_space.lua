@@ -70,7 +70,7 @@ local function read_record(k, c, now)
     r.waits[#r.waits + 1] = tonumber(time)
   end
   local owed, upto = string.match(texts[3] or '', '^(%d+) (%S+)$')
-  if owed and (upto == '+inf' or tonumber(upto)) then
+  if tonumber(upto) then
     r.owed, r.upto = tonumber(owed), upto
   end
   need_sorted_sets(k.issued, k.pool, k.unopened, k.endless)

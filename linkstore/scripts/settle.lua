@@ -50,8 +50,8 @@ for i = 13 + count, #ARGV do
     error('a part has no score')
   end
   local stretch = stretches[s]
-  if not stretch or first ~= stretch[1] or last < first or
-      last >= stretch[2] then
+  -- A part that goes beyond its stretch leaves that uncovered for ever.
+  if not stretch or first ~= stretch[1] or last < first then
     error('the parts do not cover the members')
   end
   stretch[1] = last + 1

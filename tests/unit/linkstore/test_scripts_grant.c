@@ -433,6 +433,21 @@ static void a_gap_is_twice_the_busiest_minute(void **state)
 	}
 }
 
+static void the_busiest_minute_of_yesterday_counts(void **state)
+{
+	struct script_bench *b = space_reset(state);
+	static const long long times[] = {4999968000000, 5000054399999};
+
+	b->run_id = "def";
+	given(b, "HSET d-21280610 busiest 5");
+	for (int i = 0; i < 2; i++) {
+		b->now = times[i];
+		given(b, "HSET s run_id abc\nSET c 10");
+		script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+		redis_says(b, "GET c", "20");
+	}
+}
+
 static void key_versions_in_use_of_late_count_as_used(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -527,6 +542,10 @@ static void what_is_owed_is_set_aside_before_a_grant(void **state)
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 2 2 4 4 2)");
 	redis_says(b, "HGET s aside", "nil");
+	/* What cannot be read is owed by nobody. */
+	given(b, "HSET s aside '3 x'");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "ZRANGE p 0 -1", "(5-5:2)");
 	/* Part of a range. */
 	given(b, "DEL p\nHSET s aside '2 +inf'\nZADD p @9 20-29:2");
 	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING,
@@ -558,19 +577,20 @@ static void a_pool_of_many_ranges_is_taken_in_parts(void **state)
 {
 	struct script_bench *b = space_reset(state);
 	static const char fill[] =
-		"DEL p i\n"
+		"DEL p i\nZADD p -1 x\n"
 		"EVAL 'for i = 0, 1029 do redis.call(\"ZADD\", \"p\", i, "
 		"i * 2 .. \"-\" .. i * 2 .. \":2\") end' 0";
 
 	given(b, fill);
-	given(b, "HSET s aside '600 +inf'");
+	given(b, "HSET s aside '513 +inf'");
 	/* Nothing of the pool is granted while some is owed. */
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 1 1 10 10 1)");
-	redis_says(b, "HGET s aside", "88 +inf");
+	redis_says(b, "HGET s aside", "1 +inf");
+	redis_says(b, "ZRANGE p 0 1", "(x 1024-1024:2)");
 	redis_says(b, "ZCARD i", "513");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
-		       "(1 2 2 1200 1200 2)");
+		       "(1 2 2 1026 1026 2)");
 	redis_says(b, "HGET s aside", "nil");
 	given(b, fill);
 	given(b, "HSET s aside '512 +inf'");
@@ -580,7 +600,7 @@ static void a_pool_of_many_ranges_is_taken_in_parts(void **state)
 	given(b, fill);
 	script_run(b, SCRIPT_GRANT, KEYS,
 		   "0 0 0 9000 7 50 1000 d- 1029 300 0 @0");
-	redis_says(b, "ZCARD p", "6");
+	redis_says(b, "ZCARD p", "7");
 	redis_says(b, "GET c", "16");
 }
 
@@ -755,6 +775,7 @@ int main(void)
 		cmocka_unit_test(a_floor_is_never_lowered),
 		cmocka_unit_test(a_gap_ends_at_the_capacity),
 		cmocka_unit_test(a_gap_is_twice_the_busiest_minute),
+		cmocka_unit_test(the_busiest_minute_of_yesterday_counts),
 		cmocka_unit_test(key_versions_in_use_of_late_count_as_used),
 		cmocka_unit_test(the_pool_waits_for_a_hold_and_a_generation),
 		cmocka_unit_test(waits_are_kept_while_they_matter),
