@@ -11,10 +11,8 @@ local before = redis.call('ZCOUNT', KEYS[1], '-inf',
   from <= 0 and 0 or '(' .. time_text(from))
 local past = redis.call('ZCOUNT', KEYS[1], '-inf', time_text(upto))
 local rank = tonumber(ARGV[4])
-if ARGV[5] ~= '' then
-  local at = redis.call('ZRANK', KEYS[1], ARGV[5])
-  if at then rank = at + 1 end
-end
+local at = redis.call('ZRANK', KEYS[1], ARGV[5])
+if at then rank = at + 1 end
 rank = math.max(rank, before)
 local last = math.min(rank + tonumber(ARGV[3]), past) - 1
 local page = {}

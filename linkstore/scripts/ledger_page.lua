@@ -4,10 +4,8 @@
 -- KEYS set    ARGV now max rank last-member (or empty) overdue
 local now, rank = tonumber(ARGV[1]), tonumber(ARGV[3])
 local late, overdue = tonumber(ARGV[5]), 0
-if ARGV[4] ~= '' then
-  local at = redis.call('ZRANK', KEYS[1], ARGV[4])
-  if at then rank = at + 1 end
-end
+local at = redis.call('ZRANK', KEYS[1], ARGV[4])
+if at then rank = at + 1 end
 local page = redis.call('ZRANGE', KEYS[1], rank, rank + tonumber(ARGV[2]) - 1,
   'WITHSCORES')
 local zero, past, later, lowest, highest = 0, 0, 0, 0, 0

@@ -21,7 +21,6 @@ local function due_of(note)
   score = tonumber(score)
   if was ~= 'i' or not score then return now end
   if score == 0 then return 0 end
-  if score == math.huge then return '+inf' end
   return math.max(score, now)
 end
 

@@ -258,12 +258,12 @@ static void what_is_held_keeps_its_note(void **state)
 	given(b, REPAIRED);
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 2 o 40-49:5 o 30-39:4 "
-				   "o 30 34 4 60 o 35 39 4 60 i 40 40 5 70 "
+				   "o 30 38 4 60 o 39 39 4 60 i 40 40 5 70 "
 				   "o 41 49 5 70",
 		       "(1 20)");
-	redis_says(b, "HGETALL w", "(30-34:4 note 35-39:4 note 41-49:5 other)");
+	redis_says(b, "HGETALL w", "(30-38:4 note 39-39:4 note 41-49:5 other)");
 	redis_says(b, "ZRANGE o 0 -1 WITHSCORES",
-		   "(30-34:4 60 35-39:4 60 41-49:5 70)");
+		   "(30-38:4 60 39-39:4 60 41-49:5 70)");
 	/* One without a note, and a block that was not held. */
 	given(b, "FLUSHALL");
 	given(b, REPAIRED);
@@ -382,8 +382,15 @@ static void nothing_is_repaired_in_damaged_sets(void **state)
 
 	check_damages(b, REPAIRED, damages, 5, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i 0-9:1 i 0 9 1 1");
+	given(b, "FLUSHALL");
+	given(b, REPAIRED);
+	given(b, "DEL i\nSET i 1");
+	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
+		      REPAIR_ARGS " 1 p 10-19:3 i 10 19 3 1",
+		      "!WRONGTYPE Operation against a key holding the wrong "
+		      "kind of value");
+	given(b, "DEL i");
 	given(b, damages[5]);
-	given(b, "DEL h s");
 	check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		      REPAIR_ARGS " 1 i x i 0 9 1 1",
 		      "!DAMAGED the range x is damaged");

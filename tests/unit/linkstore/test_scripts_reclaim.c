@@ -52,6 +52,11 @@ static void ranges_are_due_through_their_time(void **state)
 		       "(@0 4 1 (3-3:1 @0))");
 	script_replies(b, SCRIPT_DUE, "i", "@9 0 9 0 ''", "(@0 5 0 ())");
 	script_replies(b, SCRIPT_DUE, "none", "1 0 9 0 ''", "(@0 0 0 ())");
+	/* None is, and one will be. */
+	given(b, "DEL i\nZADD i @1 4-4:1");
+	script_replies(b, SCRIPT_DUE, "i", "1 0 9 0 ''", "(@0 0 0 ())");
+	given(b, "ZADD i 1 5-5:1");
+	script_replies(b, SCRIPT_DUE, "i", "0 0 9 0 ''", "(@0 1 1 (5-5:1 1))");
 }
 
 static void a_page_goes_on_behind_the_last_one(void **state)
@@ -147,6 +152,15 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 10-19:2 'P 10 19 32768'", "(1 0 2 3)");
 	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(5 20)");
+	/* A single block, of the last generation and of another. */
+	given(b, "ZADD i 1 50-50:1 1 60-60:1");
+	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
+		       SETTLE_ARGS " 1 50-50:1 'P 50 50 32768'", "(1 0 3 3)");
+	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(5 21)");
+	redis_says(b, "HGET s retired", "17");
+	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
+		       SETTLE_ARGS " 1 60-60:1 'P 60 60 2'", "(1 1 4 3)");
+	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(6 22)");
 }
 
 static void what_stays_issued_is_not_counted(void **state)
@@ -309,6 +323,8 @@ static void a_count_is_the_days(void **state)
 		{978307200000, "20010101"},
 		{1709164800000, "20240229"},
 		{1709251200000, "20240301"},
+		{1711843200000, "20240331"},
+		{1719792000000, "20240701"},
 		{1735603200000, "20241231"},
 		{1761955200000, "20251101"},
 		{4107455999999, "21000227"},
@@ -348,6 +364,22 @@ static void what_moves_is_seen_in_the_movement(void **state)
 		 "14 released 15");
 	script_replies(b, SCRIPT_MOVEMENT, "s c", "d-",
 		       "(1 5 5 1 4 1 2 3 4 5 11 12 13 14 15 @0 2 3)");
+}
+
+/* At the first and the last millisecond of a day. */
+static void yesterday_is_counted_all_day_long(void **state)
+{
+	static const long long times[] = {4999968000000, 5000054399999};
+	struct script_bench *b = script_bench_reset(state);
+
+	given(b, "HSET s number 7\nSET c 5\nHSET d-21280610 granted 3");
+	for (int i = 0; i < 2; i++) {
+		b->now = times[i];
+		script_replies(b, SCRIPT_LEDGER, "s c i", "d- 2",
+			       "(1 5 @0 0 0 0 0 0 0 0 0 0 0 3 0 0 0 0)");
+		script_replies(b, SCRIPT_MOVEMENT, "s c", "d-",
+			       "(1 5 5 0 0 0 0 0 0 0 3 0 0 0 0 @0 0 0)");
+	}
 }
 
 /* --- key versions --------------------------------------------------------- */
@@ -424,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_page_of_the_ledger_adds_up_blocks_by_score),
 		cmocka_unit_test(a_count_is_the_days),
 		cmocka_unit_test(what_moves_is_seen_in_the_movement),
+		cmocka_unit_test(yesterday_is_counted_all_day_long),
 		cmocka_unit_test(the_use_of_a_key_version_is_read),
 		cmocka_unit_test(
 			a_key_version_is_retired_while_nothing_has_changed),
