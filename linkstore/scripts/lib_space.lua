@@ -232,7 +232,6 @@ local function forget(k, r, c, now, due, proven)
     r.floor = math.max(r.floor, r.highest + 1, c.generation + 1)
     r.highest = math.max(r.highest, c.generation)
   end
-  write_aside(k, r)
   skip_blocks(k, r, math.min(r.cursor + gap, c.capacity), due)
   lift_used(k, now)
   -- What was opened since may be marked as not opened again.

@@ -82,6 +82,25 @@ static void a_space_that_differs_is_left_alone(void **state)
 	keys_are(b, "s: key:0=fp number=7");
 }
 
+static void all_fields_and_keys_of_a_space_are_compared(void **state)
+{
+	static const char whole[] = "5 3 a 1 1 b 2 2 c 3 3 key:0 p0 key:1 p1";
+	struct script_bench *b = script_bench_reset(state);
+
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o", whole,
+		       "(1 created)");
+	keys_are(b, "c: 5\n"
+		    "s: a=1 b=2 c=3 created=@0 first=5 key:0=p0 key:1=p1 "
+		    "run_id=abc used:0=0 used:1=0");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o", whole,
+		       "(1 unchanged)");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 3 a 1 1 b 2 2 c 4 3 key:0 p0", "(0 differs c 3)");
+	script_replies(b, SCRIPT_SPACE_CREATE, "s c i p o",
+		       "5 3 a 1 1 b 2 2 c 3 3 key:0 p1",
+		       "(0 differs key:0 p0)");
+}
+
 static void a_space_is_read_with_its_cursor_and_the_time(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -187,10 +206,10 @@ static void a_block_of_too_many_generations_is_retired(void **state)
 {
 	struct script_bench *b = space_reset(state);
 
-	given(b, "ZADD p @-3 0-4:32767 @-2 5-6:32766\nHSET s waits @-3");
+	given(b, "ZADD p @-3 1-4:32767 @-2 5-6:32766\nHSET s waits @-3");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 3 300 0 @0",
 		       "(1 3 32766 5 6 32766 10 10 1)");
-	redis_says(b, "HGET s retired", "5");
+	redis_says(b, "HGET s retired", "4");
 	redis_says(b, "ZCARD p", "0");
 	redis_says(b, "ZRANGE i 0 -1", "(10-10:1 5-6:32766)");
 }
@@ -237,10 +256,10 @@ static void a_grant_notes_the_use_of_its_key_version_alone(void **state)
 		       "(1 2 1 11 11 1)");
 	redis_says(b, "HMGET s used:0 used:1 used:2 used:3",
 		   "(nil @-1 nil @0)");
-	given(b, "HSET s key:0 fp");
-	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 3 @0",
+	given(b, "HSET s key:0 fp\nHDEL s used:3");
+	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 3 1 12 12 1)");
-	redis_says(b, "HMGET s used:0", "(@0)");
+	redis_says(b, "HMGET s used:0 used:3", "(@0 @0)");
 }
 
 static void nothing_is_granted_for_a_key_version_out_of_use(void **state)
@@ -388,6 +407,28 @@ static void a_generation_that_is_missing_proves_it(void **state)
 		 "run_id=abc set_aside=0-2:7 20-23:9  waits=@50");
 }
 
+/* What is not due yet cannot have been granted, unless the clock went back. */
+static void what_is_not_due_is_not_set_aside(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	b->run_id = "def";
+	given(b, "ZADD p @0 0-2:3 @1 20-39:4");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	redis_says(b, "HMGET s set_aside aside", "(0-2:3  nil)");
+	redis_says(b, "ZRANGE p 0 -1", "(20-39:4)");
+}
+
+/* Another's later generation counts, too. */
+static void a_floor_is_above_all_that_was_granted(void **state)
+{
+	struct script_bench *b = space_reset(state);
+
+	given(b, "HSET s highest 4 moves 6");
+	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, "0 9 2 100 7 50 1000 d-");
+	redis_says(b, "HMGET s floor highest", "(5 4)");
+}
+
 static void a_floor_is_never_lowered(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -467,6 +508,7 @@ static void key_versions_in_use_of_late_count_as_used(void **state)
 	redis_says(b, "HMGET s used:0 used:1 used:2 used:3", "(@0 @0 0 0)");
 	given(b, "HDEL s used:1 used:2 used:3\nHSET s run_id abc used:0 x");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
+	assert_true(b->reply[0] == '(');
 	redis_says(b, "HMGET s used:0 used:1 used:2 used:3", "(x nil nil nil)");
 }
 
@@ -754,6 +796,7 @@ int main(void)
 		cmocka_unit_test(a_space_without_blocks_has_no_cursor),
 		cmocka_unit_test(nothing_is_built_on_what_is_left_of_a_space),
 		cmocka_unit_test(a_space_that_differs_is_left_alone),
+		cmocka_unit_test(all_fields_and_keys_of_a_space_are_compared),
 		cmocka_unit_test(a_space_is_read_with_its_cursor_and_the_time),
 		cmocka_unit_test(fresh_blocks_are_granted_from_the_cursor),
 		cmocka_unit_test(no_block_is_granted_beyond_the_capacity),
@@ -772,6 +815,8 @@ int main(void)
 			a_redis_that_was_started_anew_sets_a_gap_aside),
 		cmocka_unit_test(moves_that_are_missing_prove_it),
 		cmocka_unit_test(a_generation_that_is_missing_proves_it),
+		cmocka_unit_test(what_is_not_due_is_not_set_aside),
+		cmocka_unit_test(a_floor_is_above_all_that_was_granted),
 		cmocka_unit_test(a_floor_is_never_lowered),
 		cmocka_unit_test(a_gap_ends_at_the_capacity),
 		cmocka_unit_test(a_gap_is_twice_the_busiest_minute),

@@ -46,6 +46,22 @@ static void live_neighbours_that_end_apart_are_looked_at_apart(void **state)
 	assert_int_equal(parts[2].score, 9203);
 }
 
+/* What is looked at now stays by itself, however near the next end is. */
+static void blocks_that_end_now_or_never_are_looked_at_apart(void **state)
+{
+	const struct settle_merge how = {.now = 9001, .apart = 100};
+	const int64_t now[] = {9000, 9100}, late[] = {8999, 9000},
+		      never[] = {9900, DURATION_NEVER};
+	const struct settle_merge wide = {.now = 0, .apart = DURATION_NEVER};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)state;
+	assert_int_equal(plan_live(&how, now, 2, parts), 2);
+	assert_int_equal(plan_live(&how, late, 2, parts), 2);
+	assert_int_equal(plan_live(&wide, never, 2, parts), 2);
+	assert_true(parts[1].score == DURATION_NEVER);
+}
+
 static void ends_that_creep_away_do_not_pull_the_first_along(void **state)
 {
 	const struct settle_merge how = {.now = 0, .apart = 100};
@@ -100,6 +116,8 @@ static void what_was_not_looked_at_is_not_put_off_with_its_neighbour(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			blocks_that_end_now_or_never_are_looked_at_apart),
 		cmocka_unit_test(
 			live_neighbours_that_end_together_are_looked_at_with_the_last),
 		cmocka_unit_test(
