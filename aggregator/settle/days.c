@@ -4,31 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/settle/day_counts.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
-#include "aggregator/settle/taken_back.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
 #define STAGING_PREFIX "settle_staging_"
-
-struct counts {
-	uint64_t slots, visits; /* events in link_slots and in link_days */
-};
 
 /* A day under way, and the parameters that all its statements may name. */
 struct work {
 	const struct settling *s;
 	const struct stale *what;
 	struct picked picked;
-	uint64_t all, of_links; /* rows of clicks */
-	uint64_t repeated;	/* of these, by outcome */
-	uint64_t hours;		/* events published in its hours */
-	struct counts staged, before;
-	struct taken_back taken; /* since that was published */
-	bool was;		 /* published */
-	bool was_old;
-	struct counts old;
+	struct day_counts n;
 	struct settling_params params;
 };
 
@@ -46,8 +35,8 @@ static int set_params(struct work *w, const struct progress *last,
 		w->picked.attempt,
 		w->what->blocks,
 		w->what->rows,
-		w->staged.slots,
-		w->staged.visits,
+		w->n.staged.slots,
+		w->n.staged.visits,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
 		(uint64_t)settling_picked_until(w->s, &w->picked),
@@ -65,27 +54,27 @@ static void take_rows(void *arg, const uint64_t *n)
 {
 	struct work *w = arg;
 
-	w->all = n[0];
-	w->of_links = n[1];
-	w->hours = n[2];
-	w->repeated = n[3];
+	w->n.all = n[0];
+	w->n.of_links = n[1];
+	w->n.hours = n[2];
+	w->n.repeated = n[3];
 }
 
 static void take_staged(void *arg, const uint64_t *n)
 {
 	struct work *w = arg;
 
-	w->staged = (struct counts){n[0], n[1]};
-	w->was = n[2] > 0;
-	w->before = (struct counts){n[3], n[4]};
+	w->n.staged = (struct link_events){n[0], n[1]};
+	w->n.was = n[2] > 0;
+	w->n.before = (struct link_events){n[3], n[4]};
 }
 
 static void take_old(void *arg, const uint64_t *n)
 {
 	struct work *w = arg;
 
-	w->was_old = n[0] > 0;
-	w->old = (struct counts){n[1], n[2]};
+	w->n.was_old = n[0] > 0;
+	w->n.old = (struct link_events){n[1], n[2]};
 }
 
 static void take_flag(void *arg, const uint64_t *n)
@@ -148,20 +137,6 @@ static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
 	return status;
 }
 
-static int check_staged(const struct work *w, const struct counts *least,
-			const struct counts *most, struct error *err)
-{
-	if (w->staged.slots >= least->slots && w->staged.slots <= most->slots &&
-	    w->staged.visits >= least->visits &&
-	    w->staged.visits <= most->visits)
-		return 0;
-	return error_set(err, ERROR_PROTOCOL,
-			 "%" PRIu64 " and %" PRIu64 " events were staged, of "
-			 "%" PRIu64 " to %" PRIu64 " rows; computing it again",
-			 w->staged.slots, w->staged.visits, least->slots,
-			 most->slots);
-}
-
 /* Rows became clicks no more while the day was computed, or are about to: its
  * hours come first. */
 static int check_repeats(struct work *w, uint64_t before, struct error *err)
@@ -172,7 +147,7 @@ static int check_repeats(struct work *w, uint64_t before, struct error *err)
 
 	if (!w->what->dropped && repeats_mark(w->s, &scope, &rows, err) < 0)
 		return -1;
-	if (!rows && w->repeated == before)
+	if (!rows && w->n.repeated == before)
 		return 0;
 	return error_set_retriable(err, ERROR_CONFLICT,
 				   "events of it turned out to be sent twice; "
@@ -186,16 +161,14 @@ static int stage_rows(struct work *w, struct error *err)
 		settle_sql_link_slots, settle_sql_link_days};
 	static void (*const of_dropped[2])(struct buf * sql) = {
 		settle_sql_dropped_slots, settle_sql_dropped_days};
-	struct counts least = {w->of_links, w->of_links}, most;
-	uint64_t repeated = w->repeated;
+	uint64_t least = w->n.of_links, repeated = w->n.repeated;
 
 	if (compute(w, w->what->dropped ? of_dropped : of_rows, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0 ||
 	    count_rows(w, err) < 0 || check_dropped(w, err) < 0 ||
 	    check_repeats(w, repeated, err) < 0)
 		return -1;
-	most = (struct counts){w->of_links, w->of_links};
-	return check_staged(w, &least, &most, err);
+	return day_counts_check_staged(&w->n, least, w->n.of_links, err);
 }
 
 /* Stages the day from the tables that days were swapped into.  It may have no
@@ -208,7 +181,7 @@ static int stage_old(struct work *w, struct error *err)
 	if (compute(w, put_sql, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
 		return -1;
-	return check_staged(w, &w->old, &w->old, err);
+	return day_counts_check_old(&w->n, err);
 }
 
 /* --- publishing ------------------------------------------------------------
@@ -275,25 +248,11 @@ static int report_shortage(struct work *w, uint64_t before, uint64_t rows,
 	return 0;
 }
 
-/* Whether the tables that days were swapped into have more of the day than
- * `clicks` has, and no more than its hours have. */
-static bool can_take_over(const struct work *w)
-{
-	return !w->was && w->was_old && w->old.slots > w->of_links &&
-	       w->old.slots <= w->hours && w->old.visits <= w->hours;
-}
-
 static int look_for_taken(struct work *w, struct error *err)
 {
 	return taken_back_count(w->s->ch, w->what->start,
 				w->what->start + CIVIL_DAY,
-				w->what->was_attempt, &w->taken, err);
-}
-
-static bool has_fewer(const struct work *w)
-{
-	return w->staged.slots + w->taken.rows < w->before.slots ||
-	       w->staged.visits + w->taken.rows < w->before.visits;
+				w->what->was_attempt, &w->n.taken, err);
 }
 
 /* The hours have more events than there are rows.  *ret: only such rows are
@@ -307,13 +266,13 @@ static int is_early(struct work *w, bool *ret, struct error *err)
 	*ret = false;
 	if (look_for_taken(w, err) < 0)
 		return -1;
-	if (w->all + w->taken.rows < w->hours)
+	if (day_counts_lack_more(&w->n))
 		return 0;
-	if (!w->taken.going &&
+	if (!w->n.taken.going &&
 	    progress_count_stale(w->s->ch, w->what->start,
 				 w->what->start + CIVIL_DAY, &stale, err) < 0)
 		return -1;
-	*ret = w->taken.going || stale;
+	*ret = w->n.taken.going || stale;
 	return *ret ? 0 : count_rows(w, err);
 }
 
@@ -324,13 +283,13 @@ static int compare_hours(struct work *w, const struct progress *last,
 	bool early;
 
 	*ret_stays = false;
-	if (w->all >= w->hours)
+	if (!day_counts_lack_rows(&w->n))
 		return 0;
 	if (is_early(w, &early, err) < 0)
 		return -1;
-	if (!early && w->all >= w->hours)
+	if (!early && !day_counts_lack_rows(&w->n))
 		return 0;
-	if (!early && report_shortage(w, w->hours, w->all, err) < 0)
+	if (!early && report_shortage(w, w->n.hours, w->n.all, err) < 0)
 		return -1;
 	*ret_stays = !w->s->allow_fewer;
 	return *ret_stays && !early ? hold_back(w, last, err) : 0;
@@ -346,7 +305,7 @@ static int settle(struct work *w, const struct progress *last,
 	    ask(w, settle_sql_day_old, 3, take_old, w, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
 		return -1;
-	if (w->all < w->hours && can_take_over(w)) {
+	if (day_counts_can_take_over(&w->n)) {
 		if (stage_old(w, err) < 0 || publish(w, last, err) < 0)
 			return -1;
 		ret->published = 1;
@@ -358,11 +317,11 @@ static int settle(struct work *w, const struct progress *last,
 		return 0;
 	if (stage_rows(w, err) < 0)
 		return -1;
-	if (has_fewer(w) && look_for_taken(w, err) < 0)
+	if (day_counts_have_fewer(&w->n) && look_for_taken(w, err) < 0)
 		return -1;
-	if (has_fewer(w)) {
-		if (report_shortage(w, w->before.slots, w->staged.slots, err) <
-		    0)
+	if (day_counts_have_fewer(&w->n)) {
+		if (report_shortage(w, w->n.before.slots, w->n.staged.slots,
+				    err) < 0)
 			return -1;
 		if (!w->s->allow_fewer)
 			return hold_back(w, last, err);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/settle/hour_counts.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
-#include "aggregator/settle/taken_back.h"
 #include "common/clock.h"
 
 #define HOUR 3600
@@ -26,14 +26,10 @@
 struct hour {
 	struct stale what;
 	uint64_t attempt;
-	uint64_t least, most;	 /* rows of clicks before and after */
-	uint64_t staged;	 /* events under the attempt */
-	uint64_t repeated;	 /* rows that are no clicks, after */
-	uint64_t no_clicks;	 /* events under the attempt that are none so */
-	uint64_t before;	 /* events published until now */
-	struct taken_back taken; /* of those rows */
-	uint64_t base;		 /* events that are in all of these four */
-	uint64_t rest; /* values staged together, by dimension and slot */
+	struct hour_counts n;
+	uint64_t repeated;  /* rows that are no clicks, after */
+	uint64_t no_clicks; /* events under the attempt that are none so */
+	uint64_t rest;	    /* values staged together, by dimension and slot */
 	uint64_t provisional; /* 1: values came into the busiest ones late */
 	bool held;
 };
@@ -92,7 +88,7 @@ static uint64_t rows_of(const struct hour *h)
 
 static uint64_t staged_of(const struct hour *h)
 {
-	return h->staged;
+	return h->n.staged;
 }
 
 static uint64_t provisional_of(const struct hour *h)
@@ -166,7 +162,7 @@ static void take_least(void *arg, const uint64_t *n)
 	struct hour *h = find(arg, n[0]);
 
 	if (h)
-		h->least = n[1];
+		h->n.least = n[1];
 }
 
 static void take_most(void *arg, const uint64_t *n)
@@ -174,7 +170,7 @@ static void take_most(void *arg, const uint64_t *n)
 	struct hour *h = find(arg, n[0]);
 
 	if (h) {
-		h->most = n[1];
+		h->n.most = n[1];
 		h->repeated = n[2];
 	}
 }
@@ -192,7 +188,7 @@ static void take_staged(void *arg, const uint64_t *n)
 	struct hour *h = find(arg, n[0]);
 
 	if (h && h->attempt == n[1])
-		h->staged = n[2];
+		h->n.staged = n[2];
 }
 
 static void take_before(void *arg, const uint64_t *n)
@@ -200,7 +196,7 @@ static void take_before(void *arg, const uint64_t *n)
 	struct hour *h = find(arg, n[0]);
 
 	if (h)
-		h->before = n[1];
+		h->n.before = n[1];
 }
 
 static void take_base(void *arg, const uint64_t *n)
@@ -208,7 +204,7 @@ static void take_base(void *arg, const uint64_t *n)
 	struct hour *h = find(arg, n[0]);
 
 	if (h)
-		h->base = n[1];
+		h->n.base = n[1];
 }
 
 static void take_rest(void *arg, const uint64_t *n)
@@ -341,63 +337,30 @@ static int compute(struct work *w, int64_t until, struct error *err)
 /* --- comparing -------------------------------------------------------------
  */
 
-static uint64_t missing(uint64_t reported, uint64_t rows)
-{
-	return reported > rows ? reported - rows : 0;
-}
-
-/* A statement that was carried out twice, or by half, or not at all. */
-static int check_staged(const struct hour *h, struct error *err)
-{
-	if (h->staged == SETTLE_SQL_UNEVEN)
-		return error_set(err, ERROR_PROTOCOL,
-				 "hour %" PRId64 ": its dimensions hold "
-				 "different numbers of events; computing it "
-				 "again",
-				 h->what.start);
-	if (h->staged >= h->least && h->staged <= h->most)
-		return 0;
-	return error_set(err, ERROR_PROTOCOL,
-			 "hour %" PRId64 ": %" PRIu64 " events were staged of "
-			 "%" PRIu64 " to %" PRIu64 " rows; computing it again",
-			 h->what.start, h->staged, h->least, h->most);
-}
-
-/* More rows are missing than were when the hour was published, and than were
- * taken back.  What is reported of a day that was dropped has nothing of the
- * base. */
-static bool lacks_rows(const struct hour *h)
-{
-	uint64_t now = missing(h->what.rows + h->base, h->staged);
-	uint64_t then = missing(h->what.was_rows + h->base, h->before);
-
-	return h->staged + h->taken.rows < h->before ||
-	       (h->what.was && now > then + h->taken.going);
-}
-
-/* Rows may be missing that collectors reported before the hour was first
- * settled (then it is published, and reported); what has gone missing since is
- * what holds it back. */
 static void decide(const struct settling *s, struct hour *h)
 {
-	uint64_t now = missing(h->what.rows + h->base, h->staged);
-	bool fewer = lacks_rows(h);
-	struct shortage shortage = {false,     h->held,	     h->what.start,
-				    h->before, h->what.rows, h->staged};
+	enum hour_decision decision =
+		hour_counts_decide(&h->n, &h->what, s->allow_fewer);
+	struct shortage shortage = {
+		.held = decision == HOUR_HELD_BACK,
+		.start = h->what.start,
+		.before = h->n.before,
+		.reported = h->what.rows,
+		.rows = h->n.staged,
+	};
 
-	h->held = fewer && !s->allow_fewer;
-	shortage.held = h->held;
-	if (fewer || (now > h->taken.going && !h->what.was))
+	h->held = decision == HOUR_HELD_BACK;
+	if (decision != HOUR_PUBLISHED)
 		s->on_shortage(s->arg, &shortage);
 }
 
 /* Only of an hour that lacks rows. */
 static int look_for_taken(struct work *w, struct hour *h, struct error *err)
 {
-	if (h->staged >= h->before && h->staged >= h->what.rows + h->base)
+	if (!hour_counts_miss_some(&h->n, &h->what))
 		return 0;
 	return taken_back_count(w->s->ch, h->what.start, h->what.start + HOUR,
-				h->what.was_attempt, &h->taken, err);
+				h->what.was_attempt, &h->n.taken, err);
 }
 
 /* An hour's reports were read before it was computed.  Where rows were taken
@@ -408,7 +371,7 @@ static int check_reported(struct work *w, const struct hour *h,
 	struct stale_list now;
 	bool same = true;
 
-	if (!h->taken.rows || !lacks_rows(h))
+	if (!h->n.taken.rows || !hour_counts_lack_rows(&h->n, &h->what))
 		return 0;
 	if (progress_hours_of(w->s->ch, h->what.start, h->what.start + HOUR,
 			      &now, err) < 0)
@@ -463,7 +426,8 @@ static int compare(struct work *w, struct error *err)
 	    check_dropped(w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
-		if (check_staged(&w->items[i], err) < 0 ||
+		if (hour_counts_check_staged(&w->items[i].n,
+					     w->items[i].what.start, err) < 0 ||
 		    look_for_taken(w, &w->items[i], err) < 0 ||
 		    check_reported(w, &w->items[i], err) < 0)
 			return -1;
@@ -599,8 +563,11 @@ static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
 {
 	uint64_t marked;
 
-	for (size_t i = 0; i < w->count; i++)
+	/* What a former try counted stands for nothing that this one lacks. */
+	for (size_t i = 0; i < w->count; i++) {
+		w->items[i].n = (struct hour_counts){0};
 		w->items[i].repeated = 0;
+	}
 	if (set_params(w, w->items, w->count, err) < 0 ||
 	    count_rows(w, take_least, err) < 0 || compute(w, until, err) < 0 ||
 	    find_repeats(w, &marked, err) < 0 || compare(w, err) < 0)
