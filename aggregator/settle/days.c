@@ -7,6 +7,7 @@
 #include "aggregator/settle/day_counts.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
+#include "aggregator/settle/taken_back.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 

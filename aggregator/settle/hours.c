@@ -7,6 +7,7 @@
 #include "aggregator/settle/hour_counts.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
+#include "aggregator/settle/taken_back.h"
 #include "common/clock.h"
 
 #define HOUR 3600

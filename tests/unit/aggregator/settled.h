@@ -1,0 +1,226 @@
+/*
+ * settled.h - settling against a real engine, statement by statement: a test
+ * has something happen when the settler asks whether it is to stop, or whether
+ * it holds the lease, which is between its statements.
+ */
+#ifndef TESTS_UNIT_AGGREGATOR_SETTLED_H
+#define TESTS_UNIT_AGGREGATOR_SETTLED_H
+
+#include "tests/unit/clickhouse_server.h"
+
+#include <inttypes.h>
+
+#include "aggregator/migrate/migrations.h"
+#include "aggregator/migrate/statement.h"
+#include "aggregator/settle/settling.h"
+#include "common/clock.h"
+
+#define HOUR 3600
+#define DAY  86400
+/* 2026-10-24, and its first hour; rows of hours are inserted for that day. */
+#define START INT64_C(1792800000)
+#define KEEP  (15 * CLOCK_MINUTE)
+
+struct settled {
+	struct clickhouse_server server;
+	struct settling s;
+	struct aggregator_settings settings;
+	struct progress last;
+	uint64_t next_offset;
+	/* What happens, once, when the settler asks so for that time from now
+	 * on; 0: it does not ask. */
+	void (*on_stopping)(struct settled *t), (*on_lease)(struct settled *t);
+	int stopping_at, lease_at;
+	bool stops, lost; /* what it is told then */
+	/* What it reported. */
+	int shortages, repeats;
+	struct shortage shortage; /* the last */
+};
+
+static inline bool settled_is_stopping(void *arg)
+{
+	struct settled *t = arg;
+
+	if (t->stopping_at && !--t->stopping_at && t->on_stopping)
+		t->on_stopping(t);
+	return t->stops && !t->stopping_at;
+}
+
+static inline int settled_check_lease(void *arg, struct error *err)
+{
+	struct settled *t = arg;
+
+	if (t->lease_at && !--t->lease_at && t->on_lease)
+		t->on_lease(t);
+	return t->lost && !t->lease_at
+		       ? error_set_retriable(err, ERROR_STOPPED, "lost")
+		       : 0;
+}
+
+static inline void settled_on_shortage(void *arg, const struct shortage *what)
+{
+	struct settled *t = arg;
+
+	t->shortages++;
+	t->shortage = *what;
+}
+
+struct repeats_removed;
+static inline void settled_on_repeats(void *arg,
+				      const struct repeats_removed *removed)
+{
+	struct settled *t = arg;
+
+	(void)removed;
+	t->repeats++;
+}
+
+static inline void settled_make_tables(struct clickhouse_server *server)
+{
+	for (size_t i = 0; i < migration_count; i++) {
+		const char *sql = migrations[i].sql;
+		struct buf statement = {0};
+
+		while (statement_next(&sql, &statement)) {
+			struct error err = {0};
+
+			if (clickhouse_query(server->ch, buf_cstr(&statement),
+					     NULL, NULL, &err) < 0)
+				fail_msg("%s: %s", migrations[i].name,
+					 err.text);
+			buf_reset(&statement);
+		}
+		buf_free(&statement);
+	}
+}
+
+static inline int settled_open(void **state)
+{
+	struct settled *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	clickhouse_server_start(&t->server);
+	settled_make_tables(&t->server);
+	*state = t;
+	return 0;
+}
+
+static inline int settled_close(void **state)
+{
+	struct settled *t = *state;
+
+	clickhouse_server_stop(&t->server);
+	free(t);
+	return 0;
+}
+
+/* All but what the migrations filled. */
+static inline void settled_empty_tables(struct clickhouse_server *server)
+{
+	char names[4096], *rest = names, *name;
+
+	snprintf(names, sizeof(names), "%s",
+		 clickhouse_server_ask(server,
+				       "SELECT name FROM system.tables WHERE "
+				       "database = currentDatabase() AND "
+				       "total_rows > 0 AND engine LIKE "
+				       "'%%MergeTree' AND name != "
+				       "'schema_migrations'"));
+	while ((name = strsep(&rest, "\n")) && *name)
+		clickhouse_server_do(server, "TRUNCATE TABLE %s", name);
+}
+
+/* A session of its own, with empty tables, before each test. */
+static inline int settled_begin(void **state)
+{
+	struct settled *t = *state;
+	struct error err = {0};
+
+	settled_empty_tables(&t->server);
+	t->settings = (struct aggregator_settings){
+		.keep_superseded = KEEP,
+		.settle_timeout = CLOCK_MINUTE,
+		.settle_every = CLOCK_SECOND,
+		.resettle_every = 0,
+		.values_max = 1000,
+		.clicks.late_window = CLOCK_DAY,
+	};
+	t->s = (struct settling){
+		.settings = &t->settings,
+		.settler = "a tester",
+		.is_stopping = settled_is_stopping,
+		.check_lease = settled_check_lease,
+		.on_shortage = settled_on_shortage,
+		.on_repeats = settled_on_repeats,
+		.arg = t,
+	};
+	t->s.ch = clickhouse_new(&t->server.config, &err);
+	assert_non_null(t->s.ch);
+	assert_int_equal(settling_read_clock(t->s.ch, &t->s.clock, &err), 0);
+	t->last = (struct progress){
+		.read_until = 1792900000123,
+		.complete_until = 1792890000456,
+		.attempt = 7,
+		.asked_at = clock_monotonic_ms(),
+	};
+	t->next_offset = 0;
+	t->on_stopping = t->on_lease = NULL;
+	t->stopping_at = t->lease_at = 0;
+	t->stops = t->lost = false;
+	t->shortages = t->repeats = 0;
+	return 0;
+}
+
+static inline int settled_end(void **state)
+{
+	struct settled *t = *state;
+
+	clickhouse_free(t->s.ch);
+	return 0;
+}
+
+struct clicks {
+	int64_t at_ms;
+	unsigned count, link;
+	const char *outcome, *verdict;
+	unsigned visitors, ips; /* of these, by verdict */
+};
+
+/* Inserts clicks that the collector stored next, all at one time. */
+static inline void settled_insert(struct settled *t, struct clicks c)
+{
+	clickhouse_server_do(
+		&t->server,
+		"INSERT INTO clicks (epoch, topic, partition, offset, "
+		"append_time, event_id, ts, original_ts, link_id, code, "
+		"outcome, verdict, owner, ip, unique_identity) SELECT 1, "
+		"'clicks', 0, number + %" PRIu64
+		", now64(3), generateUUIDv4(), "
+		"fromUnixTimestamp64Milli(toInt64(%" PRId64
+		"), 'UTC') AS t, t, %u, 'c', '%s', '%s' AS v, 'ann', "
+		"toIPv6(concat('10.', toString(length(v)), '.0.', "
+		"toString(number %% %u))), concat(v, toString(number %% %u)) "
+		"FROM numbers(%u)",
+		t->next_offset, c.at_ms, c.link, c.outcome, c.verdict,
+		c.ips ? c.ips : 1, c.visitors ? c.visitors : 1, c.count);
+	t->next_offset += c.count;
+}
+
+/* The same of `count` clicks by people through link 1. */
+static inline void settled_insert_some(struct settled *t, int64_t at,
+				       unsigned count)
+{
+	settled_insert(t, (struct clicks){at * CLOCK_SECOND, count, 1,
+					  "redirected", "human", count, 1});
+}
+
+/* A day was dropped under that number. */
+static inline void settled_drop(struct settled *t, int64_t day, uint64_t number)
+{
+	clickhouse_server_do(&t->server,
+			     "INSERT INTO settled (kind, unit, attempt) VALUES "
+			     "('dropped_day', %" PRId64 ", %" PRIu64 ")",
+			     day, number);
+}
+
+#endif
