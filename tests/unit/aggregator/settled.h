@@ -214,6 +214,37 @@ static inline void settled_insert_some(struct settled *t, int64_t at,
 					  "redirected", "human", count, 1});
 }
 
+/* An hour was published with so many events. */
+static inline void settled_publish_hour(struct settled *t, int64_t start,
+					uint64_t attempt, unsigned events)
+{
+	clickhouse_server_do(
+		&t->server,
+		"INSERT INTO stats_hourly (dimension, hour, attempt, slot, "
+		"events) VALUES ('total', %" PRId64 ", %" PRIu64 ", %" PRId64
+		", %u)",
+		start, attempt, start, events);
+	clickhouse_server_do(
+		&t->server,
+		"INSERT INTO settled (kind, unit, attempt, blocks, "
+		"rows) VALUES ('hour', %" PRId64 ", %" PRIu64 ", 1, %u)",
+		start, attempt, events);
+}
+
+/* An import is taken back: `what` is "undo", before its rows of an hour go, or
+ * "taken", at that time (ms). */
+static inline void settled_take_back(struct settled *t, const char *log,
+				     const char *what, int64_t at_ms,
+				     int64_t hour, unsigned rows)
+{
+	clickhouse_server_do(
+		&t->server,
+		"INSERT INTO import_journal (identity, epoch, what, head, at) "
+		"VALUES ('%s', 1, '%s', [%" PRId64
+		", %u], fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC'))",
+		log, what, hour, rows, at_ms);
+}
+
 /* A day was dropped under that number. */
 static inline void settled_drop(struct settled *t, int64_t day, uint64_t number)
 {
