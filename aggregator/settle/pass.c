@@ -9,13 +9,10 @@
 #include "aggregator/settle/hour_turns.h"
 #include "aggregator/settle/open_hours.h"
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/promise.h"
 #include "aggregator/settle/superseded.h"
 #include "aggregator/settle/table_state.h"
 #include "common/clock.h"
-
-/* How much two answers of ClickHouse about its clock may differ for the time
- * that asking takes. */
-#define JITTER_MS 1000
 
 struct pass {
 	struct settling settling;
@@ -71,20 +68,13 @@ void pass_free(struct pass *pass)
 	free(pass);
 }
 
-/*
- * ClickHouse's clock went back, or another replica answers whose clock is
- * behind: what was reported since then may have come with times that were read
- * long ago.  `progress_overlap` covers half of itself, the other half is for
- * inserts that take their time.
- */
 static bool went_back(struct pass *p, int64_t server_ms)
 {
 	struct settling *s = &p->settling;
 	int64_t back = s->clock.server_ms ? settling_now(s) - server_ms : 0;
 
 	s->clock = (struct server_clock){server_ms, clock_monotonic_ms()};
-	return back > JITTER_MS &&
-	       back > p->settling.settings->progress_overlap / 2;
+	return promise_clock_went_back(back, s->settings->progress_overlap);
 }
 
 /*
@@ -96,7 +86,6 @@ static int read_progress(struct pass *p, const struct progress *last,
 			 struct error *err)
 {
 	struct watermark reported;
-	int64_t mark;
 
 	if (watermark_read(p->watermark, p->settling.ch, last->mended,
 			   &reported, err) < 0 ||
@@ -111,29 +100,11 @@ static int read_progress(struct pass *p, const struct progress *last,
 	if (reported.silent_since)
 		snprintf(result->silent.name, sizeof(result->silent.name), "%s",
 			 reported.topic);
-	mark = reported.complete_until
-		       ? reported.complete_until -
-				 p->settling.settings->clicks.edge_delay
-		       : 0;
-	/* The watermark never goes back by itself: a promise once given is
-	 * kept. */
 	ret->complete_until =
-		mark > last->complete_until ? mark : last->complete_until;
+		promise_mark(reported.complete_until,
+			     p->settling.settings->clicks.edge_delay, last);
 	ret->mended = last->mended;
 	return 0;
-}
-
-/* Reports inserted since then (ms) are read again: `last->read_until` may be of
- * a clock that has gone back since. */
-static int64_t read_from(const struct pass *p, const struct progress *last,
-			 const struct pass_clocks *clocks)
-{
-	int64_t until = last->read_until < clocks->server_ms
-				? last->read_until
-				: clocks->server_ms;
-	int64_t since = until - p->settling.settings->progress_overlap;
-
-	return since > 0 ? since : 0;
 }
 
 /* Counts hours that a recheck of everything found and a pass over new reports
@@ -155,29 +126,13 @@ static int count_late(struct pass *p, int64_t since, size_t found,
 	return 0;
 }
 
-/*
- * What is promised goes on to the first hour that is left, but for hours behind
- * what was promised before: what came for these since is late.  Hours that are
- * held back count as done: they would stop the watermark for ever.  What was
- * reported of hours that are left is read again.
- */
-static struct progress promise(const struct pass *p,
-			       const struct hours_settled *settled,
-			       const struct progress *last,
-			       const struct progress *now)
+/* Other passes need not list what the last recheck left. */
+static int64_t left_from(const struct pass *p,
+			 const struct hours_settled *settled)
 {
-	struct progress next = *now;
-	int64_t from = settled->left_from;
-
-	if (!p->everything && p->left_from < from)
-		from = p->left_from;
-	if (settled->left)
-		next.read_until = last->read_until;
-	if (next.complete_until / CLOCK_SECOND >= from)
-		next.complete_until = from * CLOCK_SECOND;
-	if (next.complete_until < last->complete_until)
-		next.complete_until = last->complete_until;
-	return next;
+	return !p->everything && p->left_from < settled->left_from
+		       ? p->left_from
+		       : settled->left_from;
 }
 
 static int settle_hours(struct pass *p, const struct stale_list *stale,
@@ -192,7 +147,8 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 	struct open_hours *open = p->back_to == INT64_MAX ? p->open : NULL;
 	int status = hour_turns_take(&p->turns, &p->settling, stale, open, last,
 				     settled, first, err);
-	struct progress next = promise(p, settled, last, now);
+	struct progress next =
+		promise_next(last, now, settled->left, left_from(p, settled));
 
 	ret->hours = settled->hours;
 	ret->hours_added = settled->added;
@@ -239,7 +195,8 @@ static int pass_hours(struct pass *p, struct progress *last,
 		return -1;
 	/* The same reports are read again until all of their hours are
 	 * settled. */
-	since = read_from(p, last, &ret->clocks);
+	since = promise_read_from(last, ret->clocks.server_ms,
+				  p->settling.settings->progress_overlap);
 	if (ret->clocks.went_back) {
 		p->recheck_at = mono;
 		p->back_to = since < p->back_to ? since : p->back_to;

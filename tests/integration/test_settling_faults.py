@@ -21,7 +21,7 @@ STEPS = ("stats_hourly", "settled:hour", "settled:pass", "link_slots", "link_day
          "settled:link_day")
 TABLES = ("stats_hourly", "settled", "link_slots", "link_days")
 # What `make test` has of the faults; the others take minutes.
-SHORT = ("twice",)
+SHORT = ("twice", "error_after", "late")
 
 
 @pytest.fixture
