@@ -27,6 +27,7 @@ struct settled {
 	struct aggregator_settings settings;
 	struct progress last;
 	uint64_t next_offset;
+	const char *owner; /* of clicks that are inserted */
 	/* What happens, once, when the settler asks so for that time from now
 	 * on; 0: it does not ask. */
 	void (*on_stopping)(struct settled *t), (*on_lease)(struct settled *t);
@@ -164,6 +165,7 @@ static inline int settled_begin(void **state)
 		.asked_at = clock_monotonic_ms(),
 	};
 	t->next_offset = 0;
+	t->owner = "ann";
 	t->on_stopping = t->on_lease = NULL;
 	t->stopping_at = t->lease_at = 0;
 	t->stops = t->lost = false;
@@ -197,11 +199,11 @@ static inline void settled_insert(struct settled *t, struct clicks c)
 		"'clicks', 0, number + %" PRIu64
 		", now64(3), generateUUIDv4(), "
 		"fromUnixTimestamp64Milli(toInt64(%" PRId64
-		"), 'UTC') AS t, t, %u, 'c', '%s', '%s' AS v, 'ann', "
+		"), 'UTC') AS t, t, %u, 'c', '%s', '%s' AS v, '%s', "
 		"toIPv6(concat('10.', toString(length(v)), '.0.', "
 		"toString(number %% %u))), concat(v, toString(number %% %u)) "
 		"FROM numbers(%u)",
-		t->next_offset, c.at_ms, c.link, c.outcome, c.verdict,
+		t->next_offset, c.at_ms, c.link, c.outcome, c.verdict, t->owner,
 		c.ips ? c.ips : 1, c.visitors ? c.visitors : 1, c.count);
 	t->next_offset += c.count;
 }

@@ -210,9 +210,120 @@ static void attempts_grow_and_follow_the_clock(void **state)
 		    UINT64_MAX / 2);
 }
 
+static void each_figure_is_read_from_its_column(void **state)
+{
+	char text[COUNTS_FIELDS][3] = {"20", "10", "3", "1", "5", "4"};
+	char *fields[COUNTS_FIELDS];
+	struct counts c;
+
+	(void)state;
+	for (size_t i = 0; i < COUNTS_FIELDS; i++)
+		fields[i] = text[i];
+	c = counts_read(fields);
+	assert_int_equal(c.events, 20);
+	assert_int_equal(c.redirected, 10);
+	assert_int_equal(c.bots, 3);
+	assert_int_equal(c.prefetches, 1);
+	assert_int_equal(c.visitors, 5);
+	assert_int_equal(c.ips, 4);
+	assert_true(c.unique_known);
+}
+
+static void each_figure_is_told_by_its_name(void **state)
+{
+	static const char *const expected[] = {
+		[BOTS_EXCLUDE] = "6,5,4,6,3,1,20",
+		[BOTS_INCLUDE] = "10,5,4,6,3,1,20",
+		[BOTS_ONLY] = "4,5,4,6,3,1,20",
+	};
+
+	(void)state;
+	for (int mode = 0; mode < 3; mode++) {
+		char names[64], *rest = names, *name, *number;
+		struct buf csv = {0};
+		json_t *object = json_object();
+
+		counts_to_csv(&counts, (enum bots_mode)mode, &csv);
+		assert_string_equal(buf_cstr(&csv), expected[mode]);
+		assert_int_equal(
+			counts_to_json(&counts, (enum bots_mode)mode, object),
+			0);
+		assert_int_equal(json_object_size(object), 7);
+		snprintf(names, sizeof(names), "%s", counts_csv_header);
+		number = csv.data;
+		while ((name = strsep(&rest, ",")))
+			assert_int_equal(
+				json_integer_value(
+					json_object_get(object, name)),
+				strtol(strsep(&number, ","), NULL, 10));
+		json_decref(object);
+		buf_free(&csv);
+	}
+}
+
+static void counts_are_added_and_taken_away_one_by_one(void **state)
+{
+	const struct counts some = {
+		.events = 7, .redirected = 4, .bots = 2, .prefetches = 1};
+	struct counts sum = some, less = counts_less(&counts, &some);
+
+	(void)state;
+	assert_int_equal(less.events, 13);
+	assert_int_equal(less.redirected, 6);
+	assert_int_equal(less.bots, 1);
+	assert_int_equal(less.prefetches, 0);
+	assert_false(less.unique_known);
+	counts_add(&sum, &counts);
+	assert_int_equal(sum.events, 27);
+	assert_int_equal(sum.redirected, 14);
+	assert_int_equal(sum.bots, 5);
+	assert_int_equal(sum.prefetches, 2);
+}
+
+/* Between two and a half and three and a half times the registers. */
+static void estimates_are_biased_in_their_middle(void **state)
+{
+	static const struct {
+		uint64_t n;
+		bool biased;
+	} cases[] = {{0, false},    {40960, false}, {40961, true},
+		     {57343, true}, {57344, false}, {UINT64_C(1) << 40, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct counts visitors = {.visitors = cases[i].n};
+		struct counts ips = {.ips = cases[i].n};
+
+		assert_int_equal(counts_are_biased(&visitors), cases[i].biased);
+		assert_int_equal(counts_are_biased(&ips), cases[i].biased);
+	}
+}
+
+static void where_groups_have_all_there_is_no_rest(void **state)
+{
+	struct group group = {(char[]){"DE"}, (char[]){""}, counts};
+	struct clicks_answer a = answer_of(&group, 1);
+	json_t *rest;
+
+	(void)state;
+	assert_null(rest_of(&a, "country"));
+	group.counts.events++;
+	assert_null(rest_of(&a, "country"));
+	group.counts.events -= 2;
+	rest = rest_of(&a, "country");
+	assert_int_equal(json_integer_value(json_object_get(rest, "events")),
+			 1);
+	json_decref(rest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_figure_is_read_from_its_column),
+		cmocka_unit_test(each_figure_is_told_by_its_name),
+		cmocka_unit_test(counts_are_added_and_taken_away_one_by_one),
+		cmocka_unit_test(estimates_are_biased_in_their_middle),
+		cmocka_unit_test(where_groups_have_all_there_is_no_rest),
 		cmocka_unit_test(what_bots_leaves_adds_up),
 		cmocka_unit_test(an_estimate_is_no_more_than_its_clicks),
 		cmocka_unit_test(what_is_not_known_is_null_and_empty),

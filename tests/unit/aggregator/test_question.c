@@ -129,9 +129,226 @@ static void a_parameter_of_another_route_is_refused(void **state)
 	question_release(&q);
 }
 
+/* Accepted; release it. */
+static struct question parsed(const char *query, unsigned known)
+{
+	struct question q;
+	struct error err = {0};
+
+	if (parse(&q, query, known, &err) < 0)
+		fail_msg("%s: %s", query, err.text);
+	return q;
+}
+
+static void a_range_has_a_slot_at_least(void **state)
+{
+	struct question q = parsed(
+		"from=2026-11-20T10:00:00Z&to=2026-11-20T10:15:00Z", ALL);
+
+	(void)state;
+	assert_int_equal(q.to - q.from, 900);
+	question_release(&q);
+	assert_refused("from=2026-11-20T10:00:00Z&to=2026-11-20T10:00:00Z",
+		       "from: expected a time before `to`");
+	assert_refused("from=2026-11-20T10:15:00Z&to=2026-11-20T10:00:00Z",
+		       "from: expected a time before `to`");
+	assert_refused("from=2026-11-20T10:14:00Z",
+		       "from: expected a multiple");
+}
+
+static void times_lie_between_1970_and_2106(void **state)
+{
+	struct question q = parsed("from=1970-01-01&to=2106-02-07", ALL);
+
+	(void)state;
+	assert_int_equal(q.from, 0);
+	assert_int_equal(q.to, INT64_C(4294944000));
+	question_release(&q);
+	assert_refused("to=2106-02-07T00:15:00Z", "to: expected a time from");
+	assert_refused("from=1969-12-31T23:45:00Z",
+		       "from: expected a time from");
+	/* A start that is not given is not before that. */
+	q = parsed("to=1970-01-01T00:15:00Z", ALL);
+	assert_int_equal(q.from, 0);
+	assert_false(q.has_from);
+	assert_true(q.has_to);
+	question_release(&q);
+	q = parsed("from=2026-11-20", ALL);
+	assert_true(q.has_from);
+	assert_false(q.has_to);
+	question_release(&q);
+}
+
+static void numbers_are_taken_up_to_their_bounds(void **state)
+{
+	struct question q =
+		parsed("limit=50&link_id=18446744073709551615", ALL);
+
+	(void)state;
+	assert_int_equal(q.limit, 50);
+	assert_true(q.link_id == UINT64_MAX);
+	question_release(&q);
+	q = parsed("limit=1&link_id=1", ALL);
+	assert_int_equal(q.limit, 1);
+	assert_int_equal(q.link_id, 1);
+	question_release(&q);
+	q = parsed("", ALL);
+	assert_int_equal(q.limit, 50);
+	question_release(&q);
+	assert_refused("limit=0", "limit: ");
+	assert_refused("limit=5x", "limit: ");
+	assert_refused("limit=99999999999999999999", "limit: ");
+	assert_refused("link_id=18446744073709551616", "link_id: ");
+	assert_refused("link_id=+1", "link_id: ");
+}
+
+static void codes_have_up_to_64_of_their_letters(void **state)
+{
+	static const char longest[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz-_";
+	char longer[sizeof(longest) + 1];
+
+	(void)state;
+	assert_int_equal(strlen(longest), 64);
+	assert_true(code_is_valid(longest));
+	assert_true(code_is_valid("a"));
+	snprintf(longer, sizeof(longer), "%sa", longest);
+	assert_false(code_is_valid(longer));
+	assert_false(code_is_valid(""));
+	assert_false(code_is_valid("a.b"));
+}
+
+static void groups_are_by_one_or_two_dimensions(void **state)
+{
+	struct question q = parsed("group_by=country,owner", ALL);
+
+	(void)state;
+	assert_int_equal(q.group_by_count, 2);
+	assert_string_equal(q.group_by[0]->name, "country");
+	assert_string_equal(q.group_by[1]->name, "owner");
+	assert_false(question_groups_daily(&q));
+	assert_false(question_groups_many(&q));
+	question_release(&q);
+	q = parsed("group_by=owner,tag", ALL);
+	assert_true(question_groups_many(&q));
+	question_release(&q);
+	q = parsed("group_by=region", ALL);
+	assert_true(question_groups_daily(&q));
+	question_release(&q);
+	q = parsed("group_by=region,owner", ALL);
+	assert_false(question_groups_daily(&q));
+	question_release(&q);
+	assert_refused("group_by=country,owner,city", "group_by: expected at");
+	assert_refused("group_by=country,country", "group_by: expected two");
+	assert_refused("group_by=", "group_by: ");
+	assert_refused("group_by=total", "group_by: ");
+}
+
+static void what_is_counted_is_said_by_name(void **state)
+{
+	static const char *const names[] = {"exclude", "include", "only"};
+	char query[32];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct question q;
+
+		snprintf(query, sizeof(query), "bots=%s", names[i]);
+		q = parsed(query, ALL);
+		assert_int_equal(q.bots, i);
+		assert_string_equal(bots_mode_name(q.bots), names[i]);
+		question_release(&q);
+	}
+}
+
+static void a_verdict_leaves_no_choice_of_robots(void **state)
+{
+	struct question q = parsed("verdict=bot&country=-DE", ALL | ASK_FILTER);
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(q.bots, BOTS_INCLUDE);
+	assert_int_equal(q.filters.count, 2);
+	question_release(&q);
+	assert_int_equal(
+		parse(&q, "verdict=bot&bots=only", ALL | ASK_FILTER, &err), -1);
+	assert_non_null(strstr(err.text, "bots, verdict: give one of them"));
+	question_release(&q);
+	q = parsed("country=DE&bots=only", ALL | ASK_FILTER);
+	assert_int_equal(q.bots, BOTS_ONLY);
+	question_release(&q);
+	assert_int_equal(parse(&q, "country=DE", ALL, &err), -1);
+	question_release(&q);
+	/* A link is asked for, not filtered by. */
+	assert_int_equal(parse(&q, "link=1", ALL | ASK_FILTER, &err), -1);
+	question_release(&q);
+}
+
+static void formats_and_orders_are_said_by_name(void **state)
+{
+	struct question q = parsed("format=csv&sort=growth", ALL | ASK_SORT);
+
+	(void)state;
+	assert_true(q.csv && q.by_growth);
+	question_release(&q);
+	q = parsed("format=json&sort=clicks", ALL | ASK_SORT);
+	assert_false(q.csv || q.by_growth);
+	question_release(&q);
+	q = parsed("", ALL | ASK_SORT);
+	assert_false(q.csv || q.by_growth);
+	question_release(&q);
+}
+
+static int take_whole(struct question *q, int64_t from, int64_t to,
+		      struct error *err)
+{
+	*q = (struct question){.has_from = from >= 0,
+			       .has_to = to % 3600 != 900,
+			       .from = from,
+			       .to = to};
+	return question_take_whole(q, 3600, 24, err);
+}
+
+static void whole_hours_are_taken(void **state)
+{
+	struct question q;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(take_whole(&q, 7200, 14400, &err), 0);
+	assert_int_equal(q.from, 7200);
+	assert_int_equal(q.to, 14400);
+	assert_int_equal(take_whole(&q, 7200, 16200, &err), -1);
+	assert_non_null(strstr(err.text, "to: expected the start of an hour"));
+	assert_int_equal(take_whole(&q, 9000, 14400, &err), -1);
+	assert_non_null(strstr(err.text, "from: expected the start of an"));
+	/* The end that nobody gave is that of the present hour. */
+	assert_int_equal(take_whole(&q, 7200, 14400 + 900, &err), 0);
+	assert_int_equal(q.to, 18000);
+	/* So is the start, and it is none before 1970. */
+	assert_int_equal(take_whole(&q, -1, 25 * 3600, &err), 0);
+	assert_int_equal(q.from, 3600);
+	assert_int_equal(take_whole(&q, -1, 24 * 3600, &err), 0);
+	assert_int_equal(q.from, 0);
+	assert_int_equal(take_whole(&q, -1, 3600, &err), 0);
+	assert_int_equal(q.from, 0);
+	q = (struct question){.has_from = true, .has_to = true, .to = 3600};
+	assert_int_equal(question_take_whole(&q, 86400, 7, &err), -1);
+	assert_non_null(strstr(err.text, "to: expected the start of a day"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_range_has_a_slot_at_least),
+		cmocka_unit_test(times_lie_between_1970_and_2106),
+		cmocka_unit_test(numbers_are_taken_up_to_their_bounds),
+		cmocka_unit_test(codes_have_up_to_64_of_their_letters),
+		cmocka_unit_test(groups_are_by_one_or_two_dimensions),
+		cmocka_unit_test(what_is_counted_is_said_by_name),
+		cmocka_unit_test(a_verdict_leaves_no_choice_of_robots),
+		cmocka_unit_test(formats_and_orders_are_said_by_name),
+		cmocka_unit_test(whole_hours_are_taken),
 		cmocka_unit_test(nothing_said_asks_for_the_last_day_by_hour),
 		cmocka_unit_test(a_default_start_is_that_of_a_local_interval),
 		cmocka_unit_test(a_bare_date_is_local_midnight),
