@@ -343,6 +343,35 @@ static void hours_are_counted_as_rows_are(void **state)
 	}
 }
 
+/* Of an hour that a range begins and ends in, its slots. */
+static void parts_of_hours_are_counted_by_slots(void **state)
+{
+	struct settled *t = *state;
+	const struct copied_days none = {0};
+	const struct total_sources from = {.rolled = &none};
+	static const struct {
+		int64_t from, to;
+		const char *expected;
+	} ranges[] = {
+		{FROM + 900, FROM + 2700, "total\t0\t\t\t0\t0\t0\t0\t0\t0\n"},
+		{FROM + 900, FROM + 3600, "total\t0\t\t\t7\t7\t0\t0\t7\t5\n"},
+		{FROM, FROM + 900, "total\t0\t\t\t12\t11\t4\t2\t3\t2\n"},
+	};
+
+	insert_all(t);
+	settle_all(t);
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		struct question q = {.from = ranges[i].from,
+				     .to = ranges[i].to};
+		struct buckets bucket = {(int64_t[]){ranges[i].from}, 1};
+		struct buf sql = {0};
+
+		total_sql_clicks(&sql, &q, &bucket, &from);
+		assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
+				    ranges[i].expected);
+	}
+}
+
 static void hours_that_are_listed_are_counted_alike(void **state)
 {
 	struct settled *t = *state;
@@ -591,6 +620,7 @@ int main(void)
 		SETTLED_TEST(groups_are_those_that_have_most),
 		SETTLED_TEST(an_event_that_was_sent_twice_is_counted_once),
 		SETTLED_TEST(hours_are_counted_as_rows_are),
+		SETTLED_TEST(parts_of_hours_are_counted_by_slots),
 		SETTLED_TEST(hours_that_are_listed_are_counted_alike),
 		SETTLED_TEST(what_was_left_out_of_an_hour_is_told),
 		SETTLED_TEST(a_link_has_sealed_days_and_rows),
