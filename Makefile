@@ -106,10 +106,6 @@ $(UNIT): $B/%: $B/%.o $(LIBA)
 # Only that one: programs may give two things the same name.
 $(foreach p,$(PROGRAMS),$(eval $(filter $B/tests/unit/$p/%,$(UNIT)): $B/lib$p.a))
 $(filter $B/tests/unit/stack/%,$(UNIT)): $B/libstack/clickhouse.a
-# Those that start ClickHouse.
-engine_uses := $(patsubst %.c,$B/%,$(shell grep -lE '(clickhouse_server|settled)\.h"' \
-                 /dev/null $(wildcard tests/unit/*/test_*.c)))
-$(engine_uses): | $(SERVER)
 $(MODEL): $(patsubst %.c,$B/%.o,$(wildcard tests/model/*.c)) \
           $B/libreclaimer.a $(LIBA)
 $(UNIT) $(MODEL): LIBS += -lcmocka -ldl

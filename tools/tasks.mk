@@ -16,8 +16,8 @@ deps:
 	@tools/deps.sh
 
 #: make unit          build and run the unit tests (SANITIZE=... for a sanitizer)
-unit: $(UNIT) $(MODEL)
-	@tests/run-unit $(UNIT) $(MODEL)
+unit: unit-programs
+	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-unit $(UNIT) $(MODEL)
 
 #: make integration   the integration tests; T=... gives pytest arguments
 integration: deps
@@ -28,7 +28,8 @@ integration: deps
 test: deps
 	@+$(BUILD) all unit-programs fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT) $(MODEL)
-unit-programs: $(UNIT) $(MODEL)
+# Some start ClickHouse, and an aggregator that makes its tables.
+unit-programs: $(UNIT) $(MODEL) $(SERVER) $B/bin/aggregator
 fault-programs: $(FAULTS)
 
 # Those that tests/run-long has ThreadSanitizer watch.

@@ -10,12 +10,14 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "common/clickhouse/clickhouse.h"
 #include "common/clickhouse/rows.h"
+#include "common/unconst.h"
 
 struct clickhouse_server {
 	pid_t pid;
@@ -24,8 +26,9 @@ struct clickhouse_server {
 	struct clickhouse *ch; /* for the test's own questions */
 };
 
-/* Of the same build as this test, if it is there: build/tests/unit/x/test_y. */
-static inline void clickhouse_server_find(char path[512])
+/* A program of the same build as this test, if it is there:
+ * build/tests/unit/x/test_y. */
+static inline void clickhouse_server_find(const char *name, char path[512])
 {
 	const char *given = getenv("SHORTLOOP_BIN");
 	char own[400];
@@ -35,43 +38,78 @@ static inline void clickhouse_server_find(char path[512])
 	own[len] = '\0';
 	for (int i = 0; i < 4; i++)
 		memmove(own, dirname(own), strlen(dirname(own)) + 1);
-	snprintf(path, 512, "%s/bin/clickhouse-embedded", own);
+	snprintf(path, 512, "%s/bin/%s", own, name);
 	if (given)
-		snprintf(path, 512, "%s/clickhouse-embedded", given);
+		snprintf(path, 512, "%s/%s", given, name);
 	else if (access(path, X_OK))
-		snprintf(path, 512, "build/bin/clickhouse-embedded");
+		snprintf(path, 512, "build/bin/%s", name);
+	if (access(path, X_OK))
+		fail_msg("%s is missing: run 'make'", path);
+}
+
+/* Starts one of the programs that were built; its output goes to `log` in the
+ * server's directory. */
+static inline pid_t clickhouse_server_spawn(const struct clickhouse_server *s,
+					    const char *log, const char *name,
+					    const char *const *args)
+{
+	char path[512], output[80];
+	char *argv[16] = {unconst(name)};
+	pid_t parent = getpid(), pid;
+	int fd;
+
+	clickhouse_server_find(name, path);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	for (size_t i = 0; i < 14 && args[i]; i++)
+		argv[i + 1] = unconst(args[i]);
+	snprintf(output, sizeof(output), "%s/%s", s->dir, log);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fd = open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (getppid() != parent || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
+		_exit(1);
+	execv(path, argv);
+	_exit(1);
+}
+
+static inline void clickhouse_server_await(struct clickhouse_server *s)
+{
+	struct error err = {0};
+
+	/* Five minutes: the machine may be busy with something else. */
+	for (int i = 0; i < 30000; i++) {
+		if (!clickhouse_ping(s->ch, &err))
+			return;
+		if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
+			break;
+		usleep(10000);
+	}
+	fail_msg("ClickHouse does not answer (%s/server.log): %s", s->dir,
+		 err.text);
 }
 
 static inline void clickhouse_server_run(struct clickhouse_server *s)
 {
 	const char *engine = getenv("SHORTLOOP_ENGINE");
-	pid_t parent = getpid();
-	char path[512], data[64], log[64];
-	int fd;
+	char data[64];
+	const char *const args[] = {
+		"--listen",  s->listen,
+		"--path",    data,
+		"--library", engine ? engine : ".deps/chdb/libchdb.so",
+		"--compile", "no",
+		NULL};
 
-	clickhouse_server_find(path);
-	if (!engine)
-		engine = ".deps/chdb/libchdb.so";
-	if (access(path, X_OK) || access(engine, R_OK))
-		fail_msg("%s or %s is missing: run 'make' and 'make deps'",
-			 path, engine);
 	snprintf(data, sizeof(data), "%s/data", s->dir);
-	snprintf(log, sizeof(log), "%s/log", s->dir);
-	s->pid = fork();
-	assert_true(s->pid >= 0);
-	if (s->pid > 0)
-		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (getppid() != parent || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-		_exit(1);
-	execl(path, path, "--listen", s->listen, "--path", data, "--library",
-	      engine, "--compile", "no", (char *)NULL);
-	_exit(1);
+	s->pid = clickhouse_server_spawn(s, "server.log", "clickhouse-embedded",
+					 args);
+	clickhouse_server_await(s);
 }
 
 static inline void clickhouse_server_start(struct clickhouse_server *s)
 {
+	static char database[] = "default";
 	struct free_address at;
 	struct error err = {0};
 
@@ -83,21 +121,43 @@ static inline void clickhouse_server_start(struct clickhouse_server *s)
 	snprintf(s->url, sizeof(s->url), "http://%s", s->listen);
 	s->config = (struct clickhouse_config){
 		.url = s->url,
+		.database = database,
 		.connect_timeout = 5000,
 		.query_timeout = 60000,
-		.response_max = 1 << 20,
+		.response_max = 16 << 20,
 	};
 	s->ch = clickhouse_new(&s->config, &err);
 	assert_non_null(s->ch);
 	clickhouse_server_run(s);
-	/* Five minutes: the machine may be busy with something else. */
-	for (int i = 0; i < 30000; i++) {
-		if (!clickhouse_ping(s->ch, &err))
-			return;
-		assert_int_equal(waitpid(s->pid, NULL, WNOHANG), 0);
-		usleep(10000);
-	}
-	fail_msg("ClickHouse does not answer: %s", err.text);
+}
+
+/* The tables, as `aggregator migrate` makes them. */
+static inline void clickhouse_server_migrate(struct clickhouse_server *s)
+{
+	char path[80];
+	const char *const args[] = {"migrate", "-c", path, NULL};
+	FILE *config;
+	int status;
+
+	snprintf(path, sizeof(path), "%s/shortloop.yaml", s->dir);
+	config = fopen(path, "w");
+	assert_non_null(config);
+	fprintf(config, "clickhouse:\n  url: %s\n", s->url);
+	fclose(config);
+	assert_true(waitpid(clickhouse_server_spawn(s, "migrate.log",
+						    "aggregator", args),
+			    &status, 0) > 0);
+	if (status)
+		fail_msg("aggregator migrate failed: see %s/migrate.log",
+			 s->dir);
+}
+
+/* The same data under another process. */
+static inline void clickhouse_server_restart(struct clickhouse_server *s)
+{
+	kill(s->pid, SIGTERM);
+	waitpid(s->pid, NULL, 0);
+	clickhouse_server_run(s);
 }
 
 static inline void clickhouse_server_stop(struct clickhouse_server *s)
@@ -144,6 +204,24 @@ clickhouse_server_ask(struct clickhouse_server *s, const char *format, ...)
 	text[out.len ? out.len - 1 : 0] = '\0';
 	buf_free(&out);
 	return text;
+}
+
+/* The one number that a question of the test's own is answered with. */
+__attribute__((format(printf, 2, 3))) static inline uint64_t
+clickhouse_server_number(struct clickhouse_server *s, const char *format, ...)
+{
+	char sql[4096];
+	struct error err = {0};
+	uint64_t n = 0;
+	va_list args;
+
+	va_start(args, format);
+	assert_true(vsnprintf(sql, sizeof(sql), format, args) <
+		    (int)sizeof(sql));
+	va_end(args);
+	if (clickhouse_numbers(s->ch, sql, NULL, &n, 1, &err) < 0)
+		fail_msg("%s: %s", sql, err.text);
+	return n;
 }
 
 #endif

@@ -1,0 +1,657 @@
+/* An insert that is in its table once, on a real ClickHouse. */
+#include "tests/unit/clickhouse_server.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "collector/enrich/row.h"
+#include "collector/exactly_once/batch.h"
+#include "collector/exactly_once/insertion.h"
+#include "collector/exactly_once/sink.h"
+#include "common/clickhouse/columns.h"
+#include "common/clock.h"
+
+enum {
+	KEPT_MS = 600000,
+	APPEND_MS = 7200000 /* of all events here; their hour is the first */
+};
+
+struct world {
+	struct clickhouse_server server;
+	struct sink *sink;
+};
+
+static int make_world(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err = {0};
+
+	clickhouse_server_start(&w->server);
+	clickhouse_server_migrate(&w->server);
+	w->sink = sink_new(&w->server.config, &err);
+	assert_non_null(w->sink);
+	*state = w;
+	return 0;
+}
+
+static int drop_world(void **state)
+{
+	struct world *w = *state;
+
+	sink_free(w->sink);
+	clickhouse_server_stop(&w->server);
+	free(w);
+	return 0;
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+/* Stores a row of clicks for each offset, as somebody else would, on the first
+ * days of 1970 by turns. */
+static void store(struct world *w, const char *topic, uint64_t first,
+		  uint64_t last)
+{
+	clickhouse_server_do(
+		&w->server,
+		"INSERT INTO clicks (epoch, topic, partition, offset, "
+		"append_time, ts) SELECT 1, '%s', 0, number + %llu, "
+		"fromUnixTimestamp64Milli(%d + 0, 'UTC'), "
+		"fromUnixTimestamp64Milli(toInt64(number %% 2) * 86400000, "
+		"'UTC') FROM numbers(%llu)",
+		topic, (unsigned long long)first, APPEND_MS,
+		(unsigned long long)(last - first + 1));
+}
+
+/* The bytes that a collector would send for them. */
+static void build(struct world *w, const char *topic, uint64_t first,
+		  uint64_t last, struct buf *ret)
+{
+	struct error err = {0};
+	struct columns *columns = columns_new(row_click_columns, &err);
+	struct buf sql = {0};
+	char template[64];
+
+	assert_non_null(columns);
+	snprintf(template, sizeof(template), "of %s %llu", topic,
+		 (unsigned long long)first);
+	store(w, template, first, last);
+	buf_printf(&sql,
+		   "SELECT %s FROM (SELECT * REPLACE ('%s' AS topic) FROM "
+		   "(SELECT * FROM clicks WHERE topic = '%s')) ORDER BY "
+		   "offset FORMAT RowBinary",
+		   columns_names(columns), topic, template);
+	assert_non_null(buf_cstr(&sql));
+	if (clickhouse_query(w->server.ch, sql.data, NULL, ret, &err) < 0)
+		fail_msg("%s", err.text);
+	buf_free(&sql);
+	columns_free(columns);
+}
+
+struct insert {
+	struct insertion_part part;
+	struct insertion in;
+	struct ranges ranges;
+	struct buf rows;
+	char name[BATCH_NAME_MAX];
+	struct insertion_state state;
+};
+
+static void describe(struct insert *i, enum sink_table table, const char *topic,
+		     uint64_t first, uint64_t last)
+{
+	*i = (struct insert){0};
+	insert_name(1, topic, 0, "", first, last, i->name);
+	i->part = (struct insertion_part){
+		.key = {sink_table_name(table), topic, 0, 1},
+		.first = first,
+		.last = last,
+		.since_ms = APPEND_MS,
+	};
+	i->state.known_ms = clock_boottime_ms();
+	i->state.kept_ms = KEPT_MS;
+}
+
+static void make_clicks(struct world *w, struct insert *i, const char *topic,
+			uint64_t first, uint64_t last)
+{
+	struct error err = {0};
+
+	describe(i, SINK_CLICKS, topic, first, last);
+	assert_int_equal(ranges_add(&i->ranges, first, last, &err), 0);
+	build(w, topic, first, last, &i->rows);
+}
+
+static void make_report(struct insert *i, const char *topic, uint64_t first,
+			uint64_t last)
+{
+	const struct progress_origin origin = {
+		.epoch = 1, .topic = topic, .partitions = 1, .collector = "a"};
+	const struct batch b = {.first = first,
+				.last = last,
+				.row_count = last - first + 1,
+				.append_ms = APPEND_MS};
+
+	describe(i, SINK_PROGRESS, topic, first, last);
+	batch_progress_row(&b, &origin, &i->rows);
+}
+
+static int run_as(struct world *w, struct insert *i, enum sink_table table,
+		  struct error *err)
+{
+	i->part.rows = &i->ranges;
+	i->in = (struct insertion){
+		.table = table,
+		.name = i->name,
+		.parts = &i->part,
+		.part_count = 1,
+		.rows = i->rows.data,
+		.len = i->rows.len,
+		.count = i->part.last - i->part.first + 1,
+	};
+	*err = (struct error){0};
+	return insertion_run(w->sink, &i->in, &i->state, err);
+}
+
+static void run(struct world *w, struct insert *i, enum sink_table table)
+{
+	struct error err;
+
+	if (run_as(w, i, table, &err) < 0)
+		fail_msg("%s: %s", i->name, err.text);
+	assert_false(i->state.doubt);
+	assert_false(i->state.answered);
+}
+
+static void drop(struct insert *i)
+{
+	ranges_release(&i->ranges);
+	buf_free(&i->rows);
+}
+
+static uint64_t rows_of(struct world *w, const char *topic)
+{
+	return clickhouse_server_number(
+		&w->server, "SELECT count() FROM clicks WHERE topic = '%s'",
+		topic);
+}
+
+static uint64_t reports_of(struct world *w, const char *topic)
+{
+	return clickhouse_server_number(
+		&w->server,
+		"SELECT count() FROM ingest_progress WHERE topic = '%s'",
+		topic);
+}
+
+/* --- what is in doubt ----------------------------------------------------- */
+
+static void what_is_not_in_doubt_is_sent(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_clicks(w, &i, "sent", 0, 9);
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(rows_of(w, "sent"), 10);
+	drop(&i);
+}
+
+static void what_is_in_doubt_and_not_stored_is_sent(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_clicks(w, &i, "missing", 0, 9);
+	i.state.doubt = true;
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(rows_of(w, "missing"), 10);
+	assert_int_equal(i.state.number, 0);
+	drop(&i);
+}
+
+/* Under another token, or one that was forgotten: rows alone prove it. */
+static void what_is_stored_is_not_sent_again(void **state)
+{
+	static const struct {
+		const char *topic;
+		uint64_t first, last;
+	} cases[] = {
+		{"one there", 5, 5}, {"two there", 5, 6}, {"ten there", 0, 9}};
+	struct world *w = *state;
+	struct insert i;
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		make_clicks(w, &i, cases[n].topic, cases[n].first,
+			    cases[n].last);
+		store(w, cases[n].topic, cases[n].first, cases[n].last);
+		i.state.doubt = true;
+		run(w, &i, SINK_CLICKS);
+		assert_int_equal(rows_of(w, cases[n].topic),
+				 cases[n].last - cases[n].first + 1);
+		drop(&i);
+	}
+}
+
+/* A server stores a block day by day. */
+static void one_that_is_stored_in_part_is_made_anew_by_its_owner(void **state)
+{
+	static const struct {
+		const char *topic;
+		uint64_t first, last;
+	} cases[] = {{"its first", 10, 10},
+		     {"its last", 19, 19},
+		     {"all but its first", 11, 19},
+		     {"all but its last", 10, 18},
+		     {"its middle", 13, 15}};
+	struct world *w = *state;
+	struct error err;
+	struct insert i;
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		make_clicks(w, &i, cases[n].topic, 10, 19);
+		store(w, cases[n].topic, cases[n].first, cases[n].last);
+		i.state.doubt = true;
+		assert_int_equal(run_as(w, &i, SINK_CLICKS, &err), -1);
+		assert_int_equal(err.code, ERROR_LATE);
+		assert_int_equal(rows_of(w, cases[n].topic),
+				 cases[n].last - cases[n].first + 1);
+		drop(&i);
+	}
+}
+
+/* Rows of other offsets, partitions, epochs and topics are none of its own. */
+static void only_its_own_rows_are_counted(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_clicks(w, &i, "own", 10, 19);
+	store(w, "own", 0, 9);
+	store(w, "own", 20, 29);
+	clickhouse_server_do(&w->server,
+			     "INSERT INTO clicks SELECT * REPLACE (2 AS epoch, "
+			     "offset - 10 AS offset) FROM (SELECT * FROM "
+			     "clicks WHERE topic = 'own' AND offset >= 20)");
+	clickhouse_server_do(&w->server,
+			     "INSERT INTO clicks SELECT * REPLACE (1 AS "
+			     "partition, offset - 10 AS offset) FROM (SELECT * "
+			     "FROM clicks WHERE topic = 'own' AND offset >= "
+			     "20)");
+	i.state.doubt = true;
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(clickhouse_server_number(
+				 &w->server,
+				 "SELECT count() FROM clicks WHERE topic = "
+				 "'own' AND partition = 0 AND epoch = 1"),
+			 30);
+	drop(&i);
+}
+
+/* A part that is not there makes the whole one that is stored in part. */
+static void all_parts_of_an_insert_are_counted(void **state)
+{
+	struct world *w = *state;
+	struct insert one, other;
+	struct error err = {0};
+	struct insertion_part parts[2];
+
+	make_clicks(w, &one, "part one", 0, 4);
+	make_clicks(w, &other, "part two", 0, 4);
+	one.part.rows = &one.ranges;
+	other.part.rows = &other.ranges;
+	parts[0] = one.part;
+	parts[1] = other.part;
+	store(w, "part one", 0, 4);
+	const struct insertion in = {.table = SINK_CLICKS,
+				     .name = one.name,
+				     .parts = parts,
+				     .part_count = 2,
+				     .rows = one.rows.data,
+				     .len = one.rows.len};
+	one.state.doubt = true;
+	assert_int_equal(insertion_run(w->sink, &in, &one.state, &err), -1);
+	assert_int_equal(err.code, ERROR_LATE);
+	drop(&one);
+	drop(&other);
+}
+
+/* --- tokens --------------------------------------------------------------- */
+
+/* A token is good for kept_ms after it was known that nobody has used it. */
+static void nothing_is_sent_once_its_token_may_be_forgotten(void **state)
+{
+	struct world *w = *state;
+	struct error err;
+	struct insert i;
+
+	make_clicks(w, &i, "late", 0, 9);
+	i.state.known_ms -= KEPT_MS + 1;
+	assert_int_equal(run_as(w, &i, SINK_CLICKS, &err), -1);
+	assert_int_equal(err.code, ERROR_LATE);
+	assert_int_equal(rows_of(w, "late"), 0);
+	/* Nor is it known later: the next try counts first, and may send. */
+	assert_true(i.state.doubt);
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(rows_of(w, "late"), 10);
+	drop(&i);
+}
+
+static void a_count_makes_a_token_known_to_be_unused(void **state)
+{
+	struct world *w = *state;
+	int64_t before = clock_boottime_ms();
+	struct insert i;
+
+	make_clicks(w, &i, "counted", 0, 9);
+	i.state.known_ms -= KEPT_MS + 1;
+	i.state.doubt = true;
+	run(w, &i, SINK_CLICKS);
+	assert_true(i.state.known_ms >= before);
+	assert_int_equal(rows_of(w, "counted"), 10);
+	drop(&i);
+}
+
+/* ClickHouse keeps the token and not the rows: as a server does that dies after
+ * it wrote the one, and before the other. */
+static void take_rows(struct world *w, const char *topic)
+{
+	clickhouse_server_do(&w->server,
+			     "ALTER TABLE clicks DELETE WHERE topic = '%s' "
+			     "SETTINGS mutations_sync = 2",
+			     topic);
+	assert_int_equal(rows_of(w, topic), 0);
+}
+
+static void a_token_that_outlives_its_rows_is_not_used_again(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_clicks(w, &i, "outlived", 0, 9);
+	run(w, &i, SINK_CLICKS);
+	take_rows(w, "outlived");
+	i.state.doubt = true;
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(rows_of(w, "outlived"), 10);
+	assert_int_equal(i.state.number, 1);
+	/* The next token is used up, too. */
+	take_rows(w, "outlived");
+	i.state.doubt = true;
+	i.state.number = 0;
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(rows_of(w, "outlived"), 10);
+	assert_int_equal(i.state.number, 2);
+	drop(&i);
+}
+
+static void one_that_is_answered_and_never_stored_fails(void **state)
+{
+	struct world *w = *state;
+	struct error err;
+	struct insert i;
+
+	make_clicks(w, &i, "never", 0, 9);
+	for (unsigned n = 0; n < 4; n++) {
+		i.state.number = n;
+		i.state.doubt = false;
+		run(w, &i, SINK_CLICKS);
+		take_rows(w, "never");
+	}
+	i.state.number = 0;
+	i.state.doubt = true;
+	assert_int_equal(run_as(w, &i, SINK_CLICKS, &err), -1);
+	assert_int_equal(err.code, ERROR_REMOTE);
+	assert_true(err.retriable);
+	/* Its owner goes on where this try ended. */
+	assert_true(i.state.doubt);
+	assert_true(i.state.answered);
+	assert_int_equal(i.state.number, 3);
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(i.state.number, 4);
+	assert_int_equal(rows_of(w, "never"), 10);
+	drop(&i);
+}
+
+/* --- reports -------------------------------------------------------------- */
+
+static void a_report_is_there_once(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_report(&i, "told", 0, 9);
+	i.state.doubt = true;
+	run(w, &i, SINK_PROGRESS);
+	assert_int_equal(reports_of(w, "told"), 1);
+	/* Under another name, so that no token helps. */
+	strcpy(i.name, "told otherwise");
+	i.state.doubt = true;
+	run(w, &i, SINK_PROGRESS);
+	assert_int_equal(reports_of(w, "told"), 1);
+	drop(&i);
+}
+
+static void a_report_of_other_offsets_is_another(void **state)
+{
+	static const uint64_t others[][2] = {{0, 8}, {1, 9}, {0, 10}};
+	struct world *w = *state;
+	struct insert i;
+
+	for (size_t n = 0; n < 3; n++) {
+		make_report(&i, "others", others[n][0], others[n][1]);
+		i.state.doubt = true;
+		run(w, &i, SINK_PROGRESS);
+		drop(&i);
+	}
+	make_report(&i, "others", 0, 9);
+	i.state.doubt = true;
+	run(w, &i, SINK_PROGRESS);
+	assert_int_equal(reports_of(w, "others"), 4);
+	drop(&i);
+}
+
+/* --- links ---------------------------------------------------------------- */
+
+/* Rows of links, a version each; `offset` is the version, too. */
+static void make_links(struct world *w, struct insert *i, const char *topic,
+		       uint64_t first, uint64_t last)
+{
+	const char *from = strchr(row_insert_links, '(') + 1;
+	struct error err = {0};
+	struct buf sql = {0};
+
+	describe(i, SINK_LINKS, topic, first, last);
+	assert_int_equal(ranges_add(&i->ranges, first, last, &err), 0);
+	clickhouse_server_do(
+		&w->server,
+		"INSERT INTO links (epoch, topic, partition, offset, code, "
+		"link_id, version) SELECT 1, 'of %s', 0, number + %llu, '%s', "
+		"7 + number * %d, 1 FROM numbers(%llu)",
+		topic, (unsigned long long)first, topic, 1,
+		(unsigned long long)(last - first + 1));
+	buf_printf(&sql,
+		   "SELECT %.*s FROM (SELECT * REPLACE ('%s' AS topic) FROM "
+		   "(SELECT * FROM links WHERE topic = 'of %s')) ORDER BY "
+		   "offset FORMAT RowBinary",
+		   (int)(strrchr(row_insert_links, ')') - from), from, topic,
+		   topic);
+	assert_non_null(buf_cstr(&sql));
+	if (clickhouse_query(w->server.ch, sql.data, NULL, &i->rows, &err) < 0)
+		fail_msg("%s", err.text);
+	buf_free(&sql);
+	clickhouse_server_do(&w->server,
+			     "ALTER TABLE links DELETE WHERE topic = 'of %s' "
+			     "SETTINGS mutations_sync = 2",
+			     topic);
+}
+
+static uint64_t links_of(struct world *w, const char *topic)
+{
+	return clickhouse_server_number(
+		&w->server, "SELECT count() FROM links WHERE topic = '%s'",
+		topic);
+}
+
+static void take_links(struct world *w, const char *topic)
+{
+	clickhouse_server_do(&w->server,
+			     "ALTER TABLE links DELETE WHERE topic = '%s' "
+			     "SETTINGS mutations_sync = 2",
+			     topic);
+	assert_int_equal(links_of(w, topic), 0);
+}
+
+/* A row of links that is not there may have given way: once an unused token
+ * was answered, that is believed. */
+static void links_are_sent_again_under_a_token_that_nobody_had(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_links(w, &i, "links", 0, 4);
+	run(w, &i, SINK_LINKS);
+	assert_int_equal(links_of(w, "links"), 5);
+	take_links(w, "links");
+	i.state.doubt = true;
+	run(w, &i, SINK_LINKS);
+	assert_int_equal(links_of(w, "links"), 5);
+	assert_int_equal(i.state.number, 1);
+	/* Another owner's first token of that number is not the same. */
+	take_links(w, "links");
+	i.state = (struct insertion_state){.doubt = true, .kept_ms = KEPT_MS};
+	run(w, &i, SINK_LINKS);
+	assert_int_equal(links_of(w, "links"), 5);
+	assert_int_equal(i.state.number, 1);
+	drop(&i);
+}
+
+static void what_is_answered_of_links_is_believed(void **state)
+{
+	struct world *w = *state;
+	struct insert i;
+
+	make_links(w, &i, "gone", 0, 0);
+	/* Each row that comes gives way at once. */
+	clickhouse_server_do(&w->server, "RENAME TABLE links TO kept");
+	clickhouse_server_do(&w->server,
+			     "CREATE TABLE links AS kept ENGINE = Null");
+	i.state.doubt = true;
+	run(w, &i, SINK_LINKS);
+	assert_int_equal(i.state.number, 1);
+	clickhouse_server_do(&w->server, "DROP TABLE links");
+	clickhouse_server_do(&w->server, "RENAME TABLE kept TO links");
+	drop(&i);
+}
+
+/* --- ending --------------------------------------------------------------- */
+
+/* Somebody else's insert, which is under way for minutes unless it is ended. */
+struct slow {
+	struct clickhouse *ch;
+	char id[SINK_ID_MAX];
+	pthread_t thread;
+	atomic_bool ended;
+	int status;
+};
+
+static void *insert_slowly(void *arg)
+{
+	struct slow *s = arg;
+	struct clickhouse_param params[] = {{"query_id", s->id},
+					    {"log_comment", s->id},
+					    {"max_block_size", "1"},
+					    {"min_insert_block_size_rows", "1"},
+					    {NULL, NULL}};
+	struct error err = {0};
+
+	s->status = clickhouse_query(
+		s->ch,
+		"INSERT INTO clicks (topic, offset) SELECT 'slow', number "
+		"FROM numbers(600) WHERE NOT ignore(sleepEachRow(0.05))",
+		params, NULL, &err);
+	atomic_store(&s->ended, true);
+	return NULL;
+}
+
+static void start_slow(struct world *w, struct slow *s, const char *table,
+		       const char *token)
+{
+	struct error err = {0};
+
+	memset(s, 0, sizeof(*s));
+	s->ch = clickhouse_new(&w->server.config, &err);
+	assert_non_null(s->ch);
+	sink_query_id(table, token, s->id);
+	assert_int_equal(pthread_create(&s->thread, NULL, insert_slowly, s), 0);
+	for (int i = 0; i < 1200; i++) {
+		if (clickhouse_server_number(
+			    &w->server,
+			    "SELECT count() FROM system.processes WHERE "
+			    "Settings['log_comment'] = '%s'",
+			    s->id))
+			return;
+		usleep(50000);
+	}
+	fail_msg("%s does not run", s->id);
+}
+
+static void end_slow(struct slow *s)
+{
+	pthread_join(s->thread, NULL);
+	clickhouse_free(s->ch);
+}
+
+static uint64_t running(struct world *w)
+{
+	return clickhouse_server_number(
+		&w->server, "SELECT count() FROM system.processes WHERE "
+			    "startsWith(Settings['log_comment'], "
+			    "'shortloop:')");
+}
+
+static void
+an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
+{
+	struct world *w = *state;
+	struct slow before;
+	struct insert i;
+
+	make_clicks(w, &i, "slow first", 0, 9);
+	start_slow(w, &before, "clicks", i.name);
+	i.state.doubt = true;
+	run(w, &i, SINK_CLICKS);
+	assert_int_equal(running(w), 0);
+	end_slow(&before);
+	assert_int_equal(before.status, -1);
+	assert_int_equal(rows_of(w, "slow first"), 10);
+	drop(&i);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_not_in_doubt_is_sent),
+		cmocka_unit_test(what_is_in_doubt_and_not_stored_is_sent),
+		cmocka_unit_test(what_is_stored_is_not_sent_again),
+		cmocka_unit_test(
+			one_that_is_stored_in_part_is_made_anew_by_its_owner),
+		cmocka_unit_test(only_its_own_rows_are_counted),
+		cmocka_unit_test(all_parts_of_an_insert_are_counted),
+		cmocka_unit_test(
+			nothing_is_sent_once_its_token_may_be_forgotten),
+		cmocka_unit_test(a_count_makes_a_token_known_to_be_unused),
+		cmocka_unit_test(
+			a_token_that_outlives_its_rows_is_not_used_again),
+		cmocka_unit_test(one_that_is_answered_and_never_stored_fails),
+		cmocka_unit_test(a_report_is_there_once),
+		cmocka_unit_test(a_report_of_other_offsets_is_another),
+		cmocka_unit_test(
+			links_are_sent_again_under_a_token_that_nobody_had),
+		cmocka_unit_test(what_is_answered_of_links_is_believed),
+		cmocka_unit_test(
+			an_insert_in_doubt_is_ended_before_its_rows_are_counted),
+	};
+
+	return cmocka_run_group_tests_name("insertion", tests, make_world,
+					   drop_world);
+}
