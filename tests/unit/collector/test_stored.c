@@ -1,0 +1,745 @@
+/* What ClickHouse is asked of a partition, on a real one: what is stored and
+ * reported of it, its lives, and offsets that are passed over. */
+#include "tests/unit/clickhouse_server.h"
+
+#include "collector/exactly_once/facts.h"
+#include "collector/exactly_once/gap.h"
+#include "collector/exactly_once/passes.h"
+#include "collector/exactly_once/stored.h"
+#include "common/clock.h"
+
+enum {
+	HOUR_MS = 3600000
+};
+
+static int make_world(void **state)
+{
+	struct clickhouse_server *s = malloc(sizeof(*s));
+
+	clickhouse_server_start(s);
+	*state = s;
+	return 0;
+}
+
+static int drop_world(void **state)
+{
+	clickhouse_server_stop(*state);
+	free(*state);
+	return 0;
+}
+
+static struct stored_key clicks_of(const char *topic)
+{
+	return (struct stored_key){"clicks", topic, 3, 2};
+}
+
+/* --- lives ---------------------------------------------------------------- */
+
+/* "partition, epoch, 'decision', next, gap" */
+static void decide(struct clickhouse_server *s, const char *topic,
+		   const char *values)
+{
+	clickhouse_server_do(s,
+			     "INSERT INTO ingest_epochs (topic, partition, "
+			     "epoch, decision, next, gap) VALUES ('%s', %s)",
+			     topic, values);
+}
+
+static void assert_epoch(struct clickhouse_server *s, const char *topic,
+			 uint32_t configured, struct stored_epoch expected)
+{
+	struct stored_key key = clicks_of(topic);
+	struct error err = {0};
+	struct stored_epoch got;
+
+	if (stored_epoch(s->ch, &key, configured, &got, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(got.number, expected.number);
+	assert_int_equal(got.resumes, expected.resumes);
+	assert_int_equal(got.begin, expected.begin);
+	assert_int_equal(got.gap, expected.gap);
+}
+
+static void a_partition_is_in_the_life_that_was_decided_last(void **state)
+{
+	struct clickhouse_server *s = *state;
+
+	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 1});
+	decide(s, "lives", "3, 5, 'renew', 0, 0");
+	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
+	assert_epoch(s, "lives", 5, (struct stored_epoch){.number = 5});
+	assert_epoch(s, "lives", 6, (struct stored_epoch){.number = 6});
+	/* Those of others, and what begins none. */
+	decide(s, "lives", "4, 9, 'renew', 0, 0");
+	decide(s, "lives", "4, 9, 'resume', 70, 7");
+	decide(s, "other lives", "3, 9, 'resume', 70, 7");
+	decide(s, "lives", "3, 9, 'same', 70, 7");
+	decide(s, "lives", "3, 9, 'pass', 70, 7");
+	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
+	/* All partitions. */
+	decide(s, "lives", "0, 7, 'new', 0, 0");
+	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 7});
+}
+
+static void one_that_resumes_says_where(void **state)
+{
+	struct clickhouse_server *s = *state;
+
+	decide(s, "resumes", "3, 2, 'resume', 50, 20");
+	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 50, 20});
+	/* Of two at once, that which reads more is right. */
+	decide(s, "resumes", "3, 2, 'resume', 40, 30");
+	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 40, 20});
+	decide(s, "resumes", "3, 2, 'renew', 0, 0");
+	assert_epoch(s, "resumes", 1, (struct stored_epoch){.number = 2});
+	/* Of the configured life nothing is looked up. */
+	decide(s, "configured", "3, 2, 'resume', 50, 20");
+	assert_epoch(s, "configured", 2, (struct stored_epoch){.number = 2});
+}
+
+static void a_partition_is_the_same_up_to_what_was_reported(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_key key = clicks_of("same");
+	struct error err = {0};
+	bool same = true;
+
+	decide(s, "same", "4, 2, 'same', 10, 0");
+	decide(s, "same", "3, 1, 'same', 10, 0");
+	decide(s, "same", "3, 2, 'renew', 10, 0");
+	decide(s, "other", "3, 2, 'same', 10, 0");
+	assert_int_equal(stored_same(s->ch, &key, 10, &same, &err), 0);
+	assert_false(same);
+	decide(s, "same", "3, 2, 'same', 10, 0");
+	assert_int_equal(stored_same(s->ch, &key, 11, &same, &err), 0);
+	assert_false(same);
+	assert_int_equal(stored_same(s->ch, &key, 9, &same, &err), 0);
+	assert_false(same);
+	assert_int_equal(stored_same(s->ch, &key, 10, &same, &err), 0);
+	assert_true(same);
+}
+
+/* --- reports -------------------------------------------------------------- */
+
+/* A row of ingest_progress, so many seconds before now, of an event that came
+ * so many seconds before now. */
+struct told {
+	uint64_t first, last, rows, dead, lost;
+	int inserted, appended;
+};
+
+static void tell_of(struct clickhouse_server *s, const char *topic,
+		    unsigned epoch, unsigned partition, unsigned partitions,
+		    struct told t)
+{
+	clickhouse_server_do(
+		s,
+		"INSERT INTO ingest_progress (epoch, topic, partition, "
+		"partitions, first, last, rows, dead_lettered, lost, "
+		"append_time, inserted_at) SELECT %u, '%s', %u, %u, "
+		"toUInt64('%llu'), toUInt64('%llu'), %llu, %llu, %llu, "
+		"now64(3, 'UTC') - INTERVAL %d SECOND, "
+		"now64(3, 'UTC') - INTERVAL %d SECOND",
+		epoch, topic, partition, partitions,
+		(unsigned long long)t.first, (unsigned long long)t.last,
+		(unsigned long long)t.rows, (unsigned long long)t.dead,
+		(unsigned long long)t.lost, t.appended, t.inserted);
+}
+
+static void tell(struct clickhouse_server *s, const char *topic, struct told t)
+{
+	tell_of(s, topic, 2, 3, 4, t);
+}
+
+static struct stored_report report_of(struct clickhouse_server *s,
+				      const char *topic)
+{
+	struct stored_key key = clicks_of(topic);
+	struct stored_report ret;
+	struct error err = {0};
+
+	if (stored_report(s->ch, &key, &ret, &err) < 0)
+		fail_msg("%s", err.text);
+	return ret;
+}
+
+/* So many seconds ago, give or take a minute. */
+static void assert_ago(int64_t real_ms, int64_t seconds)
+{
+	int64_t ago = (clock_real_ms() - real_ms) / 1000;
+
+	assert_in_range(ago + 1000000, seconds + 1000000 - 60,
+			seconds + 1000000 + 60);
+}
+
+static void the_greatest_offset_reported_counts(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_report r = report_of(s, "reports");
+
+	assert_false(r.any);
+	assert_false(r.batch);
+	assert_int_equal(r.next, 0);
+	tell(s, "reports", (struct told){10, 19, 10, 0, 0, 100, 200});
+	tell(s, "reports", (struct told){0, 9, 10, 0, 0, 50, 300});
+	/* Of others. */
+	tell_of(s, "reports", 1, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
+	tell_of(s, "reports", 2, 2, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
+	tell_of(s, "others", 2, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
+	r = report_of(s, "reports");
+	assert_true(r.any);
+	assert_int_equal(r.next, 20);
+	assert_true(r.batch);
+	assert_int_equal(r.batch_last, 19);
+	assert_ago(r.batch_ms, 200);
+	/* Brokers may differ by ten minutes. */
+	assert_ago(r.since_ms, 200 + 600);
+}
+
+static void dead_letters_and_gaps_are_reports_too(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_report r;
+
+	tell(s, "kinds", (struct told){0, 4, 5, 0, 0, 90, 90});
+	tell(s, "kinds", (struct told){5, 6, 0, 2, 0, 80, 80});
+	r = report_of(s, "kinds");
+	assert_int_equal(r.next, 7);
+	assert_int_equal(r.batch_last, 6);
+	/* A gap was not read. */
+	tell(s, "kinds", (struct told){7, 9, 1, 0, 2, 70, 70});
+	r = report_of(s, "kinds");
+	assert_int_equal(r.next, 10);
+	assert_int_equal(r.batch_last, 6);
+	assert_ago(r.batch_ms, 80);
+	tell(s, "kinds", (struct told){10, 11, 0, 0, 2, 60, 60});
+	r = report_of(s, "kinds");
+	assert_int_equal(r.next, 12);
+	assert_int_equal(r.batch_last, 6);
+}
+
+/* Reported empty to its end, last is first - 1; at 0 that is 2^64 - 1. */
+static void an_empty_report_ends_where_it_begins(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_report r;
+
+	tell(s, "empty", (struct told){0, UINT64_MAX, 0, 0, 0, 90, 95});
+	r = report_of(s, "empty");
+	assert_true(r.any);
+	assert_int_equal(r.next, 0);
+	assert_false(r.batch);
+	/* ClickHouse's clock said when; it may be an hour apart from Kafka's.
+	 */
+	assert_ago(r.since_ms, 95 + 3600);
+	/* A collector's own clock wrote both: of no use. */
+	tell(s, "older", (struct told){7, 6, 0, 0, 0, 90, 90});
+	r = report_of(s, "older");
+	assert_int_equal(r.next, 7);
+	assert_int_equal(r.since_ms, 0);
+}
+
+static void none_vouches_for_what_came_after_it(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_report r;
+
+	/* Kafka's clock is ahead of ClickHouse's. */
+	tell(s, "ahead", (struct told){0, 9, 10, 0, 0, 300, -5000});
+	r = report_of(s, "ahead");
+	assert_ago(r.since_ms, 300 + 600);
+	/* ClickHouse's went back since. */
+	tell(s, "back", (struct told){0, 9, 10, 0, 0, -5000, -5000});
+	r = report_of(s, "back");
+	assert_int_equal(r.next, 10);
+	assert_ago(r.since_ms, 600);
+}
+
+static void reports_of_the_last_day_suffice(void **state)
+{
+	enum {
+		DAY = 86400
+	};
+	struct clickhouse_server *s = *state;
+	struct stored_report r;
+
+	/* The newest day of the partition's own, however old it is. */
+	tell(s, "days", (struct told){0, 9, 10, 0, 0, 3 * DAY, 3 * DAY});
+	r = report_of(s, "days");
+	assert_int_equal(r.next, 10);
+	tell(s, "days", (struct told){10, 19, 10, 0, 0, 2 * DAY - 600, 0});
+	tell(s, "days", (struct told){20, 19, 0, 0, 0, 0, 60});
+	r = report_of(s, "days");
+	assert_true(r.any);
+	assert_int_equal(r.next, 20);
+	assert_false(r.batch);
+	/* What lies in the future does not hide the last day. */
+	tell(s, "future", (struct told){0, 9, 10, 0, 0, 100, 100});
+	tell(s, "future", (struct told){0, 4, 5, 0, 0, -3 * DAY, 100});
+	r = report_of(s, "future");
+	assert_int_equal(r.next, 10);
+}
+
+static void an_added_partition_is_told_by_reports_of_others(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_key key = clicks_of("added");
+	struct error err = {0};
+	bool added = true;
+
+	/* Four partitions, of which it is the last; and nobody knew. */
+	tell_of(s, "added", 2, 0, 4, (struct told){0, 9, 10, 0, 0, 0, 0});
+	tell_of(s, "added", 2, 0, 0, (struct told){0, 9, 10, 0, 0, 0, 0});
+	tell_of(s, "not added", 2, 0, 1, (struct told){0, 9, 10, 0, 0, 0, 0});
+	assert_int_equal(stored_added(s->ch, &key, &added, &err), 0);
+	assert_false(added);
+	tell_of(s, "added", 1, 0, 3, (struct told){0, 9, 10, 0, 0, 0, 0});
+	assert_int_equal(stored_added(s->ch, &key, &added, &err), 0);
+	assert_true(added);
+}
+
+static void a_report_is_known_by_its_offsets_and_its_time(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_key key = clicks_of("known");
+	int64_t hour_ago = clock_real_ms() - HOUR_MS;
+	struct error err = {0};
+	bool known = true;
+
+	tell(s, "known", (struct told){5, 9, 5, 0, 0, 0, 1800});
+	tell_of(s, "known", 1, 3, 4, (struct told){1, 2, 5, 0, 0, 0, 0});
+	tell_of(s, "known", 2, 2, 4, (struct told){1, 2, 5, 0, 0, 0, 0});
+	for (int i = 0; i < 4; i++) {
+		static const uint64_t others[][2] = {
+			{4, 9}, {5, 8}, {5, 10}, {1, 2}};
+
+		assert_int_equal(stored_is_reported(s->ch, &key, others[i][0],
+						    others[i][1], 0, &known,
+						    &err),
+				 0);
+		assert_false(known);
+	}
+	assert_int_equal(
+		stored_is_reported(s->ch, &key, 5, 9, hour_ago, &known, &err),
+		0);
+	assert_true(known);
+	assert_int_equal(stored_is_reported(s->ch, &key, 5, 9,
+					    hour_ago + HOUR_MS, &known, &err),
+			 0);
+	assert_false(known);
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+/* Rows of clicks from `first` up to `last`: their hour is the offset / 10, and
+ * they came a second after each other. */
+static void store(struct clickhouse_server *s, const char *topic,
+		  unsigned epoch, unsigned partition, uint64_t first,
+		  uint64_t last)
+{
+	clickhouse_server_do(
+		s,
+		"INSERT INTO clicks (epoch, topic, partition, offset, "
+		"append_time, ts) SELECT %u, '%s', %u, number, "
+		"fromUnixTimestamp64Milli(toInt64(1000 * number), 'UTC'), "
+		"fromUnixTimestamp64Milli(toInt64(intDiv(number, 10) * %d + "
+		"%d - 1), 'UTC') FROM numbers(%llu, %llu)",
+		epoch, topic, partition, HOUR_MS, HOUR_MS,
+		(unsigned long long)first,
+		(unsigned long long)(last - first + 1));
+}
+
+static void store_links(struct clickhouse_server *s, const char *topic,
+			unsigned epoch, unsigned partition, uint64_t first,
+			uint64_t last)
+{
+	clickhouse_server_do(s,
+			     "INSERT INTO links (epoch, topic, partition, "
+			     "offset, code, link_id) SELECT %u, '%s', %u, "
+			     "number, '%s', number FROM numbers(%llu, %llu)",
+			     epoch, topic, partition, topic,
+			     (unsigned long long)first,
+			     (unsigned long long)(last - first + 1));
+}
+
+static void assert_ranges(struct ranges *r, const char *expected)
+{
+	struct buf text = {0};
+
+	for (size_t i = 0; i < r->count; i++)
+		buf_printf(&text, "%llu-%llu ",
+			   (unsigned long long)r->items[i].first,
+			   (unsigned long long)r->items[i].last);
+	assert_string_equal(buf_cstr(&text) ? text.data : "", expected);
+	buf_free(&text);
+	ranges_release(r);
+}
+
+static void rows_stored_are_ranges(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_key key = clicks_of("rows"),
+			  links = {"links", "rows", 3, 2};
+	struct ranges r = {0};
+	struct error err = {0};
+
+	store(s, "rows", 2, 3, 10, 19);
+	store(s, "rows", 2, 3, 21, 21);
+	store(s, "rows", 2, 3, 15, 20);
+	store(s, "rows", 2, 3, 23, 30);
+	store(s, "rows", 1, 3, 0, 99);
+	store(s, "rows", 2, 4, 0, 99);
+	store(s, "other rows", 2, 3, 0, 99);
+	assert_int_equal(stored_ranges(s->ch, &key, 0, UINT64_MAX, 0, &r, &err),
+			 0);
+	assert_ranges(&r, "10-21 23-30 ");
+	assert_int_equal(stored_ranges(s->ch, &key, 12, 24, 0, &r, &err), 0);
+	assert_ranges(&r, "12-21 23-24 ");
+	/* None that Kafka stored before. */
+	assert_int_equal(
+		stored_ranges(s->ch, &key, 0, UINT64_MAX, 20000, &r, &err), 0);
+	assert_ranges(&r, "20-21 23-30 ");
+	assert_int_equal(
+		stored_ranges(s->ch, &key, 0, UINT64_MAX, -5, &r, &err), 0);
+	assert_ranges(&r, "10-21 23-30 ");
+	/* Links do not say when they came. */
+	store_links(s, "rows", 2, 3, 5, 7);
+	store_links(s, "rows", 2, 4, 0, 99);
+	assert_int_equal(
+		stored_ranges(s->ch, &links, 6, UINT64_MAX, 20000, &r, &err),
+		0);
+	assert_ranges(&r, "6-7 ");
+}
+
+static void events_are_told_one_by_one(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_key key = clicks_of("events");
+	struct stored_batches events = {0};
+	struct error err = {0};
+
+	store(s, "events", 2, 3, 1, 3000);
+	store(s, "events", 2, 4, 1, 3000);
+	assert_int_equal(stored_events(s->ch, &key, 10, 2500, &events, &err),
+			 0);
+	assert_int_equal(events.count, 2490);
+	assert_int_equal(events.items[0].last, 10);
+	assert_int_equal(events.items[0].at_ms, 10000);
+	assert_int_equal(events.items[2489].last, 2499);
+	assert_int_equal(events.items[2489].at_ms, 2499000);
+	stored_batches_release(&events);
+	assert_int_equal(events.count, 0);
+}
+
+static void the_last_events_of_batches_are_told(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct stored_key key = clicks_of("batches");
+	struct stored_batches b = {0};
+	struct error err = {0};
+
+	tell(s, "batches", (struct told){20, 29, 10, 0, 0, 0, 300});
+	tell(s, "batches", (struct told){10, 19, 10, 0, 0, 0, 400});
+	/* Told of twice: by the later time. */
+	tell(s, "batches", (struct told){15, 19, 5, 0, 0, 0, 350});
+	tell(s, "batches", (struct told){30, 39, 0, 10, 0, 0, 200});
+	tell(s, "batches", (struct told){40, 45, 0, 0, 6, 0, 150});
+	tell(s, "batches", (struct told){46, 48, 1, 0, 2, 0, 150});
+	tell(s, "batches", (struct told){49, 48, 0, 0, 0, 0, 150});
+	tell(s, "batches", (struct told){49, 59, 11, 0, 0, 0, 100});
+	tell_of(s, "batches", 2, 2, 4, (struct told){0, 22, 9, 0, 0, 0, 0});
+	assert_int_equal(stored_batches(s->ch, &key, 19, 59, &b, &err), 0);
+	assert_int_equal(b.count, 3);
+	assert_int_equal(b.items[0].last, 19);
+	assert_ago(b.items[0].at_ms, 350);
+	assert_int_equal(b.items[1].last, 29);
+	assert_int_equal(b.items[2].last, 39);
+	stored_batches_release(&b);
+	assert_int_equal(stored_batches(s->ch, &key, 20, 60, &b, &err), 0);
+	assert_int_equal(b.count, 3);
+	assert_int_equal(b.items[0].last, 29);
+	assert_int_equal(b.items[2].last, 59);
+	stored_batches_release(&b);
+}
+
+/* --- gaps ----------------------------------------------------------------- */
+
+static void of_a_gap_what_is_stored_is_not_lost(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct gap_place place = {clicks_of("gap"), SINK_CLICKS, 0};
+	struct batch gap = {.first = 10, .last = 29, .append_ms = 5};
+	struct error err = {0};
+
+	store(s, "gap", 2, 3, 8, 12);
+	store(s, "gap", 2, 3, 28, 31);
+	store(s, "gap", 2, 4, 0, 99);
+	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
+	assert_int_equal(gap.row_count, 5);
+	assert_int_equal(gap.lost, 15);
+	assert_int_equal(gap.hour_count, 2);
+	assert_int_equal(gap.hours[0].start, 3600);
+	assert_int_equal(gap.hours[0].rows, 3);
+	assert_int_equal(gap.hours[1].start, 2 * 3600);
+	assert_int_equal(gap.hours[1].rows, 2);
+	/* When the last of them came. */
+	assert_int_equal(gap.append_ms, 29000);
+	batch_release(&gap);
+	/* Known to be none from before. */
+	place.since_ms = 20000;
+	gap = (struct batch){.first = 10, .last = 29, .append_ms = 99000};
+	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
+	assert_int_equal(gap.row_count, 2);
+	assert_int_equal(gap.lost, 18);
+	assert_int_equal(gap.append_ms, 99000);
+	batch_release(&gap);
+}
+
+static void a_gap_may_be_all_stored(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct gap_place place = {clicks_of("full"), SINK_CLICKS, 0};
+	struct batch gap = {.first = 0, .last = 4};
+	struct error err = {0};
+
+	store(s, "full", 2, 3, 0, 4);
+	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
+	assert_int_equal(gap.row_count, 5);
+	assert_int_equal(gap.lost, 0);
+	batch_release(&gap);
+	/* And twice, which somebody else says. */
+	store(s, "full", 2, 3, 0, 4);
+	gap = (struct batch){.first = 0, .last = 4};
+	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
+	assert_int_equal(gap.row_count, 10);
+	assert_int_equal(gap.lost, 0);
+	batch_release(&gap);
+}
+
+static void a_gap_of_links_has_no_hours(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct gap_place place = {{"links", "gap", 3, 2}, SINK_LINKS, 20000};
+	struct batch gap = {.first = 10, .last = 19};
+	struct error err = {0};
+
+	store_links(s, "gap", 2, 3, 5, 12);
+	store_links(s, "gap", 2, 3, 19, 20);
+	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
+	assert_int_equal(gap.row_count, 4);
+	assert_int_equal(gap.lost, 6);
+	assert_int_equal(gap.hour_count, 0);
+	batch_release(&gap);
+}
+
+/* --- offsets that are passed over ----------------------------------------- */
+
+static void what_is_to_be_passed_over_is_found_by_offset(void **state)
+{
+	struct clickhouse_server *s = *state;
+	const struct pass noted[] = {{"to pass", 3, 2, 30, 39},
+				     {"to pass", 3, 2, 10, 14},
+				     {"to pass", 3, 1, 0, 99},
+				     {"to pass", 4, 2, 0, 98},
+				     {"it's \\ \t", 3, 2, 7, 7}};
+	struct passes p;
+	struct error err = {0};
+	const struct pass *next;
+
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(
+			passes_note(s->ch, &noted[i], "it's \\N broken", &err),
+			0);
+	decide(s, "to pass", "3, 2, 'resume', 60, 50");
+	assert_int_equal(passes_load(s->ch, &p, &err), 0);
+	next = passes_next(&p, "to pass", 3, 2, 0);
+	assert_non_null(next);
+	assert_int_equal(next->first, 10);
+	assert_int_equal(next->last, 14);
+	assert_int_equal(passes_next(&p, "to pass", 3, 2, 14)->first, 10);
+	assert_int_equal(passes_next(&p, "to pass", 3, 2, 15)->first, 30);
+	assert_int_equal(passes_next(&p, "to pass", 3, 2, 39)->first, 30);
+	assert_null(passes_next(&p, "to pass", 3, 2, 40));
+	assert_null(passes_next(&p, "to pass", 5, 2, 0));
+	assert_null(passes_next(&p, "none", 3, 2, 0));
+	assert_int_equal(passes_next(&p, "to pass", 3, 1, 0)->last, 99);
+	assert_int_equal(passes_next(&p, "it's \\ \t", 3, 2, 7)->last, 7);
+	passes_release(&p);
+	assert_int_equal(
+		clickhouse_server_number(
+			s, "SELECT count() FROM ingest_epochs WHERE decision = "
+			   "'pass' AND reason = 'it\\'s \\\\N broken' AND "
+			   "decided_at > now() - INTERVAL 5 MINUTE"),
+		5);
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+static void facts_are_what_clickhouse_says(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct plan_facts f = {.start = PLAN_EARLIEST};
+	struct stored_key key = {"clicks", "facts", 3, 0};
+	struct ranges stored = {0};
+	struct stored_report report;
+	struct error err = {0};
+
+	decide(s, "facts", "3, 2, 'resume', 10, 5");
+	tell(s, "facts", (struct told){10, 19, 10, 0, 0, 0, 1000000000});
+	store(s, "facts", 2, 3, 10, 29);
+	decide(s, "facts", "3, 2, 'same', 20, 0");
+	tell_of(s, "facts", 1, 0, 2, (struct told){0, 9, 10, 0, 0, 0, 0});
+	assert_int_equal(
+		facts_of_clickhouse(&f, s->ch, &key, 1, &stored, &report, &err),
+		0);
+	assert_int_equal(key.epoch, 2);
+	assert_int_equal(f.epoch, 2);
+	assert_true(f.raised);
+	assert_true(f.resumes);
+	assert_int_equal(f.begin, 10);
+	assert_int_equal(f.gap, 5);
+	assert_true(f.reported);
+	assert_int_equal(f.next, 20);
+	assert_true(f.batches);
+	assert_true(f.same);
+	assert_int_equal(f.same_next, 20);
+	assert_int_equal(report.batch_last, 19);
+	/* Only who starts at the end asks. */
+	assert_false(f.added);
+	ranges_release(&stored);
+}
+
+/* From plan_base on: what is reported is known. */
+static void facts_have_what_is_stored_behind_the_reports(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct plan_facts f = {.start = PLAN_LATEST};
+	struct stored_key key = {"clicks", "behind", 3, 0};
+	struct ranges stored = {0};
+	struct stored_report report;
+	struct error err = {0};
+
+	store(s, "behind", 2, 3, 10, 29);
+	/* Reported to offset 20, at a time of which nobody knows. */
+	tell(s, "behind", (struct told){20, 19, 0, 0, 0, 5, 5});
+	assert_int_equal(
+		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
+		0);
+	assert_false(f.raised);
+	assert_false(f.resumes);
+	assert_false(f.batches);
+	assert_int_equal(f.next, 20);
+	assert_int_equal(f.stored_end, 30);
+	assert_ranges(&stored, "20-29 ");
+}
+
+static void one_that_starts_at_the_end_asks_whether_it_was_added(void **state)
+{
+	struct clickhouse_server *s = *state;
+	struct plan_facts f = {.start = PLAN_LATEST};
+	struct stored_key key = {"clicks", "at the end", 3, 0};
+	struct ranges stored = {0};
+	struct stored_report report;
+	struct error err = {0};
+
+	tell_of(s, "at the end", 2, 0, 3, (struct told){0, 9, 9, 0, 0, 0, 0});
+	assert_int_equal(
+		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
+		0);
+	assert_true(f.added);
+	/* Who has a commit does not ask, nor who starts elsewhere. */
+	f = (struct plan_facts){.start = PLAN_LATEST, .committed = true};
+	assert_int_equal(
+		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
+		0);
+	assert_false(f.added);
+	f = (struct plan_facts){.start = PLAN_EARLIEST};
+	assert_int_equal(
+		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
+		0);
+	assert_false(f.added);
+	ranges_release(&stored);
+}
+
+static void facts_of_kafka_are_its_commit_and_its_log(void **state)
+{
+	struct kafka_committed committed = {.offset = 7};
+	struct plan_facts f = {0};
+
+	(void)state;
+	strcpy(committed.metadata, "shortloop 1 4 7-9");
+	committed.metadata_len = strlen(committed.metadata);
+	facts_of_kafka(&f, &committed, 3, 12);
+	assert_true(f.committed);
+	assert_int_equal(f.commit, 7);
+	assert_int_equal(f.kind, INTENT_OURS);
+	assert_int_equal(f.intent.epoch, 4);
+	assert_int_equal(f.intent.last, 9);
+	assert_int_equal(f.log_start, 3);
+	assert_int_equal(f.log_end, 12);
+	committed = (struct kafka_committed){.offset = 0};
+	facts_of_kafka(&f, &committed, 0, 0);
+	assert_true(f.committed);
+	committed.offset = -1;
+	facts_of_kafka(&f, &committed, 0, 0);
+	assert_false(f.committed);
+	assert_int_equal(f.commit, 0);
+}
+
+/* The last batch lies in the log, and something before it came later. */
+static void what_looks_odd_is_looked_at(void **state)
+{
+	const struct plan_facts f = {.log_start = 10, .log_end = 100};
+	struct stored_report r = {.batch = true, .batch_last = 50};
+
+	(void)state;
+	assert_true(facts_look_odd(&f, &r, 50));
+	assert_true(facts_look_odd(&f, &r, 0));
+	assert_false(facts_look_odd(&f, &r, 51));
+	assert_false(facts_look_odd(&f, &r, -1));
+	r.batch_last = 10;
+	assert_true(facts_look_odd(&f, &r, 10));
+	r.batch_last = 9;
+	assert_false(facts_look_odd(&f, &r, 9));
+	r.batch_last = 99;
+	assert_true(facts_look_odd(&f, &r, 99));
+	r.batch_last = 100;
+	assert_false(facts_look_odd(&f, &r, 99));
+	r = (struct stored_report){.batch_last = 50};
+	assert_false(facts_look_odd(&f, &r, 50));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_partition_is_in_the_life_that_was_decided_last),
+		cmocka_unit_test(one_that_resumes_says_where),
+		cmocka_unit_test(
+			a_partition_is_the_same_up_to_what_was_reported),
+		cmocka_unit_test(the_greatest_offset_reported_counts),
+		cmocka_unit_test(dead_letters_and_gaps_are_reports_too),
+		cmocka_unit_test(an_empty_report_ends_where_it_begins),
+		cmocka_unit_test(none_vouches_for_what_came_after_it),
+		cmocka_unit_test(reports_of_the_last_day_suffice),
+		cmocka_unit_test(
+			an_added_partition_is_told_by_reports_of_others),
+		cmocka_unit_test(a_report_is_known_by_its_offsets_and_its_time),
+		cmocka_unit_test(rows_stored_are_ranges),
+		cmocka_unit_test(events_are_told_one_by_one),
+		cmocka_unit_test(the_last_events_of_batches_are_told),
+		cmocka_unit_test(of_a_gap_what_is_stored_is_not_lost),
+		cmocka_unit_test(a_gap_may_be_all_stored),
+		cmocka_unit_test(a_gap_of_links_has_no_hours),
+		cmocka_unit_test(what_is_to_be_passed_over_is_found_by_offset),
+		cmocka_unit_test(facts_are_what_clickhouse_says),
+		cmocka_unit_test(facts_have_what_is_stored_behind_the_reports),
+		cmocka_unit_test(
+			one_that_starts_at_the_end_asks_whether_it_was_added),
+		cmocka_unit_test(facts_of_kafka_are_its_commit_and_its_log),
+		cmocka_unit_test(what_looks_odd_is_looked_at),
+	};
+
+	return cmocka_run_group_tests_name("stored", tests, make_world,
+					   drop_world);
+}
