@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/exactly_once/batch.h"
 #include "common/clock.h"
 
 enum {
@@ -25,6 +26,23 @@ int insertion_end(struct sink *sink, enum sink_table table, const char *name,
 	if (clickhouse_end_queries(sink_server(sink), id, err) < 0)
 		return error_wrap(err, "ending an insert");
 	return 0;
+}
+
+int insertion_end_former(struct sink *sink, enum sink_table table,
+			 const char *topic, int32_t partition,
+			 const struct plan_facts *facts, struct error *err)
+{
+	const struct intent *intent = &facts->intent;
+	char name[BATCH_NAME_MAX];
+
+	if (!facts->committed || facts->kind != INTENT_OURS ||
+	    !intent->has_batch)
+		return 0;
+	insert_name(intent->epoch, topic, partition, "", intent->first,
+		    intent->last, name);
+	return insertion_end(sink, table, name, err) < 0
+		       ? -1
+		       : insertion_end(sink, SINK_PROGRESS, name, err);
 }
 
 /* --- counting ------------------------------------------------------------- */

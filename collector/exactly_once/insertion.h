@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "collector/collector_metrics.h"
+#include "collector/exactly_once/plan.h"
 #include "collector/exactly_once/ranges.h"
 #include "collector/exactly_once/sink.h"
 #include "collector/exactly_once/stored.h"
@@ -78,5 +79,15 @@ int insertion_run(struct sink *sink, const struct insertion *in,
 /* Ends inserts of that name and waits until they have ended. */
 int insertion_end(struct sink *sink, enum sink_table table, const char *name,
 		  struct error *err);
+
+/*
+ * The same with both inserts of the batch whose intent stands beside the
+ * committed offset, whoever sent it: when this returns, the owner before cannot
+ * store more of it under that name.  Nothing to do where Kafka told of no batch
+ * of ours.
+ */
+int insertion_end_former(struct sink *sink, enum sink_table table,
+			 const char *topic, int32_t partition,
+			 const struct plan_facts *facts, struct error *err);
 
 #endif

@@ -9,22 +9,9 @@ enum {
 
 /* --- commits -------------------------------------------------------------- */
 
-static struct intent intent_of(const struct partition *p)
-{
-	const struct batch_insert *job = p->insert.job;
-	struct intent intent = {.epoch = p->epoch};
-
-	if (job)
-		intent = (struct intent){p->epoch, true, job->batch.name_first,
-					 job->batch.last};
-	else if (p->repeat.has_batch)
-		intent = p->repeat;
-	return intent;
-}
-
 void inserts_commit(struct inserts *in, struct partition *p)
 {
-	struct intent intent = intent_of(p);
+	struct intent intent = partition_intent(p);
 	char text[INTENT_TEXT_MAX];
 	struct error err = {0};
 

@@ -48,6 +48,17 @@ bool partition_is_assigned(const struct partition *p)
 	return p->state != PARTITION_UNASSIGNED;
 }
 
+struct intent partition_intent(const struct partition *p)
+{
+	const struct batch_insert *job = p->insert.job;
+
+	if (job)
+		return (struct intent){p->epoch, true, job->batch.name_first,
+				       job->batch.last};
+	return p->repeat.has_batch ? p->repeat
+				   : (struct intent){.epoch = p->epoch};
+}
+
 void partition_clear(struct partition *p)
 {
 	if (p->insert.step != INSERT_RUNNING)

@@ -133,6 +133,10 @@ void partition_free(struct partition *p);
 
 bool partition_is_assigned(const struct partition *p);
 
+/* What stands beside the offset that is committed now: the batch that is
+ * inserted, or the one that is to be made again, or none. */
+struct intent partition_intent(const struct partition *p);
+
 /* Drops what is held.  An insert under way goes on: its `done` frees it. */
 void partition_clear(struct partition *p);
 

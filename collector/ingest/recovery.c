@@ -161,23 +161,6 @@ static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 	return status;
 }
 
-/* What the owner before may have under way has ended when this returns; it
- * cannot send more under the name that is committed. */
-static int end_last(struct recovery *r, struct sink *sink, struct error *err)
-{
-	const struct intent *intent = &r->facts.intent;
-	char name[BATCH_NAME_MAX];
-
-	if (!r->facts.committed || r->facts.kind != INTENT_OURS ||
-	    !intent->has_batch)
-		return 0;
-	insert_name(intent->epoch, r->topic, r->number, "", intent->first,
-		    intent->last, name);
-	return insertion_end(sink, r->table, name, err) < 0
-		       ? -1
-		       : insertion_end(sink, SINK_PROGRESS, name, err);
-}
-
 /* Fills the answer.  A gap is in ingest_progress when it returns. */
 static void recovery_run(struct insert_job *job, struct sink *sink)
 {
@@ -191,7 +174,8 @@ static void recovery_run(struct insert_job *job, struct sink *sink)
 	if (r->status == 0)
 		r->status = sink_check(sink, err);
 	if (r->status == 0)
-		r->status = end_last(r, sink, err);
+		r->status = insertion_end_former(sink, r->table, r->topic,
+						 r->number, &r->facts, err);
 	if (r->status == 0)
 		r->status = ask_clickhouse(r, sink_server(sink), &report, err);
 	if (r->status == 0)

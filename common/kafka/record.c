@@ -30,7 +30,8 @@ const char *kafka_record_header(const struct kafka_record *record,
 	const void *value;
 	size_t size;
 
-	if (rd_kafka_message_headers(record->message, &headers) ||
+	if (!record->message ||
+	    rd_kafka_message_headers(record->message, &headers) ||
 	    rd_kafka_header_get_last(headers, name, &value, &size))
 		return NULL;
 	return value;

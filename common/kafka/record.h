@@ -19,7 +19,8 @@ struct kafka_record {
 	size_t key_len;
 	const void *payload;
 	size_t len;
-	rd_kafka_message_t *message; /* librdkafka's own */
+	/* librdkafka's own; NULL: none, then it has no headers */
+	rd_kafka_message_t *message;
 };
 
 /* The record takes the message over. */

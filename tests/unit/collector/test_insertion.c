@@ -627,6 +627,51 @@ an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
 	drop(&i);
 }
 
+/* The owner before was replaced in the middle of both inserts. */
+static void inserts_of_the_owner_before_are_ended(void **state)
+{
+	struct world *w = *state;
+	struct plan_facts f = {.committed = true,
+			       .kind = INTENT_OURS,
+			       .epoch = 3,
+			       .intent = {2, true, 5, 9}};
+	struct slow rows, report, other;
+	struct error err = {0};
+
+	start_slow(w, &rows, "clicks", "2:former:4:5-9");
+	start_slow(w, &report, "ingest_progress", "2:former:4:5-9");
+	start_slow(w, &other, "clicks", "2:former:4:5-99");
+	/* None that Kafka tells of, or that another program wrote. */
+	f.intent.has_batch = false;
+	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
+					      &f, &err),
+			 0);
+	f.intent.has_batch = true;
+	f.kind = INTENT_FOREIGN;
+	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
+					      &f, &err),
+			 0);
+	f.kind = INTENT_OURS;
+	f.committed = false;
+	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
+					      &f, &err),
+			 0);
+	assert_int_equal(running(w), 3);
+	f.committed = true;
+	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
+					      &f, &err),
+			 0);
+	assert_int_equal(running(w), 1);
+	end_slow(&rows);
+	end_slow(&report);
+	assert_int_equal(rows.status, -1);
+	assert_int_equal(report.status, -1);
+	assert_int_equal(
+		insertion_end(w->sink, SINK_CLICKS, "2:former:4:5-99", &err),
+		0);
+	end_slow(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -650,6 +695,7 @@ int main(void)
 		cmocka_unit_test(what_is_answered_of_links_is_believed),
 		cmocka_unit_test(
 			an_insert_in_doubt_is_ended_before_its_rows_are_counted),
+		cmocka_unit_test(inserts_of_the_owner_before_are_ended),
 	};
 
 	return cmocka_run_group_tests_name("insertion", tests, make_world,

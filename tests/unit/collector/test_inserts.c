@@ -161,6 +161,37 @@ static void a_claim_that_is_committed_is_read_from(void **state)
 	assert_true(w->inserts.progressed);
 }
 
+static void assert_intent(const struct partition *p, struct intent expected)
+{
+	struct intent got = partition_intent(p);
+
+	assert_int_equal(got.epoch, expected.epoch);
+	assert_int_equal(got.has_batch, expected.has_batch);
+	assert_int_equal(got.first, expected.first);
+	assert_int_equal(got.last, expected.last);
+}
+
+static void an_intent_names_what_is_inserted_next(void **state)
+{
+	struct ingest_world *w = *state;
+	struct partition *p = w->p;
+
+	ingest_fill(p, 5, 9);
+	assert_intent(p, (struct intent){.epoch = 2});
+	/* The one that the owner before named, until it is made. */
+	p->repeat = (struct intent){2, true, 3, 9};
+	assert_intent(p, (struct intent){2, true, 3, 9});
+	p->position = 5;
+	w->inserts.breaker.open = true;
+	begin(w, p);
+	assert_intent(p, (struct intent){2, true, 3, 9});
+	batch_insert_free(p->insert.job);
+	p->insert.job = NULL;
+	ingest_fill(p, 10, 12);
+	begin(w, p);
+	assert_intent(p, (struct intent){2, true, 10, 12});
+}
+
 /* --- what is known of it -------------------------------------------------- */
 
 static void a_batch_of_its_own_is_in_no_doubt(void **state)
@@ -307,6 +338,7 @@ static void one_that_failed_is_tried_again_as_it_is(void **state)
 
 	send_one(w, BATCH_INSERT_CLICKHOUSE_FAILED);
 	assert_true(w->inserts.breaker.open);
+	assert_false(w->connections.kafka_rejects);
 	assert_int_equal(p->insert.step, INSERT_READY);
 	assert_int_equal(p->position, 0);
 	assert_int_equal(p->assignment, 1);
@@ -363,21 +395,20 @@ static void one_whose_partition_was_given_back_moves_nothing(void **state)
 static void one_at_a_time_is_tried_by_turns(void **state)
 {
 	struct ingest_world *w = *state;
-	struct partition *other = ingest_add(w, "clicks", 1);
+	struct partition *all[] = {w->p, ingest_add(w, "clicks", 1),
+				   ingest_add(w, "clicks", 2)};
 	int64_t at;
 
 	outcome = BATCH_INSERT_CLICKHOUSE_FAILED;
 	w->inserts.breaker.open = true;
-	w->p->insert.step = other->insert.step = INSERT_NONE;
-	ingest_fill(w->p, 0, 4);
-	ingest_fill(other, 0, 4);
-	begin(w, w->p);
-	begin(w, other);
-	inserts_on_committed(&w->inserts, w->p, NULL);
-	inserts_on_committed(&w->inserts, other, NULL);
+	for (int i = 0; i < 3; i++) {
+		ingest_fill(all[i], 0, 4);
+		begin(w, all[i]);
+		inserts_on_committed(&w->inserts, all[i], NULL);
+	}
 	assert_int_equal(sent(w), 0);
-	for (int turn = 0; turn < 4; turn++) {
-		struct partition *tried = turn % 2 ? w->p : other;
+	for (int turn = 1; turn < 7; turn++) {
+		struct partition *tried = all[turn % 3];
 
 		at = w->inserts.breaker.retry_at;
 		inserts_update(&w->inserts, &w->all, at);
@@ -443,6 +474,7 @@ int main(void)
 		INGEST_TEST(nor_is_an_answer_to_the_owner_before),
 		INGEST_TEST(a_partition_that_goes_begins_nothing),
 		INGEST_TEST(a_claim_that_is_committed_is_read_from),
+		INGEST_TEST(an_intent_names_what_is_inserted_next),
 		INGEST_TEST(a_batch_of_its_own_is_in_no_doubt),
 		INGEST_TEST(where_no_token_is_kept_there_is_no_haste),
 		INGEST_TEST(one_that_is_made_again_is_in_doubt),
