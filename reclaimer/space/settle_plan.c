@@ -17,14 +17,13 @@ static int64_t shortest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Would live blocks that end so far apart stay one member? */
+/* Would live blocks that end so far apart stay one member?  Never one that is
+ * due now, or one beside another that never ends: those are no eighth apart. */
 static bool close_enough(const struct settle_merge *merge, int64_t earliest,
 			 int64_t latest)
 {
 	if (earliest == latest)
 		return true;
-	if (latest == DURATION_NEVER || earliest <= merge->now)
-		return false;
 	return latest - earliest <=
 	       shortest(merge->apart, (earliest - merge->now) / 8);
 }
