@@ -17,6 +17,7 @@ static int make_world(void **state)
 	struct clickhouse_server *s = malloc(sizeof(*s));
 
 	clickhouse_server_start(s);
+	clickhouse_server_migrate(s);
 	*state = s;
 	return 0;
 }
