@@ -1,5 +1,6 @@
 #include "tests/unit/aggregator/settled.h"
 
+#include "aggregator/settle/hour_turns.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/settle_sql.h"
 
@@ -284,6 +285,44 @@ static void what_was_computed_before_one_that_fails_is_published(void **state)
 	assert_int_equal(n.published, 0);
 	refuse_hour(t, 0);
 	assert_published(t, "[0]");
+}
+
+/* The watermark waits for it. */
+static void one_that_fails_keeps_no_other_from_its_turn(void **state)
+{
+	struct settled *t = *state;
+	struct stale hours[] = {stale_hour(START, 4),
+				stale_hour(START + HOUR, 5),
+				stale_hour(START + 2 * HOUR, 6)};
+	struct stale_list all = {hours, 3}, one = {&hours[1], 1};
+	struct hour_turns turns;
+	struct hours_settled n;
+	struct error first = {0}, err = {0};
+
+	for (int i = 0; i < 3; i++)
+		settled_insert_some(t, START + i * HOUR, 4);
+	t->settings.settle_every = CLOCK_HOUR;
+	t->last.complete_until = 0;
+	hour_turns_init(&turns);
+	refuse_hour(t, START + HOUR);
+	assert_int_equal(hour_turns_take(&turns, &t->s, &all, NULL, &t->last,
+					 &n, &first, &err),
+			 0);
+	assert_int_equal(n.hours, 2);
+	assert_int_equal(n.left, 1);
+	assert_false(n.more);
+	assert_int_equal(n.left_from, START + HOUR);
+	assert_int_not_equal(first.code, 0);
+	assert_published(t, "[0,7200]");
+	refuse_hour(t, 0);
+	first = (struct error){0};
+	assert_int_equal(hour_turns_take(&turns, &t->s, &one, NULL, &t->last,
+					 &n, &first, &err),
+			 0);
+	assert_int_equal(n.hours, 1);
+	assert_int_equal(n.left, 0);
+	assert_true(n.left_from == INT64_MAX);
+	assert_int_equal(first.code, 0);
 }
 
 /* --- what happens between statements ----------------------------------------
@@ -725,6 +764,7 @@ int main(void)
 		SETTLED_TEST(nothing_is_computed_after_it_was_told_to_stop),
 		SETTLED_TEST(
 			what_was_computed_before_one_that_fails_is_published),
+		SETTLED_TEST(one_that_fails_keeps_no_other_from_its_turn),
 		SETTLED_TEST(
 			what_changes_before_it_is_compared_is_not_published),
 		SETTLED_TEST(rows_that_come_while_it_is_computed_are_no_fault),
