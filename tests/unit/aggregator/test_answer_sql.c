@@ -555,6 +555,12 @@ static void owners_have_copied_days_and_rows(void **state)
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 			    "1\t0\t312\t312\t7\t0\n1\t1\t36\t26\t11\t3\n"
 			    "2\t0\t5\t5\t0\t2\n");
+	/* Clicks of the first moment of now are of now. */
+	lists.start = FROM;
+	owner_sql_links(&sql, &q, &copied);
+	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
+			    "1\t0\t100\t100\t0\t0\n"
+			    "1\t1\t248\t238\t18\t3\n2\t1\t5\t5\t0\t2\n");
 	owner_sql_links_left_out(&sql);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), "10\n");
 }
