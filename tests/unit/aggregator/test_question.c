@@ -154,6 +154,8 @@ static void a_range_has_a_slot_at_least(void **state)
 		       "from: expected a time before `to`");
 	assert_refused("from=2026-11-20T10:14:00Z",
 		       "from: expected a multiple");
+	assert_refused("from=2026-11-20T10:01:30Z",
+		       "from: expected a multiple");
 }
 
 static void times_lie_between_1970_and_2106(void **state)
