@@ -596,6 +596,60 @@ static void each_failure_has_its_status(void **state)
 	assert_int_equal(metric_value(w->counts.created), 0);
 }
 
+/* --- Redis goes between two steps ----------------------------------------- */
+
+static struct creation *held;
+
+static void hold_take(struct creation *c)
+{
+	held = c;
+	loop_stop(((struct made *)c->arg)->w->loop);
+}
+
+/* Its code is chosen as the connection has just gone. */
+static struct made lose_connection(struct creation_world *w,
+				   const struct strategy *inner,
+				   struct asked asked)
+{
+	struct strategy holding = *inner;
+	struct link_request request;
+	struct made m;
+
+	holding.take = hold_take;
+	asked.strategy = &holding;
+	held = NULL;
+	begin(w, &m, &request, &asked);
+	while (!held)
+		world_run(w);
+	freeReplyObject(redis_server_ask(&w->f->server,
+					 "CLIENT KILL TYPE normal SKIPME yes"));
+	while (redis_async_is_up(w->redis))
+		world_turn(w);
+	inner->take(held);
+	finish_creation(w, &m);
+	while (!redis_async_is_up(w->redis))
+		world_turn(w);
+	return m;
+}
+
+static void what_cannot_be_sent_is_answered_at_once(void **state)
+{
+	struct creation_world *w = *state;
+	const struct asked alias = {.space = w->f->alias, .alias = "by-name"};
+	struct asked keyed = alias;
+
+	keyed.key = "k";
+	assert_int_equal(lose_connection(w, &strategy_alias, alias).status,
+			 503);
+	assert_int_equal(lose_connection(w, &strategy_alias, keyed).status,
+			 503);
+	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
+	assert_int_equal(lose_connection(w, &strategy_alias, alias).status,
+			 503);
+	assert_int_equal(links_stored(w), 0);
+	assert_int_equal(metric_value(w->counts.unavailable), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -625,6 +679,7 @@ int main(void)
 		IN_WORLD(an_alias_of_forbidden_symbols_is_a_mistake),
 		IN_WORLD(snowflakes_are_apart),
 		IN_WORLD(nothing_is_made_without_the_lease_of_the_node),
+		IN_WORLD(what_cannot_be_sent_is_answered_at_once),
 		IN_WORLD(each_failure_has_its_status),
 	};
 
