@@ -192,11 +192,17 @@ static void what_is_not_stored_is_given_back(void **state)
 	struct creation_world *w = *state;
 	const struct asked asked = {.space = w->f->alias, .alias = "by-name"};
 
+	long long bytes;
+
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
+	w->rules.quota.bytes = (struct quota_rule){5000, QUOTA_DAY};
 	assert_int_equal(create(w, &asked).status, 201);
+	bytes = counted(w, "bytes");
+	assert_true(bytes > 0);
 	assert_int_equal(create(w, &asked).status, 409);
 	settle_world(w);
 	assert_int_equal(counted(w, "links"), 1);
+	assert_int_equal(counted(w, "bytes"), bytes);
 }
 
 static void what_cannot_be_charged_is_not_stored(void **state)
@@ -576,6 +582,8 @@ static void each_failure_has_its_status(void **state)
 	struct creation_world *w = *state;
 	struct made m;
 
+	char text[SPACE_STATE_TEXT_MAX];
+
 	m = fail_with(w, ERROR_EXHAUSTED, "x");
 	assert_int_equal(m.status, 507);
 	assert_non_null(strstr(m.detail, "space s5 is full"));
@@ -583,7 +591,8 @@ static void each_failure_has_its_status(void **state)
 	assert_int_equal(m.retry_after, 0);
 	m = fail_with(w, ERROR_NOTFOUND, "x");
 	assert_int_equal(m.status, 503);
-	assert_non_null(strstr(m.detail, "s5"));
+	assert_string_equal(m.detail, space_state_describe(SPACE_MISSING,
+							   w->f->space, text));
 	assert_int_equal(metric_value(w->counts.unavailable), 1);
 	m = fail_with(w, ERROR_INPUT, "code: what");
 	assert_int_equal(m.status, 400);
