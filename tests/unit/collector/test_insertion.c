@@ -171,7 +171,9 @@ static void drop(struct insert *i)
 static uint64_t rows_of(struct world *w, const char *topic)
 {
 	return clickhouse_server_number(
-		&w->server, "SELECT count() FROM clicks WHERE topic = '%s'",
+		&w->server,
+		"SELECT count() FROM clicks WHERE topic = '%s' AND "
+		"epoch = 1",
 		topic);
 }
 
@@ -352,12 +354,13 @@ static void a_count_makes_a_token_known_to_be_unused(void **state)
 }
 
 /* ClickHouse keeps the token and not the rows: as a server does that dies after
- * it wrote the one, and before the other. */
+ * it wrote the one, and before the other.  The rows become those of another
+ * life: with a part that is empty its token would go. */
 static void take_rows(struct world *w, const char *topic)
 {
 	clickhouse_server_do(&w->server,
-			     "ALTER TABLE clicks DELETE WHERE topic = '%s' "
-			     "SETTINGS mutations_sync = 2",
+			     "ALTER TABLE clicks UPDATE epoch = 99 WHERE topic "
+			     "= '%s' SETTINGS mutations_sync = 2",
 			     topic);
 	assert_int_equal(rows_of(w, topic), 0);
 }
@@ -400,7 +403,8 @@ static void one_that_is_answered_and_never_stored_fails(void **state)
 	i.state.number = 0;
 	i.state.doubt = true;
 	assert_int_equal(run_as(w, &i, SINK_CLICKS, &err), -1);
-	assert_int_equal(err.code, ERROR_REMOTE);
+	if (err.code != ERROR_REMOTE)
+		fail_msg("%s", err.text);
 	assert_true(err.retriable);
 	/* Its owner goes on where this try ended. */
 	assert_true(i.state.doubt);
@@ -488,15 +492,17 @@ static void make_links(struct world *w, struct insert *i, const char *topic,
 static uint64_t links_of(struct world *w, const char *topic)
 {
 	return clickhouse_server_number(
-		&w->server, "SELECT count() FROM links WHERE topic = '%s'",
+		&w->server,
+		"SELECT count() FROM links FINAL WHERE topic = '%s' AND "
+		"epoch = 1",
 		topic);
 }
 
 static void take_links(struct world *w, const char *topic)
 {
 	clickhouse_server_do(&w->server,
-			     "ALTER TABLE links DELETE WHERE topic = '%s' "
-			     "SETTINGS mutations_sync = 2",
+			     "ALTER TABLE links UPDATE epoch = 99 WHERE topic "
+			     "= '%s' SETTINGS mutations_sync = 2",
 			     topic);
 	assert_int_equal(links_of(w, topic), 0);
 }
