@@ -203,7 +203,7 @@ class Demo:
         self.send_all(visits, statuses, progress, iter(events))
         seconds = progress.seconds()
         progress.finish(f"{count:,} clicks in {seconds:.1f} s; all answered 302")
-        if statuses != {302: count}:
+        if statuses != collections.Counter({302: count}):
             raise Failure(f"the redirector answered {dict(statuses)}")
 
     def send_all(self, visits, statuses, progress, events):

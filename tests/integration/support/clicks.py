@@ -103,25 +103,13 @@ def values_of(row, dimension):
     return [str(row[dimension] or "")]
 
 
-def at_an_edge(at, number, start, end):
-    """That instant (ms), or an end of its window, or for two numbers of five an end of
-    its slot."""
-    slot = at // (SLOT * 1000) * SLOT * 1000
-    first, last = max(slot, start * 1000), min(slot + SLOT * 1000, end * 1000) - 1
-    if number < 2:
-        first, last = start * 1000, end * 1000 - 1
-    return {0: first, 1: last}.get(number % 5, at)
-
-
 def some_clicks(seed, count, windows, links=(1, 2, 3)):
-    """Clicks at drawn instants within (from, to) windows, in order.  Of five, one is in
-    the first moment of a slot and one in its last: whatever a question is about, there
-    are clicks at its `from`, a millisecond before its `to`, and at its `to`."""
+    """Clicks at drawn instants within (from, to) windows, in order."""
     rng = random.Random(seed)
     rows = []
-    for number in range(count):
+    for _ in range(count):
         start, end = rng.choice(windows)
-        at = at_an_edge(rng.randrange(start * 1000, end * 1000), number, start, end)
+        at = rng.randrange(start * 1000, end * 1000)
         rows.append(make_click(rng, at, rng.choice(links)))
     return sorted(rows, key=lambda row: row["ts_ms"])
 
