@@ -202,7 +202,7 @@ static inline void script_append_reply(char to[SCRIPT_ROOM],
 static inline const char *script_send(struct script_bench *b, int argc,
 				      const char **argv)
 {
-	redisReply *reply;
+	redisReply *reply = NULL;
 	struct error err = {0};
 
 	b->reply[0] = '\0';

@@ -745,13 +745,9 @@ static void a_block_of_the_last_generation_is_retired(void **state)
 static void nothing_is_handed_back_into_damaged_sets(void **state)
 {
 	static const char *const damages[] = {
-		"SET p 1",
-		"SET u 1",
-		"SET e 1",
-		"HSET s moves x",
-		"HSET s retired x",
-		"HSET d-21280611 "
-		"handed_back x",
+		"SET p 1",	    "SET u 1",
+		"SET e 1",	    "HSET s moves x",
+		"HSET s retired x", "HSET d-21280611 handed_back x",
 	};
 	struct script_bench *b = script_bench_reset(state);
 
