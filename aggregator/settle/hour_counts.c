@@ -27,24 +27,24 @@ bool hour_counts_miss_some(const struct hour_counts *n,
 	return n->staged < n->before || n->staged < hour->rows + n->base;
 }
 
-static uint64_t missing(uint64_t reported, uint64_t rows)
+static uint64_t rows_missing(uint64_t reported, uint64_t rows)
 {
 	return reported > rows ? reported - rows : 0;
 }
 
-static uint64_t missing_now(const struct hour_counts *n,
-			    const struct stale *hour)
+static uint64_t rows_missing_now(const struct hour_counts *n,
+				 const struct stale *hour)
 {
-	return missing(hour->rows + n->base, n->staged);
+	return rows_missing(hour->rows + n->base, n->staged);
 }
 
 bool hour_counts_lack_rows(const struct hour_counts *n,
 			   const struct stale *hour)
 {
-	uint64_t then = missing(hour->was_rows + n->base, n->before);
+	uint64_t then = rows_missing(hour->was_rows + n->base, n->before);
 
 	return n->staged + n->taken.rows < n->before ||
-	       (hour->was && missing_now(n, hour) > then + n->taken.going);
+	       (hour->was && rows_missing_now(n, hour) > then + n->taken.going);
 }
 
 enum hour_decision hour_counts_decide(const struct hour_counts *n,
@@ -55,7 +55,7 @@ enum hour_decision hour_counts_decide(const struct hour_counts *n,
 
 	if (lacks && !allow_fewer)
 		return HOUR_HELD_BACK;
-	if (lacks || (!hour->was && missing_now(n, hour) > n->taken.going))
+	if (lacks || (!hour->was && rows_missing_now(n, hour) > n->taken.going))
 		return HOUR_PUBLISHED_SHORT;
 	return HOUR_PUBLISHED;
 }

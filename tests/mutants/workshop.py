@@ -55,10 +55,13 @@ class Workshop:
         subprocess.run(MAKE + ["-s", jobs] + GOALS, cwd=ROOT, check=True)
         steps = subprocess.run(MAKE + ["-nB", "V=1"] + GOALS, cwd=ROOT, check=True,
                                capture_output=True, text=True).stdout
-        self.compiling, self.linking = {}, {}
+        self.compiling, self.linking, self.quoting = {}, {}, {}
         for line in steps.replace("\\\n", " ").splitlines():
             made = re.search(r" -o (\S+) ", line)
-            if made:
+            quoted = re.search(r" > (\S+\.inc)$", line)
+            if quoted:
+                self.quoting[quoted[1]] = line
+            elif made:
                 kind = self.compiling if " -c " in line else self.linking
                 kind[made[1]] = shlex.split(line)
         self.sources_of = collections.defaultdict(set)
@@ -118,17 +121,22 @@ class Bench:
         self.folder = BUILD / "work" / str(number)
         shutil.rmtree(ROOT / self.folder, ignore_errors=True)
         self.write(self.folder / path, text)
-        if (ROOT / shop.quoted_path(path)).exists():
-            quoted = [line.replace("\\", "\\\\").replace('"', '\\"')
-                      for line in text.splitlines()]
-            self.write(self.folder / "gen" / (path + ".inc"),
-                       "".join(f'"{line}\\n"\n' for line in quoted))
+        if shop.quoted_path(path) in shop.quoting:
+            self.quote_script()
         self.objects = {old: self.compile_object(old)
                         for old in sorted(shop.objects_with(path))}
 
     def write(self, path, text):
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         (ROOT / path).write_text(text)
+
+    def quote_script(self):
+        old = self.shop.quoted_path(self.path)
+        new = self.folder / pathlib.Path(old).relative_to(BUILD)
+        (ROOT / new).parent.mkdir(parents=True, exist_ok=True)
+        line = self.shop.quoting[old].replace(old, str(new)).replace(
+            f" {self.path} ", f" {self.folder / self.path} ")
+        subprocess.run(line, shell=True, cwd=ROOT, check=True)
 
     def remove(self):
         shutil.rmtree(ROOT / self.folder, ignore_errors=True)
@@ -153,14 +161,10 @@ class Bench:
         new = str(self.folder / pathlib.Path(program).relative_to(BUILD))
         (ROOT / new).parent.mkdir(parents=True, exist_ok=True)
         command = self.shop.linking[program]
-        own = {program: new} | {o: n for o, n in self.objects.items() if o in command}
-        command = [own.get(word, word) for word in command]
-        if not program.startswith(str(BUILD / "tests")):
-            wanted = [n for o, n in self.objects.items() if self.shop.is_part_of(o, program)]
-        else:
-            wanted = list(self.objects.values())
+        parts = {o: n for o, n in self.objects.items() if self.shop.is_part_of(o, program)}
+        command = [new if word == program else parts.get(word, word) for word in command]
         at = command.index(new) + 1
-        command[at:at] = [n for n in wanted if n not in command]
+        command[at:at] = [n for n in parts.values() if n not in command]
         status, output = run_quietly(command, 120)
         if status != 0:
             raise Broken(output[-2000:])

@@ -256,4 +256,30 @@ static inline void settled_drop(struct settled *t, int64_t day, uint64_t number)
 			     day, number);
 }
 
+/* --- what happens between two statements, and a test ---------------------- */
+
+static inline void settled_rows_come(struct settled *t)
+{
+	settled_insert_some(t, START, 2);
+}
+
+static inline void settled_time_passes(struct settled *t)
+{
+	t->s.clock.server_ms += KEEP;
+}
+
+static inline void settled_drop_its_day(struct settled *t)
+{
+	settled_drop(t, START, 5);
+}
+
+static inline void settled_drop_another_day(struct settled *t)
+{
+	settled_drop(t, START - DAY, 6);
+	settled_drop(t, START + DAY, 6);
+}
+
+#define SETTLED_TEST(f)                                                        \
+	cmocka_unit_test_setup_teardown(f, settled_begin, settled_end)
+
 #endif

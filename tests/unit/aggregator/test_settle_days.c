@@ -206,11 +206,6 @@ static void what_changes_after_it_was_compared_is_not_published(void **state)
 	}
 }
 
-static void rows_come(struct settled *t)
-{
-	settled_insert_some(t, START, 2);
-}
-
 static void rows_that_come_while_it_is_computed_are_no_fault(void **state)
 {
 	struct settled *t = *state;
@@ -218,7 +213,7 @@ static void rows_that_come_while_it_is_computed_are_no_fault(void **state)
 
 	insert_some(t);
 	for (int i = 1; i <= 2; i++) {
-		t->on_stopping = rows_come;
+		t->on_stopping = settled_rows_come;
 		t->stopping_at = i;
 		assert_int_equal(settle(t, 0, &err).published, 1);
 	}
@@ -264,18 +259,13 @@ static void nothing_is_published_without_the_lease(void **state)
 	assert_settled(t, "0\t0");
 }
 
-static void time_passes(struct settled *t)
-{
-	t->s.clock.server_ms += KEEP;
-}
-
 static void an_attempt_that_is_too_old_is_not_published(void **state)
 {
 	struct settled *t = *state;
 	struct error err;
 
 	insert_some(t);
-	t->on_lease = time_passes;
+	t->on_lease = settled_time_passes;
 	t->lease_at = 1;
 	settle(t, -1, &err);
 	assert_int_equal(err.code, ERROR_LATE);
@@ -295,21 +285,10 @@ static void the_server_looks_at_its_age_too(void **state)
 	assert_settled(t, "0\t0");
 }
 
-static void drop_its_day(struct settled *t)
-{
-	settled_drop(t, START, 5);
-}
-
 static void drop_its_day_and_rows(struct settled *t)
 {
-	drop_its_day(t);
+	settled_drop_its_day(t);
 	one_goes(t);
-}
-
-static void drop_another_day(struct settled *t)
-{
-	settled_drop(t, START - DAY, 6);
-	settled_drop(t, START + DAY, 6);
 }
 
 static void a_day_that_is_dropped_meanwhile_is_left(void **state)
@@ -321,7 +300,7 @@ static void a_day_that_is_dropped_meanwhile_is_left(void **state)
 	for (int i = 0; i < 2; i++) {
 		/* That rows are gone is no fault then. */
 		t->on_stopping = drop_its_day_and_rows;
-		t->on_lease = drop_its_day;
+		t->on_lease = settled_drop_its_day;
 		t->stopping_at = i ? 0 : 2;
 		t->lease_at = i;
 		clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
@@ -330,7 +309,7 @@ static void a_day_that_is_dropped_meanwhile_is_left(void **state)
 		assert_settled(t, "0\t0");
 	}
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
-	t->on_lease = drop_another_day;
+	t->on_lease = settled_drop_another_day;
 	t->lease_at = 1;
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_settled(t, "1\t0");
@@ -344,7 +323,7 @@ static void a_day_that_lacks_rows_since_it_was_dropped_is_left(void **state)
 
 	insert_some(t);
 	settled_publish_hour(t, START, 5, 7);
-	drop_its_day(t);
+	settled_drop_its_day(t);
 	settle(t, -1, &err);
 	assert_int_equal(err.code, ERROR_CONFLICT);
 	assert_int_equal(t->shortages, 0);
@@ -385,7 +364,7 @@ static void a_day_of_fewer_rows_than_its_hours_is_held_back(void **state)
 	assert_int_equal(t->shortages, 2);
 	assert_shortage(t, false, 7, 6);
 	t->s.allow_fewer = false;
-	rows_come(t);
+	settled_rows_come(t);
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_int_equal(t->shortages, 2);
 }
@@ -608,9 +587,6 @@ static void one_that_changes_meanwhile_is_not(void **state)
 	assert_int_equal(settle(t, 0, &err).published, 0);
 	assert_settled(t, "0\t1");
 }
-
-#define SETTLED_TEST(f)                                                        \
-	cmocka_unit_test_setup_teardown(f, settled_begin, settled_end)
 
 int main(void)
 {

@@ -408,11 +408,6 @@ static void what_changes_before_it_is_compared_is_not_published(void **state)
 	}
 }
 
-static void rows_come(struct settled *t)
-{
-	settled_insert_some(t, START, 2);
-}
-
 /* They may be among what was staged, or not. */
 static void rows_that_come_while_it_is_computed_are_no_fault(void **state)
 {
@@ -420,10 +415,10 @@ static void rows_that_come_while_it_is_computed_are_no_fault(void **state)
 	struct error err;
 
 	insert_in_two(t);
-	t->on_stopping = rows_come;
+	t->on_stopping = settled_rows_come;
 	t->stopping_at = 2;
 	assert_int_equal(settle_two(t, 0, &err).published, 2);
-	t->on_stopping = rows_come;
+	t->on_stopping = settled_rows_come;
 	t->stopping_at = 1;
 	assert_int_equal(settle_two(t, 0, &err).published, 2);
 }
@@ -501,11 +496,6 @@ static void nothing_is_published_without_the_lease(void **state)
 	assert_string_equal(count_attempts(t), "3");
 }
 
-static void time_passes(struct settled *t)
-{
-	t->s.clock.server_ms += KEEP;
-}
-
 static void an_attempt_that_is_too_old_is_not_published(void **state)
 {
 	struct settled *t = *state;
@@ -513,7 +503,7 @@ static void an_attempt_that_is_too_old_is_not_published(void **state)
 	struct error err;
 
 	settled_insert_some(t, START, 4);
-	t->on_lease = time_passes;
+	t->on_lease = settled_time_passes;
 	t->lease_at = 1;
 	n = settle_one(t, 4, -1, &err);
 	assert_int_equal(err.code, ERROR_LATE);
@@ -535,21 +525,10 @@ static void the_server_looks_at_its_age_too(void **state)
 	assert_published(t, "[]");
 }
 
-static void drop_its_day(struct settled *t)
-{
-	settled_drop(t, START, 5);
-}
-
 static void drop_its_day_and_rows(struct settled *t)
 {
-	drop_its_day(t);
+	settled_drop_its_day(t);
 	rows_go(t);
-}
-
-static void drop_another_day(struct settled *t)
-{
-	settled_drop(t, START - DAY, 6);
-	settled_drop(t, START + DAY, 6);
 }
 
 static void hours_of_a_day_that_is_dropped_meanwhile_are_left(void **state)
@@ -562,7 +541,7 @@ static void hours_of_a_day_that_is_dropped_meanwhile_are_left(void **state)
 	for (int i = 0; i < 2; i++) {
 		/* That rows are gone is no fault then. */
 		t->on_stopping = drop_its_day_and_rows;
-		t->on_lease = drop_its_day;
+		t->on_lease = settled_drop_its_day;
 		t->stopping_at = i ? 0 : 2;
 		t->lease_at = i;
 		clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
@@ -581,7 +560,7 @@ static void hours_of_a_day_that_is_dropped_meanwhile_are_left(void **state)
 		assert_int_equal(err.code, ERROR_CONFLICT);
 	}
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
-	t->on_lease = drop_another_day;
+	t->on_lease = settled_drop_another_day;
 	t->lease_at = 1;
 	assert_int_equal(settle_two(t, 0, &err).published, 2);
 }
@@ -750,9 +729,6 @@ static void events_that_turn_up_for_ever_are_not_settled(void **state)
 	assert_published(t, "[]");
 	assert_string_equal(count_attempts(t), "8");
 }
-
-#define SETTLED_TEST(f)                                                        \
-	cmocka_unit_test_setup_teardown(f, settled_begin, settled_end)
 
 int main(void)
 {

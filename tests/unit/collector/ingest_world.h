@@ -6,17 +6,12 @@
 #ifndef TESTS_UNIT_COLLECTOR_INGEST_WORLD_H
 #define TESTS_UNIT_COLLECTOR_INGEST_WORLD_H
 
-#include "tests/unit/unit.h"
+#include "tests/unit/collector/enricher_settings.h"
 
 #include <string.h>
 
 #include "collector/ingest/intake.h"
 #include "common/clock.h"
-
-static const char ingest_rules[] =
-	"user_agent_parsers:\n  - regex: '(Alpha)/(\\d+)'\n"
-	"os_parsers:\n  - regex: '(Windows)'\n"
-	"device_parsers:\n  - regex: 'Phone'\n";
 
 struct ingest_world {
 	char rules[64];
@@ -144,27 +139,16 @@ static int ingest_disconnect(void **state)
 
 static int ingest_set_up(void **state)
 {
-	static char english[] = "en", sha1[] = "sha1", whole[] = "whole";
 	static const struct memory_shares shares;
 	struct ingest_world *w = calloc(1, sizeof(*w));
 	struct error err = {0};
 
 	assert_non_null(w);
-	w->settings = (struct collector_settings){
-		.epoch = 1,
-		.batch_rows = 100,
-		.batch_bytes = 1 << 20,
-		.batch_age = 1000,
-		.parts_per_second = 1000,
-		.clicks = {.late_window = INT64_C(86400000)},
-		.ua_rules = unit_write_file(ingest_rules, w->rules),
-		.geo_language = english,
-		.visitor_identity = sha1,
-		.store_ip = whole,
-		.ua_cache = 1 << 20,
-		.geo_cache = 1 << 20,
-		.max_text = 256,
-	};
+	w->settings = enricher_settings(w->rules);
+	w->settings.batch_rows = 100;
+	w->settings.batch_bytes = 1 << 20;
+	w->settings.batch_age = 1000;
+	w->settings.parts_per_second = 1000;
 	w->enricher = enricher_new(&w->settings, &err);
 	unlink(w->rules);
 	assert_non_null(w->enricher);

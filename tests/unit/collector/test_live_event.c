@@ -1,4 +1,4 @@
-#include "tests/unit/unit.h"
+#include "tests/unit/collector/enricher_settings.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -9,10 +9,6 @@
 
 #define NOW INT64_C(1795255620123) /* 2026-11-21T10:07:00.123Z */
 
-static const char rules[] = "user_agent_parsers:\n  - regex: '(Alpha)/(\\d+)'\n"
-			    "os_parsers:\n  - regex: '(Windows)'\n"
-			    "device_parsers:\n  - regex: 'Phone'\n";
-
 struct world {
 	char rules[64];
 	struct collector_settings settings;
@@ -22,24 +18,13 @@ struct world {
 
 static int set_up(void **state)
 {
-	static char english[] = "en", sha1[] = "sha1", whole[] = "whole";
 	struct world *w = calloc(1, sizeof(*w));
 	struct error err = {0};
 
 	*state = w;
 	if (!w)
 		return -1;
-	w->settings = (struct collector_settings){
-		.epoch = 1,
-		.clicks = {.late_window = INT64_C(86400000)},
-		.ua_rules = unit_write_file(rules, w->rules),
-		.geo_language = english,
-		.visitor_identity = sha1,
-		.store_ip = whole,
-		.ua_cache = 1 << 20,
-		.geo_cache = 1 << 20,
-		.max_text = 256,
-	};
+	w->settings = enricher_settings(w->rules);
 	w->enricher = enricher_new(&w->settings, &err);
 	unlink(w->rules);
 	return w->enricher ? 0 : -1;
