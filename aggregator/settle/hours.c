@@ -564,7 +564,7 @@ static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
 {
 	uint64_t marked;
 
-	/* What a former try counted stands for nothing that this one lacks. */
+	/* A try begins without the counts of the one before. */
 	for (size_t i = 0; i < w->count; i++) {
 		w->items[i].n = (struct hour_counts){0};
 		w->items[i].repeated = 0;

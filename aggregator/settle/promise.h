@@ -34,8 +34,8 @@ int64_t promise_mark(int64_t reported, int64_t edge_delay_ms,
 		     const struct progress *last);
 
 /*
- * What is promised after a pass that began with `last` and could promise `now`:
- * it goes on to the hour `left_from` (seconds; INT64_MAX: none), the first that
+ * The promise after a pass that began with `last` and could promise `now`: it
+ * goes on to the hour `left_from` (seconds; INT64_MAX: none), the first that
  * is left, but for hours behind what was promised before: what came for these
  * since is late.  Hours that are held back count as done: they would stop the
  * watermark for ever.  What was reported of hours that are left (`left` of

@@ -7,9 +7,9 @@ enum {
 	SPACE_SHARE = 1024 /* and never more of a space than this part */
 };
 
-/* As Leaf does (Meituan, 2017): grants grow until one lasts a while, so that
- * the next is there in time however fast codes are taken, and shrink again, so
- * that a quiet program holds little. */
+/* Grants grow until one lasts a while, so that the next is there in time
+ * however fast codes are taken, and shrink again, so that a quiet program holds
+ * little: the rule of Leaf (Meituan, 2017). */
 size_t grant_size_next(const struct last_grant *last, int64_t now, size_t least,
 		       uint64_t space_blocks)
 {

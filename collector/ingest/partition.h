@@ -133,8 +133,8 @@ void partition_free(struct partition *p);
 
 bool partition_is_assigned(const struct partition *p);
 
-/* What stands beside the offset that is committed now: the batch that is
- * inserted, or the one that is to be made again, or none. */
+/* The intent that is committed beside the offset now: it names the batch that
+ * is inserted, or the one that is to be made again, or none. */
 struct intent partition_intent(const struct partition *p);
 
 /* Drops what is held.  An insert under way goes on: its `done` frees it. */

@@ -5,7 +5,7 @@
 local head = redis.call('GETRANGE', KEYS[2], 0, 8)
 local blocked = false
 if string.byte(head) == 0x09 then
-  -- Of a damaged record, `state` is the error.
+  -- When the record is damaged, `state` is the error.
   local _, state = pcall(record_state, redis.call('GET', KEYS[2]))
   blocked = state == BLOCKED
 end

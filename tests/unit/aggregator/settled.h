@@ -28,12 +28,12 @@ struct settled {
 	struct progress last;
 	uint64_t next_offset;
 	const char *owner; /* of clicks that are inserted */
-	/* What happens, once, when the settler asks so for that time from now
-	 * on; 0: it does not ask. */
+	/* These are called once, when the settler asks for the stopping_at-th
+	 * or lease_at-th time from now on; 0: never. */
 	void (*on_stopping)(struct settled *t), (*on_lease)(struct settled *t);
 	int stopping_at, lease_at;
 	bool stops, lost; /* what it is told then */
-	/* What it reported. */
+	/* The settler reported so many. */
 	int shortages, repeats;
 	struct shortage shortage; /* the last */
 };

@@ -31,7 +31,8 @@ static void what_no_copied_day_has_is_read_from_rows(void **state)
 	assert_open(clicks_sql_put_open, &none, 900, 1800,
 		    " AND ((ts >= toDateTime64(900, 3, 'UTC') AND ts < "
 		    "toDateTime64(1800, 3, 'UTC')))");
-	/* Before the first, between both, and behind the last. */
+	/* Rows are read before the first day, between both, and behind the
+	 * last. */
 	assert_open(clicks_sql_put_open, &days, START - 900,
 		    START + 3 * DAY + 900,
 		    " AND ((ts >= toDateTime64(1792799100, 3, 'UTC') AND ts < "

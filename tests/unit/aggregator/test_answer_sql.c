@@ -23,7 +23,7 @@ static const struct clicks all[] = {
 	{TO * CLOCK_SECOND, 200, 1, "redirected", "human", 70, 60},
 };
 
-/* What bob has of them; the others are ann's. */
+/* Two of them are bob's, the others are ann's. */
 static bool is_bobs(size_t i)
 {
 	return i == 2 || i == 5;
@@ -172,7 +172,7 @@ static void a_scope_has_its_link_or_its_owners(void **state)
 	clicks_sql_rows(&sql, &q, &one, &link, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 			    "total\t0\t\t\t10\t10\t5\t0\t3\t2\n");
-	/* What was of no link is not ann's. */
+	/* Clicks without a link are not ann's. */
 	clicks_sql_rows(&sql, &q, &one, &owners, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 			    "total\t0\t\t\t11\t11\t1\t2\t3\t3\n");
@@ -248,7 +248,7 @@ static void an_event_that_was_sent_twice_is_counted_once(void **state)
 		assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 				    "total\t0\t\t\t10\t10\t5\t0\t3\t2\n");
 	}
-	/* Without it, the statement fails where it meets one. */
+	/* The statement fails where it meets a repeat that is not marked. */
 	q.marked = false;
 	clicks_sql_rows(&sql, &q, &one, &link, true);
 	{
@@ -343,7 +343,7 @@ static void hours_are_counted_as_rows_are(void **state)
 	}
 }
 
-/* Of an hour that a range begins and ends in, its slots. */
+/* A range that begins and ends within hours is counted by their slots. */
 static void parts_of_hours_are_counted_by_slots(void **state)
 {
 	struct settled *t = *state;
@@ -398,7 +398,7 @@ static void hours_that_are_listed_are_counted_alike(void **state)
 	lists.hours = starts.data;
 	lists.hour_attempts = attempts.data;
 	total_sql_clicks(&sql, &q, &one, &from);
-	/* Of robots alone no visitors are kept. */
+	/* Visitors of robots alone are not kept. */
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 			    "total\t0\t\t\t23\t22\t5\t2\t\\N\t\\N\n");
 	q.bots = BOTS_INCLUDE;
@@ -444,8 +444,8 @@ static void what_was_left_out_of_an_hour_is_told(void **state)
 /* --- copied days ------------------------------------------------------------
  */
 
-/* Of the day in the middle of three, which is copied under attempt 7; rows of
- * it are not read. */
+/* The day in the middle of three is copied under attempt 7; its rows are not
+ * read. */
 static struct copied_day middle[] = {
 	{.start = START + DAY, .attempt = 7, .events = 40}};
 static const struct copied_days copied = {.items = middle, .count = 1};
@@ -601,7 +601,7 @@ static void totals_have_rolled_days_and_hours(void **state)
 		 "total\t0\t\t\t369\t343\t20\t6\t\\N\t\\N\n",
 		 START, START + DAY, START + 2 * DAY);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
-	/* By hours, the total is that of days. */
+	/* The total by hours is that by days. */
 	buckets.starts[2] += HOUR;
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	snprintf(expected, sizeof(expected),

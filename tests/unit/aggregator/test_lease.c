@@ -2,7 +2,7 @@
 
 #include "aggregator/settle/lease.h"
 
-/* So long that it does not end while a busy machine runs a test. */
+/* The lease does not end while a busy machine runs a test. */
 #define TTL_MS 600000
 
 static int start(void **state)
@@ -121,7 +121,7 @@ static void one_that_is_given_up_or_over_is_free(void **state)
 	lease_free(b);
 }
 
-/* What is settled is not in it. */
+/* A lease needs little room, and figures are not in Redis. */
 static void it_is_taken_from_a_full_redis(void **state)
 {
 	struct redis_server *server = *state;
@@ -133,7 +133,7 @@ static void it_is_taken_from_a_full_redis(void **state)
 	lease_free(a);
 }
 
-/* Nobody knows whose it is. */
+/* Its holder is not known then. */
 static void it_is_not_ours_while_redis_is_away(void **state)
 {
 	struct redis_server *server = *state;

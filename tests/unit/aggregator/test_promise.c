@@ -27,7 +27,7 @@ static void reports_are_read_again_from_the_earlier_of_both_clocks(void **state)
 	assert_int_equal(promise_read_from(&last, NOW, 60000), NOW - 60000);
 	assert_int_equal(promise_read_from(&last, NOW - 5000, 60000),
 			 NOW - 65000);
-	/* None before 1970, as before the first pass. */
+	/* Reading begins in 1970 at the earliest, as before the first pass. */
 	last.read_until = 60000;
 	assert_int_equal(promise_read_from(&last, NOW, 60000), 0);
 	assert_int_equal(promise_read_from(&last, NOW, 60001), 0);

@@ -328,7 +328,7 @@ static void whole_hours_are_taken(void **state)
 	/* The end that nobody gave is that of the present hour. */
 	assert_int_equal(take_whole(&q, 7200, 14400 + 900, &err), 0);
 	assert_int_equal(q.to, 18000);
-	/* So is the start, and it is none before 1970. */
+	/* The start is whole as well, and not before 1970. */
 	assert_int_equal(take_whole(&q, -1, 25 * 3600, &err), 0);
 	assert_int_equal(q.from, 3600);
 	assert_int_equal(take_whole(&q, -1, 24 * 3600, &err), 0);

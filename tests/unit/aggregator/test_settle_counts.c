@@ -78,7 +78,7 @@ static void fewer_than_were_published_are_lacking(void **state)
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.before = 10;
 	assert_true(hour_counts_lack_rows(&n, &hour));
-	/* Those that were taken back are not. */
+	/* Rows that were taken back are not missing. */
 	n.taken.rows = 1;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.before = 11;
@@ -95,18 +95,18 @@ static void fewer_than_were_reported_since_are_lacking(void **state)
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.staged = 17;
 	assert_true(hour_counts_lack_rows(&n, &hour));
-	/* Of those that are being taken back the reports may be there. */
+	/* Rows that are being taken back may still be reported. */
 	n.taken.going = 1;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.taken = (struct taken_back){.rows = 5};
 	assert_true(hour_counts_lack_rows(&n, &hour));
 	n.taken = (struct taken_back){0};
-	/* It was not published: nothing has gone since. */
+	/* An hour that was not published has lost nothing since. */
 	hour.was = false;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 }
 
-/* What is reported has nothing of the base, what is staged has it. */
+/* Reports have nothing of the base, staged events have it. */
 static void the_base_of_a_dropped_day_is_reported_by_nobody(void **state)
 {
 	struct stale hour = {.rows = 5, .was_rows = 0, .was = true};
@@ -143,7 +143,8 @@ static void what_has_gone_since_holds_an_hour_back(void **state)
 	assert_int_equal(hour_counts_decide(&n, &hour, false), HOUR_HELD_BACK);
 	assert_int_equal(hour_counts_decide(&n, &hour, true),
 			 HOUR_PUBLISHED_SHORT);
-	/* As was missing when it was published: nobody is told again. */
+	/* The same was missing when it was published: it is not reported again.
+	 */
 	n.before = 9;
 	assert_int_equal(hour_counts_decide(&n, &hour, false), HOUR_PUBLISHED);
 }

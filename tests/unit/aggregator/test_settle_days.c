@@ -56,7 +56,7 @@ static void a_day_has_each_figure_of_its_rows(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		settled_insert(t, all[i]);
 	settled_publish_hour(t, START, 5, 28);
-	/* Of other days, and of an attempt that is none any more. */
+	/* Hours of other days do not count, nor does a former attempt. */
 	settled_publish_hour(t, START, 4, 1000);
 	settled_publish_hour(t, START - HOUR, 5, 1000);
 	settled_publish_hour(t, START + DAY, 5, 1000);
@@ -147,7 +147,7 @@ static void one_goes(struct settled *t)
 			     "SETTINGS mutations_sync = 1");
 }
 
-/* So that something is ineffective. */
+/* Six clicks, two of them by a robot. */
 static void insert_some(struct settled *t)
 {
 	settled_insert_some(t, START, 4);
@@ -298,7 +298,7 @@ static void a_day_that_is_dropped_meanwhile_is_left(void **state)
 
 	insert_some(t);
 	for (int i = 0; i < 2; i++) {
-		/* That rows are gone is no fault then. */
+		/* Missing rows are no fault then. */
 		t->on_stopping = drop_its_day_and_rows;
 		t->on_lease = settled_drop_its_day;
 		t->stopping_at = i ? 0 : 2;
@@ -386,7 +386,7 @@ static void a_day_of_fewer_than_were_published_is_held_back(void **state)
 	t->s.allow_fewer = true;
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_shortage(t, false, 6, 5);
-	/* By now they are what was published. */
+	/* The rows are as many as were published by now. */
 	t->s.allow_fewer = false;
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_int_equal(t->shortages, 2);
@@ -420,7 +420,7 @@ static void a_day_comes_after_the_hours_that_are_taken_back(void **state)
 	assert_int_equal(settle(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 0);
 	assert_settled(t, "0\t0");
-	/* None is about to be settled: it lacks what it lacks. */
+	/* No hour waits to be settled any more: the shortage is reported. */
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE ingest_progress");
 	assert_int_equal(settle(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 1);
@@ -517,7 +517,7 @@ static void insert_old(struct settled *t)
 		"INSERT INTO settled (kind, unit, attempt) VALUES ('day', "
 		"%" PRId64 ", 1)",
 		START);
-	/* Of replaced parts that came back the greater one counts. */
+	/* The greater counts, when replaced parts came back. */
 	for (int i = 0; i < 2; i++)
 		clickhouse_server_do(
 			&t->server,

@@ -14,7 +14,7 @@ static struct stale stale_hour(int64_t start, uint64_t rows)
 	return (struct stale){.start = start, .blocks = 3, .rows = rows};
 }
 
-/* So many reported that each hour has a statement of its own. */
+/* An hour that reports so many has a statement of its own. */
 #define MANY_ROWS 1500000
 
 static struct settle_count settle_hours(struct settled *t,
@@ -201,7 +201,7 @@ static void hours_of_few_rows_are_computed_together(void **state)
 	n = settle_hours(t, hours, TWO, 0, 0, &err);
 	assert_int_equal(n.done, 1);
 	assert_int_equal(n.published, 1);
-	/* By then the first attempt would grow old. */
+	/* The first attempt would grow old by then. */
 	t->settings.keep_superseded = 0;
 	n = settle_hours(t, hours, 1, INT64_MAX, -1, &err);
 	assert_int_equal(err.code, ERROR_LATE);
@@ -252,7 +252,7 @@ static void nothing_is_computed_after_it_was_told_to_stop(void **state)
 	assert_published(t, "[]");
 }
 
-/* By a constraint, as the server might by a limit. */
+/* A constraint refuses it, as a limit of the server might. */
 static void refuse_hour(struct settled *t, int64_t start)
 {
 	clickhouse_server_do(&t->server,
@@ -334,7 +334,7 @@ static void insert_in_two(struct settled *t)
 	settled_insert_some(t, START + HOUR, 5);
 }
 
-/* Of one hour, of all dimensions alike. */
+/* One hour loses rows in all dimensions alike. */
 static void lose_evenly(struct settled *t)
 {
 	clickhouse_server_do(&t->server,
@@ -539,7 +539,7 @@ static void hours_of_a_day_that_is_dropped_meanwhile_are_left(void **state)
 
 	insert_in_two(t);
 	for (int i = 0; i < 2; i++) {
-		/* That rows are gone is no fault then. */
+		/* Missing rows are no fault then. */
 		t->on_stopping = drop_its_day_and_rows;
 		t->on_lease = settled_drop_its_day;
 		t->stopping_at = i ? 0 : 2;
@@ -630,7 +630,7 @@ static void rows_that_were_missing_at_first_are_told_once(void **state)
 /* --- events that were sent twice --------------------------------------------
  */
 
-/* Of the last one that has not; it is marked. */
+/* The last event that was not repeated is repeated, and marked. */
 static void event_comes_again(struct settled *t)
 {
 	t->next_offset--;
@@ -667,7 +667,7 @@ static void an_event_that_was_sent_twice_is_one_click(void **state)
 	assert_string_equal(count_attempts(t), "1");
 }
 
-/* Of the hour it is among the rows, and not yet among those that are no
+/* The repeat is among the rows of the hour, and not yet among those that are no
  * clicks. */
 static void one_that_comes_while_it_is_computed_is_too(void **state)
 {

@@ -33,7 +33,7 @@ struct creation_world {
 	struct sockaddr_storage peer;
 };
 
-/* What came of a creation. */
+/* The result of a creation. */
 struct made {
 	struct creation_world *w;
 	bool done;
@@ -46,7 +46,7 @@ struct made {
 	int64_t expires;
 };
 
-/* What is asked for. */
+/* The fields of a request; those that are NULL are not given. */
 struct asked {
 	const struct link_space *space;
 	const char *url, *owner, *alias, *key, *body, *account;

@@ -255,7 +255,7 @@ static void a_key_has_no_second_code_while_its_first_try_is_unsure(void **state)
 	assert_int_equal(m.status, 503);
 	assert_int_equal(links_stored(w), 0);
 	settle_world(w);
-	/* Whoever asks again waits until nothing can be stored any more. */
+	/* A second request waits until nothing can be stored any more. */
 	assert_false(record_in_redis(w).done);
 	m = create(w, &asked);
 	assert_int_equal(m.status, 409);
@@ -275,7 +275,7 @@ static void a_link_that_may_be_stored_is_found_by_the_next(void **state)
 	assert_int_equal(links_stored(w), 1);
 	settle_world(w);
 	assert_true(record_in_redis(w).done);
-	/* Nobody knew whether the first one told of it. */
+	/* The first request may not have reported the link. */
 	assert_int_equal(reported(w), 1);
 }
 

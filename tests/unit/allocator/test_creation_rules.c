@@ -1,4 +1,5 @@
-/* Which links may be made, under which codes, and what is said of others. */
+/* The rules of creations: which links may be made, under which codes, and how
+ * others are refused. */
 #include "tests/unit/allocator/creation_world.h"
 
 #include "linkstore/url_blocks.h"

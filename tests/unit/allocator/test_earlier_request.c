@@ -1,4 +1,5 @@
-/* What became of the first request with a key, when its link is not there. */
+/* The answer to a second request with a key, when the first one's link is not
+ * there. */
 #include "tests/unit/unit.h"
 
 #include "allocator/create/earlier_request.h"

@@ -241,7 +241,7 @@ static void untouched_ranges_are_handed_back_whole(void **state)
 	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 0);
 }
 
-/* What opens it is under way: only its answer says what is to be closed. */
+/* The opens are under way: only their answers say what is to be closed. */
 static void a_range_that_is_given_up_early_waits_for_its_opens(void **state)
 {
 	struct world *w = *state;
@@ -257,7 +257,7 @@ static void a_range_that_is_given_up_early_waits_for_its_opens(void **state)
 	assert_false(marker(w->a->f, 1).open);
 }
 
-/* As another holder that was granted the same. */
+/* Another holder was granted the same block. */
 static void open_by_another(struct world *w, uint64_t number)
 {
 	struct link_block block = {.space = w->a->f->space,

@@ -1,4 +1,4 @@
-/* What follows on Redis' answer to a try to store a link. */
+/* The step after Redis' answer to a try to store a link. */
 #include "tests/unit/unit.h"
 
 #include "allocator/create/store_step.h"

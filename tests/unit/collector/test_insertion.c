@@ -647,7 +647,8 @@ static void inserts_of_the_owner_before_are_ended(void **state)
 	start_slow(w, &rows, "clicks", "2:former:4:5-9");
 	start_slow(w, &report, "ingest_progress", "2:former:4:5-9");
 	start_slow(w, &other, "clicks", "2:former:4:5-99");
-	/* None that Kafka tells of, or that another program wrote. */
+	/* No insert is ended that Kafka does not name, or that another program
+	 * wrote. */
 	f.intent.has_batch = false;
 	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
 					      &f, &err),

@@ -4,7 +4,7 @@
 
 static const struct error refused = {.code = ERROR_REMOTE, .text = "no"};
 
-/* What the worker finds out, in place of what ClickHouse would say. */
+/* The worker's result, in place of ClickHouse's answer. */
 static enum batch_insert_result outcome;
 
 static void end_so(struct insert_job *job, struct sink *sink)
@@ -29,7 +29,7 @@ static void answer(struct ingest_world *w, const struct error *err)
 	inserts_on_committed(&w->inserts, w->p, err);
 }
 
-/* What is under way has ended. */
+/* Waits until what is under way has ended. */
 static void serve(struct ingest_world *w)
 {
 	for (int i = 0;

@@ -1,5 +1,5 @@
-/* Which records are taken, in which order, and where a batch that is made again
- * ends. */
+/* The intake of records: which are taken, in which order, and where a batch
+ * that is made again ends. */
 #include "tests/unit/collector/ingest_world.h"
 
 #include "schemas/link.pb-c.h"
@@ -130,7 +130,8 @@ static void only_who_reads_takes(void **state)
 	w->p->reread_from = 0;
 	take(w, 0);
 	intake_end(&w->intake, "links", 0, 5);
-	/* Nobody assigned it here, so it cannot be sought. */
+	/* The partition is not assigned here, so its offset cannot be sought.
+	 */
 	assert_int_equal(w->p->reread_from, 0);
 	assert_int_equal(consumed(w), 0);
 	assert_int_equal(w->p->next_offset, 0);
@@ -176,7 +177,7 @@ static void what_is_no_event_is_a_dead_letter(void **state)
 	take(w, 0);
 	assert_int_equal(w->p->filling.letters_given_up, 0);
 	take_bad(w, 1);
-	/* Those that were given up before are not this batch's. */
+	/* Letters that were given up before are not this batch's. */
 	assert_int_equal(w->p->filling.letters_given_up, 3);
 	atomic_store(&w->p->letters_given_up, 4);
 	take_bad(w, 2);

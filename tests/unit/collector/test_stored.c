@@ -1,4 +1,4 @@
-/* What ClickHouse is asked of a partition, on a real one: what is stored and
+/* The queries about a partition, on a real ClickHouse: what is stored and
  * reported of it, its lives, and offsets that are passed over. */
 #include "tests/unit/clickhouse_server.h"
 
@@ -70,7 +70,7 @@ static void a_partition_is_in_the_life_that_was_decided_last(void **state)
 	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
 	assert_epoch(s, "lives", 5, (struct stored_epoch){.number = 5});
 	assert_epoch(s, "lives", 6, (struct stored_epoch){.number = 6});
-	/* Those of others, and what begins none. */
+	/* Decisions about others do not count, nor those that begin no life. */
 	decide(s, "lives", "4, 9, 'renew', 0, 0");
 	decide(s, "lives", "4, 9, 'resume', 70, 7");
 	decide(s, "other lives", "3, 9, 'resume', 70, 7");
@@ -88,12 +88,12 @@ static void one_that_resumes_says_where(void **state)
 
 	decide(s, "resumes", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 50, 20});
-	/* Of two at once, that which reads more is right. */
+	/* The one that reads more is right, of two at once. */
 	decide(s, "resumes", "3, 2, 'resume', 40, 30");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 40, 20});
 	decide(s, "resumes", "3, 2, 'renew', 0, 0");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){.number = 2});
-	/* Of the configured life nothing is looked up. */
+	/* The configured life is not looked up. */
 	decide(s, "configured", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "configured", 2, (struct stored_epoch){.number = 2});
 }
@@ -164,7 +164,7 @@ static struct stored_report report_of(struct clickhouse_server *s,
 	return ret;
 }
 
-/* So many seconds ago, give or take a minute. */
+/* A time is so many seconds ago, give or take a minute. */
 static void assert_ago(int64_t real_ms, int64_t seconds)
 {
 	int64_t ago = (clock_real_ms() - real_ms) / 1000;
@@ -183,7 +183,7 @@ static void the_greatest_offset_reported_counts(void **state)
 	assert_int_equal(r.next, 0);
 	tell(s, "reports", (struct told){10, 19, 10, 0, 0, 100, 200});
 	tell(s, "reports", (struct told){0, 9, 10, 0, 0, 50, 300});
-	/* Of others. */
+	/* Reports of others do not count. */
 	tell_of(s, "reports", 1, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
 	tell_of(s, "reports", 2, 2, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
 	tell_of(s, "others", 2, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
@@ -274,7 +274,7 @@ static void reports_of_the_last_day_suffice(void **state)
 	assert_true(r.any);
 	assert_int_equal(r.next, 20);
 	assert_false(r.batch);
-	/* What lies in the future does not hide the last day. */
+	/* A report of the future does not hide the last day. */
 	tell(s, "future", (struct told){0, 9, 10, 0, 0, 100, 100});
 	tell(s, "future", (struct told){0, 4, 5, 0, 0, -3 * DAY, 100});
 	r = report_of(s, "future");
@@ -396,7 +396,7 @@ static void rows_stored_are_ranges(void **state)
 	assert_ranges(&r, "10-21 23-30 ");
 	assert_int_equal(stored_ranges(s->ch, &key, 12, 24, 0, &r, &err), 0);
 	assert_ranges(&r, "12-21 23-24 ");
-	/* None that Kafka stored before. */
+	/* Rows that Kafka stored before do not count. */
 	assert_int_equal(
 		stored_ranges(s->ch, &key, 0, UINT64_MAX, 20000, &r, &err), 0);
 	assert_ranges(&r, "20-21 23-30 ");
@@ -648,7 +648,7 @@ static void one_that_starts_at_the_end_asks_whether_it_was_added(void **state)
 		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
 		0);
 	assert_true(f.added);
-	/* Who has a commit does not ask, nor who starts elsewhere. */
+	/* Nothing is asked with a commit, or with another start. */
 	f = (struct plan_facts){.start = PLAN_LATEST, .committed = true};
 	assert_int_equal(
 		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),

@@ -30,9 +30,9 @@ struct script_bench {
 };
 
 /*
- * What stands before a script.  Ends are asked for and given by the test's
- * time.  What is published and logged goes to lists.  The real clock has
- * microseconds, too.
+ * This text stands before each script.  Ends are asked for and given by the
+ * test's time.  Messages that are published or logged go to lists.  The real
+ * clock has microseconds, too.
  */
 static const char script_prologue[] =
 	"local NOW, RUN_ID, REFUSED = %lld, '%s', '%s' "

@@ -55,7 +55,8 @@ static void a_generation_that_is_missing_proves_it(void **state)
 		 "run_id=abc set_aside=0-2:7 20-23:9  waits=@50");
 }
 
-/* What is not due yet cannot have been granted, unless the clock went back. */
+/* A block that is not due yet cannot have been granted, unless the clock went
+ * back. */
 static void what_is_not_due_is_not_set_aside(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -199,7 +200,8 @@ static void waits_are_kept_while_they_matter(void **state)
 	redis_says(b, "HGET s waits", "@50");
 }
 
-/* What is set aside has the generation it was to be granted under before. */
+/* A block that is set aside keeps the generation that it was to be granted
+ * under. */
 static void what_is_set_aside_has_its_former_generation(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -232,7 +234,7 @@ static void what_is_owed_is_set_aside_before_a_grant(void **state)
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 2 2 4 4 2)");
 	redis_says(b, "HGET s aside", "nil");
-	/* What cannot be read is owed by nobody. */
+	/* A debt that cannot be read is none. */
 	given(b, "HSET s aside '3 x'");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
 	redis_says(b, "ZRANGE p 0 -1", "(5-5:2)");
@@ -262,7 +264,7 @@ static void what_is_owed_adds_up(void **state)
 	redis_says(b, "HMGET s set_aside moves", "(60-71:2  6)");
 }
 
-/* As many as one script takes of a pool of small ranges. */
+/* One script takes a bounded number of a pool's small ranges. */
 static void a_pool_of_many_ranges_is_taken_in_parts(void **state)
 {
 	struct script_bench *b = space_reset(state);

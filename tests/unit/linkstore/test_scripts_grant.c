@@ -157,7 +157,8 @@ static void blocks_of_the_pool_are_granted_first(void **state)
 	redis_says(b, "ZRANGE p 0 -1", "()");
 	redis_says(b, "ZRANGE e 0 -1", "(0:3 1:3 2:3 5:2)");
 	redis_says(b, "ZRANGE i 0 -1", "(0-2:3 5-5:2 10-10:1 6-6:2)");
-	/* Of a block that was never granted before, a marker proves all. */
+	/* A marker proves everything about a block that was never granted
+	 * before. */
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 never 0 @0",
 		       "(1 7 9 11 11 1)");
 	given(b, "ZADD p @-2 1-1:10");

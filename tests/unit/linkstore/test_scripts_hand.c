@@ -1,4 +1,4 @@
-/* What the scripts do that move blocks by hand: every bound, on both sides. */
+/* The scripts that move blocks by hand: every bound, on both sides. */
 #include "tests/unit/linkstore/script_bench.h"
 
 /* Calls the script, which must change nothing. */
@@ -185,7 +185,7 @@ static void what_is_not_released_keeps_its_note(void **state)
 		      "!no block of 3-3:1");
 	check_refused(b, SCRIPT_RELEASE, RELEASE_KEYS, "4 9 me why d- 3-3:1",
 		      "!no block of 3-3:1");
-	/* Without a note, the rest has an empty one. */
+	/* The rest has an empty note, when there was none. */
 	given(b, "HDEL w 15-19:2");
 	script_replies(b, SCRIPT_RELEASE, RELEASE_KEYS,
 		       "15 18 me why d- 15-19:2", "(1 4)");

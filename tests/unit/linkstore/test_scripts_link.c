@@ -1,5 +1,4 @@
-/* What the scripts of a link and of an account do: every bound, on both sides.
- */
+/* The scripts of a link and of an account: every bound, on both sides. */
 #include "tests/unit/linkstore/script_bench.h"
 
 /* The first nine bytes of a record: a tag and link_id. */
@@ -432,7 +431,7 @@ static void a_code_waits_for_its_trace_to_end(void **state)
 		       "(1 @0)");
 	keys_are(b, "t(@10): " HEAD "\nx(@0): " HEAD V1);
 	given(b, "SET x " HEAD V1);
-	/* What is there matters more than a trace. */
+	/* A link that is there matters more than a trace. */
 	given(b, "SET t " OTHER);
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 50 0 9",
 		       "(1 -1)");
@@ -471,7 +470,7 @@ static void a_node_number_is_given_up_with_what_was_made(void **state)
 	keys_are(b, "n: from=@10 holder=she until=@100");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @-90", "(1 0 0)");
 	keys_are(b, "n: from=@10 holder= until=@10");
-	/* Who does not hold it gives nothing up. */
+	/* A program that does not hold the lease gives nothing up. */
 	given(b, "HSET n holder me until @0 from @-50");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @90", "(1 0 0)");
 	keys_are(b, "n: from=@-50 holder=me until=@0");

@@ -1,4 +1,4 @@
-/* What the scripts of a block's slot do: every bound, on both sides of it. */
+/* The scripts of a block's slot: every bound, on both sides. */
 #include "tests/unit/linkstore/script_bench.h"
 
 /* The first nine bytes of a record: a tag and link_id. */
@@ -398,7 +398,7 @@ static void a_link_is_renewed_without_a_marker(void **state)
 	script_replies(b, SCRIPT_RENEW, "x v m", HEAD " 2 3 100 50", "(100 1)");
 	script_replies(b, SCRIPT_RENEW, "x v", HEAD " 2 3 110 150", "(110 1)");
 	keys_are(b, "x(@110): " HEAD "\x18\x02");
-	/* Of an alias the third key is its trace. */
+	/* The third key of an alias is its trace. */
 	script_replies(b, SCRIPT_RENEW, "x v t", HEAD " 2 0 120 150 1000",
 		       "(120 1)");
 	keys_are(b, "t(@1121): " HEAD "\nx(@120): " HEAD "\x18\x02");

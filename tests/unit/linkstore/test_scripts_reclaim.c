@@ -1,5 +1,5 @@
-/* What the scripts do that look at a space and reclaim its blocks: every bound,
- * on both sides. */
+/* The scripts that look at a space and reclaim its blocks: every bound, on both
+ * sides. */
 #include "tests/unit/linkstore/script_bench.h"
 
 /* --- the lock ------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void ranges_are_due_through_their_time(void **state)
 		       "(@0 4 1 (3-3:1 @0))");
 	script_replies(b, SCRIPT_DUE, "i", "@9 0 9 0 ''", "(@0 5 0 ())");
 	script_replies(b, SCRIPT_DUE, "none", "1 0 9 0 ''", "(@0 0 0 ())");
-	/* None is, and one will be. */
+	/* No block is due, and one will be. */
 	given(b, "DEL i\nZADD i @1 4-4:1");
 	script_replies(b, SCRIPT_DUE, "i", "1 0 9 0 ''", "(@0 0 0 ())");
 	given(b, "ZADD i 1 5-5:1");
@@ -395,7 +395,7 @@ static void the_use_of_a_key_version_is_read(void **state)
 	given(b, "LPUSH h older newest\nHSET s used:1 @-5 forgot 1");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @-5 newest)");
 	keys_are(b, "h: newest|older\ns: forgot=1 key:1=fp used:1=@-5");
-	/* What was forgotten may have been a use. */
+	/* A use may be among what was forgotten. */
 	given(b, "HSET s used:1 0");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @0 newest)");
 	keys_are(b, "h: newest|older\ns: forgot=1 key:1=fp used:1=@0");

@@ -46,7 +46,8 @@ static void live_neighbours_that_end_apart_are_looked_at_apart(void **state)
 	assert_int_equal(parts[2].score, 9203);
 }
 
-/* What is looked at now stays by itself, however near the next end is. */
+/* A block that is looked at now stays by itself, however near the next end is.
+ */
 static void blocks_that_end_now_or_never_are_looked_at_apart(void **state)
 {
 	const struct settle_merge how = {.now = 9001, .apart = 100};
