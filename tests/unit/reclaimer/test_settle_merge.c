@@ -63,6 +63,16 @@ static void blocks_that_end_now_or_never_are_looked_at_apart(void **state)
 	assert_true(parts[1].score == DURATION_NEVER);
 }
 
+static void blocks_that_end_at_one_time_stay_one_when_it_is_over(void **state)
+{
+	const struct settle_merge how = {.now = 9001, .apart = 100};
+	const int64_t ends[] = {8000, 8000};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)state;
+	assert_int_equal(plan_live(&how, ends, 2, parts), 1);
+}
+
 static void ends_that_creep_away_do_not_pull_the_first_along(void **state)
 {
 	const struct settle_merge how = {.now = 0, .apart = 100};
@@ -119,6 +129,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			blocks_that_end_now_or_never_are_looked_at_apart),
+		cmocka_unit_test(
+			blocks_that_end_at_one_time_stay_one_when_it_is_over),
 		cmocka_unit_test(
 			live_neighbours_that_end_together_are_looked_at_with_the_last),
 		cmocka_unit_test(
