@@ -17,7 +17,7 @@ deps:
 
 #: make unit          build and run the unit tests (SANITIZE=... for a sanitizer)
 unit: unit-programs
-	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-unit $(UNIT) $(MODEL)
+	@SHORTLOOP_BIN=$(CURDIR)/$(ENGINE_B)/bin tests/run-unit $(UNIT) $(MODEL)
 
 #: make integration   the integration tests; T=... gives pytest arguments
 integration: deps
@@ -28,8 +28,17 @@ integration: deps
 test: deps
 	@+$(BUILD) all unit-programs fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT) $(MODEL)
-# Some start ClickHouse, and an aggregator that makes its tables.
-unit-programs: $(UNIT) $(MODEL) $(SERVER) $B/bin/aggregator
+unit-programs: $(UNIT) $(MODEL) engine-programs
+# Some tests start ClickHouse, and an aggregator that makes its tables.  The engine
+# cannot be loaded into a program with sanitizers, so these are built without.
+ENGINE_B := $(if $(SANITIZE),build,$B)
+ENGINE_PROGRAMS := $(ENGINE_B)/bin/clickhouse-embedded $(ENGINE_B)/bin/aggregator
+ifdef SANITIZE
+engine-programs:
+	@+$(MAKE) --no-print-directory SANITIZE= $(ENGINE_PROGRAMS)
+else
+engine-programs: $(ENGINE_PROGRAMS)
+endif
 fault-programs: $(FAULTS)
 
 # Those that tests/run-long has ThreadSanitizer watch.
@@ -104,6 +113,6 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps bench unit unit-programs fault-programs integration test \
+.PHONY: help deps bench unit unit-programs engine-programs fault-programs integration test \
         test-long mutants up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format

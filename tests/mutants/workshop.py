@@ -15,6 +15,8 @@ from source import ROOT
 BUILD = pathlib.Path("build/mutants")
 UNIT = BUILD / "tests/unit"
 MODEL = BUILD / "tests/model/test_model"
+# Where unit programs find what they start.
+ENGINE = {"SHORTLOOP_BIN": str(ROOT / BUILD / "bin")}
 # A test that takes this many times as long as it does without a mutant, and some
 # seconds, hangs.
 HUNG_FACTOR, HUNG_SECONDS = 10, 60
@@ -106,7 +108,7 @@ class Workshop:
         """How long a unit program takes without a mutant; it must pass."""
         if program not in self.seconds:
             begin = time.monotonic()
-            status, output = run_quietly([program], 600)
+            status, output = run_quietly([program], 600, ENGINE)
             if status != 0:
                 raise Broken(f"{program} fails without a mutant:\n{output[-2000:]}")
             self.seconds[program] = time.monotonic() - begin
@@ -173,7 +175,7 @@ class Bench:
     def run_unit(self, program):
         """What a unit program says of the mutant: None if nothing."""
         bound = self.shop.seconds_of(program) * HUNG_FACTOR + HUNG_SECONDS
-        status, output = run_quietly([self.link(program)], bound)
+        status, output = run_quietly([self.link(program)], bound, ENGINE)
         if status == 0:
             return None
         failed = re.search(r"^\[  FAILED  \] (\w+)$", output, re.M)
