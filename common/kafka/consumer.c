@@ -6,6 +6,7 @@
 #include "common/kafka/consumer_conf.h"
 #include "common/kafka/consumer_internal.h"
 #include "common/kafka/consumer_offsets.h"
+#include "common/kafka/ending.h"
 #include "common/kafka/watch.h"
 
 enum {
@@ -249,7 +250,7 @@ void kafka_consumer_free(struct kafka_consumer *c)
 		if (c->commits)
 			rd_kafka_queue_destroy(c->commits);
 		if (can_be_destroyed(c))
-			rd_kafka_destroy(c->rk);
+			(void)kafka_client_destroy(c->rk, KAFKA_ENDING_MS);
 	}
 	kafka_watch_free(c->watch);
 	free(c);

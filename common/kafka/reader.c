@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/kafka/answers.h"
+#include "common/kafka/ending.h"
 
 struct kafka_reader {
 	rd_kafka_t *rk;
@@ -121,12 +122,16 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 	return conf;
 }
 
+/* A client that met a wrong checksum has asked for an offset that there is not;
+ * what it has asked for is answered before it is destroyed. */
 static void close_client(struct kafka_reader *r)
 {
 	if (!r->rk)
 		return;
 	rd_kafka_consumer_close(r->rk);
-	rd_kafka_destroy(r->rk);
+	if (r->is_spent && r->topic)
+		kafka_client_drain(r->rk, r->topic, r->partition, LIMITS_MS);
+	(void)kafka_client_destroy(r->rk, KAFKA_ENDING_MS);
 }
 
 /* In place of the one there is, which stays if that fails. */

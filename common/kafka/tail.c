@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/kafka/answers.h"
+#include "common/kafka/ending.h"
 #include "common/kafka/unreadable.h"
 
 enum {
@@ -106,7 +107,7 @@ void kafka_tail_free(struct kafka_tail *t)
 		rd_kafka_topic_destroy(t->handle);
 	if (t->rk) {
 		rd_kafka_consumer_close(t->rk);
-		rd_kafka_destroy(t->rk);
+		(void)kafka_client_destroy(t->rk, KAFKA_ENDING_MS);
 	}
 	free(t->next);
 	free(t->topic);
