@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+import weakref
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEPS = ROOT / ".deps"
@@ -97,6 +98,9 @@ END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL", "--"]
 class Process:
     """A child in a process group of its own, with its output in a file."""
 
+    # Those that somebody holds: tests measure what they spend.
+    started = weakref.WeakSet()
+
     def __init__(self, name, argv, log_path, *, cwd=None, env=None,
                  outlive=False, pass_fds=()):
         self.name = name
@@ -113,6 +117,7 @@ class Process:
             except OSError as e:
                 raise ServerError(f"{name}: cannot run {e.filename}: "
                                   f"{e.strerror}; try `make deps`") from e
+        self.started.add(self)
 
     @property
     def pid(self):

@@ -23,6 +23,7 @@ first time a test asks for them, and end with it: also when pytest is killed.
     free_port       a function that returns an unused port
 """
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -39,6 +40,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent / "stack")]
 
 import servers  # noqa: E402
+from support import spent  # noqa: E402
 from support.clickhouse import ClickHouse, ClickHouseServer  # noqa: E402
 from support.clicks import Collector  # noqa: E402
 from support.collectors import BROKER  # noqa: E402
@@ -52,6 +54,7 @@ from support.unit import Confinement  # noqa: E402
 RUNS = servers.ROOT / "build" / "test"
 MEMORY = pathlib.Path("/dev/shm")
 STARTED = pytest.StashKey()
+SPENT_BEFORE = pytest.StashKey()
 # Every program under what its systemd unit forbids: tests/run-long.
 CONFINED = os.environ.get("SHORTLOOP_CONFINED") == "1"
 
@@ -127,8 +130,18 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    item.stash[SPENT_BEFORE] = spent.seconds_by_kind()
+    yield
+
+
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Adds the end of every log that the test's parts wrote to a failure."""
+    """Adds the end of every log that the test's parts wrote to a failure, and what the
+    test has spent to its last report."""
+    if call.when == "teardown":
+        item.user_properties.append(
+            ("spent", spent.spent_since(item.stash[SPENT_BEFORE])))
     report = (yield).get_result()
     if report.failed:
         for thing in item.stash.get(STARTED, []):
@@ -138,12 +151,25 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What tests have counted, told by record_property("summary", text)."""
+    """What tests have counted, told by record_property("summary", text), and what the
+    run has spent."""
+    spent_by_test = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
-            for name, text in getattr(report, "user_properties", ()):
+            for name, value in getattr(report, "user_properties", ()):
                 if name == "summary" and report.when == "call":
-                    terminalreporter.write_line(text)
+                    terminalreporter.write_line(value)
+                elif name == "spent":
+                    spent_by_test[report.nodeid] = value
+    write_spent(terminalreporter, spent_by_test)
+
+
+def write_spent(terminalreporter, spent_by_test):
+    """All of it to the file that SPENT_JSON names, if any."""
+    for line in spent.lines_of_sum(spent_by_test):
+        terminalreporter.write_line(line)
+    if path := os.environ.get("SPENT_JSON"):
+        pathlib.Path(path).write_text(json.dumps(spent_by_test, indent=1))
 
 
 def watch(request, thing):
