@@ -31,11 +31,14 @@ def seconds_by_kind():
 
 
 def spent_since(before):
-    """{kind: seconds} since `before`, an answer of seconds_by_kind().  A server that
-    was ended has become one of the programs."""
+    """{kind: seconds} since `before`, an answer of seconds_by_kind().  The sum of a
+    server that was ended has gone over to the programs: it is taken out of theirs."""
     now = seconds_by_kind()
-    return {kind: round(now.get(kind, 0) - before.get(kind, 0), 2)
-            for kind in {**before, **now}}
+    spent = {kind: now.get(kind, 0) - before.get(kind, 0) for kind in {**before, **now}}
+    for kind in SERVERS.values():
+        if spent.get(kind, 0) < 0:
+            spent["programs"] += spent.pop(kind)
+    return {kind: round(seconds, 2) for kind, seconds in spent.items()}
 
 
 def lines_of_sum(spent_by_test):
