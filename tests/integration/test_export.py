@@ -564,6 +564,7 @@ def test_head_and_a_stop(make, big):
     assert not made.log().count("level=error")
 
 
+@pytest.mark.long
 def test_a_row_that_cannot_be_read_ends_it_where_it_is(make, big, proxy):
     """Lines of one answer are made while the next one is read."""
     answers = []

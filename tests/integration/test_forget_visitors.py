@@ -144,6 +144,7 @@ def values_left(clickhouse, *values):
         f"SELECT count() FROM {table} WHERE value IN ({said})")))}
 
 
+@pytest.mark.long
 def test_it_says_done_when_what_was_settled_before_is_deleted(
         keeper, world, clickhouse, forget):  # noqa: F811
     """Values that this visitor alone had are in no attempt of an hour or copy of a day

@@ -87,6 +87,7 @@ def answer_some(visitors, count=300):
     eventually(lambda: len(visitors.answered) > before + count)
 
 
+@pytest.mark.long
 def test_disks_that_fill_cost_no_visit_and_no_click(
         stack, full, kafka_server, start):  # noqa: F811
     links = stack.links

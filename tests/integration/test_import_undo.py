@@ -117,7 +117,7 @@ def proxy(clickhouse_server):
         yield made
 
 
-@pytest.mark.first
+@pytest.mark.long
 def test_an_import_is_taken_back_to_the_digit(world, keeper, importer, log,  # noqa: F811
                                               program, clickhouse):
     rows = sent_twice(some_clicks(5, 300, [HOURS], links=(*LINKS, 0)))
@@ -260,6 +260,7 @@ def test_a_log_of_many_hours(tables, importer, log):  # noqa: F811
 
 # --- beside others -----------------------------------------------------------------
 
+@pytest.mark.long
 def test_two_undos_at_once(tables, importer, log, proxy):  # noqa: F811
     """One waits at a statement; the other does it all, and the log is imported anew."""
     lines = lines_of(120)
@@ -319,6 +320,7 @@ def test_an_import_under_way_stops(tables, importer, log, proxy):  # noqa: F811
         tables.query("TRUNCATE TABLE ingest_progress")
 
 
+@pytest.mark.long
 def test_clicks_come_and_hours_are_settled_meanwhile(world, keeper,  # noqa: F811
                                                      importer, log, clickhouse):
     rows = some_clicks(5, 300, [HOURS])

@@ -230,6 +230,7 @@ def close(answer, expected, total):
         assert said == so
 
 
+@pytest.mark.long
 def test_every_number_of_an_imported_log_is_that_of_its_lines(
         program, redis, log, clickhouse):
     made = program("aggregator", {"aggregator": {

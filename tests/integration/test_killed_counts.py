@@ -224,7 +224,7 @@ def check_verified(world):
     assert status == 0, said
 
 
-@pytest.mark.first
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("every", ["0s", "1s"])
 def test_wherever_it_is_killed_each_redirect_is_one_click(

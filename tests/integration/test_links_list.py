@@ -611,6 +611,7 @@ def declare_projections_anew(archive):
         assert parts_with(name) == 0
 
 
+@pytest.mark.long
 def test_parts_that_have_no_projection_yet_are_listed_alike(
         aggregator, archive, clicked):
     chance = fill(archive, 16, 100)

@@ -38,7 +38,7 @@ def superseded(clickhouse):
         "GROUP BY kind, unit HAVING uniqExact(attempt) > 1)")}
 
 
-@pytest.mark.first
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_superseded_attempts_go_where_clickhouses_clock_was_ahead(keeper, world,
                                                                   clickhouse):

@@ -230,7 +230,7 @@ class Watch:
                          bots="include")["total"]["clicks"]
 
 
-@pytest.mark.first
+@pytest.mark.long
 @pytest.mark.parametrize("every", ["0s", "1s"])
 def test_no_answer_counts_an_event_twice_nor_less_than_it_promised(
         make, migrated, clickhouse, every):
@@ -374,7 +374,8 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
     assert len(repeated(clickhouse)) == len(gone)
 
 
-@pytest.mark.parametrize("marked", [False, True])
+@pytest.mark.parametrize("marked", [
+    pytest.param(False, marks=pytest.mark.long), True])
 def test_before_a_day_is_dropped_each_of_its_events_is_one_click(  # noqa: F811
         keeper, world, clickhouse, marked):
     """Those that nobody has found, as rows of an older version, and those that a

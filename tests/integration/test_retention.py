@@ -55,6 +55,7 @@ def assert_days_counted(made, rows):
                 people["ips"]]
 
 
+@pytest.mark.long
 def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
                                                              clickhouse):
     rows = some_clicks(1, 700, [(FROM, TO)], links=(0, *LINKS))
@@ -137,6 +138,7 @@ def wait_dropped(clickhouse, days=DAYS):
                what="the days to be dropped")
 
 
+@pytest.mark.long
 def test_days_are_reconciled_before_they_are_dropped(keeper, world, clickhouse, program):
     """However seldom the aggregator reconciles by itself."""
     rows = some_clicks(25, 200, [(FROM, TO)], links=LINKS)
@@ -206,6 +208,7 @@ def test_a_day_waits_while_a_table_that_answers_for_it_lacks_some(
     assert "dropped 1 days, 0 wait" in retention(program)[1]
 
 
+@pytest.mark.long
 def test_a_day_that_a_table_lacks_some_of_is_settled_again_and_dropped(
         keeper, world, clickhouse, program):
     """So is one that was settled before there was one of the dimensions."""
@@ -232,6 +235,7 @@ def test_a_day_that_a_table_lacks_some_of_is_settled_again_and_dropped(
     assert answers(made) == before
 
 
+@pytest.mark.long
 def test_rows_of_a_dropped_day_stay_while_its_base_lacks_some(
         keeper, world, clickhouse, program):
     rows = some_clicks(30, 200, [(FROM, FROM + 2 * DAY)], links=LINKS)
@@ -262,7 +266,9 @@ def test_rows_of_a_dropped_day_stay_while_its_base_lacks_some(
     assert_counted(made, rows)
 
 
-@pytest.mark.parametrize("gone", ["offset % 10 = 0", "1"], ids=["some", "all"])
+@pytest.mark.parametrize("gone", [
+    pytest.param("offset % 10 = 0", id="some"),
+    pytest.param("1", id="all", marks=pytest.mark.long)])
 def test_a_day_that_was_held_back_while_rows_were_gone_is_sealed_and_dropped(
         keeper, world, clickhouse, program, gone):
     """Some of its hours are settled anew, or none."""

@@ -160,6 +160,7 @@ def gone(clickhouse, where):
                PATIENCE, what=f"{where} to be empty")
 
 
+@pytest.mark.long
 def test_what_aggregators_of_before_rolled_up_goes(
         aggregator, program, world, clickhouse):  # noqa: F811
     """Not while one of these runs beside and has begun another day."""

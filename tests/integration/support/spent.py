@@ -49,6 +49,8 @@ def lines_of_sum(spent_by_test):
         for kind, seconds in spent.items():
             sums[kind] = sums.get(kind, 0) + seconds
     total = sum(sums.values())
+    if not total:
+        return
     parts = sorted(sums.items(), key=lambda part: -part[1])
     yield (f"processor time: {total:.0f} s: "
            + ", ".join(f"{kind} {seconds:.0f} s" for kind, seconds in parts))
