@@ -13,7 +13,7 @@ from support.events import GOOGLEBOT, IPHONE, click
 from support.kafka import bombs
 from support.keys import key_line
 from support.live import live_click
-from support.program import eventually
+from support.program import PATIENCE, eventually
 from support.rule_files import GEO
 from support.sse import Stream
 
@@ -33,9 +33,10 @@ def topics(kafka):
 @pytest.fixture
 def live(migrated, redis, program, topics):
     """live(): an aggregator whose live stream is there."""
-    def make(**own):
+    def make(clickhouse=None, **own):
         return program("aggregator", {
-            "kafka": topics, "aggregator": {"settle_every": "500ms", **own}})
+            "kafka": topics, "clickhouse": clickhouse or {},
+            "aggregator": {"settle_every": "500ms", **own}})
     return make
 
 
@@ -297,6 +298,23 @@ def test_links_the_archive_lacks_keep_no_others_waiting(ann, shown):
     # More of them than one question has room for, all the time.
     shown(*[live_click(2000 + n) for n in range(2500)], live_click(1))
     eventually(lambda: ann.codes() == ["code1"], what="her click")
+
+
+def test_a_click_is_not_given_up_before_its_link_was_asked_for(
+        live, listen, keys_file, migrated, proxy, shown):
+    """However slow the archive is that is asked for those before it."""
+    migrated.link("code1", 1, owner="ann")
+    made = live({"url": proxy.url}, keys_file=keys_file(KEYS))
+    stream, whole = (listen(made, key=key).ready() for key in ("ann", "boss"))
+    subscribers(made, 2)
+    held = proxy.hold(words="SELECT link_id, toValidUTF8(argMax(owner")
+    shown(live_click(2000))
+    assert held.here.wait(PATIENCE)
+    shown(*[live_click(2001 + n) for n in range(2500)], live_click(1))
+    eventually(lambda: "code1" in whole.codes(), what="who sees all to see it")
+    time.sleep(2)  # longer than a click waits once its link was asked for
+    held.release()
+    eventually(lambda: stream.codes() == ["code1"], what="her click")
 
 
 def test_there_are_so_many_streams_and_no_more(live, listen, keys_file):
