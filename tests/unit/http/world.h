@@ -151,17 +151,23 @@ static inline void *world_main(void *arg)
 	return NULL;
 }
 
-static inline void world_open(struct world *w)
+static inline void world_open_for(struct world *w, http_handler *handler,
+				  void *arg)
 {
 	w->big = calloc(1, BIG);
 	w->metrics = metrics_new();
 	w->loop = loop_new(&w->err);
 	w->timer = loop_timer_new(w->loop, world_on_timer, w, &w->err);
 	w->listener =
-		http_listener_new(w->loop, "127.0.0.1:0", &w->config,
-				  world_handle, w, w->metrics, "test", &w->err);
+		http_listener_new(w->loop, "127.0.0.1:0", &w->config, handler,
+				  arg, w->metrics, "test", &w->err);
 	assert_non_null(w->listener);
 	w->port = http_listener_port(w->listener);
+}
+
+static inline void world_open(struct world *w)
+{
+	world_open_for(w, world_handle, w);
 }
 
 static inline void world_run(struct world *w)
