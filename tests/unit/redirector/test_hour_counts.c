@@ -151,6 +151,42 @@ static void a_writer_that_rests_does_not_hide_what_others_count(void **state)
 	free(other);
 }
 
+/* Each by itself: the totals of an hour are what all threads counted of it. */
+static void counts_of_all_writers_are_added_up_by_outcome(void **state)
+{
+	struct world *world = *state;
+	struct hour_totals *other = calloc(1, sizeof(*other));
+	struct hour_writer w;
+
+	hour_writer_init(&w, other);
+	for (int i = 0; i < HOUR_COUNTERS; i++) {
+		for (int k = 0; k <= i; k++)
+			hour_writer_count(&world->w, AT(NOON, k),
+					  (enum hour_counter)i);
+		hour_writer_count(&w, AT(NOON, 9), (enum hour_counter)i);
+	}
+	read_all(world);
+	hour_totals_add_to(other, &world->t);
+	for (int i = 0; i < HOUR_COUNTERS; i++)
+		assert_int_equal(counted(&world->t, NOON, (enum hour_counter)i),
+				 i + 2);
+	hour_writer_destroy(&w);
+	free(other);
+}
+
+/* As those of a file of which nothing need be told. */
+static void totals_are_empty_until_something_is_counted(void **state)
+{
+	struct world *world = *state;
+
+	assert_true(hour_totals_are_empty(&world->totals));
+	hour_writer_move(&world->w, AT(NOON, 0));
+	hour_writer_flush(&world->w, AT(NOON, 1));
+	assert_true(hour_totals_are_empty(&world->totals));
+	hour_writer_count(&world->w, AT(NOON, 2), HOUR_COUNTERS - 1);
+	assert_false(hour_totals_are_empty(&world->totals));
+}
+
 /* Two by two, over hours whose places are taken for others. */
 static void *count_pairs(void *arg)
 {
@@ -205,6 +241,8 @@ int main(void)
 		TEST(an_hour_that_was_forgotten_makes_counts_inexact),
 		TEST(a_writer_that_rests_does_not_hide_what_others_count),
 		TEST(others_read_while_it_counts),
+		TEST(counts_of_all_writers_are_added_up_by_outcome),
+		TEST(totals_are_empty_until_something_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,80 @@ static void no_page_opens_what_is_dangerous(void **state)
 	are_no_landing("myapp://x", "");
 }
 
+/* Of a link with targets of these devices, whose lines are as long as their
+ * number says. */
+static struct cached_link link_with(unsigned devices)
+{
+	static const char lines[] = "abbcccdddd";
+	struct cached_link link = {.lines = {lines, sizeof(lines) - 1}};
+	uint32_t end = 0;
+
+	for (unsigned i = 0; i < DEVICES; i++) {
+		if (devices & 1U << i)
+			end += i + 1;
+		link.line_ends[i] = end;
+	}
+	return link;
+}
+
+static void target_is(const struct cached_link *link, Shortloop__Device system,
+		      enum in_app in_app, Shortloop__Device want)
+{
+	const struct device device = {system, in_app};
+
+	assert_int_equal(link_lines_target(link, device), want);
+}
+
+#define ANY	SHORTLOOP__DEVICE__DEVICE_ANY
+#define IOS	SHORTLOOP__DEVICE__DEVICE_IOS
+#define ANDROID SHORTLOOP__DEVICE__DEVICE_ANDROID
+#define WECHAT	SHORTLOOP__DEVICE__DEVICE_WECHAT
+
+static void a_device_gets_its_target_or_that_of_all_others(void **state)
+{
+	const struct cached_link link = link_with(1U << ANY | 1U << IOS);
+
+	(void)state;
+	target_is(&link, IOS, IN_APP_NONE, IOS);
+	target_is(&link, IOS, IN_APP_QQ, IOS);
+	target_is(&link, ANDROID, IN_APP_NONE, ANY);
+	target_is(&link, ANY, IN_APP_NONE, ANY);
+}
+
+/* Its browser opens no app, and a page says how to get out of there. */
+static void in_wechat_its_own_target_goes_before_the_systems(void **state)
+{
+	struct cached_link link =
+		link_with(1U << ANY | 1U << IOS | 1U << WECHAT);
+
+	(void)state;
+	target_is(&link, IOS, IN_APP_WECHAT, WECHAT);
+	target_is(&link, IOS, IN_APP_MINI_PROGRAM, WECHAT);
+	target_is(&link, ANDROID, IN_APP_WECHAT, WECHAT);
+	target_is(&link, IOS, IN_APP_WEIBO, IOS);
+	link = link_with(1U << ANY | 1U << IOS);
+	target_is(&link, IOS, IN_APP_WECHAT, ANY);
+	target_is(&link, IOS, IN_APP_MINI_PROGRAM, ANY);
+	link.landings[IOS] = 1;
+	target_is(&link, IOS, IN_APP_WECHAT, IOS);
+	target_is(&link, ANDROID, IN_APP_WECHAT, ANY);
+}
+
+static void each_target_has_its_own_lines(void **state)
+{
+	static const char *const want[] = {"a", "bb", "ccc", "dddd"};
+	const struct cached_link link = link_with(0xf);
+
+	(void)state;
+	for (int i = 0; i < DEVICES; i++) {
+		struct http_slice lines =
+			link_lines_of(&link, (Shortloop__Device)i);
+
+		assert_int_equal(lines.len, strlen(want[i]));
+		assert_memory_equal(lines.data, want[i], lines.len);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +251,11 @@ int main(void)
 		cmocka_unit_test(a_url_goes_out_as_a_uri),
 		cmocka_unit_test(a_page_has_what_it_opens_and_its_fallback),
 		cmocka_unit_test(no_page_opens_what_is_dangerous),
+		cmocka_unit_test(
+			a_device_gets_its_target_or_that_of_all_others),
+		cmocka_unit_test(
+			in_wechat_its_own_target_goes_before_the_systems),
+		cmocka_unit_test(each_target_has_its_own_lines),
 	};
 
 	return cmocka_run_group_tests_name("responder", tests, NULL, NULL);
