@@ -45,6 +45,13 @@ static bool is_octal(const char *text)
 	return text[0] == '0' && text[1] && !text[strspn(text, "01234567")];
 }
 
+/* Does it mean something else where it is not quoted?  "null": not given. */
+static bool needs_quotes(const char *text)
+{
+	return !*text || *text == '-' || is_octal(text) ||
+	       !strcmp(text, "null");
+}
+
 void value_print_text(const char *text, struct buf *out)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -55,7 +62,7 @@ void value_print_text(const char *text, struct buf *out)
 	/* A colon is plain inside a word ("127.0.0.1:80"), not at its ends. */
 	while (run && text[run] == ':' && text[run + 1] && text[run + 1] != ' ')
 		run += 1 + strspn(text + run + 1, plain);
-	if (*text && !text[run] && *text != '-' && !is_octal(text)) {
+	if (!text[run] && !needs_quotes(text)) {
 		buf_puts(out, text);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/config/config.h"
+#include "common/keys/key_line.h"
 #include "linkstore/domains.h"
 #include "linkstore/domains_config.h"
 
@@ -259,6 +260,117 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_refused(ONE(", base_url: \"https://a.a/?\""), "https://host");
 }
 
+static void assert_taken(const char *domains)
+{
+	struct world w = loaded(domains);
+
+	release(&w);
+}
+
+static void the_name_of_a_domain_has_a_bound(void **state)
+{
+	char name[DOMAIN_NAME_MAX + 1], text[256];
+
+	(void)state;
+	memset(name, 'a', DOMAIN_NAME_MAX);
+	name[DOMAIN_NAME_MAX] = '\0';
+	snprintf(text, sizeof(text),
+		 "domains: {list: [{name: %s, hosts: [a.a]}]}", name);
+	assert_refused(text, "expected a name of 1 to 64 of [0-9A-Za-z._-]");
+	name[DOMAIN_NAME_MAX - 1] = '\0';
+	snprintf(text, sizeof(text),
+		 "domains: {list: [{name: %s, hosts: [a.a]}]}", name);
+	assert_taken(text);
+	assert_refused("domains: {list: [{name: \"\", hosts: [a.a]}]}",
+		       "expected a name of 1 to 64");
+}
+
+static void the_port_of_a_base_url_is_one(void **state)
+{
+	(void)state;
+	assert_taken(ONE(", base_url: \"https://a.a:1\""));
+	assert_taken(ONE(", base_url: \"https://a.a:65535\""));
+	assert_taken(ONE(", base_url: \"https://a.a:00099/x\""));
+	assert_refused(ONE(", base_url: \"https://a.a:000099\""),
+		       "the port is");
+	assert_refused(ONE(", base_url: \"https://a.a:\""), "the port is");
+	assert_refused(ONE(", base_url: \"https://a.a:8x\""), "the port is");
+	assert_refused(ONE(", base_url: \"https://a.a:8.1\""), "the port is");
+	assert_refused(ONE(", base_url: \"https://a.a/[x]\""),
+		       "brackets belong around an IPv6 address only");
+	assert_refused(ONE(", base_url: \"https://a..a\""),
+		       "domains.list: a: base_url: ");
+	assert_refused(ONE(", base_url: \"https://\""), "https://host");
+}
+
+static void tag_is(const char *tag, bool taken)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), ONE(", x_robots_tag: \"%s\""), tag);
+	if (taken)
+		assert_taken(text);
+	else
+		assert_refused(text, "x_robots_tag: expected rules such as "
+				     "noindex, nofollow: 1 to 256 characters "
+				     "of ASCII, without blanks around them");
+}
+
+static void a_robots_tag_is_the_value_of_a_header(void **state)
+{
+	char tag[258];
+
+	(void)state;
+	tag_is("noindex, nofollow", true);
+	tag_is("~", true);
+	tag_is("!~", true);
+	tag_is("a\\x7fb", false);
+	tag_is("a\\tb", false);
+	tag_is("a\xc3\xbc", false);
+	tag_is("", false);
+	tag_is(" a", false);
+	tag_is("a ", false);
+	tag_is("a b", true);
+	memset(tag, 'a', 257);
+	tag[257] = '\0';
+	tag_is(tag, false);
+	tag[256] = '\0';
+	tag_is(tag, true);
+}
+
+/* A key's name has the same bound. */
+static void the_name_of_an_account_has_a_bound(void **state)
+{
+	char name[API_KEY_NAME_MAX + 1], text[256], says[64];
+
+	(void)state;
+	memset(name, 'a', API_KEY_NAME_MAX);
+	name[API_KEY_NAME_MAX] = '\0';
+	snprintf(text, sizeof(text), ONE(", accounts: [%s]"), name);
+	snprintf(says, sizeof(says), "expected \"*\" or a name of 1 to %d of",
+		 API_KEY_NAME_MAX - 1);
+	assert_refused(text, says);
+	name[API_KEY_NAME_MAX - 1] = '\0';
+	snprintf(text, sizeof(text), ONE(", accounts: [%s]"), name);
+	assert_taken(text);
+}
+
+static void a_text_that_contradicts_itself_is_refused_and_named(void **state)
+{
+	struct world w = loaded("");
+	struct domains_config config;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(domains_config_parse("it", ONE(", spaces: [s9]"),
+					      &w.config->links, &config, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "it: domains.list: a: spaces: 's9'"));
+	domains_config_release(&config);
+	assert_null(config.list.items);
+	release(&w);
+}
+
 /* --- domains.file --------------------------------------------------------- */
 
 /* domains.file with that text; NULL: it is refused. */
@@ -471,6 +583,12 @@ int main(void)
 		cmocka_unit_test(a_change_of_accounts_is_a_change),
 		cmocka_unit_test(a_text_of_domains_says_the_same),
 		cmocka_unit_test(domains_are_in_the_file_or_beside_it),
+		cmocka_unit_test(the_name_of_a_domain_has_a_bound),
+		cmocka_unit_test(the_port_of_a_base_url_is_one),
+		cmocka_unit_test(a_robots_tag_is_the_value_of_a_header),
+		cmocka_unit_test(the_name_of_an_account_has_a_bound),
+		cmocka_unit_test(
+			a_text_that_contradicts_itself_is_refused_and_named),
 	};
 
 	setenv("SHORTLOOP_TEST_KEY", "0123456789abcdef", 1);

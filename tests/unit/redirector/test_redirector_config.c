@@ -73,6 +73,115 @@ static void without_replicas_their_timeout_is_as_good_as_any(void **state)
 	assert_taken("redirector: {lookup_timeout: 10ms}\n");
 }
 
+static void replicas_are_named_once(void **state)
+{
+	(void)state;
+	assert_refused("redis: {sentinel_replicas: true}\n",
+		       "sentinel_replicas");
+}
+
+static void visitors_and_a_successor_have_sockets_of_their_own(void **state)
+{
+	(void)state;
+	assert_taken("redirector: {listen_unix: /run/a, handover_socket: "
+		     "/run/b}\n");
+	assert_taken("redirector: {listen_unix: /run/a}\n");
+	assert_taken("redirector: {handover_socket: /run/b}\n");
+	assert_refused("redirector: {listen_unix: /run/a, handover_socket: "
+		       "/run/a}\n",
+		       "redirector.handover_socket: '/run/a' is listen_unix, "
+		       "too");
+	assert_refused("redirector: {listen_unix: a}\n",
+		       "redirector.listen_unix: 'a' ");
+	assert_refused("redirector: {handover_socket: b}\n",
+		       "redirector.handover_socket: 'b' ");
+}
+
+/* As a mode is written in octal, with its zero. */
+static void mode_is(char *text, int mode)
+{
+	const struct redirector_settings s = {.listen_unix_mode = text};
+
+	assert_int_equal(redirector_unix_mode(&s), mode);
+}
+
+static void a_sockets_mode_is_one_of_a_file(void **state)
+{
+	char none[] = "0", some[] = "0660", all[] = "0777", more[] = "01000",
+	     decimal[] = "660", word[] = "0rw", eight[] = "0680", blank[] = "";
+
+	(void)state;
+	mode_is(none, 0);
+	mode_is(some, 0660);
+	mode_is(all, 0777);
+	mode_is(more, -1);
+	mode_is(decimal, -1);
+	mode_is(word, -1);
+	mode_is(eight, -1);
+	mode_is(blank, -1);
+	assert_taken("redirector: {listen_unix_mode: \"0\"}\n");
+	assert_refused("redirector: {listen_unix_mode: \"660\"}\n",
+		       "redirector.listen_unix_mode: '660' is not a mode such "
+		       "as 0660");
+}
+
+static void a_rate_or_network_that_is_none_is_named(void **state)
+{
+	(void)state;
+	assert_taken("redirector: {client_rate: 5/s, unknown_rate: none}\n");
+	assert_refused("redirector: {client_rate: often}\n",
+		       "redirector.client_rate");
+	assert_refused("redirector: {unknown_rate: often}\n",
+		       "redirector.unknown_rate");
+	assert_refused("redirector: {limit_exempt: [10.0.0.0/33]}\n",
+		       "redirector.limit_exempt");
+	assert_refused("redirector: {proxy_protocol: [10.0.0.0/33]}\n",
+		       "redirector.proxy_protocol");
+	assert_refused("redirector: {trusted_proxies: [10.0.0.0/33]}\n",
+		       "redirector.trusted_proxies");
+	assert_taken("redirector: {trusted_proxies: [unix], proxy_protocol: "
+		     "[unix]}\n");
+}
+
+static void a_fallback_is_a_url_of_the_web(void **state)
+{
+	(void)state;
+	assert_taken("redirector: {fallback_url: \"https://a.example/\"}\n");
+	assert_refused("redirector: {fallback_url: \"ftp://a.example/\"}\n",
+		       "redirector.fallback_url: 'ftp://a.example/' is not an "
+		       "http or https URL");
+}
+
+static void what_is_recorded_by_name_has_names(void **state)
+{
+	(void)state;
+	assert_taken("redirector: {record_cookies: [a]}\n");
+	assert_refused("redirector: {record_cookies: [a, a]}\n",
+		       "record_cookies");
+}
+
+/* Of each section that this program reads. */
+static void what_other_sections_say_is_checked_too(void **state)
+{
+	(void)state;
+	assert_refused("domains: {default: none}\n", "domains.default");
+	assert_refused("domains: {list: [{name: a, hosts: [a.a], spaces: "
+		       "[s9]}]}\n",
+		       "'s9' is not one of links.spaces");
+}
+
+static void a_space_that_is_wrong_ends_a_start(void **state)
+{
+	struct redirector_config *config = calloc(1, sizeof(*config));
+	struct error err = {0};
+
+	(void)state;
+	assert_non_null(config);
+	assert_int_equal(redirector_config_validate(config, &err), -1);
+	assert_non_null(strstr(err.text, "links.ttl_classes"));
+	free(config);
+}
+
 /* The spool_dir of a text, under that STATE_DIRECTORY, is this. */
 static void assert_spool(const char *text, const char *dirs, const char *is)
 {
@@ -127,6 +236,15 @@ int main(void)
 		cmocka_unit_test(
 			the_spool_is_in_the_state_directory_of_the_unit),
 		cmocka_unit_test(a_spool_that_is_set_is_where_it_is_set),
+		cmocka_unit_test(replicas_are_named_once),
+		cmocka_unit_test(
+			visitors_and_a_successor_have_sockets_of_their_own),
+		cmocka_unit_test(a_sockets_mode_is_one_of_a_file),
+		cmocka_unit_test(a_rate_or_network_that_is_none_is_named),
+		cmocka_unit_test(a_fallback_is_a_url_of_the_web),
+		cmocka_unit_test(what_is_recorded_by_name_has_names),
+		cmocka_unit_test(what_other_sections_say_is_checked_too),
+		cmocka_unit_test(a_space_that_is_wrong_ends_a_start),
 	};
 
 	setenv("SHORTLOOP_TEST_KEY", "00112233445566778899aabbccddeeff", 1);
