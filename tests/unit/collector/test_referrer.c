@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,59 @@ static void a_host_is_lowered_and_loses_port_and_user(void **state)
 			"referral");
 	assert_referrer("http://user:pw@example.org/", "example.org",
 			"referral");
+}
+
+static void a_host_ends_where_its_url_goes_on(void **state)
+{
+	static const char nul[] = "http://example.org\0x";
+	struct referrer r;
+
+	(void)state;
+	assert_referrer("http://example.org?a", "example.org", "referral");
+	assert_referrer("http://example.org#a", "example.org", "referral");
+	assert_referrer("http://example.org\\a", "example.org", "referral");
+	referrer_parse(nul, sizeof(nul) - 1, "", sources, &r);
+	assert_string_equal(r.host, "example.org");
+}
+
+/* `text` is followed by bytes that are not of it. */
+static void assert_cut_referrer(const char *text, const char *behind,
+				const char *host)
+{
+	char both[256];
+	struct referrer r;
+
+	snprintf(both, sizeof(both), "%s%s", text, behind);
+	referrer_parse(both, strlen(text), "", sources, &r);
+	assert_string_equal(r.host, host);
+}
+
+static void nothing_behind_a_referrer_is_read(void **state)
+{
+	(void)state;
+	assert_cut_referrer("http://example.org", "x", "example.org");
+	assert_cut_referrer("http://example.org", "@other", "example.org");
+	assert_cut_referrer("http://[::1", "a]", "");
+	assert_cut_referrer("http://[::1", "]", "");
+	assert_cut_referrer("http:/", "/example.org", "");
+}
+
+static void the_first_mark_that_is_whole_ends_the_scheme(void **state)
+{
+	(void)state;
+	assert_referrer("a:/b://example.org/", "example.org", "referral");
+	assert_referrer("a:b/c://example.org/", "example.org", "referral");
+}
+
+static void what_was_known_of_a_referrer_before_is_gone(void **state)
+{
+	struct referrer r;
+
+	(void)state;
+	referrer_parse("https://www.google.com/", 23, "", sources, &r);
+	assert_non_null(r.source.channel);
+	referrer_parse("https://example.org/", 20, "", sources, &r);
+	assert_null(r.source.channel);
 }
 
 static void an_address_in_brackets_is_a_host(void **state)
@@ -132,6 +186,7 @@ static void the_dot_of_a_full_name_is_no_part_of_it(void **state)
 			"internal");
 	assert_referrer("https://./", ".", "referral");
 	assert_referrer("https://a../", "a.", "referral");
+	assert_referrer("https://a./", "a", "referral");
 }
 
 static void empty_labels_in_a_host_are_passed_over(void **state)
@@ -167,6 +222,8 @@ static void an_app_is_an_app(void **state)
 	assert_referrer("android-app://t.co/", "t.co", "app");
 	assert_referrer("Ios-App://544007664/vnd.youtube", "544007664", "app");
 	assert_referrer("xandroid-app://t.co/", "t.co", "social");
+	assert_referrer("android-apps://t.co/", "t.co", "social");
+	assert_referrer("android-web://t.co/", "t.co", "social");
 }
 
 /* Of the list, which also has a host with capitals. */
@@ -245,6 +302,51 @@ static void the_heaviest_language_is_taken(void **state)
 	assert_language("en;q=0.5, fr", "fr");
 }
 
+static void of_languages_of_one_weight_the_first_is_taken(void **state)
+{
+	(void)state;
+	assert_language("fr, en", "fr");
+	assert_language("fr, en;q=1.0", "fr");
+	assert_language("fr;q=1, en", "fr");
+	assert_language("fr;level=1, en", "fr");
+	assert_language("fr, en;level=1", "fr");
+	assert_language("fr;q=, en;q=0.9", "fr");
+}
+
+static void a_weight_is_read_to_its_last_digit(void **state)
+{
+	(void)state;
+	assert_language("en;q=0.1,fr", "fr");
+	assert_language("en;q=0.999,fr", "fr");
+	assert_language("en;q=0.9,fr;q=1", "fr");
+	assert_language("en;Q=0.1,fr;q=0.5", "fr");
+	assert_language("en; q=0.1,fr;  q=0.5", "fr");
+	assert_language("en;q=0.51,fr;q=0.512", "fr");
+	assert_language("en;q=0.5x9,fr;q=0.51", "fr");
+	assert_language("en;x=0.1,fr;q=0.5", "en");
+	assert_language("en;qs0.1,fr;q=0.5", "en");
+}
+
+/* `text` is followed by bytes that are not of it. */
+static void assert_cut_language(const char *text, const char *behind,
+				const char *expected)
+{
+	char both[64], language[LANGUAGE_MAX + 1];
+
+	snprintf(both, sizeof(both), "%s%s", text, behind);
+	language_parse(both, strlen(text), language);
+	assert_string_equal(language, expected);
+}
+
+static void nothing_behind_the_languages_is_read(void **state)
+{
+	(void)state;
+	assert_cut_language("en", "g", "en");
+	assert_cut_language("fr;q=0.5,en;q=", "0.4", "en");
+	assert_cut_language("en;q=0.5,fr;q=0.5", "9", "en");
+	assert_cut_language("fr;q=0.5,en;", " q=0.4", "en");
+}
+
 static void what_is_no_language_is_passed_over(void **state)
 {
 	(void)state;
@@ -252,6 +354,9 @@ static void what_is_no_language_is_passed_over(void **state)
 	assert_language("*, sv;q=0.1", "sv");
 	assert_language("english, da", "da");
 	assert_language(",,;q=,e,\xff\xfe", "");
+	assert_language("en%, de", "de");
+	assert_language("tlh, de", "tlh");
+	assert_language("tlhx, de", "de");
 }
 
 int main(void)
@@ -259,6 +364,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_referrer_is_direct),
 		cmocka_unit_test(a_host_is_lowered_and_loses_port_and_user),
+		cmocka_unit_test(a_host_ends_where_its_url_goes_on),
+		cmocka_unit_test(nothing_behind_a_referrer_is_read),
+		cmocka_unit_test(the_first_mark_that_is_whole_ends_the_scheme),
+		cmocka_unit_test(what_was_known_of_a_referrer_before_is_gone),
 		cmocka_unit_test(an_address_in_brackets_is_a_host),
 		cmocka_unit_test(search_engines_are_known_under_any_domain),
 		cmocka_unit_test(a_site_is_known_with_its_subdomains_only),
@@ -274,6 +383,9 @@ int main(void)
 		cmocka_unit_test(a_host_longer_than_a_name_can_be_is_unknown),
 		cmocka_unit_test(the_first_language_is_taken),
 		cmocka_unit_test(the_heaviest_language_is_taken),
+		cmocka_unit_test(of_languages_of_one_weight_the_first_is_taken),
+		cmocka_unit_test(a_weight_is_read_to_its_last_digit),
+		cmocka_unit_test(nothing_behind_the_languages_is_read),
 		cmocka_unit_test(what_is_no_language_is_passed_over),
 	};
 

@@ -43,6 +43,8 @@ static void values_are_percent_decoded(void **state)
 	assert_string_equal(u.text[UTM_TERM], "%zz%4");
 	assert_int_equal(u.len[UTM_CONTENT], 3);
 	assert_memory_equal(u.text[UTM_CONTENT], "a\0b", 3);
+	u = parse("utm_term=%4z%z4");
+	assert_string_equal(u.text[UTM_TERM], "%4z%z4");
 }
 
 static void the_first_value_that_is_not_empty_counts(void **state)
@@ -119,6 +121,23 @@ static void a_long_value_is_cut_between_characters(void **state)
 	memset(query + 9, '\x80', 900); /* no UTF-8: cut at the bound */
 	u = parse(query);
 	assert_int_equal(u.len[UTM_TERM], 255);
+	/* No character has four bytes behind its first. */
+	memset(query + 9, 'a', 252);
+	u = parse(query);
+	assert_int_equal(u.len[UTM_TERM], 255);
+}
+
+static void a_value_that_just_fits_is_whole(void **state)
+{
+	char query[9 + 255 + 1] = "utm_term=";
+	struct utm u;
+
+	(void)state;
+	memset(query + 9, 'a', 255);
+	/* What is behind it belongs to no character. */
+	memset(&u, '\x80', sizeof(u));
+	utm_parse(query, 9 + 255, &u);
+	assert_int_equal(u.len[UTM_TERM], 255);
 }
 
 static void marks_of_advertisers_are_seen(void **state)
@@ -142,6 +161,7 @@ int main(void)
 		cmocka_unit_test(names_are_decoded_as_values_are),
 		cmocka_unit_test(a_query_without_any_has_none),
 		cmocka_unit_test(a_long_value_is_cut_between_characters),
+		cmocka_unit_test(a_value_that_just_fits_is_whole),
 		cmocka_unit_test(marks_of_advertisers_are_seen),
 	};
 
