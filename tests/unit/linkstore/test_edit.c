@@ -250,9 +250,44 @@ static void a_visit_renews_only_the_version_it_saw(void **state)
 	await_release(&read.link);
 }
 
+/* --- lives of blocked links ----------------------------------------------- */
+
+static uint64_t life_kept(Shortloop__LinkState before_is,
+			  Shortloop__LinkState after_is,
+			  const struct link_class *ttl, int64_t left)
+{
+	Shortloop__Link before = empty_link(), after = empty_link();
+
+	before.state = before_is;
+	before.life_left_ms = 5;
+	after.state = after_is;
+	after.life_left_ms = 9;
+	link_edit_keep_life(&before, ttl, left, &after);
+	return after.life_left_ms;
+}
+
+static void what_is_left_of_a_life_is_kept_while_a_link_is_blocked(void **state)
+{
+	const Shortloop__LinkState live = SHORTLOOP__LINK_STATE__LINK_LIVE,
+				   blocked =
+					   SHORTLOOP__LINK_STATE__LINK_BLOCKED;
+	struct fixture *f = *state;
+
+	assert_int_equal(life_kept(live, blocked, NULL, 77), 77);
+	assert_int_equal(life_kept(live, blocked, NULL, 1), 1);
+	assert_int_equal(life_kept(live, blocked, NULL, 0), 0);
+	assert_int_equal(life_kept(live, blocked, NULL, DURATION_NEVER), 0);
+	assert_int_equal(life_kept(blocked, blocked, NULL, 77), 5);
+	/* A life of its own, or none to be kept. */
+	assert_int_equal(life_kept(blocked, blocked, f->day, 77), 0);
+	assert_int_equal(life_kept(blocked, live, NULL, 77), 0);
+	assert_int_equal(life_kept(live, live, NULL, 77), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_is_left_of_a_life_is_kept_while_a_link_is_blocked),
 		TEST_ALL(an_edit_replaces_the_version_that_was_read),
 		TEST_ALL(of_two_edits_of_one_version_the_second_fails),
 		TEST_ALL(the_very_same_edit_again_is_a_success),

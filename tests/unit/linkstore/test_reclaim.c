@@ -157,6 +157,66 @@ static void a_look_tells_live_ended_and_lost(void **state)
 	assert_int_equal(look(f, 2).state, BLOCK_LOST);
 }
 
+static void a_look_tells_what_the_marker_says(void **state)
+{
+	const long long now = clock_real_ms();
+	const uint64_t block = 0;
+	struct fixture *f = *state;
+	struct block_scan l;
+	char text[64];
+
+	snprintf(text, sizeof(text), "3 o 1d 700 %lld test", now);
+	set_marker(f, text);
+	must(f, block_scan_read(f->server.redis, f->space, &block, 1, now, &l,
+				&f->err));
+	assert_int_equal(l.state, BLOCK_LIVE);
+	assert_int_equal(l.generation, 3);
+	assert_int_equal(l.opened, 700);
+	assert_int_equal(l.end, now);
+	assert_false(l.has_blocked);
+	must(f, block_scan_read(f->server.redis, f->space, &block, 1, now + 1,
+				&l, &f->err));
+	assert_int_equal(l.state, BLOCK_ENDED);
+	/* With a blocked link it is live, and looked at again. */
+	snprintf(text, sizeof(text), "3 o1 1d 700 %lld test", now);
+	set_marker(f, text);
+	must(f, block_scan_read(f->server.redis, f->space, &block, 1, now + 1,
+				&l, &f->err));
+	assert_int_equal(l.state, BLOCK_LIVE);
+	assert_true(l.has_blocked);
+	assert_int_equal(l.end, now + 1 + QUARANTINE);
+	must(f, block_scan_read(f->server.redis, f->space, &block, 1, now, &l,
+				&f->err));
+	assert_int_equal(l.end, now);
+}
+
+static void a_block_with_a_blocked_link_is_not_closed(void **state)
+{
+	struct fixture *f = *state;
+	struct block_scan l;
+
+	set_marker(f, "1 o1 1d 700 1000 test");
+	l = close_block(f, 0, 1);
+	assert_int_equal(l.state, BLOCK_LIVE);
+	assert_in_range(l.end, clock_real_ms() - 60000 + QUARANTINE,
+			clock_real_ms() + QUARANTINE);
+	assert_true(marker(f, 0).open);
+}
+
+static void a_marker_that_is_damaged_is_not_looked_past(void **state)
+{
+	const uint64_t blocks[] = {1, 0};
+	struct fixture *f = *state;
+	struct block_scan l[2];
+
+	set_marker(f, "what?");
+	must_fail(f,
+		  block_scan_read(f->server.redis, f->space, blocks, 2, 0, l,
+				  &f->err),
+		  ERROR_UNSAFE);
+	assert_non_null(strstr(f->err.text, "block 0"));
+}
+
 static void many_markers_are_looked_at_in_order(void **state)
 {
 	struct fixture *f = *state;
@@ -359,6 +419,9 @@ int main(void)
 		TEST(what_is_to_come_is_not_due_however_late_the_span_ends),
 		TEST(a_member_that_is_no_range_is_refused),
 		TEST(a_look_tells_live_ended_and_lost),
+		TEST(a_look_tells_what_the_marker_says),
+		TEST(a_block_with_a_blocked_link_is_not_closed),
+		TEST(a_marker_that_is_damaged_is_not_looked_past),
 		TEST(many_markers_are_looked_at_in_order),
 		TEST(a_live_block_is_not_closed_whatever_was_read),
 		TEST(a_closed_block_takes_no_more_links),

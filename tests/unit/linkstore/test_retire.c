@@ -212,6 +212,26 @@ static void links_in_a_gap_without_a_marker_stop_it_too(void **s)
 	must_fail(f, retire(f, 0), ERROR_UNSAFE);
 }
 
+static void what_redis_does_not_tell_stops_the_retiring(void **s)
+{
+	static const char *const refused[] = {"exists", "mget"};
+	struct fixture *f = *s;
+	char words[64];
+
+	rotate_after_a_link(f, f->day);
+	sleep_ms(HELD);
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(words, sizeof(words), "ACL SETUSER default -%s",
+			 refused[i]);
+		freeReplyObject(redis_server_ask(&f->server, words));
+		must_fail(f, retire(f, 0), ERROR_REMOTE);
+		snprintf(words, sizeof(words), "ACL SETUSER default +%s",
+			 refused[i]);
+		freeReplyObject(redis_server_ask(&f->server, words));
+	}
+	must_fail(f, retire(f, 0), ERROR_BUSY);
+}
+
 static void a_block_that_was_never_opened_keeps_no_key(void **s)
 {
 	struct fixture *f = *s;
@@ -282,6 +302,7 @@ int main(void)
 		TEST(a_block_taken_out_by_hand_keeps_its_key),
 		TEST(links_without_a_marker_stop_the_retiring),
 		TEST(links_in_a_gap_without_a_marker_stop_it_too),
+		TEST(what_redis_does_not_tell_stops_the_retiring),
 		TEST(a_block_that_was_never_opened_keeps_no_key),
 		TEST(many_blocks_are_looked_through),
 		TEST(a_reclaimer_at_work_keeps_others_from_retiring),

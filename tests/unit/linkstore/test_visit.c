@@ -1,4 +1,5 @@
 /* What a visit asks of Redis: the link of a code, and promise 6. */
+#include "codespace/link_id.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
@@ -62,6 +63,74 @@ static void a_code_of_a_former_generation_is_gone(void **state)
 	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
 	set_marker(f, "1 c 1d 9999999999990 9999999999999 me");
 	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+}
+
+/* Whose the code was: the generation of its link, 0 if nobody can say. */
+static uint32_t former_generation(struct fixture *f,
+				  const struct link_target *t)
+{
+	struct link_answer answer;
+
+	must(f, await_lookup(f->await, t, &answer, &f->err));
+	assert_int_equal(answer.outcome, LINK_OUTCOME_GONE);
+	assert_null(answer.link);
+	return answer.former_id ? link_id_unpack(answer.former_id).generation
+				: 0;
+}
+
+/* Codes of an open block may be of the generation before for a while. */
+static void a_code_that_is_gone_was_somebodys(void **state)
+{
+	struct fixture *f = *state;
+	long long now = clock_real_ms();
+	struct link_target t;
+	char text[64];
+
+	linkstore_code(f->space, 0, 9, &t);
+	snprintf(text, sizeof(text), "2 o 1d %lld %lld me", now, now + 90000);
+	set_marker(f, text);
+	assert_int_equal(former_generation(f, &t), 0);
+	snprintf(text, sizeof(text), "2 o 1d %lld %lld me", now - 3 * HOLD,
+		 now + 90000);
+	set_marker(f, text);
+	assert_int_equal(former_generation(f, &t), 2);
+	snprintf(text, sizeof(text), "2 c 1d %lld %lld me", now, now + 90000);
+	set_marker(f, text);
+	assert_int_equal(former_generation(f, &t), 2);
+	snprintf(text, sizeof(text), "1 o 1s %lld %lld me", now - 1000,
+		 now + 90000);
+	set_marker(f, text);
+	assert_int_equal(former_generation(f, &t), 1);
+}
+
+/* In the first generation a code is unknown until it may have run out. */
+static void a_code_of_the_first_generation_may_have_expired(void **state)
+{
+	static const struct {
+		const char *class;
+		long long ago;
+		enum link_outcome outcome;
+	} cases[] = {
+		{"1d", CLOCK_DAY - 90000, LINK_OUTCOME_UNKNOWN},
+		{"1d", CLOCK_DAY, LINK_OUTCOME_GONE},
+		/* Of a class that is not configured any more. */
+		{"2d", CLOCK_DAY, LINK_OUTCOME_UNKNOWN},
+		{"2d", 2 * CLOCK_DAY, LINK_OUTCOME_GONE},
+		{"never", 1000 * CLOCK_DAY, LINK_OUTCOME_UNKNOWN},
+	};
+	struct fixture *f = *state;
+	struct link_target t;
+	char text[64];
+	bool renew;
+
+	linkstore_code(f->space, 0, 9, &t);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "1 o %s %lld never me",
+			 cases[i].class,
+			 (long long)clock_real_ms() - cases[i].ago);
+		set_marker(f, text);
+		assert_int_equal(look(f, &t, &renew), cases[i].outcome);
+	}
 }
 
 static void put_state(struct fixture *f, const struct link_target *t,
@@ -257,6 +326,8 @@ int main(void)
 		TEST(a_code_never_issued_is_unknown),
 		TEST(an_expired_link_is_gone),
 		TEST(a_code_of_a_former_generation_is_gone),
+		TEST(a_code_that_is_gone_was_somebodys),
+		TEST(a_code_of_the_first_generation_may_have_expired),
 		TEST(deleted_and_blocked_links_say_so),
 		TEST(a_visit_to_an_ageing_link_asks_for_renewal),
 		TEST(renewing_lifts_the_marker_above_the_link),

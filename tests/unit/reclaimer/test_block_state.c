@@ -124,6 +124,10 @@ static void issued_blocks_are_held_then_live_then_due(void **state)
 	       STATE_HELD, 0);
 	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD, due), STATE_LIVE,
 	       0);
+	/* Closed, or of another generation and open: nobody makes codes. */
+	expect(w, SET_ISSUED, due, marked(2, false, NOW, due), STATE_LATER, 0);
+	expect(w, SET_ISSUED, due, marked(1, true, 1, due), STATE_LIVE, 0);
+	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW), STATE_LIVE, 0);
 	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW - 1), STATE_LATER, 0);
 	expect(w, SET_ISSUED, due, marked(2, false, 1, due), STATE_LATER, 0);
 	expect(w, SET_ISSUED, NOW, marked(2, true, 1, due), STATE_DUE, 0);
@@ -262,11 +266,16 @@ static void damage_is_told_in_every_set(void **state)
 static void only_the_last_generations_look_retired(void **state)
 {
 	struct marker_look last = marked(32767, false, 1, 1),
+			   last_but_one = marked(32766, false, 1, 1),
 			   before = marked(32765, false, 1, 1),
-			   open = marked(32767, true, 1, 1);
+			   open = marked(32767, true, 1, 1),
+			   damaged = marked(32767, false, 1, 1);
 
 	(void)state;
+	damaged.state = MARKER_DAMAGED;
 	assert_true(block_state_is_retired(&last));
+	assert_true(block_state_is_retired(&last_but_one));
+	assert_false(block_state_is_retired(&damaged));
 	assert_false(block_state_is_retired(&before));
 	assert_false(block_state_is_retired(&open));
 	assert_false(block_state_is_retired(&absent));

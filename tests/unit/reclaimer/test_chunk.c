@@ -45,14 +45,13 @@ static void put_block(struct fixture *f, int block)
 	put_marker(f, block, "1 o 1s 1000 2000 holder");
 }
 
-static struct scene open_scene(struct fixture *f)
+/* A chunk of what is due. */
+static struct scene fill_scene(struct fixture *f)
 {
 	const struct due_span all = {0};
 	struct scene s = {0};
 	size_t blocks;
 
-	for (int i = 0; i < BLOCKS; i++)
-		put_block(f, 2 * i);
 	must(f, reclaim_lock_take(f->server.redis, f->space, 60000, &s.lock,
 				  &f->err));
 	must(f, space_gaps_read(f->server.redis, f->space, &s.gaps, &f->err));
@@ -60,10 +59,30 @@ static struct scene open_scene(struct fixture *f)
 			      &f->err);
 	s.chunk = chunk_new(4096, &f->err);
 	must(f, chunk_fill(s.chunk, s.feed, 4096, &blocks, &f->err));
-	must(f, chunk_scan(s.chunk, f->server.redis, f->space, s.gaps,
-			   due_feed_now(s.feed), &f->err));
-	must(f, chunk_close(s.chunk, f->server.redis, f->space, clock_real_ms(),
-			    &f->err));
+	return s;
+}
+
+static int scan(struct fixture *f, struct scene *s)
+{
+	return chunk_scan(s->chunk, f->server.redis, f->space, s->gaps,
+			  due_feed_now(s->feed), &f->err);
+}
+
+static int close_blocks(struct fixture *f, struct scene *s)
+{
+	return chunk_close(s->chunk, f->server.redis, f->space, clock_real_ms(),
+			   &f->err);
+}
+
+static struct scene open_scene(struct fixture *f)
+{
+	struct scene s;
+
+	for (int i = 0; i < BLOCKS; i++)
+		put_block(f, 2 * i);
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	must(f, close_blocks(f, &s));
 	return s;
 }
 
@@ -231,6 +250,239 @@ static void a_connection_lost_on_the_way_is_told_as_such(void **state)
 	redis_server_await(&f->server);
 }
 
+/* --- looking and closing -------------------------------------------------- */
+
+static void issue(struct fixture *f, const char *member)
+{
+	char words[128];
+
+	snprintf(words, sizeof(words), "ZADD issued:{s5} 1000 %s", member);
+	redis_server_number(&f->server, words);
+}
+
+static struct link_marker marker_of(struct fixture *f, int block)
+{
+	return marker(f, (uint64_t)block);
+}
+
+/* Its holder may have opened it, and Redis have lost the marker. */
+static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-13:1");
+	redis_server_number(&f->server,
+			    "ZADD unopened:{s5} 10 10:1 12 12:2 13 13:1");
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	must(f, close_blocks(f, &s));
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, 2);
+	assert_int_equal(s.tally.lost, 2);
+	/* Who opens one late fails. */
+	assert_false(marker_of(f, 10).open);
+	assert_false(marker_of(f, 13).open);
+	assert_int_equal(marker_of(f, 10).generation, 1);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS m:{s5:11}"),
+			 0);
+	close_scene(&s);
+}
+
+/* Marks are read after markers. */
+static void a_block_that_was_opened_between_two_looks_is_not_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-10:1");
+	redis_server_number(&f->server, "ZADD unopened:{s5} 10 10:1");
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	put_marker(f, 10, "1 o never 1000 never holder");
+	must(f, close_blocks(f, &s));
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, 0);
+	assert_int_equal(s.tally.live, 1);
+	assert_true(marker_of(f, 10).open);
+	close_scene(&s);
+}
+
+static void blocks_of_each_generation_are_closed_under_it(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-11:3");
+	issue(f, "20-20:1");
+	issue(f, "30-30:2");
+	put_marker(f, 10, "3 o 1s 1000 2000 holder");
+	put_marker(f, 11, "2 c 1s 1000 2000 holder");
+	put_marker(f, 20, "1 o 1s 1000 2000 holder");
+	put_marker(f, 30, "2 o 1s 1000 2000 holder");
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	must(f, close_blocks(f, &s));
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, 4);
+	for (int i = 0; i < 4; i++) {
+		static const struct {
+			int block;
+			uint32_t generation;
+		} closed[] = {{10, 3}, {11, 3}, {20, 1}, {30, 2}};
+
+		assert_false(marker_of(f, closed[i].block).open);
+		assert_int_equal(marker_of(f, closed[i].block).generation,
+				 closed[i].generation);
+	}
+	close_scene(&s);
+}
+
+static void a_block_that_was_renewed_after_the_look_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-12:1");
+	for (int block = 10; block <= 12; block++)
+		put_marker(f, block, "1 o 1s 1000 2000 holder");
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	put_marker(f, 11, "1 o 1s 1000 99999999999999 holder");
+	must(f, close_blocks(f, &s));
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, 2);
+	assert_int_equal(s.tally.live, 1);
+	assert_true(marker_of(f, 11).open);
+	assert_int_equal(
+		redis_server_number(&f->server, "ZSCORE issued:{s5} 11-11:1"),
+		100000000000000);
+	close_scene(&s);
+}
+
+static void what_redis_does_not_tell_stops_the_run(void **state)
+{
+	static const char *const refused[] = {"mget", "evalsha", "zmscore"};
+	struct fixture *f = *state;
+	struct scene s;
+	char words[64];
+
+	issue(f, "10-11:2");
+	put_marker(f, 10, "1 c 1s 1000 2000 holder");
+	s = fill_scene(f);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		snprintf(words, sizeof(words), "ACL SETUSER default -%s",
+			 refused[i]);
+		freeReplyObject(redis_server_ask(&f->server, words));
+		assert_int_equal(scan(f, &s), -1);
+		assert_int_equal(f->err.code, ERROR_REMOTE);
+		snprintf(words, sizeof(words), "ACL SETUSER default +%s",
+			 refused[i]);
+		freeReplyObject(redis_server_ask(&f->server, words));
+	}
+	must(f, scan(f, &s));
+	freeReplyObject(
+		redis_server_ask(&f->server, "ACL SETUSER default -evalsha"));
+	assert_int_equal(close_blocks(f, &s), -1);
+	freeReplyObject(
+		redis_server_ask(&f->server, "ACL SETUSER default +evalsha"));
+	close_scene(&s);
+}
+
+/* --- the sample ----------------------------------------------------------- */
+
+static int sample(struct fixture *f, struct scene *s, struct sampler *sampler)
+{
+	return chunk_sample(s->chunk, f->server.redis, &s->lock, sampler,
+			    &s->tally, &f->err);
+}
+
+static void put_link(struct fixture *f, uint64_t block, uint32_t offset)
+{
+	struct link_target t;
+	char words[160];
+
+	linkstore_code(f->space, block, offset, &t);
+	snprintf(words, sizeof(words), "SET l:{s5:%llu}:%s x",
+		 (unsigned long long)block, t.code);
+	freeReplyObject(redis_server_ask(&f->server, words));
+}
+
+static void one_block_of_so_many_is_looked_through(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+	struct sampler all = {.every = 1}, some = {.every = 400},
+		       few = {.every = 100000};
+
+	must(f, sample(f, &s, &all));
+	assert_int_equal(s.tally.sampled, BLOCKS);
+	s.tally.sampled = 0;
+	/* 798 are passed over at most, of 1000. */
+	must(f, sample(f, &s, &some));
+	assert_in_range(s.tally.sampled, 1, 200);
+	/* One at least, however few there are. */
+	s.tally.sampled = 0;
+	must(f, sample(f, &s, &few));
+	assert_int_equal(s.tally.sampled, 1);
+	assert_true(few.begun);
+	s.tally.sampled = 0;
+	few.wait = BLOCKS;
+	must(f, sample(f, &s, &few));
+	assert_int_equal(s.tally.sampled, 0);
+	assert_int_equal(few.wait, 0);
+	close_scene(&s);
+}
+
+static void only_what_has_ended_is_looked_through(void **state)
+{
+	struct sampler all = {.every = 1};
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-13:1");
+	put_marker(f, 10, "1 o never 1000 never holder");
+	put_marker(f, 12, "1 o 1s 1000 2000 holder");
+	put_marker(f, 13, "1 o 1s 1000 99999999999999 holder");
+	put_link(f, 10, 0);
+	put_link(f, 13, 0);
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	must(f, close_blocks(f, &s));
+	must(f, sample(f, &s, &all));
+	assert_int_equal(s.tally.sampled, 1);
+	close_scene(&s);
+}
+
+static void a_link_that_lives_in_an_ended_block_stops_the_run(void **state)
+{
+	struct sampler all = {.every = 1};
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+
+	put_link(f, 6, 999);
+	put_link(f, 6, 0);
+	assert_int_equal(sample(f, &s, &all), -1);
+	assert_int_equal(f->err.code, ERROR_UNSAFE);
+	assert_non_null(strstr(f->err.text, "block 6 "));
+	assert_non_null(strstr(f->err.text, "2 of its links"));
+	assert_int_equal(s.tally.sampled, 3);
+	close_scene(&s);
+}
+
+static void nothing_is_looked_through_under_a_lock_that_is_gone(void **state)
+{
+	struct sampler all = {.every = 1};
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+
+	redis_server_number(&f->server, "DEL lock:{s5}");
+	assert_int_equal(sample(f, &s, &all), -1);
+	assert_int_equal(f->err.code, ERROR_NOT_OWNER);
+	assert_int_equal(s.tally.sampled, 0);
+	close_scene(&s);
+}
+
 static void ranges_still_to_come_are_reckoned(void **state)
 {
 	struct fixture *f = *state;
@@ -263,6 +515,15 @@ int main(void)
 		TEST(all_is_settled_after_redis_dropped_the_script),
 		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
 		TEST(a_connection_lost_on_the_way_is_told_as_such),
+		TEST(a_block_without_a_marker_is_freed_only_by_its_mark),
+		TEST(a_block_that_was_opened_between_two_looks_is_not_lost),
+		TEST(blocks_of_each_generation_are_closed_under_it),
+		TEST(a_block_that_was_renewed_after_the_look_is_kept),
+		TEST(what_redis_does_not_tell_stops_the_run),
+		TEST(one_block_of_so_many_is_looked_through),
+		TEST(only_what_has_ended_is_looked_through),
+		TEST(a_link_that_lives_in_an_ended_block_stops_the_run),
+		TEST(nothing_is_looked_through_under_a_lock_that_is_gone),
 		TEST(ranges_still_to_come_are_reckoned),
 	};
 
