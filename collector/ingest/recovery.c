@@ -161,7 +161,26 @@ static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 	return status;
 }
 
-/* Fills the answer.  A gap is in ingest_progress when it returns. */
+int recovery_ask_clickhouse(struct recovery *r, struct sink *sink,
+			    struct stored_report *ret, struct error *err)
+{
+	if (sink_check(sink, err) < 0 ||
+	    insertion_end_former(sink, r->table, r->topic, r->number, &r->facts,
+				 err) < 0)
+		return -1;
+	return ask_clickhouse(r, sink_server(sink), ret, err);
+}
+
+int recovery_decide(struct recovery *r, struct sink *sink, int64_t since_ms,
+		    struct error *err)
+{
+	r->since_ms = since_ms;
+	r->plan = plan_make(&r->facts);
+	if (r->plan.step != PLAN_READ || !r->plan.gap)
+		return 0;
+	return report_gap(r, sink, since_ms, err);
+}
+
 static void recovery_run(struct insert_job *job, struct sink *sink)
 {
 	struct recovery *r = (struct recovery *)job;
@@ -172,20 +191,11 @@ static void recovery_run(struct insert_job *job, struct sink *sink)
 	r->status = ask_kafka(r, err);
 	r->asked_ms = clock_boottime_ms();
 	if (r->status == 0)
-		r->status = sink_check(sink, err);
-	if (r->status == 0)
-		r->status = insertion_end_former(sink, r->table, r->topic,
-						 r->number, &r->facts, err);
-	if (r->status == 0)
-		r->status = ask_clickhouse(r, sink_server(sink), &report, err);
+		r->status = recovery_ask_clickhouse(r, sink, &report, err);
 	if (r->status == 0)
 		r->status = ask_whether_cut(r, sink_server(sink), &report, err);
-	if (r->status < 0)
-		return;
-	r->since_ms = report.since_ms;
-	r->plan = plan_make(&r->facts);
-	if (r->plan.step == PLAN_READ && r->plan.gap)
-		r->status = report_gap(r, sink, report.since_ms, err);
+	if (r->status == 0)
+		r->status = recovery_decide(r, sink, report.since_ms, err);
 }
 
 struct recovery *recovery_new(const struct recovery_setup *setup,

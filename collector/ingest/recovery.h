@@ -11,6 +11,8 @@
 #include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/plan.h"
 #include "collector/exactly_once/ranges.h"
+#include "collector/exactly_once/sink.h"
+#include "collector/exactly_once/stored.h"
 #include "collector/ingest/insert_workers.h"
 #include "common/kafka/consumer.h"
 
@@ -57,5 +59,14 @@ struct recovery *recovery_new(const struct recovery_setup *setup,
 			      const char *topic, int32_t number,
 			      enum sink_table table);
 void recovery_free(struct recovery *r); /* NULL accepted */
+
+/* Parts of the job, in this order.  r->facts have what Kafka says.  What the
+ * owner before has under way is ended first: what it stores later is not told.
+ */
+int recovery_ask_clickhouse(struct recovery *r, struct sink *sink,
+			    struct stored_report *ret, struct error *err);
+/* By all facts.  A gap is in ingest_progress when it returns. */
+int recovery_decide(struct recovery *r, struct sink *sink, int64_t since_ms,
+		    struct error *err);
 
 #endif

@@ -82,6 +82,41 @@ static void a_gap_counts_what_is_lost_and_what_is_stored(void **state)
 	batch_release(&b);
 }
 
+static void a_block_knows_its_first_and_its_last_time(void **state)
+{
+	static const int64_t times[] = {7000, 5000, 9000, 8000};
+	struct batch b = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++)
+		batch_note_dead(&b, i, times[i]);
+	assert_int_equal(b.since_ms, 5000);
+	assert_int_equal(b.append_ms, 8000);
+	batch_reset(&b);
+	batch_note_dead(&b, 4, 9500);
+	assert_int_equal(b.since_ms, 9500);
+	batch_release(&b);
+}
+
+/* Those that are stored are told of, and not to be sent. */
+static void rows_in_hand_are_told_from_those_that_are_stored(void **state)
+{
+	struct error err = {0};
+	struct batch b = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 10; i++)
+		assert_int_equal(
+			batch_note_row(&b, i, 7000, 0, i < 3 || i > 5, &err),
+			0);
+	assert_int_equal(b.row_count, 10);
+	assert_int_equal(b.stored_before, 3);
+	assert_int_equal(b.in_hand.count, 2);
+	assert_int_equal(b.in_hand.items[0].last, 2);
+	assert_int_equal(b.in_hand.items[1].first, 6);
+	batch_release(&b);
+}
+
 static void many_hours_fit(void **state)
 {
 	struct batch b = {0};
@@ -160,6 +195,9 @@ int main(void)
 		cmocka_unit_test(a_block_is_named_by_its_first_and_last_offset),
 		cmocka_unit_test(rows_are_counted_by_the_hour),
 		cmocka_unit_test(a_gap_counts_what_is_lost_and_what_is_stored),
+		cmocka_unit_test(a_block_knows_its_first_and_its_last_time),
+		cmocka_unit_test(
+			rows_in_hand_are_told_from_those_that_are_stored),
 		cmocka_unit_test(many_hours_fit),
 		cmocka_unit_test(a_reset_block_is_empty),
 		cmocka_unit_test(an_idle_partition_is_an_empty_block),

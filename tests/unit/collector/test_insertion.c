@@ -1,8 +1,6 @@
 /* An insert that is in its table once, on a real ClickHouse. */
 #include "tests/unit/clickhouse_server.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
+#include "tests/unit/collector/slow_insert.h"
 
 #include "collector/enrich/row.h"
 #include "collector/exactly_once/batch.h"
@@ -551,83 +549,19 @@ static void what_is_answered_of_links_is_believed(void **state)
 
 /* --- ending --------------------------------------------------------------- */
 
-/* Somebody else's insert, which is under way for minutes unless it is ended. */
-struct slow {
-	struct clickhouse *ch;
-	char id[SINK_ID_MAX];
-	pthread_t thread;
-	atomic_bool ended;
-	int status;
-};
-
-static void *insert_slowly(void *arg)
-{
-	struct slow *s = arg;
-	struct clickhouse_param params[] = {{"query_id", s->id},
-					    {"log_comment", s->id},
-					    {"max_block_size", "1"},
-					    {"min_insert_block_size_rows", "1"},
-					    {NULL, NULL}};
-	struct error err = {0};
-
-	s->status = clickhouse_query(
-		s->ch,
-		"INSERT INTO clicks (topic, offset) SELECT 'slow', number "
-		"FROM numbers(600) WHERE NOT ignore(sleepEachRow(0.05))",
-		params, NULL, &err);
-	atomic_store(&s->ended, true);
-	return NULL;
-}
-
-static void start_slow(struct world *w, struct slow *s, const char *table,
-		       const char *token)
-{
-	struct error err = {0};
-
-	memset(s, 0, sizeof(*s));
-	s->ch = clickhouse_new(&w->server.config, &err);
-	assert_non_null(s->ch);
-	sink_query_id(table, token, s->id);
-	assert_int_equal(pthread_create(&s->thread, NULL, insert_slowly, s), 0);
-	for (int i = 0; i < 1200; i++) {
-		if (clickhouse_server_number(
-			    &w->server,
-			    "SELECT count() FROM system.processes WHERE "
-			    "Settings['log_comment'] = '%s'",
-			    s->id))
-			return;
-		usleep(50000);
-	}
-	fail_msg("%s does not run", s->id);
-}
-
-static void end_slow(struct slow *s)
-{
-	pthread_join(s->thread, NULL);
-	clickhouse_free(s->ch);
-}
-
-static uint64_t running(struct world *w)
-{
-	return clickhouse_server_number(
-		&w->server, "SELECT count() FROM system.processes WHERE "
-			    "startsWith(Settings['log_comment'], "
-			    "'shortloop:')");
-}
-
 static void
 an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
 {
 	struct world *w = *state;
-	struct slow before;
+	struct slow_insert before;
 	struct insert i;
 
 	make_clicks(w, &i, "slow first", 0, 9);
-	start_slow(w, &before, "clicks", i.name);
+	slow_insert_start(&w->server, &before, "clicks", i.name);
 	i.state.doubt = true;
 	run(w, &i, SINK_CLICKS);
-	assert_int_equal(running(w), 0);
-	end_slow(&before);
+	assert_int_equal(slow_inserts_running(&w->server), 0);
+	slow_insert_end(&before);
 	assert_int_equal(before.status, -1);
 	assert_int_equal(rows_of(w, "slow first"), 10);
 	drop(&i);
@@ -641,12 +575,13 @@ static void inserts_of_the_owner_before_are_ended(void **state)
 			       .kind = INTENT_OURS,
 			       .epoch = 3,
 			       .intent = {2, true, 5, 9}};
-	struct slow rows, report, other;
+	struct slow_insert rows, report, other;
 	struct error err = {0};
 
-	start_slow(w, &rows, "clicks", "2:former:4:5-9");
-	start_slow(w, &report, "ingest_progress", "2:former:4:5-9");
-	start_slow(w, &other, "clicks", "2:former:4:5-99");
+	slow_insert_start(&w->server, &rows, "clicks", "2:former:4:5-9");
+	slow_insert_start(&w->server, &report, "ingest_progress",
+			  "2:former:4:5-9");
+	slow_insert_start(&w->server, &other, "clicks", "2:former:4:5-99");
 	/* No insert is ended that Kafka does not name, or that another program
 	 * wrote. */
 	f.intent.has_batch = false;
@@ -663,20 +598,20 @@ static void inserts_of_the_owner_before_are_ended(void **state)
 	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
 					      &f, &err),
 			 0);
-	assert_int_equal(running(w), 3);
+	assert_int_equal(slow_inserts_running(&w->server), 3);
 	f.committed = true;
 	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
 					      &f, &err),
 			 0);
-	assert_int_equal(running(w), 1);
-	end_slow(&rows);
-	end_slow(&report);
+	assert_int_equal(slow_inserts_running(&w->server), 1);
+	slow_insert_end(&rows);
+	slow_insert_end(&report);
 	assert_int_equal(rows.status, -1);
 	assert_int_equal(report.status, -1);
 	assert_int_equal(
 		insertion_end(w->sink, SINK_CLICKS, "2:former:4:5-99", &err),
 		0);
-	end_slow(&other);
+	slow_insert_end(&other);
 }
 
 int main(void)

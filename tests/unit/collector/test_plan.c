@@ -77,6 +77,48 @@ static void a_block_that_was_named_is_made_again_as_it_was(void **state)
 	assert_true(reads(&f, 400).intent.has_batch);
 }
 
+static void a_block_of_one_event_is_made_again(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	name(&f, 400, 400);
+	assert_true(reads(&f, 400).intent.has_batch);
+	f.next = 401;
+	assert_false(reads(&f, 401).intent.has_batch);
+}
+
+static void a_commit_at_the_start_of_an_empty_log_is_believed(void **state)
+{
+	struct plan_facts f = {.committed = true,
+			       .kind = INTENT_OURS,
+			       .intent = {.epoch = 2},
+			       .epoch = 2,
+			       .start = PLAN_ASK};
+
+	(void)state;
+	assert_false(reads(&f, 0).gap);
+}
+
+/* The epoch was raised in the configuration. */
+static void a_commit_of_an_earlier_epoch_says_nothing(void **state)
+{
+	struct plan_facts f = {.committed = true,
+			       .commit = 400,
+			       .kind = INTENT_OURS,
+			       .intent = {2, true, 400, 499},
+			       .log_start = 5,
+			       .log_end = 30,
+			       .epoch = 3,
+			       .start = PLAN_LATEST};
+
+	(void)state;
+	assert_int_equal(plan_base(&f), 0);
+	assert_false(reads(&f, 5).intent.has_batch);
+	f.start = PLAN_ASK;
+	reads(&f, 5);
+}
+
 static void a_block_that_was_reported_is_not_made_again(void **state)
 {
 	struct plan_facts f = usual();
@@ -221,6 +263,8 @@ static void offsets_that_are_gone_are_a_gap(void **state)
 	struct plan p;
 
 	(void)state;
+	f.log_start = 400;
+	assert_false(reads(&f, 400).gap);
 	f.log_start = 450;
 	p = reads(&f, 450);
 	assert_true(p.gap);
@@ -228,6 +272,8 @@ static void offsets_that_are_gone_are_a_gap(void **state)
 	/* What is left of a block that was named keeps its name. */
 	name(&f, 400, 499);
 	assert_true(reads(&f, 450).intent.has_batch);
+	f.log_start = 499;
+	assert_true(reads(&f, 499).intent.has_batch);
 	f.log_start = 500;
 	assert_false(reads(&f, 500).intent.has_batch);
 }
@@ -320,6 +366,10 @@ int main(void)
 		cmocka_unit_test(it_goes_on_after_what_was_reported),
 		cmocka_unit_test(
 			a_block_that_was_named_is_made_again_as_it_was),
+		cmocka_unit_test(a_block_of_one_event_is_made_again),
+		cmocka_unit_test(
+			a_commit_at_the_start_of_an_empty_log_is_believed),
+		cmocka_unit_test(a_commit_of_an_earlier_epoch_says_nothing),
 		cmocka_unit_test(a_block_that_was_reported_is_not_made_again),
 		cmocka_unit_test(what_clickhouse_forgot_is_read_again),
 		cmocka_unit_test(

@@ -710,6 +710,97 @@ static void what_looks_odd_is_looked_at(void **state)
 	assert_false(facts_look_odd(&f, &r, 50));
 }
 
+static void where_a_partition_starts_is_set(void **state)
+{
+	static char latest[] = "latest", error[] = "error",
+		    earliest[] = "earliest";
+	struct collector_settings settings = {.offset_reset = latest};
+
+	(void)state;
+	assert_int_equal(facts_start(&settings), PLAN_LATEST);
+	settings.offset_reset = error;
+	assert_int_equal(facts_start(&settings), PLAN_ASK);
+	settings.offset_reset = earliest;
+	assert_int_equal(facts_start(&settings), PLAN_EARLIEST);
+}
+
+/* Runs all questions, which fail: a table of theirs is not there. */
+typedef int ask_fn(struct clickhouse *ch, const struct stored_key *key,
+		   struct error *err);
+
+static int ask_epochs(struct clickhouse *ch, const struct stored_key *key,
+		      struct error *err)
+{
+	struct stored_epoch epoch;
+	struct passes passes;
+	bool same;
+
+	assert_int_equal(stored_epoch(ch, key, 1, &epoch, err), -1);
+	assert_int_equal(stored_life(ch, key, &epoch, err), -1);
+	assert_int_equal(stored_same(ch, key, 1, &same, err), -1);
+	return passes_load(ch, &passes, err);
+}
+
+static int ask_progress(struct clickhouse *ch, const struct stored_key *key,
+			struct error *err)
+{
+	struct stored_report report;
+	struct stored_batches batches = {0};
+	bool is;
+
+	assert_int_equal(stored_report(ch, key, &report, err), -1);
+	assert_int_equal(stored_added(ch, key, &is, err), -1);
+	assert_int_equal(stored_batches(ch, key, 0, 9, &batches, err), -1);
+	return stored_is_reported(ch, key, 0, 9, 0, &is, err);
+}
+
+static int ask_clicks(struct clickhouse *ch, const struct stored_key *key,
+		      struct error *err)
+{
+	struct gap_place place = {*key, SINK_CLICKS, 0};
+	struct batch gap = {.first = 0, .last = 9};
+	struct stored_batches events = {0};
+	struct ranges ranges = {0};
+
+	assert_int_equal(stored_ranges(ch, key, 0, 9, 0, &ranges, err), -1);
+	assert_int_equal(stored_events(ch, key, 0, 9, &events, err), -1);
+	assert_int_equal(stored_hours(ch, key, 0, &gap, err), -1);
+	return gap_count(&place, ch, &gap, err);
+}
+
+static int ask_all(struct clickhouse *ch, const struct stored_key *key,
+		   struct error *err)
+{
+	struct plan_facts f = {.start = PLAN_LATEST};
+	struct stored_key own = *key;
+	struct ranges ranges = {0};
+	struct stored_report report;
+
+	return facts_of_clickhouse(&f, ch, &own, 1, &ranges, &report, err);
+}
+
+static void without_table(struct clickhouse_server *s, const char *table,
+			  ask_fn *ask)
+{
+	struct stored_key key = clicks_of("no table");
+	struct error err = {0};
+
+	clickhouse_server_do(s, "RENAME TABLE %s TO elsewhere", table);
+	assert_int_equal(ask(s->ch, &key, &err), -1);
+	assert_int_equal(err.code, ERROR_REMOTE);
+	err = (struct error){0};
+	assert_int_equal(ask_all(s->ch, &key, &err), -1);
+	assert_int_equal(err.code, ERROR_REMOTE);
+	clickhouse_server_do(s, "RENAME TABLE elsewhere TO %s", table);
+}
+
+static void what_clickhouse_does_not_tell_is_no_answer(void **state)
+{
+	without_table(*state, "ingest_epochs", ask_epochs);
+	without_table(*state, "ingest_progress", ask_progress);
+	without_table(*state, "clicks", ask_clicks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -739,6 +830,8 @@ int main(void)
 			one_that_starts_at_the_end_asks_whether_it_was_added),
 		cmocka_unit_test(facts_of_kafka_are_its_commit_and_its_log),
 		cmocka_unit_test(what_looks_odd_is_looked_at),
+		cmocka_unit_test(where_a_partition_starts_is_set),
+		cmocka_unit_test(what_clickhouse_does_not_tell_is_no_answer),
 	};
 
 	return cmocka_run_group_tests_name("stored", tests, make_world,

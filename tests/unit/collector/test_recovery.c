@@ -1,0 +1,237 @@
+/* What a partition's new owner asks of ClickHouse and tells it, on a real one;
+ * what Kafka says is the test's. */
+#include "tests/unit/collector/slow_insert.h"
+
+#include "collector/ingest/recovery.h"
+
+struct world {
+	struct clickhouse_server server;
+	struct sink *sink;
+	struct recovery_setup setup;
+};
+
+static int start(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err = {0};
+
+	assert_non_null(w);
+	clickhouse_server_start(&w->server);
+	clickhouse_server_migrate(&w->server);
+	w->sink = sink_new(&w->server.config, &err);
+	assert_non_null(w->sink);
+	w->setup = (struct recovery_setup){
+		.epoch = 2, .start = PLAN_ASK, .collector = "me"};
+	*state = w;
+	return 0;
+}
+
+static int stop(void **state)
+{
+	struct world *w = *state;
+
+	sink_free(w->sink);
+	clickhouse_server_stop(&w->server);
+	free(w);
+	return 0;
+}
+
+/* Kafka has offsets 0 to 999 and says that 5-9 were about to be stored. */
+static struct recovery *begin(struct world *w, const char *topic)
+{
+	struct recovery *r = recovery_new(&w->setup, topic, 4, SINK_CLICKS);
+
+	assert_non_null(r);
+	assert_int_equal(r->facts.start, PLAN_ASK);
+	assert_int_equal(r->status, -1);
+	r->facts.committed = true;
+	r->facts.commit = 5;
+	r->facts.kind = INTENT_OURS;
+	r->facts.intent = (struct intent){2, true, 5, 9};
+	r->facts.log_end = 1000;
+	return r;
+}
+
+static struct stored_report ask(struct world *w, struct recovery *r)
+{
+	struct stored_report report = {0};
+	struct error err = {0};
+
+	if (recovery_ask_clickhouse(r, w->sink, &report, &err) < 0)
+		fail_msg("%s", err.text);
+	return report;
+}
+
+static void decide(struct world *w, struct recovery *r, int64_t since_ms)
+{
+	struct error err = {0};
+
+	if (recovery_decide(r, w->sink, since_ms, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void store(struct world *w, const char *topic, unsigned first,
+		  unsigned last)
+{
+	clickhouse_server_do(&w->server,
+			     "INSERT INTO clicks (epoch, topic, partition, "
+			     "offset, append_time) SELECT 2, '%s', 4, number, "
+			     "now() FROM numbers(%u, %u)",
+			     topic, first, last - first + 1);
+}
+
+static void report(struct world *w, const char *topic, unsigned first,
+		   unsigned last)
+{
+	clickhouse_server_do(
+		&w->server,
+		"INSERT INTO ingest_progress (epoch, topic, partition, first, "
+		"last, rows, append_time) SELECT 2, '%s', 4, %u, %u, %u, now()",
+		topic, first, last, last - first + 1);
+}
+
+/* What it stores after it was asked for would be stored twice. */
+static void what_the_owner_before_has_under_way_is_ended(void **state)
+{
+	struct world *w = *state;
+	struct recovery *r = begin(w, "under way");
+	struct slow_insert rows, other;
+
+	slow_insert_start(&w->server, &rows, "clicks", "2:under way:4:5-9");
+	slow_insert_start(&w->server, &other, "clicks", "2:under way:5:5-9");
+	ask(w, r);
+	assert_int_equal(slow_inserts_running(&w->server), 1);
+	slow_insert_end(&rows);
+	assert_int_equal(rows.status, -1);
+	clickhouse_server_do(&w->server,
+			     "KILL QUERY WHERE Settings['log_comment'] = '%s' "
+			     "SYNC",
+			     other.id);
+	slow_insert_end(&other);
+	recovery_free(r);
+}
+
+static void what_clickhouse_has_is_known_before_it_goes_on(void **state)
+{
+	struct world *w = *state;
+	struct recovery *r = begin(w, "known");
+	struct stored_report told;
+
+	store(w, "known", 0, 6);
+	report(w, "known", 0, 4);
+	told = ask(w, r);
+	assert_true(told.any);
+	assert_int_equal(told.next, 5);
+	assert_true(r->facts.reported);
+	assert_int_equal(r->facts.epoch, 2);
+	assert_int_equal(r->facts.stored_end, 7);
+	assert_int_equal(ranges_end(&r->stored), 7);
+	assert_null(r->forgotten);
+	decide(w, r, told.since_ms);
+	assert_int_equal(r->since_ms, told.since_ms);
+	assert_int_equal(r->plan.step, PLAN_READ);
+	assert_int_equal(r->plan.position, 5);
+	assert_true(r->plan.intent.has_batch);
+	assert_false(r->plan.gap);
+	recovery_free(r);
+}
+
+static void who_is_forgotten_is_known_before_it_goes_on(void **state)
+{
+	struct world *w = *state;
+	struct recovery *r = begin(w, "forgotten");
+
+	clickhouse_server_do(&w->server, "INSERT INTO forgotten SELECT 7, "
+					 "repeat('\\0', 20), 0, 'me'");
+	ask(w, r);
+	assert_non_null(r->forgotten);
+	assert_true(forgotten_has_link(r->forgotten, 7));
+	clickhouse_server_do(&w->server, "TRUNCATE TABLE forgotten");
+	recovery_free(r);
+}
+
+static const char *progress_of(struct world *w, const char *topic)
+{
+	return clickhouse_server_ask(
+		&w->server,
+		"SELECT epoch, partition, first, last, rows, lost, collector "
+		"FROM ingest_progress WHERE topic = '%s' AND lost > 0 "
+		"ORDER BY first FORMAT TabSeparated",
+		topic);
+}
+
+/* However often it is told: who told of it before may have died. */
+static void a_gap_is_told_of_once(void **state)
+{
+	struct world *w = *state;
+
+	store(w, "gap", 12, 14);
+	report(w, "gap", 0, 9);
+	for (int i = 0; i < 2; i++) {
+		struct recovery *r = begin(w, "gap");
+
+		r->facts.intent.has_batch = false;
+		r->facts.commit = 10;
+		r->facts.log_start = 20;
+		ask(w, r);
+		/* As if the first one had died on its way. */
+		r->facts.next = 10;
+		r->facts.reported = true;
+		decide(w, r, 0);
+		assert_true(r->plan.gap);
+		assert_int_equal(r->plan.position, 20);
+		assert_int_equal(r->lost, 7);
+		recovery_free(r);
+	}
+	assert_string_equal(progress_of(w, "gap"), "2\t4\t10\t19\t3\t7\tme");
+}
+
+static void one_that_stops_tells_of_no_gap(void **state)
+{
+	struct world *w = *state;
+	struct recovery *r = begin(w, "stops");
+
+	r->facts.epoch = 2;
+	r->facts.kind = INTENT_LATER;
+	r->facts.log_start = 20;
+	decide(w, r, 0);
+	assert_int_equal(r->plan.step, PLAN_STOP);
+	assert_string_equal(progress_of(w, "stops"), "");
+	recovery_free(r);
+}
+
+static void what_cannot_be_asked_is_told(void **state)
+{
+	struct world *w = *state;
+	struct recovery *r = begin(w, "not told");
+	struct stored_report told;
+	struct error err = {0};
+
+	clickhouse_server_do(&w->server, "RENAME TABLE forgotten TO elsewhere");
+	assert_int_equal(recovery_ask_clickhouse(r, w->sink, &told, &err), -1);
+	clickhouse_server_do(&w->server, "RENAME TABLE elsewhere TO forgotten");
+	clickhouse_server_do(&w->server, "RENAME TABLE clicks TO elsewhere");
+	assert_int_equal(recovery_ask_clickhouse(r, w->sink, &told, &err), -1);
+	r->facts.reported = true;
+	r->facts.next = 5;
+	r->facts.epoch = 2;
+	r->facts.log_start = 20;
+	assert_int_equal(recovery_decide(r, w->sink, 0, &err), -1);
+	clickhouse_server_do(&w->server, "RENAME TABLE elsewhere TO clicks");
+	recovery_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_owner_before_has_under_way_is_ended),
+		cmocka_unit_test(
+			what_clickhouse_has_is_known_before_it_goes_on),
+		cmocka_unit_test(who_is_forgotten_is_known_before_it_goes_on),
+		cmocka_unit_test(a_gap_is_told_of_once),
+		cmocka_unit_test(one_that_stops_tells_of_no_gap),
+		cmocka_unit_test(what_cannot_be_asked_is_told),
+	};
+
+	return cmocka_run_group_tests_name("recovery", tests, start, stop);
+}
