@@ -52,6 +52,15 @@ static struct api_keyring *ring_with(const char *words)
 	return ring;
 }
 
+/* The access of a key that such a line has; its ring is to be freed. */
+static struct access access_of(const char *words)
+{
+	struct access a = {.keys = ring_with(words)};
+
+	assert_true(api_keyring_find(a.keys, "open sesame", 11, &a.who));
+	return a;
+}
+
 static void see(const struct access *a, char seen[LINKS + 3])
 {
 	struct error err = {0};
@@ -71,10 +80,8 @@ static void a_key_sees_what_its_line_says(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(matrix) / sizeof(matrix[0]); i++) {
-		struct access a = {.keys = ring_with(matrix[i].key)};
+		struct access a = access_of(matrix[i].key);
 
-		assert_true(
-			api_keyring_find(a.keys, "open sesame", 11, &a.who));
 		see(&a, seen);
 		if (strcmp(seen, matrix[i].sees) != 0)
 			fail_msg("%s: sees %s, not %s", matrix[i].key, seen,
@@ -107,9 +114,8 @@ static void nobody_sees_nothing(void **state)
 
 static const char *refusal(const char *words, struct error *err)
 {
-	struct access a = {.keys = ring_with(words)};
+	struct access a = access_of(words);
 
-	assert_true(api_keyring_find(a.keys, "open sesame", 11, &a.who));
 	assert_int_equal(access_check_all(&a, ACCESS_ASK_OF_ONE, err), -1);
 	api_keyring_free(a.keys);
 	return err->text;
@@ -128,6 +134,113 @@ static void a_refusal_says_what_to_ask_instead(void **state)
 			    "with code or link_id");
 }
 
+/* Of all that is asked about many links: within which owners, a line each, and
+ * within which account; whether rows are for the key, confined to owners or
+ * not; and whether it sees what is about the installation. */
+static const struct {
+	const char *key, *owners, *account;
+	bool has_owners, rows, confined, installation;
+} of_many[] = {
+	{"admin account=acme", "", NULL, false, true, false, true},
+	{"read account=acme", "", NULL, false, true, false, false},
+	{"read owners=ann", "ann", NULL, true, true, true, false},
+	{"read owners=ann,,bob", "ann\n\nbob", NULL, true, true, true, false},
+	{"read owners=", "", NULL, true, true, true, false},
+	{"read-own account=acme", "", "acme", false, false, false, false},
+	{"read-own owners=ann,bob", "ann\nbob", "me", true, false, true, false},
+	{"create account=acme", "", "acme", false, false, false, false},
+};
+
+static void assert_bounds(const struct access *a, size_t i)
+{
+	struct access_bounds bounds;
+	struct error err = {0};
+
+	assert_int_equal(access_bounds_fill(&bounds, a, &err), 0);
+	assert_string_equal(bounds.owners.data, of_many[i].owners);
+	assert_int_equal(bounds.has_owners, of_many[i].has_owners);
+	if (of_many[i].account)
+		assert_string_equal(bounds.account, of_many[i].account);
+	else
+		assert_null(bounds.account);
+	access_bounds_release(&bounds);
+}
+
+static void many_links_are_asked_for_within_the_bounds_of_a_key(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_many) / sizeof(of_many[0]); i++) {
+		struct access a = access_of(of_many[i].key);
+
+		assert_bounds(&a, i);
+		api_keyring_free(a.keys);
+	}
+}
+
+static void rows_of_their_owners_are_for_who_reads_all_accounts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_many) / sizeof(of_many[0]); i++) {
+		struct access a = access_of(of_many[i].key);
+		struct error err = {0};
+		bool confined = !of_many[i].confined;
+
+		assert_int_equal(access_check_rows(&a, &confined, "try", &err),
+				 of_many[i].rows ? 0 : -1);
+		assert_int_equal(err.code, of_many[i].rows ? ERROR_NONE
+							   : ERROR_NOT_OWNER);
+		assert_int_equal(confined, of_many[i].confined);
+		api_keyring_free(a.keys);
+	}
+}
+
+static void the_installation_is_for_admins(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_many) / sizeof(of_many[0]); i++) {
+		struct access a = access_of(of_many[i].key);
+		struct error err = {0};
+
+		assert_int_equal(access_check_admin(&a, &err),
+				 of_many[i].installation ? 0 : -1);
+		assert_int_equal(err.code, of_many[i].installation
+						   ? ERROR_NONE
+						   : ERROR_NOT_OWNER);
+		api_keyring_free(a.keys);
+	}
+}
+
+static void without_keys_there_are_no_bounds(void **state)
+{
+	const struct access a = {.keys = NULL};
+	struct access_bounds bounds;
+	struct error err = {0};
+	bool confined = true;
+
+	(void)state;
+	assert_int_equal(access_bounds_fill(&bounds, &a, &err), 0);
+	assert_false(bounds.has_owners);
+	assert_null(bounds.account);
+	access_bounds_release(&bounds);
+	assert_int_equal(access_check_rows(&a, &confined, "try", &err), 0);
+	assert_false(confined);
+	assert_int_equal(access_check_admin(&a, &err), 0);
+}
+
+static void each_key_takes_turns_by_its_name(void **state)
+{
+	struct access a = {.keys = NULL}, b = {.keys = NULL};
+
+	(void)state;
+	assert_true(access_turn(&a) == 0);
+	strcpy(a.who.name, "one");
+	strcpy(b.who.name, "other");
+	assert_true(access_turn(&a) != 0);
+	assert_true(access_turn(&a) != access_turn(&b));
+	strcpy(b.who.name, "one");
+	assert_true(access_turn(&a) == access_turn(&b));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +248,11 @@ int main(void)
 		WITH_FILE(without_keys_everybody_sees_all),
 		WITH_FILE(nobody_sees_nothing),
 		WITH_FILE(a_refusal_says_what_to_ask_instead),
+		WITH_FILE(many_links_are_asked_for_within_the_bounds_of_a_key),
+		WITH_FILE(rows_of_their_owners_are_for_who_reads_all_accounts),
+		WITH_FILE(the_installation_is_for_admins),
+		cmocka_unit_test(without_keys_there_are_no_bounds),
+		cmocka_unit_test(each_key_takes_turns_by_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

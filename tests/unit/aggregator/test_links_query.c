@@ -142,7 +142,10 @@ static void a_cursor_leads_to_its_place(void **state)
 					       UINT64_MAX - 1, 0});
 	assert_comes_back(
 		"sort=clicks",
-		(struct links_place){LINKS_CLICKED, UINT64_MAX, 0, 20000});
+		(struct links_place){LINKS_CLICKED, UINT64_MAX, 0, UINT16_MAX});
+	assert_comes_back("",
+			  (struct links_place){LINKS_BY_CREATION,
+					       LINKS_LATEST_MS, 0, UINT16_MAX});
 	assert_comes_back("sort=clicks",
 			  (struct links_place){LINKS_UNCLICKED, 0, 1, 20000});
 }
@@ -206,7 +209,8 @@ static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 		{LINKS_CLICKED, 1, 1, 20000},
 		{LINKS_UNCLICKED, 1, 1, 20000},
 		{LINKS_BY_CREATION, UINT64_MAX, 1, 0},
-		{LINKS_BY_CREATION, 1, 1, 70000},
+		{LINKS_BY_CREATION, LINKS_LATEST_MS + 1, 1, 0},
+		{LINKS_BY_CREATION, 1, 1, UINT16_MAX + 1},
 		{(enum links_part)9, 1, 1, 0},
 	};
 	struct links_query q;
@@ -225,6 +229,144 @@ static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 	links_query_release(&q);
 }
 
+/* `count` letters behind "<name>=". */
+static const char *long_text(const char *name, size_t count, char text[4096])
+{
+	int len = snprintf(text, 4096, "%s=", name);
+
+	memset(text + len, 'x', count);
+	text[(size_t)len + count] = '\0';
+	return text;
+}
+
+static void assert_taken(const char *query)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	if (parse(&q, query, &err) < 0)
+		fail_msg("%s: %s", query, err.text);
+	links_query_release(&q);
+}
+
+static void a_value_at_its_bound_is_taken(void **state)
+{
+	char text[4096];
+
+	(void)state;
+	assert_taken("limit=1");
+	assert_taken("limit=500");
+	assert_taken("created_from=1970-01-01");
+	assert_taken("created_to=1970-01-01");
+	assert_taken("created_to=2299-12-31T23:59:59.999Z");
+	assert_taken(long_text("owner", 2048, text));
+	assert_refused(long_text("owner", 2049, text), "owner: expected 1 to");
+	assert_refused("created_from=2300-01-01", "created_from: ");
+	assert_refused("created_from=1970-01-01&created_to=1970-01-01",
+		       "created_from: ");
+	assert_refused("limit=1x", "limit: ");
+	assert_refused("limit=", "limit: ");
+	assert_refused("limit=18446744073709551617", "limit: ");
+}
+
+static void what_a_link_may_lack_is_asked_for_by_an_empty_value(void **state)
+{
+	(void)state;
+	assert_taken("owner=");
+	assert_taken("campaign=");
+	assert_taken("domain=");
+	assert_refused("state=", "state: ");
+}
+
+static void each_state_is_known(void **state)
+{
+	(void)state;
+	assert_taken("state=live");
+	assert_taken("state=deleted");
+	assert_taken("state=blocked");
+	assert_taken("sort=created");
+}
+
+static void a_page_has_no_more_links_than_an_answer_may(void **state)
+{
+	static const struct aggregator_settings few = {.groups_max = 30};
+	struct links_query q;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		links_query_parse(&q, (struct http_slice){"", 0}, &few, &err),
+		0);
+	assert_int_equal(q.limit, 30);
+	links_query_release(&q);
+}
+
+/* What a query is about, by what it says and by who asks. */
+static void assert_about(const char *query, const struct access_bounds *bounds,
+			 bool some_only, bool by_owner)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	assert_int_equal(parse(&q, query, &err), 0);
+	q.bounds = bounds;
+	if (links_query_filters(&q) != some_only ||
+	    links_query_is_by_owner(&q) != by_owner)
+		fail_msg("%s: %d, %d", query, links_query_filters(&q),
+			 links_query_is_by_owner(&q));
+	links_query_release(&q);
+}
+
+static void what_is_asked_tells_which_links_it_is_about(void **state)
+{
+	static const char *const others[] = {"q=a", "url=a", "tag=a",
+					     "campaign=a"};
+	char query[64];
+
+	(void)state;
+	assert_about("limit=3&sort=clicks", NULL, false, false);
+	assert_about("created_from=1970-01-01", NULL, true, false);
+	assert_about("created_to=1970-01-01", NULL, true, false);
+	assert_about("state=live", NULL, true, false);
+	assert_about("owner=ann", NULL, true, true);
+	assert_about("owner=&state=live&domain=d&created_to=2026-01-01", NULL,
+		     true, true);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		assert_about(others[i], NULL, true, false);
+		snprintf(query, sizeof(query), "owner=ann&%s", others[i]);
+		assert_about(query, NULL, true, false);
+	}
+}
+
+static void who_sees_some_links_asks_for_some(void **state)
+{
+	static const struct access_bounds all = {.account = NULL},
+					  account = {.account = "acme"},
+					  owners = {.has_owners = true};
+
+	(void)state;
+	assert_about("", &all, false, false);
+	assert_about("", &account, true, false);
+	assert_about("", &owners, true, true);
+	assert_about("tag=a", &owners, true, false);
+}
+
+static void a_place_beyond_the_days_is_none_of_a_list_by_clicks(void **state)
+{
+	const struct links_place place = {LINKS_CLICKED, 1, 1, UINT16_MAX + 1};
+	struct links_query q;
+	struct links_place found;
+	struct error err = {0};
+	char cursor[CURSOR_MAX];
+
+	(void)state;
+	assert_int_equal(parse(&q, "sort=clicks", &err), 0);
+	format_cursor(&q, &place, cursor);
+	assert_int_equal(links_cursor_parse(&q, cursor, &found, &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	links_query_release(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +378,15 @@ int main(void)
 		cmocka_unit_test(a_cursor_is_of_no_other_question),
 		cmocka_unit_test(a_damaged_cursor_is_refused),
 		cmocka_unit_test(a_cursor_of_a_place_that_cannot_be_is_refused),
+		cmocka_unit_test(
+			a_place_beyond_the_days_is_none_of_a_list_by_clicks),
+		cmocka_unit_test(a_value_at_its_bound_is_taken),
+		cmocka_unit_test(
+			what_a_link_may_lack_is_asked_for_by_an_empty_value),
+		cmocka_unit_test(each_state_is_known),
+		cmocka_unit_test(a_page_has_no_more_links_than_an_answer_may),
+		cmocka_unit_test(what_is_asked_tells_which_links_it_is_about),
+		cmocka_unit_test(who_sees_some_links_asks_for_some),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static void a_key_has_so_many(void **state)
 	assert_int_equal(slots_held(s, "a"), 1);
 	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);
 	slots_free(s);
+	slots_free(NULL);
 }
 
 static void all_have_so_many(void **state)
@@ -56,12 +57,29 @@ static void nobody_is_no_key(void **state)
 	slots_free(s);
 }
 
+static void what_nobody_holds_is_not_given_back(void **state)
+{
+	struct slots *s = made(1, 2);
+
+	(void)state;
+	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);
+	assert_int_equal(slots_take(s, "b"), SLOTS_TAKEN);
+	slots_give_back(s, "c");
+	assert_int_equal(slots_take(s, "c"), SLOTS_ALL_FULL);
+	slots_give_back(s, "a");
+	slots_give_back(s, "a");
+	assert_int_equal(slots_take(s, "a"), SLOTS_TAKEN);
+	assert_int_equal(slots_take(s, "c"), SLOTS_ALL_FULL);
+	slots_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_has_so_many),
 		cmocka_unit_test(all_have_so_many),
 		cmocka_unit_test(nobody_is_no_key),
+		cmocka_unit_test(what_nobody_holds_is_not_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
