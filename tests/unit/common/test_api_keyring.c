@@ -312,6 +312,95 @@ static void made_keys_differ(void **state)
 	buf_free(&b.line);
 }
 
+/* --- what goes on after a reload ------------------------------------------ */
+
+/* Whether one that began with the first file may go on with the second, and in
+ * that role. */
+static bool may_go_on(const char *first, const char *then, enum api_role role,
+		      struct api_key_info *info)
+{
+	struct error err = {0};
+	struct api_keyring *ring;
+	bool may;
+
+	write_file(first);
+	ring = open_ring(&err);
+	assert_true(api_keyring_find(ring, "open sesame", 11, info));
+	assert_true(api_keyring_still_may(ring, info, role));
+	write_file(then);
+	assert_int_equal(api_keyring_reload(ring, &err), 0);
+	may = api_keyring_still_may(ring, info, role);
+	assert_int_equal(api_keyring_still_may(ring, info, role), may);
+	api_keyring_free(ring);
+	return may;
+}
+
+static void what_a_key_began_goes_on_while_the_file_lets_it(void **state)
+{
+	static const char first[] = "crm create " SESAME "\n";
+	struct api_key_info info;
+
+	(void)state;
+	assert_true(may_go_on(first,
+			      "x read " OTHER "\n"
+			      "crm create,read " SESAME "\n",
+			      API_CREATE, &info));
+	assert_int_equal(info.roles, API_CREATE | API_READ | API_READ_OWN);
+	assert_false(
+		may_go_on(first, "crm read " SESAME "\n", API_CREATE, &info));
+	assert_int_equal(info.roles, API_READ | API_READ_OWN);
+	assert_false(
+		may_go_on(first, "crm create " OTHER "\n", API_CREATE, &info));
+	assert_int_equal(info.roles, 0);
+	assert_false(may_go_on(first, "", API_CREATE, &info));
+}
+
+/* By its name it is counted, limited and recorded. */
+static void a_key_that_was_renamed_is_another_one(void **state)
+{
+	struct api_key_info info;
+
+	(void)state;
+	assert_false(may_go_on("crm create " SESAME "\n",
+			       "shop create " SESAME "\n", API_CREATE, &info));
+	assert_int_equal(info.roles, 0);
+}
+
+static void a_key_that_goes_on_has_what_its_line_says_now(void **state)
+{
+	struct error err = {0};
+	struct api_key_info info;
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("crm read-own " SESAME " account=acme owners=ann\n");
+	ring = open_ring(&err);
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	write_file("crm read-own " SESAME " account=shop owners=bob\n");
+	assert_int_equal(api_keyring_reload(ring, &err), 0);
+	assert_true(api_keyring_still_may(ring, &info, API_READ_OWN));
+	assert_string_equal(info.account, "shop");
+	assert_true(key_names_have(info.owners, "bob"));
+	assert_false(key_names_have(info.owners, "ann"));
+	api_keyring_free(ring);
+}
+
+static void without_a_reload_a_role_that_lacks_is_lacking(void **state)
+{
+	struct error err = {0};
+	struct api_key_info info;
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("crm read " SESAME "\n");
+	ring = open_ring(&err);
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	assert_false(api_keyring_still_may(ring, &info, API_CREATE));
+	assert_true(api_keyring_still_may(ring, &info, API_READ_OWN));
+	assert_int_equal(api_keyring_count(ring), 1);
+	api_keyring_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +428,10 @@ int main(void)
 		cmocka_unit_test(
 			a_key_is_not_made_of_what_the_file_would_refuse),
 		cmocka_unit_test(made_keys_differ),
+		WITH_FILE(what_a_key_began_goes_on_while_the_file_lets_it),
+		WITH_FILE(a_key_that_was_renamed_is_another_one),
+		WITH_FILE(a_key_that_goes_on_has_what_its_line_says_now),
+		WITH_FILE(without_a_reload_a_role_that_lacks_is_lacking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

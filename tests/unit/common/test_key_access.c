@@ -213,6 +213,42 @@ static void nobody_may_nothing(void **state)
 	assert_string_equal(all, "....");
 }
 
+/* Keys of one letter read the same. */
+static void
+what_began_with_a_key_goes_on_with_one_that_reads_alike(void **state)
+{
+	static const struct {
+		char letter;
+		const char *key;
+	} rows[] = {
+		{'a', "read account=acme"},
+		{'a', "read account=acme rate=3/s"},
+		{'b', "read account=shop"},
+		{'c', "read-own account=acme"},
+		{'d', "read account=acme owners=ann"},
+		{'d', "read account=acme owners=ann rate=none"},
+		{'e', "read account=acme owners=ann,bob"},
+		{'f', "read account=acme owners=an"},
+		{'g', "read account=acme owners="},
+	};
+	enum {
+		ROWS = sizeof(rows) / sizeof(rows[0])
+	};
+	struct api_key_info who[ROWS];
+	struct api_keyring *rings[ROWS];
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++)
+		rings[i] = ring_with(rows[i].key, &who[i]);
+	for (size_t i = 0; i < ROWS; i++)
+		for (size_t k = 0; k < ROWS; k++)
+			if (key_reads_alike(&who[i], &who[k]) !=
+			    (rows[i].letter == rows[k].letter))
+				fail_msg("%s, %s", rows[i].key, rows[k].key);
+	for (size_t i = 0; i < ROWS; i++)
+		api_keyring_free(rings[i]);
+}
+
 /* --- domains and spaces --------------------------------------------------- */
 
 static const char *const accounts[][3] = {
@@ -287,6 +323,8 @@ int main(void)
 		cmocka_unit_test(
 			without_a_file_of_keys_all_is_read_and_nothing_written),
 		cmocka_unit_test(nobody_may_nothing),
+		WITH_FILE(
+			what_began_with_a_key_goes_on_with_one_that_reads_alike),
 		WITH_FILE(a_domain_is_for_the_accounts_it_names),
 		WITH_FILE(a_key_creates_in_the_spaces_it_names),
 	};
