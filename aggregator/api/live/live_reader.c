@@ -132,8 +132,9 @@ static void take_owner(void *arg, uint64_t link_id,
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Under the lock: what is known by now is handed out, what was asked for and has
- * waited for too long is given up.  It is lost where nobody could be asked. */
+/* Under the lock: what is known by now is handed out, what was asked for and
+ * has waited for too long is given up.  It is lost where nobody could be asked.
+ */
 static void settle_waiting(struct live_owners *o, bool answered)
 {
 	int64_t now = clock_monotonic_ms();
