@@ -322,10 +322,14 @@ static void no_longer_than_its_deadline(void **state)
 	assert_int_equal(second.status, -1);
 	assert_true(second.err.retriable);
 	assert_non_null(strstr(second.err.text, "does not answer in time"));
-	clickhouse_server_do(&s->server,
-			     "KILL QUERY WHERE query LIKE '%%numbers(60)%%' "
-			     "AND query NOT LIKE 'KILL%%'");
-	pthread_join(thread, NULL);
+	/* It may not have begun when it is killed. */
+	do {
+		clickhouse_server_do(
+			&s->server,
+			"KILL QUERY WHERE query LIKE '%%numbers(60)%%' "
+			"AND query NOT LIKE 'KILL%%'");
+		usleep(10000);
+	} while (pthread_tryjoin_np(thread, NULL) != 0);
 	clickhouse_free(first.ch);
 }
 
