@@ -349,6 +349,62 @@ static void what_is_too_long_is_not_taken(void **state)
 	free(event);
 }
 
+static void assert_size(struct world *w, size_t rings, int64_t bytes,
+			size_t event_max, off_t size)
+{
+	const struct event_journal_options options = {w->dir, rings, bytes,
+						      event_max};
+	struct error err = {0};
+	char path[400];
+	struct stat st;
+
+	event_journal_free(w->j);
+	w->j = event_journal_new(&options, &err);
+	if (!w->j)
+		fail_msg("%s", err.text);
+	assert_int_equal(count_files(w, path), 1);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 4096 + size);
+}
+
+/* Four of the longest events fit a chunk, and each ring has two at least. */
+static void a_ring_has_chunks_for_its_share_and_for_its_events(void **state)
+{
+	struct world *w = *state;
+
+	assert_size(w, 1, SMALL, 1000, SMALL);
+	assert_size(w, 4, SMALL, 1000, SMALL);
+	assert_size(w, 16, SMALL, 1000, 2 * SMALL);
+	/* With its head an entry of 16384 bytes, and one that is longer. */
+	assert_size(w, 1, SMALL, 16384 - 40, SMALL);
+	assert_size(w, 1, 4 * SMALL, 120000, 4 * SMALL);
+	assert_size(w, 1, SMALL / 2, 120000, SMALL);
+	assert_size(w, 1, SMALL / 2, 10 * SMALL, 2 * SMALL);
+	assert_size(w, 1, 3 * SMALL / 2, 16384 - 40, 3 * SMALL / 2);
+}
+
+/* Nothing that an earlier filling left is taken for something new. */
+static void each_filling_has_numbers_of_its_own(void **state)
+{
+	struct world *w = *state;
+	struct journal_entry *e = put(w, 1, "event"), *again;
+	const uint64_t number = e->number;
+	char event[1001] = "";
+
+	memset(event, 'x', 1000);
+	journal_entry_done(e);
+	for (int i = 0; i < 1200; i++) {
+		again = put(w, 2, event);
+		assert_non_null(again);
+		if (again == e) {
+			assert_int_not_equal(again->number, number);
+			return;
+		}
+		journal_entry_done(again);
+	}
+	fail_msg("its place is not used again");
+}
+
 /* --- threads -------------------------------------------------------------- */
 
 enum {
@@ -628,6 +684,8 @@ int main(void)
 		TEST(room_is_used_again_in_whatever_order_it_is_done),
 		TEST(a_full_one_takes_nothing_until_a_chunk_is_done),
 		TEST(what_is_too_long_is_not_taken),
+		TEST(a_ring_has_chunks_for_its_share_and_for_its_events),
+		TEST(each_filling_has_numbers_of_its_own),
 		TEST(another_thread_says_what_is_done),
 		TEST(no_kill_costs_an_event_that_was_put),
 		TEST(all_of_its_room_is_taken_or_it_does_not_begin),
