@@ -46,6 +46,8 @@ static void a_permanent_redirect_is_kept_no_longer_than_its_link(void **state)
 	expect_age(w, 35000, 5000, 30);
 	expect_age(w, 5000, 5000, 0);
 	expect_age(w, 1000, 5000, 0);
+	aw_expect(w, "/" AW_CODE, "", "\r\nLocation: https://to.example/a\r\n",
+		  true);
 	aw_redirect(w, 308);
 	expect_age(w, 35000, 5000, 30);
 	aw_stop(w);

@@ -157,6 +157,8 @@ an_unknown_code_that_leads_to_the_fallback_was_not_found(void **state)
 {
 	static const struct told told = {302, COUNTER_FALLBACK, HOUR_NOT_FOUND,
 					 SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND};
+	static const struct told gone = {410, COUNTER_GONE, HOUR_EXPIRED,
+					 SHORTLOOP__OUTCOME__OUTCOME_EXPIRED};
 	struct answer_world *w =
 		aw_start("redirector: {fallback_unknown: true, fallback_url: "
 			 "\"https://fall.back/\"}\n");
@@ -171,6 +173,7 @@ an_unknown_code_that_leads_to_the_fallback_was_not_found(void **state)
 	w->answer = aw_send_link;
 	aw_make_link(w, LINK_OUTCOME_GONE, 0);
 	aw_expect_status(w, "GET", "/" AW_CODE, 410);
+	assert_told(w, &gone, 2);
 	aw_stop(w);
 }
 
