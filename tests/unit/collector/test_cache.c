@@ -127,6 +127,73 @@ static void hits_and_misses_are_counted(void **state)
 	cache_free(c);
 }
 
+/* Bytes of a cache with one entry of these lengths. */
+static size_t bytes_of(size_t key_len, size_t value_len)
+{
+	struct cache *c = make(1 << 20);
+	char bytes[200] = {0};
+	size_t size;
+
+	assert_non_null(cache_put(c, bytes, key_len, bytes, value_len));
+	size = (size_t)cache_stats(c).bytes;
+	cache_free(c);
+	return size;
+}
+
+static void keys_and_values_count_with_each_byte(void **state)
+{
+	(void)state;
+	assert_true(bytes_of(0, 0) > 2 * sizeof(void *));
+	assert_int_equal(bytes_of(100, 0), bytes_of(0, 0) + 100);
+	assert_int_equal(bytes_of(0, 100), bytes_of(0, 0) + 100);
+}
+
+static void it_is_filled_to_its_bound(void **state)
+{
+	size_t one = bytes_of(1, 100);
+	struct cache *c = make(one - 1);
+	char value[100] = {0};
+
+	(void)state;
+	assert_null(cache_put(c, "a", 1, value, 100));
+	cache_free(c);
+	c = make(one);
+	assert_non_null(cache_put(c, "a", 1, value, 100));
+	cache_free(c);
+	c = make(2 * one);
+	cache_put(c, "a", 1, value, 100);
+	cache_put(c, "b", 1, value, 100);
+	assert_int_equal(cache_stats(c).entries, 2);
+	cache_free(c);
+	c = make(2 * one - 1);
+	cache_put(c, "a", 1, value, 100);
+	cache_put(c, "b", 1, value, 100);
+	assert_int_equal(cache_stats(c).entries, 1);
+	assert_null(get(c, "a"));
+	assert_non_null(get(c, "b"));
+	cache_free(c);
+}
+
+static void one_that_was_cleared_is_as_new(void **state)
+{
+	struct cache *c = make(10000);
+	char key[16];
+
+	(void)state;
+	for (int pass = 0; pass < 3; pass++) {
+		for (int i = 0; i < 20; i++) {
+			snprintf(key, sizeof(key), "k%d", i);
+			cache_put(c, key, strlen(key), NULL, 0);
+		}
+		assert_int_equal(cache_stats(c).entries, 20);
+		cache_clear(c);
+		assert_int_equal(cache_stats(c).entries, 0);
+		assert_int_equal(cache_stats(c).bytes, 0);
+		assert_null(get(c, "k7"));
+	}
+	cache_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +204,9 @@ int main(void)
 		cmocka_unit_test(all_of_many_entries_are_found),
 		cmocka_unit_test(a_value_larger_than_the_cache_is_not_kept),
 		cmocka_unit_test(hits_and_misses_are_counted),
+		cmocka_unit_test(keys_and_values_count_with_each_byte),
+		cmocka_unit_test(it_is_filled_to_its_bound),
+		cmocka_unit_test(one_that_was_cleared_is_as_new),
 	};
 
 	return cmocka_run_group_tests_name("cache", tests, NULL, NULL);

@@ -324,6 +324,101 @@ static void an_outcome_that_is_not_known_yet_is_none(void **state)
 	expect(w, "outcome", "0");
 }
 
+/* --- agents --------------------------------------------------------------- */
+
+/* In place of the rules of enricher_settings. */
+static void use_agents(struct world *w)
+{
+	static const char text[] =
+		"user_agent_parsers:\n"
+		"  - regex: '(Beta)/(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)'\n"
+		"  - regex: '(Beta)/(\\d+)\\.(\\d+)'\n"
+		"os_parsers:\n  - regex: '(Windows)'\n"
+		"device_parsers:\n  - regex: '(Crawlie)'\n"
+		"    device_replacement: 'Spider'\n";
+
+	unlink(w->rules);
+	w->settings.ua_rules = unit_write_file(text, w->rules);
+}
+
+static void a_version_has_all_its_parts(void **state)
+{
+	struct world *w = *state;
+	Shortloop__Click click = some_click();
+
+	use_agents(w);
+	click.user_agent = bytes("Beta/1.20.3.44 (Windows)");
+	make_row(w, &click, NOW);
+	expect(w, "ua_version", "1.20.3.44");
+	click.user_agent = bytes("Beta/1.2 (Windows)");
+	make_row(w, &click, NOW);
+	expect(w, "ua_version", "1.2");
+	click.user_agent = bytes("(Windows)");
+	make_row(w, &click, NOW);
+	expect(w, "ua_version", "");
+	expect(w, "os_family", "Windows");
+}
+
+/* At most 127 digits and dots: parts that do not fit are left out. */
+static void a_version_that_is_too_long_loses_its_last_parts(void **state)
+{
+	static const struct {
+		int first, second, length;
+	} cases[] = {{64, 63, 128}, {64, 64, 64}, {60, 66, 127}};
+	struct world *w = *state;
+	Shortloop__Click click = some_click();
+	char text[256], digits[101];
+
+	use_agents(w);
+	memset(digits, '7', 100);
+	digits[100] = '\0';
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "Beta/%.*s.%.*s", cases[i].first,
+			 digits, cases[i].second, digits);
+		click.user_agent = bytes(text);
+		make_row(w, &click, NOW);
+		assert_int_equal(strlen(click_column(&w->rows, "ua_version")),
+				 cases[i].length);
+	}
+}
+
+static void an_agent_is_looked_at_once(void **state)
+{
+	struct world *w = *state;
+	Shortloop__Click click = some_click(), other = some_click();
+
+	use_agents(w);
+	click.user_agent = bytes("Beta/1.2 (Windows)");
+	other.user_agent = bytes("Crawlie");
+	for (int i = 0; i < 3; i++) {
+		make_row(w, &click, NOW);
+		expect(w, "ua_family", "Beta");
+		expect(w, "device_class", "desktop");
+		make_row(w, &other, NOW);
+		expect(w, "ua_family", "Other");
+		expect(w, "device_class", "robot");
+	}
+	assert_int_equal(enricher_stats(w->enricher).agents.misses, 2);
+	assert_int_equal(enricher_stats(w->enricher).agents.hits, 4);
+}
+
+static void a_spider_by_the_rules_is_one_unless_it_is_a_browser(void **state)
+{
+	struct world *w = *state;
+	Shortloop__Click click = some_click();
+
+	use_agents(w);
+	click.user_agent = bytes("Crawlie");
+	make_row(w, &click, NOW);
+	assert_string_equal(click_column(&w->rows, "verdict"), "1");
+	click.user_agent = bytes("Mozilla/5.0 (Windows NT 10.0; Win64; x64) "
+				 "AppleWebKit/537.36 (KHTML, like Gecko) "
+				 "Chrome/140.0.0.0 Safari/537.36 Crawlie");
+	make_row(w, &click, NOW);
+	assert_string_equal(click_column(&w->rows, "verdict"), "0");
+	expect(w, "device_family", "Spider");
+}
+
 /* --- verdicts ------------------------------------------------------------- */
 
 static void expect_verdict(struct world *w, enum verdict_kind kind,
@@ -533,6 +628,10 @@ int main(void)
 		TEST(long_texts_are_cut),
 		TEST(what_a_click_says_stands_in_its_row),
 		TEST(an_outcome_that_is_not_known_yet_is_none),
+		TEST(a_version_has_all_its_parts),
+		TEST(a_version_that_is_too_long_loses_its_last_parts),
+		TEST(an_agent_is_looked_at_once),
+		TEST(a_spider_by_the_rules_is_one_unless_it_is_a_browser),
 		TEST(a_robot_has_a_device_of_its_own),
 		TEST(visitors_in_a_burst_are_scanners),
 		TEST(a_burst_changes_no_verdict_that_is_sure),

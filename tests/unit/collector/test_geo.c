@@ -258,6 +258,38 @@ static void the_installed_files_know_a_public_resolver(void **state)
 	geo_close(g);
 }
 
+static uint32_t asn_of(const char *text)
+{
+	struct mmdb_file *f = mmdb_file_new(28, 6);
+	struct geo *g;
+	uint32_t asn;
+
+	put_map(&f->data, 1);
+	put_pair(&f->data, "asn", text);
+	g = open_files(one_record(f, NULL), NULL);
+	asn = lookup(g, "1.2.3.4").asn;
+	geo_close(g);
+	return asn;
+}
+
+static void an_operator_is_a_number_or_its_text(void **state)
+{
+	(void)state;
+	assert_int_equal(asn_of("AS0"), 0);
+	assert_int_equal(asn_of("AS9"), 9);
+	assert_int_equal(asn_of("AS64496"), 64496);
+	assert_int_equal(asn_of("AS4294967295"), UINT32_MAX);
+	assert_int_equal(asn_of("AS0000000007"), 7);
+	assert_int_equal(asn_of("AS00000000007"), 0);
+	assert_int_equal(asn_of("AS4294967296"), 0);
+	assert_int_equal(asn_of("AS"), 0);
+	assert_int_equal(asn_of("AX1"), 0);
+	assert_int_equal(asn_of("64496"), 0);
+	assert_int_equal(asn_of("AS1/"), 0);
+	assert_int_equal(asn_of("AS1:"), 0);
+	assert_int_equal(asn_of("AS/1"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_value_comes_from_the_first_file_that_has_it),
 		cmocka_unit_test(a_file_of_v4_answers_for_v4_only),
 		cmocka_unit_test(the_installed_files_know_a_public_resolver),
+		cmocka_unit_test(an_operator_is_a_number_or_its_text),
 	};
 
 	return cmocka_run_group_tests_name("geo", tests, NULL, NULL);

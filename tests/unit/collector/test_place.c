@@ -101,6 +101,79 @@ static void a_network_is_looked_up_once(void **state)
 	geo_close(g);
 }
 
+/* Two networks that nobody knows, which are one record. */
+static void networks_are_counted_rather_than_records(void **state)
+{
+	struct geo *g = some_places();
+	struct place_lookup *l = lookup_of(g, 1 << 20);
+	struct buf row = {0};
+	uint8_t ip[16];
+
+	(void)state;
+	parse_ip("9.9.9.0", ip);
+	place_append(l, ip, &row);
+	parse_ip("9.9.10.0", ip);
+	place_append(l, ip, &row);
+	place_append(l, ip, &row);
+	assert_int_equal(place_stats(l).misses, 2);
+	assert_int_equal(place_stats(l).hits, 1);
+	buf_free(&row);
+	place_lookup_free(l);
+	geo_close(g);
+}
+
+static void networks_that_differ_in_any_byte_are_others(void **state)
+{
+	static const char *const addresses[] = {
+		"9.9.9.1",     "8.9.9.1",	"9.8.9.1",     "9.9.8.1",
+		"2a00:1:2::1", "2b00:1:2::1",	"2a01:1:2::1", "2a00:101:2::1",
+		"2a00:2:2::1", "2a00:1:102::1", "2a00:1:3::1"};
+	size_t count = sizeof(addresses) / sizeof(*addresses);
+	struct mmdb_file *f = mmdb_file_new(28, 6);
+	struct geo *g;
+	struct place_lookup *l;
+	struct buf row = {0};
+	uint8_t ip[16];
+
+	(void)state;
+	put_map(&f->data, 0);
+	g = open_files(one_record(f, NULL), NULL);
+	l = lookup_of(g, 1 << 20);
+	for (size_t i = 0; i < count; i++) {
+		parse_ip(addresses[i], ip);
+		place_append(l, ip, &row);
+	}
+	assert_int_equal(place_stats(l).misses, count);
+	buf_free(&row);
+	place_lookup_free(l);
+	geo_close(g);
+}
+
+static void the_operator_is_the_same_before_and_after_it_is_kept(void **state)
+{
+	struct mmdb_file *f = mmdb_file_new(28, 6);
+	struct geo *g;
+	struct place_lookup *l;
+	struct buf row = {0};
+	uint8_t ip[16];
+
+	(void)state;
+	put_map(&f->data, 1);
+	put_text(&f->data, "autonomous_system_number");
+	put_u32(&f->data, 0x01020304);
+	g = open_files(one_record(f, "1.0.0.0/8"), NULL);
+	l = lookup_of(g, 1 << 20);
+	parse_ip("1.2.3.4", ip);
+	assert_int_equal(place_asn(l, ip), 0x01020304);
+	place_append(l, ip, &row);
+	assert_int_equal(place_asn(l, ip), 0x01020304);
+	parse_ip("2.2.3.4", ip);
+	assert_int_equal(place_asn(l, ip), 0);
+	buf_free(&row);
+	place_lookup_free(l);
+	geo_close(g);
+}
+
 static void without_an_address_there_is_no_place(void **state)
 {
 	struct geo *g = some_places();
@@ -109,6 +182,7 @@ static void without_an_address_there_is_no_place(void **state)
 
 	(void)state;
 	place_append(l, NULL, &row);
+	assert_true(row.len > 0);
 	for (size_t i = 0; i < row.len; i++)
 		assert_int_equal(row.data[i], 0);
 	buf_free(&row);
@@ -121,6 +195,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_kept_is_what_would_be_read),
 		cmocka_unit_test(a_network_is_looked_up_once),
+		cmocka_unit_test(networks_are_counted_rather_than_records),
+		cmocka_unit_test(networks_that_differ_in_any_byte_are_others),
+		cmocka_unit_test(
+			the_operator_is_the_same_before_and_after_it_is_kept),
 		cmocka_unit_test(without_an_address_there_is_no_place),
 	};
 

@@ -1,9 +1,13 @@
 /* Every link against its block's marker; lives of codes; lost blocks closed. */
 #include "tests/unit/linkstore/fixture.h"
 
+#include "codespace/link_id.h"
 #include "linkstore/block/code_expiries.h"
 #include "linkstore/block/link_check.h"
+#include "linkstore/block/link_count.h"
 #include "linkstore/block/markers.h"
+#include "linkstore/record_head.h"
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/edits.h"
 
 struct seen {
@@ -139,6 +143,157 @@ static void any_key_is_judged_without_harm(void **state)
 			assert_int_equal(link_judge(f->space, 9, keys[i], len,
 						    &facts, &block),
 					 LINK_KEY_DAMAGED);
+}
+
+/* Judges the first link of block 3, with what differs of it. */
+struct judged {
+	struct link_id_parts parts;
+	struct link_facts facts;
+	uint64_t block, cursor; /* that it lies under, and the space's */
+};
+
+static enum link_trouble judge(struct fixture *f, const struct judged *j)
+{
+	struct link_facts facts = j->facts;
+	unsigned char head[RECORD_HEAD];
+	struct link_target t;
+	char key[96];
+	uint64_t id, block = 77;
+	enum link_trouble trouble;
+
+	linkstore_code(f->space, 3, 0, &t);
+	must(f, link_id_pack(&j->parts, &id, &f->err));
+	record_head(id, head);
+	if (!facts.head)
+		facts.head = (const char *)head;
+	snprintf(key, sizeof(key), "l:{s5:%d}:%s", (int)j->block, t.code);
+	trouble = link_judge(f->space, j->cursor, key, strlen(key), &facts,
+			     &block);
+	assert_int_equal(block, facts.expires ? j->block : 0);
+	return trouble;
+}
+
+static struct judged sound_link(void)
+{
+	static const char marker[] = "1 o 1d 1 5000 h";
+
+	return (struct judged){
+		.parts = {.space = 5, .generation = 1, .id = 3000},
+		.facts = {.expires = 5000,
+			  .head_len = RECORD_HEAD,
+			  .marker = marker,
+			  .marker_len = sizeof(marker) - 1},
+		.block = 3,
+		.cursor = 4,
+	};
+}
+
+static void a_link_is_where_its_record_says(void **state)
+{
+	struct fixture *f = *state;
+	struct judged j = sound_link();
+
+	assert_int_equal(judge(f, &j), LINK_SOUND);
+	j.parts.id++;
+	assert_int_equal(judge(f, &j), LINK_MISPLACED);
+	j = sound_link();
+	j.parts.space++;
+	assert_int_equal(judge(f, &j), LINK_MISPLACED);
+	j = sound_link();
+	j.block = 2;
+	assert_int_equal(judge(f, &j), LINK_MISPLACED);
+	j = sound_link();
+	j.cursor = 3;
+	assert_int_equal(judge(f, &j), LINK_NEVER_ISSUED);
+	/* It is gone: nothing is to be said of it. */
+	j.facts.expires = 0;
+	assert_int_equal(judge(f, &j), LINK_SOUND);
+}
+
+static void a_record_begins_with_the_links_number(void **state)
+{
+	struct fixture *f = *state;
+	struct judged j = sound_link();
+
+	j.facts.head_len--;
+	assert_int_equal(judge(f, &j), LINK_RECORD_DAMAGED);
+	j = sound_link();
+	j.facts.head = "not a link";
+	assert_int_equal(judge(f, &j), LINK_RECORD_DAMAGED);
+}
+
+static void a_link_may_end_a_little_after_its_block(void **state)
+{
+	struct fixture *f = *state;
+	struct judged j = sound_link();
+
+	j.facts.expires = 5000 + LINK_CHECK_SLACK;
+	assert_int_equal(judge(f, &j), LINK_SOUND);
+	j.facts.expires++;
+	assert_int_equal(judge(f, &j), LINK_OUTLIVES);
+	j.facts.expires = DURATION_NEVER;
+	assert_int_equal(judge(f, &j), LINK_OUTLIVES);
+	/* A blocked link lasts as long as its block knows of it. */
+	j.facts.blocked = true;
+	assert_int_equal(judge(f, &j), LINK_UNCOUNTED);
+}
+
+static void a_check_that_is_not_answered_fails(void **state)
+{
+	static const char *const refused[] = {"dbsize", "scan", "get",
+					      "evalsha"};
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	struct seen seen = {0};
+	struct link_check run = {
+		.redis = f->server.redis,
+		.space = f->space,
+		.found = on_found,
+		.pause = go_on,
+		.arg = &seen,
+	};
+	char words[64];
+
+	store_link(f, &b, 7);
+	set_marker(f, "2 o 1d 1 never h");
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		snprintf(words, sizeof(words), "ACL SETUSER default -%s",
+			 refused[i]);
+		freeReplyObject(redis_server_ask(&f->server, words));
+		must_fail(f, link_check_run(&run, &f->err), ERROR_REMOTE);
+		snprintf(words, sizeof(words), "ACL SETUSER default +%s",
+			 refused[i]);
+		freeReplyObject(redis_server_ask(&f->server, words));
+	}
+	assert_int_equal(seen.count, 0);
+	must(f, link_check_run(&run, &f->err));
+	assert_int_equal(seen.count, 1);
+}
+
+static void links_that_cannot_be_counted_are_not_none(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	uint64_t links;
+	bool has;
+
+	store_link(f, &b, 7);
+	freeReplyObject(
+		redis_server_ask(&f->server, "ACL SETUSER default -exists"));
+	must_fail(f,
+		  link_count_read(f->server.redis, f->space, NULL, 0, &links,
+				  &f->err),
+		  ERROR_REMOTE);
+	must_fail(
+		f,
+		link_count_any(f->server.redis, f->space, 0, 0, &has, &f->err),
+		ERROR_REMOTE);
+	freeReplyObject(
+		redis_server_ask(&f->server, "ACL SETUSER default +exists"));
+	must(f, link_count_any(f->server.redis, f->space, 0, 0, &has, &f->err));
+	assert_true(has);
+	must(f, link_count_any(f->server.redis, f->space, 1, 0, &has, &f->err));
+	assert_false(has);
 }
 
 /* --- lives ---------------------------------------------------------------- */
@@ -325,6 +480,11 @@ int main(void)
 		TEST(a_blocked_link_is_sound_where_its_block_knows_of_it),
 		TEST(an_endless_link_outlives_a_block_that_ends),
 		TEST(any_key_is_judged_without_harm),
+		TEST(a_link_is_where_its_record_says),
+		TEST(a_record_begins_with_the_links_number),
+		TEST(a_link_may_end_a_little_after_its_block),
+		TEST(a_check_that_is_not_answered_fails),
+		TEST(links_that_cannot_be_counted_are_not_none),
 		TEST(each_code_tells_when_it_ends),
 		TEST(a_tombstone_takes_no_code),
 		TEST(marker_and_link_are_weighed),

@@ -289,6 +289,70 @@ static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
 	close_scene(&s);
 }
 
+/* More than one question takes, and more than are closed ahead. */
+static void marks_of_many_blocks_are_each_their_own(void **state)
+{
+	enum {
+		MANY = 1300
+	};
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "0-1299:1");
+	for (int i = 0; i < MANY; i++) {
+		char words[64];
+
+		snprintf(words, sizeof(words), "ZADD unopened:{s5} %d %d:1", i,
+			 i);
+		if (i % 3)
+			redis_server_number(&f->server, words);
+	}
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	/* One of them was opened, and has ended. */
+	put_marker(f, 700, "1 o 1s 1000 2000 holder");
+	must(f, close_blocks(f, &s));
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, 866);
+	assert_int_equal(s.tally.lost, 434);
+	for (int i = 0; i < MANY; i++) {
+		char words[64];
+
+		snprintf(words, sizeof(words), "EXISTS m:{s5:%d}", i);
+		assert_int_equal(redis_server_number(&f->server, words),
+				 i % 3 != 0);
+	}
+	close_scene(&s);
+}
+
+static void many_that_were_granted_for_ever_are_each_their_own(void **state)
+{
+	enum {
+		MANY = 1100
+	};
+	struct fixture *f = *state;
+	struct scene s;
+	char words[96];
+
+	issue(f, "0-1099:2");
+	for (int i = 0; i < MANY; i++) {
+		put_marker(f, i, "1 c never 1000 2000 holder");
+		snprintf(words, sizeof(words), "ZADD endless:{s5} %d %d:2", i,
+			 i);
+		redis_server_number(&f->server, words);
+		snprintf(words, sizeof(words), "ZADD unopened:{s5} %d %d:2", i,
+			 i);
+		if (i % 3)
+			redis_server_number(&f->server, words);
+	}
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	chunk_count(s.chunk, s.gaps, &s.tally);
+	assert_int_equal(s.tally.freed, 733);
+	assert_int_equal(s.tally.lost, 367);
+	close_scene(&s);
+}
+
 /* Marks are read after markers. */
 static void a_block_that_was_opened_between_two_looks_is_not_lost(void **state)
 {
@@ -516,6 +580,8 @@ int main(void)
 		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
 		TEST(a_connection_lost_on_the_way_is_told_as_such),
 		TEST(a_block_without_a_marker_is_freed_only_by_its_mark),
+		TEST(marks_of_many_blocks_are_each_their_own),
+		TEST(many_that_were_granted_for_ever_are_each_their_own),
 		TEST(a_block_that_was_opened_between_two_looks_is_not_lost),
 		TEST(blocks_of_each_generation_are_closed_under_it),
 		TEST(a_block_that_was_renewed_after_the_look_is_kept),
