@@ -1,6 +1,6 @@
 /*
- * click_row.h - reads a row of clicks as it is sent (RowBinary), by the names
- * and types of its columns.
+ * click_row.h - reads a row of clicks or of links as it is sent (RowBinary), by
+ * the names and types of its columns.
  */
 #ifndef TESTS_UNIT_COLLECTOR_CLICK_ROW_H
 #define TESTS_UNIT_COLLECTOR_CLICK_ROW_H
@@ -97,13 +97,15 @@ static inline void click_value(const unsigned char **at, const char *type,
 }
 
 /* The value of a column of the first row, as text; until the next call.
- * Addresses and hashes are hexadecimal digits. */
-static inline const char *click_column(const struct buf *rows, const char *name)
+ * `columns` are "name type, name type".  Addresses and hashes are hexadecimal
+ * digits. */
+static inline const char *row_column(const struct buf *rows,
+				     const char *columns, const char *name)
 {
 	const unsigned char *at = (const unsigned char *)rows->data;
 	static char text[1024];
 
-	for (const char *c = row_click_columns; *c; c += strspn(c, ",; ")) {
+	for (const char *c = columns; *c; c += strspn(c, ",; ")) {
 		struct buf value = {0};
 		size_t len = strcspn(c, " ");
 		bool is_it = len == strlen(name) && !memcmp(c, name, len);
@@ -117,8 +119,13 @@ static inline const char *click_column(const struct buf *rows, const char *name)
 			return text;
 		c = click_column_end(c);
 	}
-	fail_msg("clicks have no column %s", name);
+	fail_msg("there is no column %s", name);
 	return NULL;
+}
+
+static inline const char *click_column(const struct buf *rows, const char *name)
+{
+	return row_column(rows, row_click_columns, name);
 }
 
 #endif

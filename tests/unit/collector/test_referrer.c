@@ -173,7 +173,11 @@ static void a_search_engine_has_other_services(void **state)
 			"referral");
 	assert_referrer("https://www.google.com/", "www.google.com", "search");
 	assert_referrer("https://cn.bing.com/", "cn.bing.com", "search");
+	assert_referrer("https://www0.bing.com/", "www0.bing.com", "search");
 	assert_referrer("https://www2.bing.com/", "www2.bing.com", "search");
+	assert_referrer("https://www9.bing.com/", "www9.bing.com", "search");
+	assert_referrer("https://wwwx.bing.com/", "wwwx.bing.com", "referral");
+	assert_referrer("https://www-.bing.com/", "www-.bing.com", "referral");
 }
 
 static void the_dot_of_a_full_name_is_no_part_of_it(void **state)
