@@ -1,0 +1,194 @@
+/* What the row of a link says, and what is left of one that is forgotten. */
+#include "tests/unit/collector/click_row.h"
+
+#include "common/unconst.h"
+
+#define COLUMN(name, type, write) #name " " type ", "
+static const char columns[] =
+#include "collector/enrich/link_columns.inc"
+	;
+
+struct link {
+	Shortloop__LinkEvent event;
+	Shortloop__Link link;
+	Shortloop__Target ios, wechat;
+	Shortloop__Target *targets[2];
+	char *tags[2];
+	struct buf row;
+};
+
+static void fill(struct link *l)
+{
+	shortloop__link_event__init(&l->event);
+	shortloop__link__init(&l->link);
+	shortloop__target__init(&l->ios);
+	shortloop__target__init(&l->wechat);
+	l->row = (struct buf){0};
+	l->event.code = unconst("abc");
+	l->event.space = unconst("s5");
+	l->event.time_ms = 2000;
+	l->event.expires_ms = 3000;
+	l->event.link = &l->link;
+	l->link.link_id = 77;
+	l->link.version = 2;
+	l->link.created_ms = 1000;
+	l->link.not_before_ms = 1500;
+	l->link.redirect_status = 302;
+	l->link.url = unconst("https://example.org/");
+	l->link.owner = unconst("owner");
+	l->link.campaign = unconst("spring");
+	l->link.domain = unconst("go.example");
+	l->link.description = unconst("a text");
+	l->link.account = unconst("account");
+	l->link.creator = unconst("creator");
+	l->link.editor = unconst("editor");
+	l->tags[0] = unconst("one");
+	l->tags[1] = unconst("two");
+	l->link.tags = l->tags;
+	l->link.n_tags = 2;
+	l->ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
+	l->ios.url = unconst("https://ios");
+	l->wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
+	l->wechat.url = unconst("https://wechat");
+	l->targets[0] = &l->ios;
+	l->targets[1] = &l->wechat;
+	l->link.targets = l->targets;
+	l->link.n_targets = 2;
+}
+
+static void append(struct link *l, bool forgotten)
+{
+	const struct event_origin event = {
+		.topic = "links", .partition = 3, .offset = 9};
+	const struct row_origin origin = {5, &event};
+
+	buf_free(&l->row);
+	row_append_link(&l->row, &origin, &l->event, forgotten);
+}
+
+static void expect(const struct link *l, const char *column, const char *value)
+{
+	assert_string_equal(row_column(&l->row, columns, column), value);
+}
+
+static void a_row_says_what_the_link_is(void **state)
+{
+	struct link l;
+
+	(void)state;
+	fill(&l);
+	append(&l, false);
+	expect(&l, "code", "abc");
+	expect(&l, "link_id", "77");
+	expect(&l, "version", "2");
+	expect(&l, "state", "live");
+	expect(&l, "created_at", "1000");
+	expect(&l, "changed_at", "2000");
+	expect(&l, "expires_at", "3000");
+	expect(&l, "not_before", "1500");
+	expect(&l, "redirect_status", "302");
+	expect(&l, "url", "https://example.org/");
+	expect(&l, "tags", "one,two");
+	expect(&l, "targets", "ios,https://ios,wechat,https://wechat");
+	expect(&l, "pass_path", "0");
+	expect(&l, "epoch", "5");
+	expect(&l, "offset", "9");
+	l.link.path_pass = 1;
+	append(&l, false);
+	expect(&l, "pass_path", "1");
+	buf_free(&l.row);
+}
+
+static void what_opens_an_app_stands_beside_its_url(void **state)
+{
+	struct link l;
+
+	(void)state;
+	fill(&l);
+	l.ios.app = unconst("app://x");
+	append(&l, false);
+	expect(&l, "targets",
+	       "ios,https://ios,ios_app,app://x,wechat,https://wechat");
+	l.ios.app = unconst("");
+	l.wechat.mini_program = unconst("wx7/page");
+	append(&l, false);
+	expect(&l, "targets",
+	       "ios,https://ios,wechat,https://wechat,wechat_mini_program,"
+	       "wx7/page");
+	buf_free(&l.row);
+}
+
+static void each_change_has_its_name(void **state)
+{
+	static const struct {
+		Shortloop__LinkChange change;
+		const char *name;
+	} changes[] = {
+		{SHORTLOOP__LINK_CHANGE__LINK_CREATED, "created"},
+		{SHORTLOOP__LINK_CHANGE__LINK_CHANGED, "changed"},
+		{SHORTLOOP__LINK_CHANGE__LINK_REMOVED, "removed"},
+		{SHORTLOOP__LINK_CHANGE__LINK_MODERATED, "moderated"},
+		{(Shortloop__LinkChange)99, "unspecified"},
+	};
+	struct link l;
+
+	(void)state;
+	fill(&l);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		l.event.change = changes[i].change;
+		append(&l, false);
+		expect(&l, "change", changes[i].name);
+	}
+	buf_free(&l.row);
+}
+
+/* DateTime64 goes no further than the year 2299. */
+static void a_life_without_end_ends_where_the_table_does(void **state)
+{
+	struct link l;
+
+	(void)state;
+	fill(&l);
+	l.event.expires_ms = UINT64_C(10413791998999);
+	append(&l, false);
+	expect(&l, "expires_at", "10413791998999");
+	l.event.expires_ms = UINT64_MAX;
+	append(&l, false);
+	expect(&l, "expires_at", "10413791999000");
+	buf_free(&l.row);
+}
+
+static void of_a_link_that_is_forgotten_its_code_is_left(void **state)
+{
+	static const char *const texts[] = {
+		"url",	   "owner",   "campaign", "domain", "description",
+		"account", "creator", "editor",	  "tags",   "targets"};
+	struct link l;
+
+	(void)state;
+	fill(&l);
+	append(&l, true);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		expect(&l, texts[i], "");
+	expect(&l, "state", "forgotten");
+	expect(&l, "code", "abc");
+	expect(&l, "link_id", "77");
+	expect(&l, "version", "2");
+	/* The event is as it was. */
+	append(&l, false);
+	expect(&l, "owner", "owner");
+	buf_free(&l.row);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_says_what_the_link_is),
+		cmocka_unit_test(what_opens_an_app_stands_beside_its_url),
+		cmocka_unit_test(each_change_has_its_name),
+		cmocka_unit_test(a_life_without_end_ends_where_the_table_does),
+		cmocka_unit_test(of_a_link_that_is_forgotten_its_code_is_left),
+	};
+
+	return cmocka_run_group_tests_name("link row", tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* The number of the rules for verdicts: it changes with each of them. */
+#include "tests/unit/collector/enricher_settings.h"
+
+#include <string.h>
+
+#include "collector/enrich/click_verdict.h"
+#include "collector/enrich/reference.h"
+
+struct world {
+	char ua[64], rules[64];
+	struct collector_settings settings;
+};
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->settings = enricher_settings(w->ua);
+	w->settings.scan_window = 60000;
+	w->settings.scan_codes = 200;
+	w->settings.scan_not_found = 50;
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	unlink(w->ua);
+	unlink(w->rules);
+	free(w);
+	return 0;
+}
+
+static uint32_t number(const struct world *w)
+{
+	struct reference ref = {0};
+	struct error err = {0};
+	uint32_t rules;
+
+	if (reference_load_rules(&ref, &w->settings, &err) < 0)
+		fail_msg("%s", err.text);
+	rules = ref.rules;
+	reference_release(&ref);
+	return rules;
+}
+
+static void use_rules(struct world *w, const char *text)
+{
+	unlink(w->rules);
+	w->settings.verdict_rules = unit_write_file(text, w->rules);
+}
+
+static void the_same_rules_have_the_same_number(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(number(w), number(w));
+	assert_int_equal(number(w) >> 24, VERDICT_VERSION);
+}
+
+static void each_setting_and_each_file_makes_another_number(void **state)
+{
+	struct world *w = *state;
+	uint32_t before = number(w);
+
+	w->settings.scan_window++;
+	assert_int_not_equal(number(w), before);
+	before = number(w);
+	w->settings.scan_codes++;
+	assert_int_not_equal(number(w), before);
+	before = number(w);
+	w->settings.scan_not_found++;
+	assert_int_not_equal(number(w), before);
+	before = number(w);
+	use_rules(w, "- {verdict: bot, reason: r, agent: a}\n");
+	assert_int_not_equal(number(w), before);
+	before = number(w);
+	use_rules(w, "- {verdict: bot, reason: r, agent: b}\n");
+	assert_int_not_equal(number(w), before);
+	before = number(w);
+	unlink(w->ua);
+	w->settings.ua_rules =
+		unit_write_file("user_agent_parsers:\n  - regex: '(Beta)'\n"
+				"os_parsers: []\ndevice_parsers: []\n",
+				w->ua);
+	assert_int_not_equal(number(w), before);
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+	struct world *w = *state;
+	struct reference ref = {0};
+	struct error err = {0};
+
+	use_rules(w, "- {verdict: bot, reason: r, agent: a}\n");
+	unlink(w->rules);
+	assert_int_equal(reference_load_rules(&ref, &w->settings, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, w->rules));
+	reference_release(&ref);
+	w->settings.verdict_rules = NULL;
+	unlink(w->ua);
+	assert_int_equal(reference_load_rules(&ref, &w->settings, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, w->ua));
+	reference_release(&ref);
+}
+
+static void rules_of_operators_need_files_of_networks(void **state)
+{
+	struct world *w = *state;
+	struct reference ref = {0};
+	struct error err = {0};
+
+	use_rules(w, "- {verdict: bot, reason: r, asn: 7}\n");
+	assert_int_equal(reference_load_rules(&ref, &w->settings, &err), 0);
+	assert_int_equal(reference_load_places(&ref, &w->settings, &err), 0);
+	assert_non_null(reference_remark(&ref));
+	reference_release(&ref);
+	use_rules(w, "- {verdict: bot, reason: r, agent: a}\n");
+	assert_int_equal(reference_load_rules(&ref, &w->settings, &err), 0);
+	assert_int_equal(reference_load_places(&ref, &w->settings, &err), 0);
+	assert_null(reference_remark(&ref));
+	reference_release(&ref);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_same_rules_have_the_same_number),
+		TEST(each_setting_and_each_file_makes_another_number),
+		TEST(a_file_that_is_not_there_is_named),
+		TEST(rules_of_operators_need_files_of_networks),
+	};
+
+	return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
+}
