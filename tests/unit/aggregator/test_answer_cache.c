@@ -166,7 +166,7 @@ static void an_answer_is_of_the_parameters_that_are_named(void **state)
 	assert_true(is_the_same(s, named, "param_owner", "1", "1"));
 	assert_true(is_the_same(s, UUID "7", "param_owner", "1", "2"));
 	/* One whose name begins as another's does is not it. */
-	assert_true(is_the_same(s, UUID "1 AS owner", "param_own", "1", "2"));
+	assert_true(is_the_same(s, UUID "1 AS n_owner", "param_own", "1", "2"));
 }
 
 /* A bound, such as max_rows_to_read, is of the question, too: with a greater
