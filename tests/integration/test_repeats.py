@@ -301,6 +301,11 @@ def test_an_answer_and_an_export_look_as_far_back_as_settling_does(
     second = {**again(first), "ts_ms": (FROM + 1) * 1000}
     insert(migrated, [first])
     settled(made, 1, FROM - days * DAY, TO)
+
+    def export():
+        return requests.get(made.url + "/v1/export/clicks", timeout=60, params={
+            "from": rfc3339(FROM), "to": rfc3339(FROM + DAY)})
+    eventually(lambda: export().status_code == 200, what="the watermark to be read")
     # Nobody is told of it, so that its hour is not settled.
     migrated.insert([second], append_ms=int(time.time() * 1000), progress=False)
 
@@ -309,8 +314,7 @@ def test_an_answer_and_an_export_look_as_far_back_as_settling_does(
     assert ask(made, "/v1/clicks", **asked)["total"]["clicks"] == 0
     assert ask(made, "/v1/links/code1/summary")["clicks"] == int(
         is_click(first) and first["verdict"] == "human")
-    answer = requests.get(made.url + "/v1/export/clicks", timeout=60, params={
-        "from": rfc3339(FROM), "to": rfc3339(FROM + DAY)})
+    answer = export()
     # Unless the settler has looked meanwhile, as it does at its start.
     assert repeated(clickhouse) or (
         answer.status_code == 503 and "sent twice" in answer.text), answer.text
