@@ -520,25 +520,44 @@ static void a_segment_of_another_version_is_refused(void **state)
 					 "version 1"));
 }
 
-static void a_flipped_bit_is_counted_as_one_lost(void **state)
+/* In the payload of the fourth. */
+static void flip_bit(struct world *w)
 {
-	struct world *w = *state;
 	char path[128], byte;
 	int fd;
 
-	append(w, 0, 10);
 	segment_path(w, 1, path);
 	fd = open(path, O_RDWR);
 	assert_true(fd >= 0);
-	/* In the payload of the fourth. */
 	assert_int_equal(pread(fd, &byte, 1, 32 + 3 * 47 + 44), 1);
 	byte ^= 4;
 	assert_int_equal(pwrite(fd, &byte, 1, 32 + 3 * 47 + 44), 1);
 	close(fd);
+}
+
+static void a_flipped_bit_is_counted_as_one_lost(void **state)
+{
+	struct world *w = *state;
+
+	append(w, 0, 10);
+	flip_bit(w);
 	read_events(w, 0, 3, false);
 	assert_int_equal(next_record(w, 1).time_ms, 4);
 	read_events(w, 5, 5, false);
 	is_read_to_the_end(w, 0);
+}
+
+static void a_last_record_that_is_damaged_is_counted_lost(void **state)
+{
+	struct world *w = *state;
+
+	append(w, 0, 4);
+	flip_bit(w);
+	read_events(w, 0, 3, false);
+	is_read_to_the_end(w, 1);
+	is_read_to_the_end(w, 0);
+	append(w, 4, 2);
+	read_events(w, 4, 2, false);
 }
 
 /* An operator's hand, or another file system's repair. */
@@ -579,6 +598,24 @@ static void it_takes_so_many_bytes_and_no_more(void **state)
 	acknowledge_all(w);
 	append(w, taken, 10);
 	read_events(w, taken, 10, false);
+}
+
+static void its_last_byte_is_used(void **state)
+{
+	struct world *w = *state;
+	struct spool_record records[3] = {{.data = "x", .len = 1},
+					  {.data = "x", .len = 1},
+					  {.data = "x", .len = 1}};
+	struct error err;
+	size_t appended;
+
+	w->options.max_bytes =
+		SEGMENT_HEADER_SIZE + 2 * (SPOOL_HEADER_SIZE + 1);
+	reopen(w);
+	assert_int_equal(spool_append(w->spool, records, 3, &appended, &err),
+			 -1);
+	assert_int_equal(appended, 2);
+	assert_int_equal(usage(w).bytes, w->options.max_bytes);
 }
 
 static void some_of_a_call_may_be_appended(void **state)
@@ -695,6 +732,8 @@ int main(void)
 		TEST(a_torn_tail_is_tolerated_at_every_byte),
 		TEST(each_damaged_byte_costs_at_most_one_record),
 		TEST(a_flipped_bit_is_counted_as_one_lost),
+		TEST(a_last_record_that_is_damaged_is_counted_lost),
+		TEST(its_last_byte_is_used),
 		TEST(a_damaged_header_costs_no_record),
 		TEST(a_segment_of_another_version_is_refused),
 		TEST(a_segment_that_is_gone_is_counted_lost),
