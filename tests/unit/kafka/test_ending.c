@@ -1,13 +1,11 @@
 /* The end of a librdkafka client.  The broker is librdkafka's own mock, in this
  * process. */
+#include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
 #include "common/clock.h"
 #include "common/kafka/ending.h"
 #include "common/kafka/kafka.h"
-
-/* Wants librdkafka's own before it. */
-#include <librdkafka/rdkafka_mock.h>
 
 enum {
 	AWAIT_MS = 60000,
@@ -15,41 +13,22 @@ enum {
 
 static const char topic[] = "t";
 
-struct world {
-	rd_kafka_t *host;
-	rd_kafka_mock_cluster_t *mock;
-};
-
-static int make_world(void **state)
+static int start_kafka(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	char text[256];
-
-	w->host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), text,
-			       sizeof(text));
-	assert_non_null(w->host);
-	w->mock = rd_kafka_mock_cluster_new(w->host, 1);
-	assert_non_null(w->mock);
-	rd_kafka_mock_topic_create(w->mock, topic, 1, 1);
-	*state = w;
+	*state = mock_kafka_start(topic);
 	return 0;
 }
 
-static int drop_world(void **state)
+static int stop_kafka(void **state)
 {
-	struct world *w = *state;
-
-	rd_kafka_mock_cluster_destroy(w->mock);
-	rd_kafka_destroy(w->host);
-	free(w);
+	mock_kafka_stop(*state);
 	return 0;
 }
 
-static rd_kafka_t *new_consumer(struct world *w)
+static rd_kafka_t *new_consumer(rd_kafka_mock_cluster_t *mock)
 {
 	const char *const properties[][2] = {
-		{"bootstrap.servers",
-		 rd_kafka_mock_cluster_bootstraps(w->mock)},
+		{"bootstrap.servers", rd_kafka_mock_cluster_bootstraps(mock)},
 		{"group.id", "g"},
 		{"enable.auto.commit", "false"},
 		{"auto.offset.reset", "error"},
@@ -57,22 +36,23 @@ static rd_kafka_t *new_consumer(struct world *w)
 		{"fetch.wait.max.ms", "10"},
 	};
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	struct error err = {0};
 	char text[256];
 	rd_kafka_t *rk;
 
 	rd_kafka_conf_set_log_cb(conf, NULL);
-	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++)
-		assert_int_equal(rd_kafka_conf_set(conf, properties[i][0],
-						   properties[i][1], text,
-						   sizeof(text)),
-				 RD_KAFKA_CONF_OK);
+	if (kafka_conf_set_all(conf, properties,
+			       sizeof(properties) / sizeof(*properties),
+			       &err) < 0)
+		fail_msg("%s", err.text);
 	rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
-	assert_non_null(rk);
+	if (!rk)
+		fail_msg("%s", text);
 	rd_kafka_poll_set_consumer(rk);
 	return rk;
 }
 
-/* The message that says so, whoever asked for it gives it back. */
+/* Returns the message that says so; the caller gives it back. */
 static rd_kafka_message_t *read_to_end(rd_kafka_t *rk)
 {
 	rd_kafka_topic_partition_list_t *list =
@@ -113,11 +93,11 @@ static void test_a_client_that_does_not_end_is_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_client_ends, make_world,
-						drop_world),
+		cmocka_unit_test_setup_teardown(test_a_client_ends, start_kafka,
+						stop_kafka),
 		cmocka_unit_test_setup_teardown(
-			test_a_client_that_does_not_end_is_left, make_world,
-			drop_world),
+			test_a_client_that_does_not_end_is_left, start_kafka,
+			stop_kafka),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* What becomes of messages when librdkafka gives a producer up for good.  The
  * brokers are librdkafka's own mock, in this process. */
+#include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
@@ -7,9 +8,6 @@
 #include <string.h>
 
 #include "common/kafka/producer.h"
-
-/* Wants librdkafka's own before it. */
-#include <librdkafka/rdkafka_mock.h>
 
 enum {
 	PRODUCE = 0, /* ApiKey */
@@ -24,7 +22,6 @@ static char topic[] = "t";
 
 /* A message is its number. */
 struct world {
-	rd_kafka_t *host;
 	rd_kafka_mock_cluster_t *mock;
 	char *brokers[1], *options[2];
 	struct kafka_config config;
@@ -73,14 +70,8 @@ static void on_state(void *arg, bool up, const char *reason)
 static int make_world(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	char text[256];
 
-	w->host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), text,
-			       sizeof(text));
-	assert_non_null(w->host);
-	w->mock = rd_kafka_mock_cluster_new(w->host, 1);
-	assert_non_null(w->mock);
-	rd_kafka_mock_topic_create(w->mock, topic, 1, 1);
+	w->mock = mock_kafka_start(topic);
 	w->brokers[0] = strdup(rd_kafka_mock_cluster_bootstraps(w->mock));
 	w->config = (struct kafka_config){
 		.brokers = {w->brokers, 1},
@@ -99,8 +90,7 @@ static int drop_world(void **state)
 	struct world *w = *state;
 
 	kafka_producer_free(w->producer);
-	rd_kafka_mock_cluster_destroy(w->mock);
-	rd_kafka_destroy(w->host);
+	mock_kafka_stop(w->mock);
 	metrics_free(w->registry);
 	free(w->brokers[0]);
 	free(w->reports);

@@ -1,18 +1,11 @@
 /* What can be said of a producer without a broker: nobody listens on the port
  * that these tests name.  One that answers is librdkafka's own. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/unit/mock_kafka.h"
+#include "tests/unit/unit.h"
+
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#include <librdkafka/rdkafka.h>
-#include <librdkafka/rdkafka_mock.h>
 
 #include "common/kafka/producer.h"
 
@@ -232,37 +225,13 @@ static void an_idle_producer_finds_out_that_nobody_is_there(void **state)
 
 /* --- what a broker answers ------------------------------------------------ */
 
-struct broker {
-	rd_kafka_t *host;
-	rd_kafka_mock_cluster_t *cluster;
-};
-
-static void start_broker(struct broker *b)
-{
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	char why[256];
-
-	rd_kafka_conf_set_log_cb(conf, NULL);
-	b->host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
-	assert_non_null(b->host);
-	b->cluster = rd_kafka_mock_cluster_new(b->host, 1);
-	assert_non_null(b->cluster);
-	rd_kafka_mock_topic_create(b->cluster, "t", 1, 1);
-}
-
-static void stop_broker(struct broker *b)
-{
-	rd_kafka_mock_cluster_destroy(b->cluster);
-	rd_kafka_destroy(b->host);
-}
-
 /* Of a message that is answered so: is it certain that it was not stored? */
-static bool is_certain(struct broker *b, rd_kafka_resp_err_t code)
+static bool is_certain(rd_kafka_mock_cluster_t *mock, rd_kafka_resp_err_t code)
 {
 	enum {
 		API_PRODUCE = 0
 	};
-	char *at[] = {strdup(rd_kafka_mock_cluster_bootstraps(b->cluster))};
+	char *at[] = {strdup(rd_kafka_mock_cluster_bootstraps(mock))};
 	struct kafka_config config = nobody;
 	struct seen seen = {0};
 	struct error err = {0};
@@ -271,7 +240,7 @@ static bool is_certain(struct broker *b, rd_kafka_resp_err_t code)
 	config.brokers = (struct setting_strings){at, 1};
 	p = open_at(&config, &seen, NULL);
 	assert_non_null(p);
-	rd_kafka_mock_push_request_errors(b->cluster, API_PRODUCE, 1, code);
+	rd_kafka_mock_push_request_errors(mock, API_PRODUCE, 1, code);
 	assert_int_equal(produce(p, &err), 0);
 	assert_int_equal(kafka_producer_flush(p, 20000, &err), 0);
 	assert_int_equal(atomic_load(&seen.failures), 1);
@@ -283,17 +252,16 @@ static bool is_certain(struct broker *b, rd_kafka_resp_err_t code)
 static void
 what_a_broker_may_have_stored_is_not_certainly_not_stored(void **state)
 {
-	struct broker b;
+	rd_kafka_mock_cluster_t *mock = mock_kafka_start("t");
 
 	(void)state;
-	start_broker(&b);
 	assert_true(
-		is_certain(&b, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
-	assert_false(is_certain(&b, RD_KAFKA_RESP_ERR_UNKNOWN));
-	assert_false(is_certain(&b, RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION));
+		is_certain(mock, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
+	assert_false(is_certain(mock, RD_KAFKA_RESP_ERR_UNKNOWN));
+	assert_false(is_certain(mock, RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION));
 	assert_false(
-		is_certain(&b, RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED));
-	stop_broker(&b);
+		is_certain(mock, RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED));
+	mock_kafka_stop(mock);
 }
 
 int main(void)

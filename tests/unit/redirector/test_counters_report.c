@@ -1,8 +1,7 @@
+#include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
-#include <librdkafka/rdkafka.h>
-#include <librdkafka/rdkafka_mock.h>
 #include <string.h>
 #include <time.h>
 
@@ -94,7 +93,6 @@ enum {
 
 struct world {
 	char dir[64];
-	rd_kafka_t *host; /* of the broker */
 	rd_kafka_mock_cluster_t *kafka;
 	char *brokers[1];
 	struct kafka_config config;
@@ -110,13 +108,13 @@ static char topic[] = "counters", listen_on[] = "127.0.0.1:80";
 static char instance[] = "here";
 
 /* It says nothing by itself. */
-static rd_kafka_t *new_client(rd_kafka_type_t type, rd_kafka_conf_t *conf)
+static rd_kafka_t *new_consumer(rd_kafka_conf_t *conf)
 {
 	char why[256];
 	rd_kafka_t *client;
 
 	rd_kafka_conf_set_log_cb(conf, NULL);
-	client = rd_kafka_new(type, conf, why, sizeof(why));
+	client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
 	if (!client)
 		fail_msg("%s", why);
 	return client;
@@ -128,10 +126,7 @@ static int make_world(void **state)
 
 	snprintf(w->dir, sizeof(w->dir), "/tmp/shortloop-counters-XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
-	w->host = new_client(RD_KAFKA_PRODUCER, rd_kafka_conf_new());
-	w->kafka = rd_kafka_mock_cluster_new(w->host, 1);
-	assert_non_null(w->kafka);
-	rd_kafka_mock_topic_create(w->kafka, topic, 1, 1);
+	w->kafka = mock_kafka_start(topic);
 	w->brokers[0] = strdup(rd_kafka_mock_cluster_bootstraps(w->kafka));
 	w->config = (struct kafka_config){
 		.brokers = {w->brokers, 1},
@@ -165,8 +160,7 @@ static int drop_world(void **state)
 	drop_report(w);
 	if (w->reader)
 		rd_kafka_destroy(w->reader);
-	rd_kafka_mock_cluster_destroy(w->kafka);
-	rd_kafka_destroy(w->host);
+	mock_kafka_stop(w->kafka);
 	metrics_free(w->registry);
 	unit_remove_dir(w->dir);
 	free(w->brokers[0]);
@@ -200,7 +194,7 @@ static void open_reader(struct world *w)
 
 	rd_kafka_conf_set(conf, "bootstrap.servers", w->brokers[0], NULL, 0);
 	rd_kafka_conf_set(conf, "group.id", "test", NULL, 0);
-	w->reader = new_client(RD_KAFKA_CONSUMER, conf);
+	w->reader = new_consumer(conf);
 	all = kafka_one_partition(topic, 0, RD_KAFKA_OFFSET_BEGINNING);
 	rd_kafka_assign(w->reader, all);
 	rd_kafka_topic_partition_list_destroy(all);

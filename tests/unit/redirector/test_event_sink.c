@@ -1,6 +1,7 @@
 /* What a disk makes of the journal, and a failure of Kafka's client of events.
  * Kafka is away, unless a test says otherwise: nobody listens on the port that
  * these tests name. */
+#include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -14,9 +15,6 @@
 #include "common/spool/spool.h"
 #include "redirector/event_journal.h"
 #include "redirector/event_sink.h"
-
-/* Wants librdkafka's own before it. */
-#include <librdkafka/rdkafka_mock.h>
 
 /* In place of libc's: a disk that has no room for a journal, or does not keep
  * what was written. */
@@ -243,28 +241,13 @@ static void what_others_left_ends_a_start_in_the_folder_of_another(void **state)
 
 static rd_kafka_mock_cluster_t *make_kafka(struct world *w)
 {
-	char text[256];
-	rd_kafka_t *host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(),
-					text, sizeof(text));
-	rd_kafka_mock_cluster_t *mock;
+	rd_kafka_mock_cluster_t *mock = mock_kafka_start(topic);
 
-	assert_non_null(host);
-	mock = rd_kafka_mock_cluster_new(host, 1);
-	assert_non_null(mock);
-	rd_kafka_mock_topic_create(mock, topic, 1, 1);
 	snprintf(w->mock_address, sizeof(w->mock_address), "%s",
 		 rd_kafka_mock_cluster_bootstraps(mock));
 	w->mock_brokers[0] = w->mock_address;
 	w->config.kafka.brokers = (struct setting_strings){w->mock_brokers, 1};
 	return mock;
-}
-
-static void drop_kafka(rd_kafka_mock_cluster_t *mock)
-{
-	rd_kafka_t *host = rd_kafka_mock_cluster_handle(mock);
-
-	rd_kafka_mock_cluster_destroy(mock);
-	rd_kafka_destroy(host);
 }
 
 static uint64_t counted(struct world *w, enum hour_counter which)
@@ -306,7 +289,7 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 	assert_true(metric_value(w->metrics.counters[COUNTER_REPLAYED]) > 0);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 	event_sink_end(w->sink);
-	drop_kafka(mock);
+	mock_kafka_stop(mock);
 }
 
 int main(void)

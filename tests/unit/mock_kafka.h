@@ -1,0 +1,40 @@
+/*
+ * mock_kafka.h - a Kafka of one broker and one topic with one partition:
+ * librdkafka's own mock, in this process.
+ */
+#ifndef TESTS_UNIT_MOCK_KAFKA_H
+#define TESTS_UNIT_MOCK_KAFKA_H
+
+#include "tests/unit/unit.h"
+
+#include <librdkafka/rdkafka.h>
+/* Wants librdkafka's own before it. */
+#include <librdkafka/rdkafka_mock.h>
+
+/* The client that hosts it logs nothing. */
+static inline rd_kafka_mock_cluster_t *mock_kafka_start(const char *topic)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	rd_kafka_mock_cluster_t *mock;
+	rd_kafka_t *host;
+	char text[256];
+
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+	if (!host)
+		fail_msg("%s", text);
+	mock = rd_kafka_mock_cluster_new(host, 1);
+	assert_non_null(mock);
+	rd_kafka_mock_topic_create(mock, topic, 1, 1);
+	return mock;
+}
+
+static inline void mock_kafka_stop(rd_kafka_mock_cluster_t *mock)
+{
+	rd_kafka_t *host = rd_kafka_mock_cluster_handle(mock);
+
+	rd_kafka_mock_cluster_destroy(mock);
+	rd_kafka_destroy(host);
+}
+
+#endif
