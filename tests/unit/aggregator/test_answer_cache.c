@@ -274,6 +274,17 @@ static void *ask_beside(void *arg)
 	return NULL;
 }
 
+/* Returns the thread that asks, once it has begun. */
+static pthread_t begin_beside(struct asked *asked)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, ask_beside, asked), 0);
+	while (!counted(asked->s, "asked"))
+		usleep(1000);
+	return thread;
+}
+
 static struct clickhouse *connect_beside(struct scene *s)
 {
 	struct error err = {0};
@@ -290,11 +301,8 @@ static void who_asks_the_same_meanwhile_waits_for_that_answer(void **state)
 			      .ch = connect_beside(s),
 			      .sql = UUID "sleepEachRow(0.5)"},
 		     second = {.s = s, .sql = first.sql};
-	pthread_t thread;
+	pthread_t thread = begin_beside(&first);
 
-	assert_int_equal(pthread_create(&thread, NULL, ask_beside, &first), 0);
-	while (!counted(s, "asked"))
-		usleep(1000);
 	ask(&second);
 	pthread_join(thread, NULL);
 	assert_int_equal(second.status, 0);
@@ -315,9 +323,7 @@ static void no_longer_than_its_deadline(void **state)
 
 	second.ch = NULL;
 	second.patience = 1;
-	assert_int_equal(pthread_create(&thread, NULL, ask_beside, &first), 0);
-	while (!counted(s, "asked"))
-		usleep(1000);
+	thread = begin_beside(&first);
 	ask(&second);
 	assert_int_equal(second.status, -1);
 	assert_true(second.err.retriable);
@@ -340,11 +346,8 @@ static void who_waited_for_one_that_failed_asks_itself(void **state)
 			      .ch = connect_beside(s),
 			      .sql = UUID "throwIf(sleepEachRow(0.5) = 0)"},
 		     second = {.s = s, .sql = first.sql};
-	pthread_t thread;
+	pthread_t thread = begin_beside(&first);
 
-	assert_int_equal(pthread_create(&thread, NULL, ask_beside, &first), 0);
-	while (!counted(s, "asked"))
-		usleep(1000);
 	ask(&second);
 	pthread_join(thread, NULL);
 	assert_int_equal(first.status, -1);

@@ -1,6 +1,6 @@
 /*
- * click_row.h - reads a row of clicks or of links as it is sent (RowBinary), by
- * the names and types of its columns.
+ * click_row.h - makes a row of clicks, and reads one of clicks or of links as
+ * it is sent (RowBinary), by the names and types of its columns.
  */
 #ifndef TESTS_UNIT_COLLECTOR_CLICK_ROW_H
 #define TESTS_UNIT_COLLECTOR_CLICK_ROW_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "collector/enrich/enricher.h"
 #include "collector/enrich/row.h"
 #include "common/buf.h"
 
@@ -126,6 +127,22 @@ static inline const char *row_column(const struct buf *rows,
 static inline const char *click_column(const struct buf *rows, const char *name)
 {
 	return row_column(rows, row_click_columns, name);
+}
+
+/* `rows` are this click's row alone.  Returns its time, ms. */
+static inline int64_t click_make_row(struct enricher *e,
+				     const Shortloop__Click *click,
+				     int64_t append_ms, struct buf *rows)
+{
+	const struct event_origin origin = {.topic = "clicks",
+					    .append_ms = append_ms};
+	struct error err = {0};
+	int64_t ts;
+
+	buf_reset(rows);
+	assert_int_equal(enricher_click_row(e, &origin, click, rows, &ts, &err),
+			 0);
+	return ts;
 }
 
 #endif

@@ -68,18 +68,13 @@ static Shortloop__Click some_click(void)
 static void make_row(struct world *w, const Shortloop__Click *click,
 		     int64_t append_ms)
 {
-	const struct event_origin origin = {.topic = "clicks",
-					    .append_ms = append_ms};
 	struct error err = {0};
 
 	if (!w->enricher)
 		w->enricher = enricher_new(&w->settings, &err);
 	if (!w->enricher)
 		fail_msg("%s", err.text);
-	buf_reset(&w->rows);
-	assert_int_equal(enricher_click_row(w->enricher, &origin, click,
-					    &w->rows, &w->ts, &err),
-			 0);
+	w->ts = click_make_row(w->enricher, click, append_ms, &w->rows);
 }
 
 static void expect(struct world *w, const char *column, const char *value)

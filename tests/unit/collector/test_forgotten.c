@@ -290,15 +290,7 @@ static Shortloop__Click some_click(void)
 static void make_row(struct world *w, const Shortloop__Click *click,
 		     int64_t append_ms)
 {
-	const struct event_origin origin = {.topic = "clicks",
-					    .append_ms = append_ms};
-	struct error err = {0};
-	int64_t ts;
-
-	buf_reset(&w->rows);
-	assert_int_equal(enricher_click_row(w->enricher, &origin, click,
-					    &w->rows, &ts, &err),
-			 0);
+	(void)click_make_row(w->enricher, click, append_ms, &w->rows);
 }
 
 static void expect(struct world *w, const char *column, const char *value)
