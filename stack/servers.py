@@ -98,7 +98,7 @@ END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL", "--"]
 class Process:
     """A child in a process group of its own, with its output in a file."""
 
-    # Those that somebody holds: tests measure what they spend.
+    # Processes that somebody holds: tests measure what they spend.
     started = weakref.WeakSet()
 
     def __init__(self, name, argv, log_path, *, cwd=None, env=None,

@@ -65,7 +65,8 @@ void recovery_free(struct recovery *r); /* NULL accepted */
  */
 int recovery_ask_clickhouse(struct recovery *r, struct sink *sink,
 			    struct stored_report *ret, struct error *err);
-/* By all facts.  A gap is in ingest_progress when it returns. */
+/* Makes the plan from all facts.  A gap is in ingest_progress when it returns.
+ */
 int recovery_decide(struct recovery *r, struct sink *sink, int64_t since_ms,
 		    struct error *err);
 

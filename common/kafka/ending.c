@@ -97,7 +97,7 @@ bool kafka_client_destroy(rd_kafka_t *rk, int timeout_ms)
 
 	if (e && start_thread(e))
 		return await_end(e, timeout_ms);
-	/* Without a thread there is nobody else to do it. */
+	/* The caller destroys it where no thread can be had. */
 	if (e)
 		ending_free(e);
 	rd_kafka_destroy(rk);

@@ -63,7 +63,7 @@ class World:
         self.asks_head_of = {1, 2}  # links
 
     def methods(self, link):
-        """By which a link's routes are asked: HEAD costs as much as GET."""
+        """A link's routes are asked by these: HEAD costs as much as GET."""
         return ("GET", "HEAD") if link in self.asks_head_of else ("GET",)
 
     def get(self, path, key, method="GET"):

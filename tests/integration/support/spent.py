@@ -42,7 +42,7 @@ def spent_since(before):
 
 
 def lines_of_sum(spent_by_test):
-    """What a run shows of {test: {kind: seconds}}: the sums by kind, and the 15 tests
+    """Yields what a run shows of {test: {kind: seconds}}: the sums by kind, and the 15 tests
     that spent the most."""
     sums = {}
     for spent in spent_by_test.values():

@@ -134,9 +134,9 @@ static void a_refusal_says_what_to_ask_instead(void **state)
 			    "with code or link_id");
 }
 
-/* Of all that is asked about many links: within which owners, a line each, and
- * within which account; whether rows are for the key, confined to owners or
- * not; and whether it sees what is about the installation. */
+/* A query about many links is bounded by owners, a line each, and by an
+ * account; rows are for the key, confined to owners or not; and the key sees
+ * what is about the installation, or does not. */
 static const struct {
 	const char *key, *owners, *account;
 	bool has_owners, rows, confined, installation;

@@ -1,5 +1,5 @@
-/* What is asked twice is asked once: of a real engine, which makes up another
- * answer each time that it is asked. */
+/* The cache queries once what is queried twice.  The engine is a real one,
+ * whose answer differs with each query. */
 #include "tests/unit/clickhouse_server.h"
 
 #include <pthread.h>
@@ -328,7 +328,7 @@ static void no_longer_than_its_deadline(void **state)
 	assert_int_equal(second.status, -1);
 	assert_true(second.err.retriable);
 	assert_non_null(strstr(second.err.text, "does not answer in time"));
-	/* It may not have begun when it is killed. */
+	/* A kill may come before the query has begun. */
 	do {
 		clickhouse_server_do(
 			&s->server,

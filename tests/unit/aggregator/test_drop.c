@@ -8,14 +8,14 @@
 #include "aggregator/settle/drop_check.h"
 #include "aggregator/settle/repeats.h"
 
-/* Of the day there are so many events of link 1, and of no link. */
+/* The day has so many events of link 1, and so many in all. */
 #define OF_LINKS 8
 #define ALL	 10
 /* Each event has two tags. */
 #define TAGS 2
 
-/* What the tables of the day have of it, under the attempts k + 1 (its hour),
- * k + 2 (its links), and those by which it is copied. */
+/* A day, as the tables have it: under the attempts k + 1 (its hour), k + 2 (its
+ * links), and those by which it is copied. */
 struct day {
 	int64_t start;
 	uint64_t k;
@@ -439,7 +439,7 @@ static void one_more_comes(struct settled *t)
 	settled_insert_some(t, day_under(t, 0).start, 1);
 }
 
-/* As many rows, but one that is not staged. */
+/* The rows are as many, but one of them is not staged. */
 static void another_comes(struct settled *t)
 {
 	clickhouse_server_do(&t->server,

@@ -301,7 +301,7 @@ static void a_page_has_no_more_links_than_an_answer_may(void **state)
 	links_query_release(&q);
 }
 
-/* What a query is about, by what it says and by who asks. */
+/* Checks what a query is about, by its text and by the key that sends it. */
 static void assert_about(const char *query, const struct access_bounds *bounds,
 			 bool some_only, bool by_owner)
 {

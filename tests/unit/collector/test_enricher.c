@@ -1,5 +1,4 @@
-/* What becomes of a click on its way into a row: its time, its address, its
- * verdict. */
+/* A click becomes a row: its time, its address, its verdict. */
 #include "tests/unit/collector/click_row.h"
 #include "tests/unit/collector/enricher_settings.h"
 
@@ -214,7 +213,7 @@ static void of_what_is_stored_alone_the_rest_tells_nobody_apart(void **state)
 	read_identities(w, a, b);
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, cut);
-	/* As if there had been no address. */
+	/* The row is that of a click without an address. */
 	click.client_ip = address("", 0);
 	make_row(w, &click, NOW);
 	expect(w, "unique_identity", a);
@@ -474,7 +473,7 @@ static void visitors_in_a_burst_are_scanners(void **state)
 	expect_verdict(w, VERDICT_SCANNER, "burst of not found");
 }
 
-/* Who is a robot by its name stays one, and a rule's word is the last. */
+/* A robot by its name stays one, and a rule's verdict is the last. */
 static void a_burst_changes_no_verdict_that_is_sure(void **state)
 {
 	static const char rules[] =

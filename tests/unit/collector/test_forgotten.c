@@ -1,4 +1,4 @@
-/* What is forgotten, as a real ClickHouse lists it, and rows without it. */
+/* Rows lack what is forgotten, which a real ClickHouse lists. */
 #include "tests/unit/clickhouse_server.h"
 #include "tests/unit/collector/click_row.h"
 #include "tests/unit/collector/enricher_settings.h"
@@ -61,7 +61,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Of a visitor whose identity is one byte twenty times. */
+/* The visitor's identity is one byte twenty times. */
 static void list_visitor(struct world *w, unsigned byte, int64_t until)
 {
 	clickhouse_server_do(&w->server,
@@ -175,7 +175,7 @@ static void a_table_that_is_as_it_was_is_not_read(void **state)
 	known = forgotten_state_of(w->list);
 	assert_int_equal(known.rows, 1);
 	assert_null(load(w, &known));
-	/* As many rows, and others. */
+	/* The rows are as many, but others. */
 	other = known;
 	other.sum++;
 	forgotten_free(w->list);
@@ -346,7 +346,7 @@ static void a_row_of_a_link_that_is_forgotten_tells_nothing(void **state)
 	expect(w, "trace_id", "30313233343536373839616263646566");
 }
 
-/* Who came to a link is forgotten, not the link. */
+/* The link's visitor is forgotten, not the link. */
 static void a_row_of_a_visitor_who_is_forgotten_has_its_link(void **state)
 {
 	struct world *w = *state;
@@ -363,7 +363,7 @@ static void a_row_of_a_visitor_who_is_forgotten_has_its_link(void **state)
 	expect_nobody(w);
 	expect(w, "campaign", "spring");
 	expect(w, "tags", "one");
-	/* By the earlier of its times. */
+	/* The earlier of its times counts. */
 	make_row(w, &click, NOW + 5000);
 	expect_nobody(w);
 	click.time_ms = (uint64_t)NOW + 5000;

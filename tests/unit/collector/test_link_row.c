@@ -1,4 +1,4 @@
-/* What the row of a link says, and what is left of one that is forgotten. */
+/* The row of a link, and what is left of one that is forgotten. */
 #include "tests/unit/collector/click_row.h"
 
 #include "common/unconst.h"

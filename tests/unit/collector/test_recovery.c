@@ -1,5 +1,5 @@
-/* What a partition's new owner asks of ClickHouse and tells it, on a real one;
- * what Kafka says is the test's. */
+/* A partition's new owner queries a real ClickHouse and reports to it; the test
+ * makes up what Kafka says. */
 #include "tests/unit/collector/slow_insert.h"
 
 #include "collector/ingest/recovery.h"
@@ -90,7 +90,7 @@ static void report(struct world *w, const char *topic, unsigned first,
 		topic, first, last, last - first + 1);
 }
 
-/* What it stores after it was asked for would be stored twice. */
+/* Rows that it stores after the query would be stored twice. */
 static void what_the_owner_before_has_under_way_is_ended(void **state)
 {
 	struct world *w = *state;
@@ -174,7 +174,7 @@ static void a_gap_is_told_of_once(void **state)
 		r->facts.commit = 10;
 		r->facts.log_start = 20;
 		ask(w, r);
-		/* As if the first one had died on its way. */
+		/* The first one seems to have died on its way. */
 		r->facts.next = 10;
 		r->facts.reported = true;
 		decide(w, r, 0);

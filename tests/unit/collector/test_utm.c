@@ -134,7 +134,7 @@ static void a_value_that_just_fits_is_whole(void **state)
 
 	(void)state;
 	memset(query + 9, 'a', 255);
-	/* What is behind it belongs to no character. */
+	/* The bytes behind it belong to no character. */
 	memset(&u, '\x80', sizeof(u));
 	utm_parse(query, 9 + 255, &u);
 	assert_int_equal(u.len[UTM_TERM], 255);

@@ -355,7 +355,7 @@ static void what_a_key_began_goes_on_while_the_file_lets_it(void **state)
 	assert_false(may_go_on(first, "", API_CREATE, &info));
 }
 
-/* By its name it is counted, limited and recorded. */
+/* A key is counted, limited and recorded by its name. */
 static void a_key_that_was_renamed_is_another_one(void **state)
 {
 	struct api_key_info info;

@@ -1,4 +1,4 @@
-/* What a sample, a print and a manual page look like, to the letter. */
+/* A sample, a print and a manual page are compared to the letter. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

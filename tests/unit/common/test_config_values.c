@@ -78,7 +78,7 @@ static void assert_refused(const char *yaml, const char *says)
 		fail_msg("'%s' does not say '%s'", err.text, says);
 }
 
-/* What is printed of this file. */
+/* Returns the print of this file. */
 static char *printed(const char *yaml)
 {
 	struct sample config = {0};

@@ -153,7 +153,7 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 	start(&a, "crm read " SESAME " rate=1/h burst=2\n");
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	assert_answered(&a, "/own", KEY, 200, "crm");
-	/* What may not be read costs nothing, nor says anything of rates. */
+	/* A refused request costs nothing, nor says anything of rates. */
 	assert_answered(&a, "/create", KEY, 403, "the role 'create'");
 	assert_answered(&a, "/own", KEY, 429, "'crm' asks too often");
 	assert_answered(&a, "/own", KEY, 429,

@@ -28,7 +28,7 @@ struct checked {
 	char detail[80];
 };
 
-/* As llhttp splits it. */
+/* Names and values are split as llhttp splits them. */
 static void split_headers(struct http_request *req)
 {
 	const char *base = req->in.data, *line = strstr(base, "\r\n") + 2;
@@ -46,7 +46,7 @@ static void split_headers(struct http_request *req)
 	}
 }
 
-/* Of a POST of "/". */
+/* The request is a POST of "/". */
 static struct checked check_alone(const char *text)
 {
 	struct http_config config = http_config_default;
@@ -244,7 +244,7 @@ static void an_expectation_is_known_or_refused(void **state)
 
 /* --- llhttp's, without ours ----------------------------------------------- */
 
-/* By whatever name its version has for it. */
+/* The error's name depends on llhttp's version. */
 static bool llhttp_takes(const char *text)
 {
 	llhttp_settings_t settings;

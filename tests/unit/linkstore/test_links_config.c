@@ -46,7 +46,7 @@ static void assert_refused(const char *text, const char *says)
 		fail_msg("'%s' does not say '%s'", err.text, says);
 }
 
-/* Of these spaces, with the classes of the sample. */
+/* The section has these spaces, and the classes of the sample. */
 static void spaces_taken(const char *spaces)
 {
 	char text[2048];
@@ -96,7 +96,7 @@ static void a_class_lives_from_a_second_to_a_century_or_for_ever(void **state)
 	classes_refused("10d, -1s", "'-1s': expected a duration");
 }
 
-/* What Redis' keys have of it, with the NUL behind it. */
+/* Redis' keys have the text, with the NUL behind it. */
 static void the_text_of_a_class_has_a_bound(void **state)
 {
 #define TWENTY "00000000000000000000"

@@ -65,7 +65,7 @@ static void a_code_of_a_former_generation_is_gone(void **state)
 	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
 }
 
-/* Whose the code was: the generation of its link, 0 if nobody can say. */
+/* The generation of the link that the code had, 0 if it is not known. */
 static uint32_t former_generation(struct fixture *f,
 				  const struct link_target *t)
 {
@@ -113,7 +113,7 @@ static void a_code_of_the_first_generation_may_have_expired(void **state)
 	} cases[] = {
 		{"1d", CLOCK_DAY - 90000, LINK_OUTCOME_UNKNOWN},
 		{"1d", CLOCK_DAY, LINK_OUTCOME_GONE},
-		/* Of a class that is not configured any more. */
+		/* The class is not configured any more. */
 		{"2d", CLOCK_DAY, LINK_OUTCOME_UNKNOWN},
 		{"2d", 2 * CLOCK_DAY, LINK_OUTCOME_GONE},
 		{"never", 1000 * CLOCK_DAY, LINK_OUTCOME_UNKNOWN},

@@ -280,7 +280,7 @@ static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
 	must(f, settle(f, &s));
 	assert_int_equal(s.tally.freed, 2);
 	assert_int_equal(s.tally.lost, 2);
-	/* Who opens one late fails. */
+	/* A late open of one fails. */
 	assert_false(marker_of(f, 10).open);
 	assert_false(marker_of(f, 13).open);
 	assert_int_equal(marker_of(f, 10).generation, 1);

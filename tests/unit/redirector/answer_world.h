@@ -32,7 +32,7 @@ enum {
 	AW_THREAD = 1, /* whose responder it is */
 };
 
-/* What was counted. */
+/* The counts. */
 struct aw_counts {
 	uint64_t by_answer[COUNTER_KINDS];
 	uint64_t by_hour[HOUR_COUNTERS];
@@ -54,7 +54,7 @@ struct answer_world {
 	int64_t now; /* monotonic ms, as links have it */
 	struct buf lines, part;
 	enum event_taken taken;
-	/* What the witnesses saw. */
+	/* The witnesses saw these. */
 	size_t events, answers, flushes;
 	bool wrong; /* a request was answered and said not to be, or so */
 	enum forwarded_style style;
@@ -297,7 +297,7 @@ static inline void aw_hold_to(struct answer_world *w, struct http_request *req,
 		http_reply_text(req, 202, "not answered");
 }
 
-/* As a visit of a link that was found. */
+/* Answers as a visit of a link that was found. */
 static inline void aw_send_link(struct answer_world *w,
 				struct http_request *req)
 {
@@ -316,14 +316,14 @@ static inline void aw_send_unknown(struct answer_world *w,
 			       (struct http_slice){AW_CODE, 7});
 }
 
-/* What one thread did before it, the other sees behind it. */
+/* The other thread sees behind it what one thread did before it. */
 static inline void aw_meet(struct answer_world *w)
 {
 	pthread_mutex_lock(&w->lock);
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* What the request's answer is, to be freed.  `fields`: lines of its head, each
+/* Returns the request's answer, to be freed.  `fields`: lines of its head, each
  * with CRLF. */
 static inline char *aw_ask(struct answer_world *w, const char *method,
 			   const char *path, const char *fields)

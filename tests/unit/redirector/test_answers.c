@@ -1,4 +1,4 @@
-/* What the lines and bodies of answers say. */
+/* The lines and bodies of answers. */
 #include "tests/unit/redirector/answer_world.h"
 
 #define NOINDEX                                                                \
@@ -184,7 +184,7 @@ static void each_device_gets_its_own_target(void **state)
 	aw_stop(w);
 }
 
-/* Of a page of this redirector's own. */
+/* The page is one of this redirector's own. */
 static void expect_page(struct answer_world *w, const char *path,
 			const char *fields, const char *body)
 {
@@ -301,7 +301,7 @@ static void only_a_file_that_is_sent_has_a_type(void **state)
 	unlink(path);
 }
 
-/* What clients are known by, which is written there. */
+/* The log has what clients are known by. */
 static void
 each_answer_goes_to_the_access_log_by_the_end_of_its_turn(void **state)
 {

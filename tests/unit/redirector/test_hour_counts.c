@@ -174,7 +174,7 @@ static void counts_of_all_writers_are_added_up_by_outcome(void **state)
 	free(other);
 }
 
-/* As those of a file of which nothing need be told. */
+/* A file of empty totals need not be reported. */
 static void totals_are_empty_until_something_is_counted(void **state)
 {
 	struct world *world = *state;

@@ -1,4 +1,4 @@
-/* What is read of the bytes of a journal, each of which may be any. */
+/* A journal is read, each byte of which may be any. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static void put_header(struct file *f, uint32_t rings, uint32_t chunks,
 	memcpy(f->bytes, &h, sizeof(h));
 }
 
-/* Of so many chunks of one ring. */
+/* The file has so many chunks of one ring. */
 static struct file make_file(uint32_t chunks, uint32_t chunk_bytes)
 {
 	struct file f = {.size = HEADER_SIZE + (size_t)chunks * chunk_bytes,
@@ -128,7 +128,7 @@ static void what_is_undone_is_read_by_its_time(void **state)
 	end_chunk(&f, 1, 8, 128);
 	is_read(&f, 4, 0);
 	assert_int_equal(f.rest.events[0].len, 1);
-	/* Of one time as they lie. */
+	/* Events of one time come as they lie. */
 	assert_int_equal(f.rest.events[1].len, 24);
 	assert_int_equal(f.rest.events[2].len, 23);
 	assert_int_equal(f.rest.events[3].time_ms, 30);
@@ -177,7 +177,7 @@ static void what_is_damaged_hides_nothing_behind_it(void **state)
 	put_entry(&f, 0, 7, 384, 6, 1);
 	is_read(&f, 3, 2);
 	assert_int_equal(f.rest.events[0].time_ms, 2);
-	/* What lies behind the end is nothing, nor is it in the next chunk. */
+	/* Bytes behind the end are nothing, nor are they in the next chunk. */
 	end_chunk(&f, 0, 7, 64 * 6);
 	put_entry(&f, 1, 7, 64, 9, 1);
 	is_read(&f, 2, 2);
@@ -241,7 +241,7 @@ static void a_header_is_held_against_what_can_be(void **state)
 			   wrong[i].chunk_bytes);
 		is_refused(&f, ERROR_DAMAGED, "its header is damaged");
 	}
-	/* What can be, and is longer than the file. */
+	/* The header is a right one, and says more than the file has. */
 	put_header(&f, 4096, 1, CHUNK_MIN);
 	is_refused(&f, ERROR_DAMAGED, "it has 69632 bytes instead of");
 	put_header(&f, 1, CHUNK_MAX, CHUNK_MIN);

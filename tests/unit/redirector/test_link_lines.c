@@ -166,7 +166,7 @@ static void no_page_opens_what_is_dangerous(void **state)
 	are_no_landing("myapp://x", "");
 }
 
-/* Of a link with targets of these devices, whose lines are as long as their
+/* The link has targets of these devices, whose lines are as long as their
  * number says. */
 static struct cached_link link_with(unsigned devices)
 {

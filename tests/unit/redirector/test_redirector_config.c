@@ -97,7 +97,7 @@ static void visitors_and_a_successor_have_sockets_of_their_own(void **state)
 		       "redirector.handover_socket: 'b' ");
 }
 
-/* As a mode is written in octal, with its zero. */
+/* A mode is written in octal, with its zero. */
 static void mode_is(char *text, int mode)
 {
 	const struct redirector_settings s = {.listen_unix_mode = text};
@@ -160,7 +160,7 @@ static void what_is_recorded_by_name_has_names(void **state)
 		       "record_cookies");
 }
 
-/* Of each section that this program reads. */
+/* Each section that this program reads is checked. */
 static void what_other_sections_say_is_checked_too(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Whose request it is, and what a click has of its headers. */
+/* The client of a request, and what a click has of its headers. */
 #include "tests/unit/redirector/answer_world.h"
 
 #define TRUSTED "redirector: {trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]}\n"
@@ -14,7 +14,7 @@ static void send_client(struct answer_world *w, struct http_request *req)
 	http_reply_text(req, 200, text);
 }
 
-/* As limits and events have it. */
+/* Limits and events have the same client. */
 static void expect_client(struct answer_world *w, const char *fields,
 			  const char *client)
 {
@@ -41,7 +41,7 @@ static void a_client_is_who_a_trusted_proxy_says(void **state)
 		      "192.0.2.9");
 	expect_client(w, "X-Forwarded-For: 192.0.2.1, 10.0.0.9\r\n",
 		      "192.0.2.1");
-	/* Of other headers none says it, however long its name is. */
+	/* No other header says it, however long its name is. */
 	expect_client(w, "X-Real-IP: 192.0.2.9\r\n", "127.0.0.1");
 	expect_client(w, "Forwarded: for=192.0.2.9\r\n", "127.0.0.1");
 	expect_client(w, "X-Forwarded-Fox: 192.0.2.9\r\n", "127.0.0.1");

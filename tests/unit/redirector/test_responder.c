@@ -1,4 +1,4 @@
-/* What is counted and told of each answer, and in which order. */
+/* Each answer is counted and has its event, in this order. */
 #include "tests/unit/redirector/answer_world.h"
 
 static uint64_t sum(const uint64_t *n, size_t count)
@@ -10,8 +10,8 @@ static uint64_t sum(const uint64_t *n, size_t count)
 	return all;
 }
 
-/* Of the answers so far each is counted once: by what it was, and, of its hour,
- * by its outcome and by what became of its event. */
+/* Each answer so far is counted once by its kind, and once in its hour by its
+ * outcome and by what became of its event. */
 static void assert_each_is_counted_once(struct answer_world *w, uint64_t asked)
 {
 	struct aw_counts now;
@@ -169,7 +169,7 @@ an_unknown_code_that_leads_to_the_fallback_was_not_found(void **state)
 	assert_told(w, &told, 1);
 	assert_string_equal(w->click->code, AW_CODE);
 	assert_int_equal(w->click->link_id, 0);
-	/* What had a link once does not. */
+	/* A code that had a link once does not. */
 	w->answer = aw_send_link;
 	aw_make_link(w, LINK_OUTCOME_GONE, 0);
 	aw_expect_status(w, "GET", "/" AW_CODE, 410);
@@ -192,7 +192,7 @@ static void an_unknown_code_leads_to_no_fallback_unless_it_is_to(void **state)
 	aw_stop(w);
 }
 
-/* What was answered is there after a kill. */
+/* The event of an answered visit is there after a kill. */
 static void
 the_event_comes_before_its_counts_and_both_before_the_answer(void **state)
 {
@@ -211,7 +211,7 @@ the_event_comes_before_its_counts_and_both_before_the_answer(void **state)
 	aw_stop(w);
 }
 
-/* Of one moment: the hour is that of the event's own time. */
+/* The hour is that of the event's own time. */
 static void an_event_has_the_time_by_which_it_is_counted(void **state)
 {
 	struct answer_world *w = aw_start(NULL);
@@ -468,7 +468,7 @@ static void what_a_text_has_behind_a_code_is_passed_over_and_told(void **state)
 	assert_false(w->click->trimmed);
 	aw_expect_status(w, "GET", "/" AW_CODE "/", 302);
 	assert_true(w->click->trimmed);
-	/* What another code could have is none of this link. */
+	/* A path that could be of another code is not of this link. */
 	aw_expect_status(w, "GET", "/" AW_CODE "/more", 404);
 	assert_int_equal(w->events, 2);
 	w->answer = aw_send_unknown;
@@ -483,7 +483,7 @@ static void what_a_text_has_behind_a_code_is_passed_over_and_told(void **state)
 	aw_stop(w);
 }
 
-/* As a text makes it of a code, which the path is not. */
+/* The path is what a text makes of a code. */
 static void a_code_in_a_text_is_told_as_what_it_was_made_of(void **state)
 {
 	struct answer_world *w = aw_start(NULL);
@@ -501,7 +501,7 @@ static void a_code_in_a_text_is_told_as_what_it_was_made_of(void **state)
 	aw_stop(w);
 }
 
-/* What an event says of its code is its own. */
+/* Each event has a code of its own. */
 static void unknown_codes_in_a_row_have_events_of_one_length(void **state)
 {
 	struct answer_world *w = aw_start(NULL);
@@ -541,7 +541,7 @@ static void a_path_goes_on_with_a_link_that_passes_it_on(void **state)
 	aw_expect(w, "/" AW_CODE "/more", "",
 		  "Location: https://to.example/a/more\r\n", true);
 	assert_false(w->click->trimmed);
-	/* As it is, also where it would be passed over. */
+	/* The slash is kept, also where it would be passed over. */
 	aw_expect(w, "/" AW_CODE "/", "", "Location: https://to.example/a/\r\n",
 		  true);
 	assert_false(w->click->trimmed);
