@@ -749,6 +749,19 @@ def test_a_link_that_a_newer_version_replaced_is_no_gap(world):
     assert status == 1 and named(said) == [("missing", 0, 1, 1)]
 
 
+def test_a_link_row_that_waits_for_a_merge_beside_its_like_is_no_finding(world):
+    """A collector that doubts stores superseded versions again, and says so nowhere."""
+    world.send_raw([link_event(1), link_event(2), link_event(1, version=2)],
+                   topic="links")
+    world.collect()
+    world.clickhouse.query("SYSTEM STOP MERGES links")
+    world.clickhouse.query("INSERT INTO links SELECT * FROM links")
+    assert int(world.clickhouse.value("SELECT count() FROM links")) > int(
+        world.clickhouse.value("SELECT uniqExact(offset) FROM links"))
+    status, said = world.ask("verify", "--topic", "links")
+    assert (status, named(said)) == (0, [])
+
+
 # --- bad input, and servers that are away ------------------------------------
 
 @pytest.mark.parametrize("args, said", [

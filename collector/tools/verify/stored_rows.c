@@ -64,12 +64,11 @@ int stored_rows_read(struct ask *a, const struct stretch *s, struct window *w,
 	*ret_twice = (struct stored_rows_twice){0};
 	buf_printf(sql,
 		   "SELECT intDiv(offset - %" PRIu64 ", 64) AS word, "
-		   "groupBitOr(bitShiftLeft(toUInt64(1), offset %% 64)), "
-		   "count(), %s",
+		   "groupBitOr(bitShiftLeft(toUInt64(1), offset %% 64)), %s",
 		   w->base,
-		   a->timed ? "toUInt64(sum(toUnixTimestamp64Milli("
+		   a->timed ? "count(), toUInt64(sum(toUnixTimestamp64Milli("
 			      "append_time)))"
-			    : "toUInt64(0)");
+			    : "uniqExact(offset), toUInt64(0)");
 	put_where(a, s);
 	buf_printf(sql, " AND offset < %" PRIu64 " GROUP BY word", s->end);
 	if (ask_numbers(a, 4, &n, &count, err) < 0)

@@ -26,7 +26,10 @@ int stored_rows_survey(struct ask *a, int64_t from, int64_t to,
 		       struct survey *ret, struct error *err);
 
 #define STORED_ROWS_WORDS_MAX 64
-/* Offsets that have more than one row. */
+/* Offsets that have more than one row.  Of links none has: rows of one offset
+ * are the same version of the same link, of which the table keeps one, and
+ * until a merge has dropped the others readers leave them out (insertion.c says
+ * when such are stored). */
 struct stored_rows_twice {
 	uint64_t surplus;		       /* rows too many */
 	uint64_t words[STORED_ROWS_WORDS_MAX]; /* where the first ones are */
