@@ -1,8 +1,3 @@
--- `collector pass`: offsets that nobody is to read.
---   pass  events from `gap` up to, without, `next` are passed over, and told of
---         as lost; it begins no epoch
-ALTER TABLE ingest_epochs
-    MODIFY COLUMN decision Enum8('new' = 1, 'same' = 2, 'renew' = 3,
-                                 'resume' = 4, 'pass' = 5);
+-- Why nobody is to read the offsets of a decision 'pass'.
 ALTER TABLE ingest_epochs
     ADD COLUMN IF NOT EXISTS reason String AFTER gap;
