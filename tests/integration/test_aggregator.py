@@ -2,6 +2,7 @@
 import csv
 import hashlib
 import io
+import itertools
 import random
 import time
 
@@ -120,44 +121,51 @@ def test_settled_totals_are_those_counted_by_hand(aggregator, migrated):
     assert only["total"]["clicks"] == counted(rows, "only")["clicks"]
 
 
-@pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
-def test_groups_sum_up_to_the_total(aggregator, migrated, of):
+OF_ALL_AND_OF_A_LINK = ({}, {"link_id": "1"})
+
+
+def test_groups_sum_up_to_the_total(aggregator, migrated):
     rows = some_clicks(3, 1500, WINDOWS[1:2])
     migrated.insert(rows)
     migrated.link("code1", 1)
     made = aggregator()
     settled(made, len(rows))
 
-    for dimension in set(DIMENSIONS) - {"tag"}:
+    for of, dimension in itertools.product(OF_ALL_AND_OF_A_LINK,
+                                           set(DIMENSIONS) - {"tag"}):
         answer = ask_range(made, group_by=dimension, bots="include", **of)
         for count in ("clicks", "events", "humans", "bots", "prefetches"):
             assert sum(group[count] for group in answer["groups"]) == \
-                answer["total"][count], dimension
+                answer["total"][count], (of, dimension)
         assert "rest" not in answer
 
 
-@pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
-def test_groups_are_those_counted_by_hand(aggregator, migrated, of):
+def assert_groups(made, rows, dimension, of):
+    groups = ask_range(made, group_by=dimension, **of)["groups"]
+    assert {group["value"] for group in groups} == {row[dimension] for row in rows}
+    for group in groups:
+        value = group.pop("value")
+        wanted = counted([row for row in rows if row[dimension] == value])
+        # Of a link, and of dimensions of few values, visitors are told as well.
+        if not of and dimension not in VISITED:
+            wanted["visitors"] = wanted["ips"] = None
+        assert group == wanted, (of, dimension, value)
+
+
+def test_groups_are_those_counted_by_hand(aggregator, migrated):
     rows = some_clicks(4, 1500, WINDOWS[1:2], links=(1,))
     migrated.insert(rows)
     migrated.link("code1", 1)
     made = aggregator()
     settled(made, len(rows))
 
-    for dimension in set(DIMENSIONS) - {"tag", "link"}:
-        groups = ask_range(made, group_by=dimension, **of)["groups"]
-        assert {group["value"] for group in groups} == {row[dimension] for row in rows}
-        for group in groups:
-            value = group.pop("value")
-            wanted = counted([row for row in rows if row[dimension] == value])
-            # Of a link, and of dimensions of few values, visitors are told as well.
-            if not of and dimension not in VISITED:
-                wanted["visitors"] = wanted["ips"] = None
-            assert group == wanted, (dimension, value)
-    tags = ask_range(made, group_by="tag", **of)["groups"]
-    assert {t["value"]: t["clicks"] for t in tags} == {
-        tag: sum(is_human(row) for row in rows if tag in row["tags"])
-        for tag in ("a", "b")}
+    for of in OF_ALL_AND_OF_A_LINK:
+        for dimension in set(DIMENSIONS) - {"tag", "link"}:
+            assert_groups(made, rows, dimension, of)
+        tags = ask_range(made, group_by="tag", **of)["groups"]
+        assert {t["value"]: t["clicks"] for t in tags} == {
+            tag: sum(is_human(row) for row in rows if tag in row["tags"])
+            for tag in ("a", "b")}
 
 
 def too_many_visitors(clickhouse):
@@ -502,6 +510,7 @@ def test_late_clicks_settle_a_day_again(aggregator, migrated, clickhouse):
                what="days settled again")
 
 
+@pytest.mark.long
 def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
     rows = some_clicks(13, 300, WINDOWS[1:2])
     made = program("aggregator", {
@@ -613,12 +622,7 @@ def test_the_watermark_does_not_wait_for_others_than_clicks(
 
 # --- what is asked ---------------------------------------------------------------
 
-@pytest.mark.parametrize("zone", [
-    "Africa/Casablanca", "America/Havana", "Africa/Cairo", "America/Nuuk",
-    "Pacific/Chatham", "Antarctica/Troll", "Europe/Dublin",
-    "Australia/Lord_Howe", "America/Santiago"])
-def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
-    made = aggregator()
+def assert_buckets(made, zone):
     start, end = instant("2026-01-01T00:00:00Z"), instant(
         "2028-01-01T00:00:00Z")
     for interval in ("day", "week", "month"):
@@ -633,7 +637,16 @@ def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
             low, high, "hour", zone)
 
 
-@pytest.mark.parametrize("path, params, says", [
+def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, subtests):
+    made = aggregator()
+    for zone in ("Africa/Casablanca", "America/Havana", "Africa/Cairo", "America/Nuuk",
+                 "Pacific/Chatham", "Antarctica/Troll", "Europe/Dublin",
+                 "Australia/Lord_Howe", "America/Santiago"):
+        with subtests.test(zone=zone):
+            assert_buckets(made, zone)
+
+
+BAD_PARAMETERS = [
     ("/v1/clicks", {"colour": "red"}, "colour"),
     ("/v1/clicks", {"from": "yesterday"}, "from"),
     ("/v1/clicks", {"from": "2026-11-21T00:01:00Z"}, "from"),
@@ -664,15 +677,19 @@ def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
     ("/v1/summary", {"code": ""}, "code"),
     ("/v1/summary", {"link_id": "0"}, "link_id"),
     ("/v1/summary", {"code": "a", "tz": "UTC"}, "tz"),
-])
-def test_a_bad_parameter_is_named(aggregator, path, params, says):
+]
+
+
+def test_a_bad_parameter_is_named(aggregator, subtests):
     made = aggregator()
 
-    answer = requests.get(made.url + path, params=params)
+    for path, params, says in BAD_PARAMETERS:
+        with subtests.test(path=path, params=params):
+            answer = requests.get(made.url + path, params=params)
 
-    assert answer.status_code == 400
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert answer.json()["detail"].startswith(says)
+            assert answer.status_code == 400
+            assert answer.headers["Content-Type"] == "application/problem+json"
+            assert answer.json()["detail"].startswith(says)
 
 
 def test_a_plus_that_was_not_escaped_is_explained(aggregator):

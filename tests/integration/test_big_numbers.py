@@ -114,6 +114,7 @@ def test_days_of_links_hold_billions(migrated):
         "link_slots")[0].values()) == [5 * 10**9 + i for i in range(5)]
 
 
+@pytest.mark.long
 def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
                                                    program, workdir):
     rows = insert_at_each_offset(migrated)

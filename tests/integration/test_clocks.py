@@ -201,6 +201,7 @@ def test_blocks_of_a_collector_whose_clock_is_wrong_settle_at_once(world,
     wait_settled(made, world.sent)
 
 
+@pytest.mark.long
 def test_the_watermark_passes_no_block_of_a_collector_that_is_slow(world):
     """Whatever is told as complete stays as it is."""
     world.collector(-900)
@@ -386,8 +387,8 @@ def skewed(workdir, skew):
 
 
 @pytest.mark.parametrize("before, after", [
-    (HOUR, 0), pytest.param(0, -2 * DAY, marks=pytest.mark.long),
-    pytest.param(2 * DAY, 0, marks=pytest.mark.long), (0, HOUR)])
+    (HOUR, 0), *(pytest.param(before, after, marks=pytest.mark.long)
+                 for before, after in ((0, -2 * DAY), (2 * DAY, 0), (0, HOUR)))])
 def test_clickhouse_comes_back_with_another_clock(
         kafka, redis, program, base_config, skew, skewed, before, after):
     skewed.seconds = before
@@ -516,6 +517,7 @@ def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
     assert complete_until(made) <= time.time() + 1
 
 
+@pytest.mark.long
 def test_a_mend_outlives_the_cleaning(world):
     """Also when the newest row is of one that did not know of it."""
     world.send(5)

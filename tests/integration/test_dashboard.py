@@ -110,6 +110,7 @@ def test_the_page_asks_with_the_key_it_was_given(aggregator, migrated,
         assert "needsKey: true" in done.stderr
 
 
+@pytest.mark.long
 def test_a_link_of_days_whose_rows_are_gone_is_shown(keeper, world, clickhouse):  # noqa: F811
     """What cannot be told any more is said where it would stand."""
     rng = random.Random(7)
@@ -382,6 +383,7 @@ BARS = [(range_, zone, seconds, count) for range_, seconds, count in (
     for zone in ("UTC", "Asia/Dubai", "Asia/Kolkata")]
 
 
+@pytest.mark.long
 def test_each_bar_of_the_chart_is_a_whole_one(aggregator, two_owners, play):
     """At whatever minute of whatever zone the page is opened."""
     made = aggregator()

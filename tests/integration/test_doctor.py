@@ -274,6 +274,7 @@ def test_what_no_row_was_made_of_is_told_for_a_day(migrated, doctor):
     assert level == "WRONG" and "1 dead letter and 5 offsets" in said
 
 
+@pytest.mark.long
 def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
     """Of the base alone: what came since waits for its day to be dropped again."""
     start = int(time.time()) // DAY * DAY - 9 * DAY

@@ -310,6 +310,7 @@ def test_a_log_that_was_cut_and_has_grown_again_is_not_passed_over(world):
     assert world.verify() == (0, set())
 
 
+@pytest.mark.long
 def test_same_skips_no_new_events_below_the_old_end(world):
     """Said when the log was shorter than what is stored, and it grows."""
     world.filled()
@@ -353,6 +354,7 @@ def test_a_mark_of_a_transaction_does_not_hide_that_a_log_was_cut(world):
     assert world.verify() == (0, set())
 
 
+@pytest.mark.long
 def test_a_mark_of_a_transaction_does_not_hide_where_a_log_was_cut(world):
     """The last event of a batch is not there, nor is it another."""
     batches(world, 10, 5, 6)

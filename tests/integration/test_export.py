@@ -184,7 +184,8 @@ def test_csv_has_the_same_and_no_formula(make, world):
     assert client.get(format="xml").status_code == 400
 
 
-@pytest.mark.parametrize("limit", [700, 2999, 3000, 100000])
+@pytest.mark.parametrize("limit", [
+    2999, *(pytest.param(limit, marks=pytest.mark.long) for limit in (700, 3000, 100000))])
 def test_pages_are_the_whole(make, world, migrated, limit):
     made = make()
     client = Client(made.url)
@@ -311,6 +312,7 @@ def short(rows):
     return [(round(instant(row["time"]) * 1000), int(row["link_id"])) for row in rows]
 
 
+@pytest.mark.long
 def test_an_export_of_many_links_asks_for_days_that_have_rows(make, many, proxy,
                                                               clickhouse):
     made = make(clickhouse={"url": proxy.url})
@@ -327,6 +329,7 @@ def test_an_export_of_many_links_asks_for_days_that_have_rows(make, many, proxy,
     assert answer["statistics"]["rows_read"] < 100
 
 
+@pytest.mark.long
 def test_pages_of_many_links_are_the_whole(make, many):
     client = Client(make().url)
     rows, end = client.range(owner="ann", limit=21001)
@@ -401,6 +404,7 @@ def still(value, what):
     return eventually(settled, what=what)
 
 
+@pytest.mark.long
 def test_a_reader_that_keeps_up_is_asked_for_more_at_once(make, big, proxy):
     made = make(clickhouse={"url": proxy.url})
     proxy.passed.clear()
@@ -454,6 +458,7 @@ def test_a_client_that_goes_frees_its_slot(make, big):
     assert exported(made) < 400000
 
 
+@pytest.mark.long
 def test_a_link_that_goes_to_another_owner_stays_in_what_has_begun(make, big,
                                                                    migrated):
     made = make(keys=True)
@@ -605,8 +610,9 @@ def far(migrated):
     return rows[-1]
 
 
-@pytest.mark.parametrize("by", [{"link_id": 1}, {"owner": "ann"}, {"format": "csv",
-                                                                   "link_id": 1}])
+@pytest.mark.parametrize("by", [
+    {"link_id": 1}, pytest.param({"owner": "ann"}, marks=pytest.mark.long),
+    {"format": "csv", "link_id": 1}])
 def test_a_stop_before_the_first_row_is_no_end(make, far, proxy, by):
     when = {"from": rfc3339(FROM - 4000 * DAY), "to": rfc3339(TO)}
     made = make(clickhouse={"url": proxy.url}, drain_timeout="60s",

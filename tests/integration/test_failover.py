@@ -58,6 +58,7 @@ def readyz(api):
     return requests.get(api.program.admin + "/readyz", timeout=60)
 
 
+@pytest.mark.long
 def test_an_allocator_leaves_a_master_that_was_demoted(pair, at):
     a, b = pair
     api = at(address=addresses(pair))

@@ -495,6 +495,7 @@ def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,
     check()
 
 
+@pytest.mark.long
 def test_of_an_hour_only_slots_are_emptied_that_had_begun(
         keeper, world, clickhouse, forget, workdir):  # noqa: F811
     hour = FROM + 12 * 3600
@@ -641,6 +642,7 @@ def unfinished_runs(clickhouse):
         "(SELECT run FROM rescored WHERE state = 'done')"))
 
 
+@pytest.mark.long
 def test_a_day_that_is_dropped_before_its_rows_are_changed_is_found_again(
         keeper, world, clickhouse, interrupted):  # noqa: F811
     rows = some_clicks(32, 200, [(FROM, FROM + DAY)], links=LINKS)

@@ -162,6 +162,7 @@ def test_an_import_is_taken_back_to_the_digit(world, keeper, importer, log,  # n
             ] == list(offsets(lines))
 
 
+@pytest.mark.long
 def test_an_undo_that_is_killed_goes_on(tables, importer, log, proxy):  # noqa: F811
     """At one statement or another, carried out or not."""
     lines = lines_of(120)
@@ -189,6 +190,7 @@ def test_an_undo_that_is_killed_goes_on(tables, importer, log, proxy):  # noqa: 
     assert process.returncode == 0 and at > 30 and whole < 3
 
 
+@pytest.mark.long
 def test_an_undo_waits_for_clickhouse(tables, importer, log, proxy):  # noqa: F811
     """Whatever statement fails, or is carried out without an answer."""
     lines = lines_of(120)
@@ -378,6 +380,7 @@ def test_imported_anew_before_anything_is_settled(world, keeper, importer,  # no
 
 # --- what is lost, what is ahead, what is not ended ----------------------------------
 
+@pytest.mark.long
 def test_what_is_lost_afterwards_is_held_back(world, keeper, importer, log,  # noqa: F811
                                               clickhouse):
     """As many rows as were taken back may be lacking once, and of the import."""
@@ -400,6 +403,7 @@ def test_what_is_lost_afterwards_is_held_back(world, keeper, importer, log,  # n
     assert events(made) >= 300
 
 
+@pytest.mark.long
 def test_numbers_that_are_ahead_of_the_clock(world, keeper, importer, log,  # noqa: F811
                                              clickhouse):
     """ClickHouse's clock was a year ahead once: the time of an attempt tells nothing."""
@@ -417,6 +421,7 @@ def test_numbers_that_are_ahead_of_the_clock(world, keeper, importer, log,  # no
     assert held_back(made) == 0
 
 
+@pytest.mark.long
 def test_a_day_that_is_being_changed_is_not_dropped(world, keeper, importer,  # noqa: F811
                                                     log, clickhouse, program, proxy):
     run, proxied = importer(**QUICK), importer(url=proxy.url, **QUICK)

@@ -255,7 +255,7 @@ def test_wherever_it_is_killed_each_redirect_is_one_click(
 
 @pytest.mark.first
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("over", [True, False])
+@pytest.mark.parametrize("over", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_killed_under_load_it_counts_each_answered_visit_once(
         make_world, links, kafka_server, workdir, over,  # noqa: F811
         record_property):

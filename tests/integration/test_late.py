@@ -74,6 +74,7 @@ def test_a_click_is_late_that_took_longer_than_it_may(world):
     assert world.wait_settled() == 1
 
 
+@pytest.mark.long
 def test_what_a_stalled_partition_brings_an_hour_late_is_told(world, program):
     for minute in range(10):
         world.click(0, minute * 60_000, minute * 60_000 + 40)

@@ -402,6 +402,7 @@ def test_pages_hold_still_while_links_are_made_and_edited(aggregator, archive):
             if int(i) < 10_000 or int(i) >= 1 << 42] == kept
 
 
+@pytest.mark.long
 def test_merges_between_pages_change_nothing(aggregator, archive):
     fill(archive, 7, 150)
     archive.clickhouse.query("ALTER TABLE links RESET SETTING "
@@ -499,8 +500,10 @@ def clicks_of(links):
     return [(link["link_id"], link["clicks"]) for link in links]
 
 
+@pytest.mark.parametrize("limits, few", [
+    ((7, 1000), 10), pytest.param((1, 7, 1000), 3, marks=pytest.mark.long)])
 def test_by_clicks_are_those_of_people_on_the_days_counted(
-        aggregator, archive, clicked):
+        aggregator, archive, clicked, limits, few):
     fill(archive, 12, 40)
     chance = random.Random(13)
     counts = {}
@@ -516,11 +519,11 @@ def test_by_clicks_are_those_of_people_on_the_days_counted(
     days_settled(archive, total)
 
     expected = by_clicks(archive, counts)
-    for limit in (1, 7, 1000):
+    for limit in limits:
         assert clicks_of(pages(made, limit, sort="clicks")) == expected
     for filters in ({"owner": "ann"}, {"state": "live"}, {"q": "shop"},
                     {"owner": "nobody"}):
-        assert clicks_of(pages(made, 3, sort="clicks", **filters)) == \
+        assert clicks_of(pages(made, few, sort="clicks", **filters)) == \
             by_clicks(archive, counts, **filters)
     days = ask(made, "/v1/links", sort="clicks")["counted"]
     assert instant(days["to"]) % DAY == 0
@@ -536,6 +539,7 @@ def counted_days(made, **params):
     return tuple((midnight - instant(days[name])) // DAY for name in ("from", "to"))
 
 
+@pytest.mark.long
 def test_a_day_that_is_not_settled_is_not_said_to_be_counted(
         aggregator, archive, clicked):
     """All pages count what the first does, also when the day is settled meanwhile."""
@@ -634,6 +638,7 @@ def test_parts_that_have_no_projection_yet_are_listed_alike(
             by_clicks(archive, counts, **filters), filters
 
 
+@pytest.mark.long
 def test_a_page_by_clicks_goes_on_when_a_day_is_settled_again(
         aggregator, archive, clicked):
     """Links whose counts stay are on one page each; one that gains clicks may

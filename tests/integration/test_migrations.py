@@ -169,6 +169,7 @@ def test_another_migrates_all_the_way_in_between(clickhouse, migration, proxy, w
     assert schema(clickhouse) == whole
 
 
+@pytest.mark.long
 def test_several_migrate_at_once(clickhouse, migration, whole):
     made = [migration() for _ in range(4)]
     ended = []

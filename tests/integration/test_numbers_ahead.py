@@ -80,6 +80,7 @@ class Late:
         assert held.met.wait(PATIENCE)
 
 
+@pytest.mark.long
 def test_what_took_too_long_is_not_published_where_clickhouses_clock_was_ahead(
         keeper, world, clickhouse, proxy):
     put_ahead(clickhouse)

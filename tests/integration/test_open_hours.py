@@ -121,6 +121,7 @@ def test_rows_behind_the_frontier_are_counted(aggregator, migrated,  # noqa: F81
     present.wait_right(made)
 
 
+@pytest.mark.long
 def test_a_block_that_comes_after_later_ones_is_counted(
         aggregator, migrated, present):  # noqa: F811
     made = aggregator()
@@ -137,6 +138,7 @@ def test_a_block_that_comes_after_later_ones_is_counted(
     wait_added(made, 1)
 
 
+@pytest.mark.long
 def test_verdicts_that_change_are_seen(aggregator, migrated, clickhouse,  # noqa: F811
                                        present):
     made = aggregator()
@@ -161,6 +163,7 @@ def test_verdicts_that_change_are_seen(aggregator, migrated, clickhouse,  # noqa
     present.wait_right(made)
 
 
+@pytest.mark.long
 def test_imports_into_an_open_hour_are_counted(aggregator, migrated, clickhouse,  # noqa: F811
                                                present):
     made = aggregator()
@@ -195,6 +198,7 @@ def test_offsets_near_the_end_of_their_range(aggregator, migrated,  # noqa: F811
     wait_added(made, 7)
 
 
+@pytest.mark.long
 def test_what_another_settled_meanwhile_is_not_added_to(
         aggregator, migrated, program, present, clickhouse):  # noqa: F811
     made = aggregator()
@@ -268,6 +272,7 @@ def test_a_provisional_hour_is_settled_as_a_whole_once_it_is_over(
     assert added(made) == 0
 
 
+@pytest.mark.long
 def test_superseded_attempts_of_an_open_hour_go_soon(migrated, redis, program,
                                                      clickhouse, present):
     made = program("aggregator", {
@@ -354,6 +359,7 @@ def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
     present.wait_right(made)
 
 
+@pytest.mark.long
 def test_two_that_settle_one_open_hour_at_once(aggregator, migrated, redis,  # noqa: F811
                                                clickhouse, present):
     """The lease is taken away again and again, so that both take the hour for

@@ -182,6 +182,7 @@ def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
             assert 429 in statuses, (operation, statuses)
 
 
+@pytest.mark.long
 @pytest.mark.first
 @pytest.mark.timeout(1800)
 def test_it_keeps_to_it_without_redis(own_redis, make_api, narrow):

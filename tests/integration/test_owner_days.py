@@ -197,6 +197,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
     assert_answers(Asker(made), rows + late, ("country", "tag"))
 
 
+@pytest.mark.long
 def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
     rows = clicks(4, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
@@ -281,6 +282,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
         assert answer["total"] == counted(mine, "include")
 
 
+@pytest.mark.long
 def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, clickhouse):
     rows = clicks(9, 60, [(FROM, FROM + DAY)])
     world.insert(rows)
@@ -304,6 +306,7 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
                allowed_for, what="visitors of copied days")
 
 
+@pytest.mark.long
 def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
     rows = clicks(6, 600, [(FROM, FROM + 3 * DAY)])
     world.insert(rows)
@@ -328,6 +331,7 @@ def assert_copied(made, clickhouse, rows):
     assert_answers(Asker(made), rows, ("country", "tag"))
 
 
+@pytest.mark.long
 def test_a_day_with_late_clicks_while_it_is_copied_is_copied_with_them(
         make, world, clickhouse, proxy):
     rows = clicks(7, 200, [(FROM, FROM + DAY)])

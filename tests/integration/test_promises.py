@@ -34,6 +34,7 @@ def was_quiet(proxy):
         query.startswith(LISTS) for query in asked[passes[-2]:passes[-1]])
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_a_block_that_comes_when_a_pass_has_looked_is_not_promised_before_it_is_settled(
         migrated, redis, program, proxy):

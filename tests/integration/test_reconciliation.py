@@ -173,6 +173,7 @@ def test_an_event_that_was_withheld_by_rule_is_not_lost(world):
     assert str(kept).strip() == str(hour["withheld"])
 
 
+@pytest.mark.long
 def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):
     redirector = world.redirector()
     # So that its last record is of one that had come so far.

@@ -195,6 +195,7 @@ KEPT = [("stats_hourly", "dimension = 'city'"),
         ("day_values", "dimension = 'continent'")]
 
 
+@pytest.mark.long
 def test_a_day_waits_while_a_table_that_answers_for_it_lacks_some(
         keeper, world, clickhouse, program):
     world.insert(some_clicks(28, 200, [(FROM, FROM + DAY)], links=(0, *LINKS)))
@@ -271,7 +272,7 @@ def test_rows_of_a_dropped_day_stay_while_its_base_lacks_some(
 
 
 @pytest.mark.parametrize("gone", [
-    pytest.param("offset % 10 = 0", id="some"),
+    pytest.param("offset % 10 = 0", id="some", marks=pytest.mark.long),
     pytest.param("1", id="all", marks=pytest.mark.long)])
 def test_a_day_that_was_held_back_while_rows_were_gone_is_sealed_and_dropped(
         keeper, world, clickhouse, program, gone):
@@ -392,6 +393,7 @@ def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
     assert instant(ask(made, "/v1/pipeline")["loss"]["to"]) < ahead
 
 
+@pytest.mark.long
 def test_rows_of_dropped_days_are_deleted_where_clickhouses_clock_was_ahead(
         keeper, world, clickhouse, program):
     put_ahead(clickhouse)

@@ -97,8 +97,12 @@ def assert_busiest(made, rows):
     assert busiest(made, start, end, sort="growth") == wanted
 
 
+@pytest.mark.parametrize("pairs", [
+    pytest.param(list(zip(DIMENSIONS, itertools.cycle(BOTS[::-1]))), id="some"),
+    pytest.param(list(itertools.product(DIMENSIONS, BOTS)), id="all",
+                 marks=pytest.mark.long)])
 def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa: F811
-                                                     clickhouse):
+                                                     clickhouse, pairs):
     rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms",
@@ -113,7 +117,7 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
     clickhouse.query("ALTER TABLE stats_hourly DELETE WHERE 1", mutations_sync=1)
     for interval, bots in itertools.product(("hour", "day", "month"), BOTS):
         assert_total(made, rows, FROM, TO, interval, "UTC", bots)
-    for name, bots in itertools.product(DIMENSIONS, BOTS):
+    for name, bots in pairs:
         assert_groups(made, rows, FROM, TO, name, bots)
     assert {link: n for link, (n, _) in busiest(made, FROM, TO).items()} == {
         link: counted([r for r in rows if r["link_id"] == link], "include")["clicks"]

@@ -75,6 +75,7 @@ class Sparing(ClickHouseProxy):
         return super()._meet(request, client, fault)
 
 
+@pytest.mark.long
 def test_visitors_of_many_clicks_are_estimated_and_of_others_counted(
         program, redis, world, clickhouse, clickhouse_server):
     rows = some_clicks(6, 500, [(FROM, FROM + DAY)], links=LINKS)
@@ -157,6 +158,7 @@ def test_a_day_of_which_rows_are_gone_is_not_sealed(aggregator, world,
     wait_copied(clickhouse, "sealed_day", rows, but=[gone])
 
 
+@pytest.mark.long
 def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
     rng = random.Random(5)
     now = int(clickhouse.value("SELECT toUnixTimestamp(now())"))

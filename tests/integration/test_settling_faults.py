@@ -82,7 +82,7 @@ def watched(clickhouse):
                 hours.add(hours_events(other))
                 days.add(other.value(
                     f"SELECT sum(effective + ineffective) FROM {SLOTS}"))
-            stop.wait(0.02)
+            stop.wait(0.05)
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -218,8 +218,8 @@ def test_a_fault_while_what_is_superseded_goes(aggregator, migrated, proxy,
     assert proxy.faults() == {fault: 4}
 
 
-@pytest.mark.parametrize("numbers", [
-    (1, 4), pytest.param((1, 2, 3, 4), marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("numbers", [(1, 4), (1, 2, 3, 4)])
 def test_killed_while_what_is_superseded_goes(aggregator, migrated, proxy,
                                               numbers):
     rows = some_clicks(12, 500, [(START, START + 7200)], links=(1, 2))
@@ -269,6 +269,7 @@ def test_what_a_killed_first_settling_left_goes(aggregator, migrated, proxy):
     assert total(made) == counted(rows)
 
 
+@pytest.mark.long
 def test_attempts_of_an_hour_that_is_held_back_go(aggregator, migrated):
     """Each recheck computes it again."""
     rows = some_clicks(14, 200, [(START, START + 3600)], links=(1,))
@@ -424,6 +425,7 @@ def test_the_watermark_stays_before_an_hour_that_fails(aggregator, migrated):
     assert published(migrated.clickhouse) == by_hour(rows)
 
 
+@pytest.mark.long
 def test_the_present_hour_is_settled_before_those_that_were_imported(
         aggregator, migrated):
     now = int(time.time())
@@ -445,7 +447,8 @@ def test_the_present_hour_is_settled_before_those_that_were_imported(
         first[hour] for hour in by_hour(old))
 
 
-@pytest.mark.parametrize("step", ["link_slots", "owner_values"])
+@pytest.mark.parametrize("step", [
+    "link_slots", pytest.param("owner_values", marks=pytest.mark.long)])
 def test_the_present_hour_does_not_wait_for_a_day(aggregator, migrated, proxy, step):
     """A statement about one takes as long as it has clicks."""
     rows = some_clicks(20, 200, [(START, END)], links=(1, 2))
@@ -492,6 +495,7 @@ class Small(ClickHouseProxy):
             "event = 'ExternalAggregationWritePart'"))
 
 
+@pytest.mark.long
 def test_hours_and_days_of_many_values_are_grouped_on_disk(aggregator, migrated):
     count, most = 150000, 1000
     clickhouse = migrated.clickhouse
@@ -611,6 +615,7 @@ def test_a_day_that_lost_rows_before_it_was_settled_is_held_back(
     assert_settled(made, migrated, rows[100:])
 
 
+@pytest.mark.long
 def test_a_block_told_of_twice_holds_nothing_back(aggregator, migrated):
     rows = some_clicks(8, 200, [(START, END)], links=(1,))
     made = aggregator()

@@ -162,6 +162,7 @@ def own_kafka(rundir):
     server.kill()
 
 
+@pytest.mark.long
 def test_batches_that_a_disk_has_changed_are_passed_over_after_a_while(
         own_kafka, tables, program, base_config):
     kafka = Kafka(own_kafka.port)
@@ -316,7 +317,9 @@ def test_an_operator_names_what_is_passed_over(world, kafka, tables):
 BOUND = {"compression_type": "lz4", "max_message_bytes": 128 * 1024}
 
 
-@pytest.mark.parametrize("limits", [{}, BOUND], ids=["unbounded", "bounded"])
+@pytest.mark.parametrize("limits", [
+    pytest.param({}, id="unbounded"),
+    pytest.param(BOUND, id="bounded", marks=pytest.mark.long)])
 def test_memory_stays_at_the_setting_whatever_comes(kafka, topics, tables, collector,
                                                     limits):
     topics["topic_clicks"] = topic = kafka.create_topic(

@@ -135,6 +135,7 @@ def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse,
         assert answer["total"] == counted(mine)
 
 
+@pytest.mark.long
 def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
     rows = clicks(3, 300, [(FROM, FROM + 2 * DAY)])
     world.insert(rows)
@@ -146,6 +147,7 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
         for value in {r["region"] for r in rows}}
 
 
+@pytest.mark.long
 def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
     rows = clicks(4, 600, [(FROM, FROM + 2 * DAY)])
     for row in rows:
@@ -209,6 +211,7 @@ def test_days_that_changed_are_read_from_rows_until_they_are_copied_again(
     assert_answers(made, rows + late, ("asn", "os_version", "utm_source"))
 
 
+@pytest.mark.long
 def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
     """Nor one with rows of no link that no hour counts."""
     rows = clicks(7, 600, [(FROM, FROM + 3 * DAY)])

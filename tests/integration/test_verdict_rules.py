@@ -211,6 +211,7 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
     assert [r["verdict"] for r in found] == [r["verdict"] for r in before]
 
 
+@pytest.mark.long
 def test_a_day_is_copied_again_when_only_reasons_change(rescore, clickhouse, migrated,
                                                         aggregator):
     """No verdict does, and a reason is one of the values that days are copied of."""

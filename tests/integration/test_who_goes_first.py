@@ -2,6 +2,7 @@
 of its threads, which no test can see without a busy machine."""
 import concurrent.futures
 
+import pytest
 import requests
 
 from support.asking import FROM, ask
@@ -20,6 +21,7 @@ def priorities(proxy, kind=None, words=""):
             if kind in (None, p.kind) and words in p.query}
 
 
+@pytest.mark.long
 def test_questions_go_before_what_is_computed(migrated, redis, program, proxy):
     migrated.link("code1", 1)
     migrated.insert(some_clicks(1, 50, [(FROM, FROM + DAY)], links=(1,)))

@@ -1,5 +1,6 @@
 """Rows of `clicks` and `ingest_progress`, inserted as the collector does, and
 the same clicks counted in Python."""
+import bisect
 import collections
 import datetime
 import hashlib
@@ -257,13 +258,13 @@ def starts(start, end, interval, tz):
 
 def expected_data(rows, start, end, interval, tz, bots="exclude"):
     """The `data` of an answer, with starts in seconds."""
-    bounds = starts(start, end, interval, tz) + [end]
-    result = []
-    for low, high in zip(bounds, bounds[1:]):
-        inside = [row for row in rows
-                  if low * 1000 <= row["ts_ms"] < high * 1000]
-        result.append({"start": low, **counted(inside, bots)})
-    return result
+    found = starts(start, end, interval, tz)
+    inside = [[] for _ in found]
+    for row in rows:
+        if start * 1000 <= row["ts_ms"] < end * 1000:
+            inside[bisect.bisect_right(found, row["ts_ms"] // 1000) - 1].append(row)
+    return [{"start": low, **counted(some, bots)}
+            for low, some in zip(found, inside)]
 
 
 # --- what is settled ----------------------------------------------------------
