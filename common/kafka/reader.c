@@ -19,6 +19,8 @@ struct kafka_reader {
 	char *known_topic; /* whose limits were asked last */
 	/* Another client is to take its place, see `renew`. */
 	bool is_spent;
+	/* Nothing has come yet from where it was last told to read. */
+	bool is_assigning;
 	struct kafka_unreadable met; /* with CAME_UNREADABLE */
 	char said[256];		     /* what librdkafka complained of last */
 	/* The stretch. */
@@ -122,12 +124,23 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 	return conf;
 }
 
+/* librdkafka 2.0 aborts when a partition is taken from it that it was told a
+ * moment ago to read from elsewhere; it has begun to when the leader answers.
+ */
+static void await_assignment(struct kafka_reader *r)
+{
+	if (r->is_assigning)
+		kafka_client_drain(r->rk, r->topic, r->partition, LIMITS_MS);
+	r->is_assigning = false;
+}
+
 /* A client that met a wrong checksum has asked for an offset that there is not;
  * what it has asked for is answered before it is destroyed. */
 static void close_client(struct kafka_reader *r)
 {
 	if (!r->rk)
 		return;
+	await_assignment(r);
 	rd_kafka_consumer_close(r->rk);
 	if (r->is_spent && r->topic)
 		kafka_client_drain(r->rk, r->topic, r->partition, LIMITS_MS);
@@ -211,9 +224,11 @@ static int assign(struct kafka_reader *r, struct error *err)
 
 	if (renew(r, err) < 0)
 		return -1;
+	await_assignment(r);
 	list = kafka_one_partition(r->topic, r->partition, r->next);
 	code = rd_kafka_assign(r->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
+	r->is_assigning = !code;
 	if (!code)
 		return 0;
 	r->open = false;
@@ -257,6 +272,7 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
 {
 	if (look_at_limits(r, topic, err) < 0)
 		return -1;
+	await_assignment(r);
 	free(r->topic);
 	r->topic = strdup(topic);
 	if (!r->topic)
@@ -355,8 +371,10 @@ static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
 	if (m && came != CAME_RECORD)
 		rd_kafka_message_destroy(m);
 	*ret = came == CAME_RECORD ? m : NULL;
-	if (came != CAME_NOTHING)
+	if (came != CAME_NOTHING) {
+		r->is_assigning = false;
 		return came;
+	}
 	error_set_retriable(err, ERROR_REMOTE,
 			    "kafka: %s %d: nothing came for %d s%s%s", r->topic,
 			    (int)r->partition, SILENCE_MS / 1000,
@@ -367,6 +385,7 @@ static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
 static void end_stretch(struct kafka_reader *r)
 {
 	r->open = false;
+	await_assignment(r);
 	if (!r->is_spent)
 		rd_kafka_assign(r->rk, NULL);
 }

@@ -1,0 +1,135 @@
+/* A reader of stretches of a topic.  The broker is librdkafka's own mock, in
+ * this process. */
+#include "tests/unit/mock_kafka.h"
+#include "tests/unit/unit.h"
+
+#include "common/kafka/reader.h"
+
+enum {
+	RECORDS = 3,
+	READERS = 3,
+	AWAIT_MS = 60000,
+};
+
+static const char topic[] = "t";
+
+static void produce_records(rd_kafka_mock_cluster_t *mock)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char value[] = "x";
+	char text[256];
+	rd_kafka_t *rk;
+
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	assert_int_equal(
+		rd_kafka_conf_set(conf, "bootstrap.servers",
+				  rd_kafka_mock_cluster_bootstraps(mock), text,
+				  sizeof(text)),
+		RD_KAFKA_CONF_OK);
+	rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+	if (!rk)
+		fail_msg("%s", text);
+	for (int i = 0; i < RECORDS; i++)
+		assert_int_equal(rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(topic),
+						   RD_KAFKA_V_PARTITION(0),
+						   RD_KAFKA_V_VALUE(value, 1),
+						   RD_KAFKA_V_END),
+				 0);
+	assert_int_equal(rd_kafka_flush(rk, AWAIT_MS), 0);
+	rd_kafka_destroy(rk);
+}
+
+static int start_kafka(void **state)
+{
+	*state = mock_kafka_start(topic);
+	produce_records(*state);
+	return 0;
+}
+
+static int stop_kafka(void **state)
+{
+	mock_kafka_stop(*state);
+	return 0;
+}
+
+static struct kafka_reader *new_reader(rd_kafka_mock_cluster_t *mock)
+{
+	char address[256];
+	char *brokers[] = {address, NULL};
+	char protocol[] = "plaintext";
+	struct kafka_config config = {
+		.brokers = {.items = brokers, .count = 1},
+		.security_protocol = protocol,
+	};
+	struct error err = {0};
+	struct kafka_reader *r;
+
+	snprintf(address, sizeof(address), "%s",
+		 rd_kafka_mock_cluster_bootstraps(mock));
+	r = kafka_reader_new(&config, "test", "g", &err);
+	if (!r)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+static void open_stretch(struct kafka_reader *r)
+{
+	struct error err = {0};
+
+	if (kafka_reader_open(r, topic, 0, 0, RECORDS, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void read_record(struct kafka_reader *r, int64_t offset)
+{
+	struct kafka_record record;
+	struct error err = {0};
+	int status = kafka_reader_next(r, &record, &err);
+
+	if (status < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(status, 1);
+	assert_int_equal(record.offset, offset);
+	kafka_record_release(&record);
+}
+
+static void test_records_of_a_stretch_come_in_order(void **state)
+{
+	struct kafka_reader *r = new_reader(*state);
+	struct kafka_record record;
+	struct error err = {0};
+
+	open_stretch(r);
+	for (int i = 0; i < RECORDS; i++)
+		read_record(r, i);
+	assert_int_equal(kafka_reader_next(r, &record, &err), 0);
+	kafka_reader_free(r);
+}
+
+/* librdkafka 2.0 aborts the process then. */
+static void
+test_a_reader_that_has_just_gone_elsewhere_can_be_closed(void **state)
+{
+	for (int i = 0; i < READERS; i++) {
+		struct kafka_reader *r = new_reader(*state);
+
+		open_stretch(r);
+		read_record(r, 0);
+		open_stretch(r);
+		kafka_reader_free(r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_records_of_a_stretch_come_in_order, start_kafka,
+			stop_kafka),
+		cmocka_unit_test_setup_teardown(
+			test_a_reader_that_has_just_gone_elsewhere_can_be_closed,
+			start_kafka, stop_kafka),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
