@@ -23,9 +23,12 @@
 #include "redirector/responder.h"
 #include "tests/unit/http/world.h"
 
+/* A test may have other links. */
+#ifndef AW_LINKS
 #define AW_LINKS                                                               \
 	"links: {spaces: [{name: s7, number: 1, length: 7, keys: [{version: "  \
 	"0, key: \"env:SHORTLOOP_TEST_KEY\"}]}]}\n"
+#endif
 #define AW_CODE "aB3xY7k"
 
 enum {
@@ -174,8 +177,9 @@ static inline void aw_make_redirector(struct answer_world *w)
 	r->access_log = (struct access_log *)w;
 }
 
-/* A redirector of this configuration; NULL: a plain one. */
-static inline struct answer_world *aw_start(const char *text)
+/* A redirector of this configuration, whose loop does not run yet; NULL: a
+ * plain one. */
+static inline struct answer_world *aw_make(const char *text)
 {
 	struct answer_world *w = calloc(1, sizeof(*w));
 	struct error err = {0};
@@ -192,17 +196,24 @@ static inline struct answer_world *aw_start(const char *text)
 				     &w->counters, &err);
 	if (!w->responder)
 		fail_msg("%s", err.text);
+	return w;
+}
+
+static inline struct answer_world *aw_start(const char *text)
+{
+	struct answer_world *w = aw_make(text);
+
 	world_run(&w->http);
 	return w;
 }
 
-static inline void aw_stop(struct answer_world *w)
+/* Its loop has ended. */
+static inline void aw_free(struct answer_world *w)
 {
 	const struct config_spec spec = {redirector_groups,
 					 redirector_group_count, NULL};
 	struct redirector *r = &w->redirector;
 
-	world_stop(&w->http);
 	responder_free(w->responder);
 	host_table_leave(&w->hosts);
 	host_table_free(r->hosts_in_use);
@@ -222,6 +233,12 @@ static inline void aw_stop(struct answer_world *w)
 	metrics_free(w->http.metrics);
 	free(w->http.big);
 	free(w);
+}
+
+static inline void aw_stop(struct answer_world *w)
+{
+	world_stop(&w->http);
+	aw_free(w);
 }
 
 /* --- links ---------------------------------------------------------------- */

@@ -1,0 +1,344 @@
+/*
+ * visit_world.h - the handler of visits as its thread has it: behind a
+ * listener, with a Redis of the test's own.  The events and the log's lines
+ * come to witnesses (answer_world.h).
+ */
+#ifndef TESTS_UNIT_REDIRECTOR_VISIT_WORLD_H
+#define TESTS_UNIT_REDIRECTOR_VISIT_WORLD_H
+
+/* Links that are due to be renewed at once, and some that never are. */
+#define AW_LINKS                                                               \
+	"links: {renew_every: 1ms, ttl_classes: [1d, never], spaces: ["        \
+	"{name: alias, number: 8, strategy: alias}, "                          \
+	"{name: s7, number: 1, length: 7, keys: [{version: 0, key: "           \
+	"\"env:SHORTLOOP_TEST_KEY\"}]}]}\n"
+
+#include "tests/unit/redirector/answer_world.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "codespace/link_id.h"
+#include "linkstore/link/edit.h"
+#include "linkstore/space/space_monitor.h"
+#include "linkstore/standalone.h"
+#include "redirector/deny_file.h"
+#include "redirector/freshness.h"
+#include "redirector/lookup_health.h"
+#include "redirector/renew_throttle.h"
+#include "redirector/robots.h"
+#include "redirector/visits.h"
+#include "tests/unit/linkstore/fixture.h"
+
+struct visit_world {
+	struct answer_world *answers;
+	struct fixture links; /* the store is the redirector's */
+	struct health *health;
+	struct server_context context;
+	void *visits;
+	atomic_bool up; /* the thread's connection to Redis */
+	atomic_int requests, failures;
+};
+
+/* Where the witness of failures is: redirector.c is not linked. */
+struct visit_log {
+	struct redirector *redirector;
+	struct visit_world *world;
+};
+static struct visit_log visit_log;
+
+void redirector_log_lookup_failure(struct redirector *r,
+				   const struct error *err)
+{
+	assert_ptr_equal(r, visit_log.redirector);
+	assert_true(*err->text);
+	atomic_fetch_add(&visit_log.world->failures, 1);
+}
+
+static inline void vw_on_request(struct answer_world *a,
+				 struct http_request *req)
+{
+	struct visit_world *w = visit_log.world;
+
+	(void)a;
+	visits_handler.on_request(req, w->visits);
+	atomic_fetch_add(&w->requests, 1);
+}
+
+static inline void vw_on_turn_end(void *arg)
+{
+	struct visit_world *w = arg;
+
+	visits_handler.on_turn_end(w->visits);
+}
+
+static inline void vw_on_redis(void *arg, bool up, const struct error *err)
+{
+	struct visit_world *w = arg;
+
+	(void)err;
+	if (up)
+		visits_handler.on_connected(w->visits, LOOKUP_MASTER);
+	else
+		visits_handler.on_redis_lost(w->visits);
+	atomic_store(&w->up, up);
+}
+
+static inline void vw_on_checked(void *arg, const struct link_space *space,
+				 enum space_state state,
+				 const struct error *err)
+{
+	(void)arg;
+	(void)space;
+	(void)state;
+	(void)err;
+}
+
+static inline void vw_make_redirector(struct visit_world *w)
+{
+	struct redirector *r = &w->answers->redirector;
+	const struct redirector_settings *s = &r->config->redirector;
+	struct error err = {0};
+	const struct space_monitor_options spaces = {
+		.store = r->store,
+		.use = SPACE_TO_READ,
+		.every = s->space_check_every,
+		.on_checked = vw_on_checked,
+	};
+	struct lookup_health_options lookups = {.metrics = r->registry,
+						.threads = r->threads};
+
+	w->health = lookups.health = health_new();
+	r->log = lookups.log =
+		log_new("test", STDERR_FILENO, LOG_ERROR, LOG_LOGFMT, &err);
+	r->freshness = freshness_new(&err);
+	r->spaces = space_monitor_new(&spaces, &err);
+	r->lookups = lookup_health_new(&lookups, &err);
+	r->renewals = renew_throttle_new(&err);
+	r->robots = robots_new(&r->config->robots, &err);
+	r->limit_exempt =
+		network_list_new(&s->limit_exempt, "limit_exempt", &err);
+	if (s->deny_file)
+		r->denied = deny_file_new(s->deny_file, &err);
+	if (*err.text)
+		fail_msg("%s", err.text);
+}
+
+static inline void vw_make_thread(struct visit_world *w)
+{
+	struct redirector *r = &w->answers->redirector;
+	struct server_context *c = &w->context;
+	struct error err = {0};
+
+	*c = (struct server_context){.redirector = r,
+				     .number = AW_THREAD,
+				     .loop = w->answers->http.loop};
+	c->redis = redis_async_new(c->loop, &w->links.server.config,
+				   linkstore_scripts(r->store), vw_on_redis, w,
+				   &err);
+	w->visits = visits_handler.create(c, &err);
+	if (!w->visits)
+		fail_msg("%s", err.text);
+	assert_int_equal(loop_on_turn_end(c->loop, vw_on_turn_end, w, &err), 0);
+	assert_int_equal(
+		space_monitor_start(r->spaces, c->loop, c->redis, &err), 0);
+}
+
+/* Not only says so: what was done before is seen. */
+static inline void vw_met(void *arg)
+{
+	sem_post(arg);
+}
+
+/* What the thread has done until now is seen behind it, its turn's end
+ * included. */
+static inline void vw_meet(struct visit_world *w)
+{
+	struct error err;
+	sem_t met;
+
+	sem_init(&met, 0, 0);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(loop_post(w->context.loop, vw_met, &met, &err),
+				 0);
+		while (sem_wait(&met))
+			;
+	}
+	sem_destroy(&met);
+}
+
+static inline void vw_await_redis(struct visit_world *w)
+{
+	while (!atomic_load(&w->up))
+		usleep(1000);
+}
+
+/* All that the thread hears of changes is that there are none. */
+static inline void vw_confirm(struct visit_world *w)
+{
+	freshness_resume(w->answers->redirector.freshness, "");
+	freshness_confirm(w->answers->redirector.freshness, INT64_MAX);
+}
+
+static inline void vw_create_spaces(struct visit_world *w)
+{
+	const struct redirector *r = &w->answers->redirector;
+	struct fixture *f = &w->links;
+	enum space_created created;
+
+	for (size_t i = 0; i < linkstore_space_count(f->store); i++)
+		must(f,
+		     space_create(f->server.redis, linkstore_space(f->store, i),
+				  0, &created, &f->err));
+	while (!space_monitor_all_ready(r->spaces))
+		usleep(1000);
+}
+
+/* A thread of a redirector of this configuration, whose Redis knows no space.
+ */
+static inline struct visit_world *vw_start_empty(const char *text)
+{
+	struct visit_world *w = calloc(1, sizeof(*w));
+	struct fixture *f = &w->links;
+
+	redis_server_start(&f->server);
+	w->answers = aw_make(text);
+	visit_log = (struct visit_log){&w->answers->redirector, w};
+	f->store = w->answers->redirector.store;
+	fixture_connect(f);
+	f->day = linkstore_class_named(f->store, "1d");
+	f->never = linkstore_class_named(f->store, "never");
+	vw_make_redirector(w);
+	vw_make_thread(w);
+	w->answers->answer = vw_on_request;
+	world_run(&w->answers->http);
+	vw_await_redis(w);
+	return w;
+}
+
+static inline struct visit_world *vw_start(const char *text)
+{
+	struct visit_world *w = vw_start_empty(text);
+
+	vw_create_spaces(w);
+	vw_confirm(w);
+	return w;
+}
+
+static inline void vw_stop(struct visit_world *w)
+{
+	struct redirector *r = &w->answers->redirector;
+
+	world_stop(&w->answers->http);
+	space_monitor_stop(r->spaces);
+	redis_async_free(w->context.redis);
+	visits_handler.destroy(w->visits);
+	deny_file_free(r->denied);
+	network_list_free(r->limit_exempt);
+	robots_free(r->robots);
+	renew_throttle_free(r->renewals);
+	lookup_health_free(r->lookups);
+	space_monitor_free(r->spaces);
+	freshness_free(r->freshness);
+	log_free(r->log);
+	health_free(w->health);
+	await_free(w->links.await);
+	redis_server_stop(&w->links.server);
+	aw_free(w->answers);
+	free(w);
+}
+
+/* --- links ---------------------------------------------------------------- */
+
+/* A live link under an alias, which may have so many visits; 0: any. */
+static inline struct link_target vw_store(struct visit_world *w,
+					  const char *alias,
+					  const struct link_class *ttl,
+					  uint64_t max_visits)
+{
+	struct fixture *f = &w->links;
+	Shortloop__Link link = empty_link();
+	struct standalone_result result;
+	struct link_target t;
+
+	link.url = text_of("https://to.example/");
+	link.max_visits = max_visits;
+	must(f, linkstore_alias(f->store, alias, strlen(alias), &t, &f->err));
+	standalone_prepare(ttl, link_id_blockless(strlen(alias)), &link);
+	must(f, await_standalone(f->await, &t, &link, 0, &result, &f->err));
+	assert_int_equal(result.outcome, STANDALONE_CREATED);
+	return t;
+}
+
+/* Leaves its tombstone. */
+static inline void vw_delete(struct visit_world *w, const struct link_target *t)
+{
+	struct fixture *f = &w->links;
+	struct link_answer before;
+	Shortloop__Link after;
+	int64_t expires;
+
+	must(f, await_lookup(f->await, t, &before, &f->err));
+	link_edit_tombstone(before.link, "me", 1, &after);
+	must(f, await_edit(f->await, t, before.link, &after, NULL, &expires,
+			   &f->err));
+	await_release(&before.link);
+}
+
+/* --- visits --------------------------------------------------------------- */
+
+/* The status of a visit. */
+static inline int vw_visit_with(struct visit_world *w, const char *method,
+				const char *path, const char *fields)
+{
+	char *answer = aw_ask(w->answers, method, path, fields);
+	int status = status_of(answer);
+
+	free(answer);
+	vw_meet(w);
+	return status;
+}
+
+static inline int vw_visit(struct visit_world *w, const char *path)
+{
+	return vw_visit_with(w, "GET", path, "");
+}
+
+/* What a metric counts, by its name and labels. */
+static inline long vw_counted(struct visit_world *w, const char *name)
+{
+	struct buf text = {0};
+	char line[160];
+	const char *at;
+	long value = -1;
+
+	snprintf(line, sizeof(line), "\nshortloop_redirector_%s ", name);
+	metrics_render(w->answers->redirector.registry, &text);
+	at = strstr(buf_cstr(&text), line);
+	if (at)
+		value = strtol(at + strlen(line), NULL, 10);
+	else
+		fail_msg("no %s in:\n%s", name, buf_cstr(&text));
+	buf_free(&text);
+	return value;
+}
+
+#define VW_HITS		"cache_lookups_total{result=\"hit\"}"
+#define VW_MISSES	"cache_lookups_total{result=\"miss\"}"
+#define VW_STALE	"cache_lookups_total{result=\"stale\"}"
+#define VW_ASKED	"questions_total{of=\"master\"}"
+#define VW_LOOKUPS	"redis_lookups_total{result=\"answered\"}"
+#define VW_FAILED	"redis_lookups_total{result=\"failed\"}"
+#define VW_FORGOTTEN	"limits_forgotten_total"
+#define VW_REFUSED	"refused_codes_total"
+#define VW_RENEWED	"renewals_total{result=\"done\"}"
+#define VW_ALLOWED	"counted_visits_total{result=\"allowed\"}"
+#define VW_OVER		"counted_visits_total{result=\"over\"}"
+#define VW_UNCOUNTED	"counted_visits_total{result=\"failed\"}"
+#define VW_FETCHES	"counted_visits_total{result=\"fetch\"}"
+#define VW_FETCHES_OVER "counted_visits_total{result=\"fetch_over\"}"
+#define VW_ANSWER(outcome, status)                                             \
+	"answers_total{outcome=\"" outcome "\",status=\"" status "\"}"
+
+#endif
