@@ -15,13 +15,18 @@
 static const struct bursts_limits limits = {
 	.window = 60000, .codes = 10, .not_found = 5};
 
-static struct bursts *make(size_t bytes)
+static struct bursts *make_with(const struct bursts_limits *of, size_t bytes)
 {
 	struct error err = {0};
-	struct bursts *b = bursts_new(&limits, bytes, &err);
+	struct bursts *b = bursts_new(of, bytes, &err);
 
 	assert_non_null(b);
 	return b;
+}
+
+static struct bursts *make(size_t bytes)
+{
+	return make_with(&limits, bytes);
 }
 
 /* Visitors are hashes: spread over the whole range. */
@@ -168,12 +173,138 @@ static void nobody_else_is_taken_for_one(void **state)
 static void limits_of_zero_judge_nobody(void **state)
 {
 	const struct bursts_limits none = {.window = 60000};
-	struct error err = {0};
-	struct bursts *b = bursts_new(&none, 1 << 16, &err);
+	struct bursts *b = make_with(&none, 1 << 16);
 
 	(void)state;
 	for (unsigned i = 0; i < 1000; i++)
 		assert_int_equal(ask(b, 1, NOON, i, true), BURST_NONE);
+	bursts_free(b);
+}
+
+/* Asks for so many codes, from `first` on, a ms each. */
+static void ask_codes(struct bursts *b, uint64_t visitor, int64_t ts,
+		      unsigned first, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		ask(b, visitor, ts + i, first + i, false);
+}
+
+static void a_window_has_both_its_ends(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	ask_codes(b, 1, NOON, 0, 9);
+	assert_int_equal(ask(b, 1, NOON + 60000, 9, false), BURST_CODES);
+	ask_codes(b, 2, NOON, 0, 9);
+	assert_int_equal(ask(b, 2, NOON + 60001, 9, false), BURST_NONE);
+	bursts_free(b);
+}
+
+static void a_late_request_is_counted_with_those_before_it(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	ask_codes(b, 1, NOON + 1000, 0, 9);
+	assert_int_equal(ask(b, 1, NOON, 9, false), BURST_NONE);
+	assert_int_equal(ask(b, 1, NOON + 1010, 10, false), BURST_CODES);
+	bursts_free(b);
+}
+
+/* The late one is no later request for the same code. */
+static void a_code_was_asked_for_when_it_last_was(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	ask_codes(b, 1, NOON + 50000, 0, 9);
+	for (unsigned i = 0; i < 9; i++)
+		assert_int_equal(ask(b, 1, NOON, i, false), BURST_NONE);
+	assert_int_equal(ask(b, 1, NOON + 70000, 9, false), BURST_CODES);
+	bursts_free(b);
+}
+
+static void a_burst_has_the_window_that_it_was_found_in(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	ask_codes(b, 1, NOON, 0, 10);
+	assert_int_equal(ask(b, 1, NOON + 9, 0, false), BURST_CODES);
+	assert_int_equal(ask(b, 1, NOON + 9 - 60000, 0, false), BURST_CODES);
+	assert_int_equal(ask(b, 1, NOON + 9 - 60001, 0, false), BURST_NONE);
+	bursts_free(b);
+}
+
+static void of_bursts_apart_the_latest_is_remembered(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	ask_codes(b, 1, NOON, 0, 10);
+	/* These are one with it: its last requests are in their window. */
+	ask_codes(b, 1, NOON + 50000, 20, 10);
+	assert_int_equal(ask(b, 1, NOON - 50000, 0, false), BURST_CODES);
+	assert_int_equal(ask(b, 1, NOON + 30000, 0, false), BURST_CODES);
+	ask_codes(b, 1, NOON + 200000, 40, 10);
+	assert_int_equal(ask(b, 1, NOON + 150000, 40, false), BURST_CODES);
+	assert_int_equal(ask(b, 1, NOON + 30000, 40, false), BURST_NONE);
+	bursts_free(b);
+}
+
+/* Four have room. */
+static void who_was_quiet_for_longest_makes_room(void **state)
+{
+	struct bursts *b = make(0);
+
+	(void)state;
+	for (unsigned v = 1; v <= 4; v++)
+		ask_codes(b, v, NOON + v * 10, 0, 9);
+	ask(b, 1, NOON + 1000, 0, false);
+	/* Of the past: nothing makes it quieter than it was. */
+	ask(b, 4, NOON - 1000, 0, false);
+	ask_codes(b, 5, NOON + 1001, 0, 2);
+	assert_int_equal(ask(b, 1, NOON + 1010, 9, false), BURST_CODES);
+	assert_int_equal(ask(b, 2, NOON + 1010, 9, false), BURST_NONE);
+	assert_int_equal(ask(b, 3, NOON + 1010, 9, false), BURST_CODES);
+	assert_int_equal(ask(b, 4, NOON + 1010, 9, false), BURST_CODES);
+	bursts_free(b);
+}
+
+static void either_limit_works_alone(void **state)
+{
+	const struct bursts_limits codes = {.window = 60000, .codes = 10},
+				   not_found = {.window = 60000,
+						.not_found = 5};
+	struct bursts *b = make_with(&codes, 1 << 16);
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(ask(b, 1, NOON + i, 7, true), BURST_NONE);
+	for (unsigned i = 0; i < 9; i++)
+		assert_int_equal(ask(b, 1, NOON + 20 + i, 100 + i, true),
+				 i < 8 ? BURST_NONE : BURST_CODES);
+	bursts_free(b);
+	b = make_with(&not_found, 1 << 16);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(ask(b, 1, NOON + i, i, false), BURST_NONE);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(ask(b, 1, NOON + 20 + i, 7, true),
+				 i < 4 ? BURST_NONE : BURST_NOT_FOUND);
+	bursts_free(b);
+}
+
+/* The first of them, which is kept apart, is counted as what it was. */
+static void the_first_request_counts_as_well(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	ask(b, 1, NOON, 0, false);
+	for (unsigned i = 1; i < 5; i++)
+		assert_int_equal(ask(b, 1, NOON + i, 7, true), BURST_NONE);
+	assert_int_equal(ask(b, 1, NOON + 5, 7, true), BURST_NOT_FOUND);
 	bursts_free(b);
 }
 
@@ -193,6 +324,15 @@ int main(void)
 			a_scanner_is_found_among_more_visitors_than_fit),
 		cmocka_unit_test(nobody_else_is_taken_for_one),
 		cmocka_unit_test(limits_of_zero_judge_nobody),
+		cmocka_unit_test(a_window_has_both_its_ends),
+		cmocka_unit_test(
+			a_late_request_is_counted_with_those_before_it),
+		cmocka_unit_test(a_code_was_asked_for_when_it_last_was),
+		cmocka_unit_test(a_burst_has_the_window_that_it_was_found_in),
+		cmocka_unit_test(of_bursts_apart_the_latest_is_remembered),
+		cmocka_unit_test(who_was_quiet_for_longest_makes_room),
+		cmocka_unit_test(either_limit_works_alone),
+		cmocka_unit_test(the_first_request_counts_as_well),
 	};
 
 	return cmocka_run_group_tests_name("bursts", tests, NULL, NULL);

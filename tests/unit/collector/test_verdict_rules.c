@@ -14,20 +14,26 @@
 
 #define ANY "- {verdict: bot, reason: r, "
 
-/* Rules of a file with this text. */
-static struct verdict_rules *load(const char *yaml, const char *store_ip,
-				  struct error *err)
+/* Rules of a file with these bytes. */
+static struct verdict_rules *load_bytes(const char *yaml, size_t len,
+					const char *store_ip, struct error *err)
 {
 	char path[] = "/tmp/verdict_rules_XXXXXX";
 	int fd = mkstemp(path);
 	struct verdict_rules *rules;
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, yaml, strlen(yaml)), strlen(yaml));
+	assert_int_equal(write(fd, yaml, len), len);
 	close(fd);
 	rules = verdict_rules_load(path, store_ip, err);
 	unlink(path);
 	return rules;
+}
+
+static struct verdict_rules *load(const char *yaml, const char *store_ip,
+				  struct error *err)
+{
+	return load_bytes(yaml, strlen(yaml), store_ip, err);
 }
 
 static struct verdict_rules *must_load(const char *yaml)
@@ -247,6 +253,157 @@ static void there_may_be_none(void **state)
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
+/* `yaml` with `text` in it so many times, divided by commas. */
+static char *yaml_of(const char *before, const char *text, size_t times,
+		     const char *after)
+{
+	char *yaml = calloc(1, strlen(before) + strlen(after) +
+				       times * (strlen(text) + 2) + 1);
+
+	assert_non_null(yaml);
+	strcpy(yaml, before);
+	for (size_t i = 0; i < times; i++) {
+		if (i > 0)
+			strcat(yaml, *before ? ", " : "");
+		strcat(yaml, text);
+	}
+	return strcat(yaml, after);
+}
+
+/* So many of them are taken, and one more is not. */
+static void assert_most(const char *before, const char *text, size_t most,
+			const char *after, const char *says)
+{
+	char *yaml = yaml_of(before, text, most, after);
+	struct verdict_rules *rules = must_load(yaml);
+	struct error err = {0};
+
+	verdict_rules_free(rules);
+	free(yaml);
+	yaml = yaml_of(before, text, most + 1, after);
+	assert_null(load(yaml, "whole", &err));
+	if (!strstr(err.text, says))
+		fail_msg("%s", err.text);
+	free(yaml);
+}
+
+static void there_are_only_so_many(void **state)
+{
+	(void)state;
+	assert_most("", ANY "asn: 1}\n", VERDICT_RULES_MAX, "",
+		    "a list of at most");
+	assert_most(ANY "asn: [", "7", VERDICT_RULE_VALUES_MAX, "]}\n",
+		    "asn: expected 1 to 100 values");
+	assert_most(ANY "asn: 1, owner: [", "a", VERDICT_RULE_VALUES_MAX,
+		    "]}\n", "owner: expected 1 to 100 values");
+}
+
+static void a_reason_is_a_short_line(void **state)
+{
+	char reason[VERDICT_RULE_REASON_MAX + 2] = "", yaml[1024];
+	struct error err = {0};
+	struct verdict_rules *rules;
+
+	(void)state;
+	memset(reason, 'r', VERDICT_RULE_REASON_MAX);
+	snprintf(yaml, sizeof(yaml), "- {verdict: bot, reason: %s, asn: 1}\n",
+		 reason);
+	rules = must_load(yaml);
+	assert_string_equal(verdict_rule_reason(&rules->items[0]), reason);
+	verdict_rules_free(rules);
+	reason[VERDICT_RULE_REASON_MAX] = 'r';
+	snprintf(yaml, sizeof(yaml), "- {verdict: bot, reason: %s, asn: 1}\n",
+		 reason);
+	assert_null(load(yaml, "whole", &err));
+	assert_non_null(strstr(err.text, "reason: expected"));
+	assert_null(load("- {verdict: bot, reason: \"a\\x7f\", asn: 1}\n",
+			 "whole", &err));
+	assert_non_null(strstr(err.text, "control characters"));
+	rules = must_load("- {verdict: bot, reason: \"a b\", asn: 1}\n");
+	verdict_rules_free(rules);
+}
+
+static void each_verdict_has_its_name(void **state)
+{
+	static const enum verdict_kind kinds[] = {
+		VERDICT_HUMAN, VERDICT_BOT, VERDICT_PREVIEW, VERDICT_MONITOR,
+		VERDICT_SCANNER};
+	struct verdict_rules *rules;
+	char yaml[96];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(yaml, sizeof(yaml),
+			 "- {verdict: %s, reason: r, agent: a}\n",
+			 verdict_name(kinds[i]));
+		rules = must_load(yaml);
+		assert_int_equal(rules->items[0].verdict.kind, kinds[i]);
+		assert_false(rules->by_asn);
+		verdict_rules_free(rules);
+	}
+}
+
+static void the_last_rule_has_a_bit_of_its_own(void **state)
+{
+	char *yaml = yaml_of("", ANY "agent: probe}\n", VERDICT_RULES_MAX, "");
+	struct verdict_rules *rules = must_load(yaml);
+
+	(void)state;
+	assert_int_equal(VERDICT_RULES_MAX, 64);
+	assert_true(verdict_rules_of_agent(rules, "a Probe", 7) == UINT64_MAX);
+	assert_true(verdict_rules_of_agent(rules, "a Probe", 6) == 0);
+	verdict_rules_free(rules);
+	free(yaml);
+}
+
+static void a_number_is_one_of_those_that_there_are(void **state)
+{
+	struct verdict_rules *rules =
+		must_load(ANY "asn: 1}\n" ANY "asn: 4294967295}\n");
+
+	(void)state;
+	assert_int_equal(find(rules, "", "10.0.0.1", 1, ""), 1);
+	assert_int_equal(find(rules, "", "10.0.0.1", UINT32_MAX, ""), 2);
+	assert_int_equal(find(rules, "", "10.0.0.1", 0, ""), 0);
+	verdict_rules_free(rules);
+}
+
+static void an_address_is_no_longer_than_one_can_be(void **state)
+{
+	char yaml[256], address[64] = "";
+	struct error err;
+
+	(void)state;
+	for (size_t len = 40; len < 60; len++) {
+		memset(address, '1', len);
+		address[len] = '\0';
+		snprintf(yaml, sizeof(yaml), ANY "network: '%s/8'}\n", address);
+		assert_null(load(yaml, "whole", &err));
+		assert_non_null(strstr(err.text, "network: expected"));
+	}
+}
+
+static void a_file_is_text_and_not_too_long(void **state)
+{
+	static const char zero[] = "# a comment\0 and more\n";
+	char *text = malloc(VERDICT_RULES_FILE_MAX + 1);
+	struct verdict_rules *rules;
+	struct error err = {0};
+
+	(void)state;
+	assert_null(load_bytes(zero, sizeof(zero) - 1, "whole", &err));
+	assert_non_null(strstr(err.text, "zero byte"));
+	memset(text, '#', VERDICT_RULES_FILE_MAX + 1);
+	rules = load_bytes(text, VERDICT_RULES_FILE_MAX, "whole", &err);
+	if (!rules)
+		fail_msg("%s", err.text);
+	verdict_rules_free(rules);
+	assert_null(
+		load_bytes(text, VERDICT_RULES_FILE_MAX + 1, "whole", &err));
+	assert_non_null(strstr(err.text, "is longer than"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +414,13 @@ int main(void)
 		cmocka_unit_test(a_file_of_comments_has_no_rules),
 		cmocka_unit_test(a_network_is_as_wide_as_what_is_stored),
 		cmocka_unit_test(there_may_be_none),
+		cmocka_unit_test(there_are_only_so_many),
+		cmocka_unit_test(a_reason_is_a_short_line),
+		cmocka_unit_test(each_verdict_has_its_name),
+		cmocka_unit_test(the_last_rule_has_a_bit_of_its_own),
+		cmocka_unit_test(a_number_is_one_of_those_that_there_are),
+		cmocka_unit_test(an_address_is_no_longer_than_one_can_be),
+		cmocka_unit_test(a_file_is_text_and_not_too_long),
 	};
 
 	return cmocka_run_group_tests_name("verdict_rules", tests, NULL, NULL);
