@@ -102,6 +102,5 @@ bool key_names_equal(const struct key_names *a, const struct key_names *b)
 {
 	if (!a || !b)
 		return a == b;
-	return a->count == b->count && a->len == b->len &&
-	       !memcmp(a->names, b->names, a->len);
+	return a->len == b->len && !memcmp(a->names, b->names, a->len);
 }

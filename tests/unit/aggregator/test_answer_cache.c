@@ -183,12 +183,14 @@ static void texts_end_where_they_end(void **state)
 {
 	struct scene *s = *state;
 	static const char sql[] = UUID "length(concat({a:String}, {b:String}))";
-	struct asked one = {.s = s,
-			    .sql = sql,
-			    .params = {{"param_a", "x"}, {"param_b", "yz"}}};
-	struct asked other = {.s = s,
-			      .sql = sql,
-			      .params = {{"param_a", "xy"}, {"param_b", "z"}}};
+	struct asked one = {
+		.s = s,
+		.sql = sql,
+		.params = {{"param_a", "x"}, {"param_b", "yparam_bz"}}};
+	struct asked other = {
+		.s = s,
+		.sql = sql,
+		.params = {{"param_a", "xparam_by"}, {"param_b", "z"}}};
 
 	ask(&one);
 	ask(&other);

@@ -213,6 +213,18 @@ static void nobody_may_nothing(void **state)
 	assert_string_equal(all, "....");
 }
 
+/* Nor of one without an account, if there were one. */
+static void a_link_that_was_forgotten_is_of_no_account(void **state)
+{
+	const struct key_link forgotten = {"", ""}, ours = {"acme", ""};
+
+	(void)state;
+	assert_false(key_link_is_of(&forgotten, ""));
+	assert_false(key_link_is_of(&forgotten, "acme"));
+	assert_false(key_link_is_of(&ours, ""));
+	assert_true(key_link_is_of(&ours, "acme"));
+}
+
 /* Keys of one letter read the same. */
 static void
 what_began_with_a_key_goes_on_with_one_that_reads_alike(void **state)
@@ -323,6 +335,7 @@ int main(void)
 		cmocka_unit_test(
 			without_a_file_of_keys_all_is_read_and_nothing_written),
 		cmocka_unit_test(nobody_may_nothing),
+		cmocka_unit_test(a_link_that_was_forgotten_is_of_no_account),
 		WITH_FILE(
 			what_began_with_a_key_goes_on_with_one_that_reads_alike),
 		WITH_FILE(a_domain_is_for_the_accounts_it_names),

@@ -191,6 +191,25 @@ static void what_pays_otherwise_is_asked_for_no_token(void **state)
 	stop(&a);
 }
 
+/* Of a bucket that owes more than a stricter line allows, too. */
+static void what_pays_otherwise_waits_for_no_other_rate(void **state)
+{
+	struct asked a = {.cost = 0};
+	struct api_key_info who;
+	struct error err;
+	int64_t wait_ms;
+
+	(void)state;
+	start(&a, "crm read " SESAME " rate=9/h\n");
+	assert_true(api_keyring_find(a.ring, "open sesame", 11, &who));
+	assert_true(rate_limiter_take(who.limiter, 9, clock_monotonic_ns(),
+				      &wait_ms));
+	write_file("crm read " SESAME " rate=9/h burst=1\n");
+	assert_int_equal(api_keyring_reload(a.ring, &err), 0);
+	assert_answered(&a, "/own", KEY, 200, "crm");
+	stop(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +219,7 @@ int main(void)
 		WITH_FILE(who_asks_too_often_is_told_when_to_come_again),
 		WITH_FILE(refusals_by_rate_are_counted_by_key),
 		WITH_FILE(what_pays_otherwise_is_asked_for_no_token),
+		WITH_FILE(what_pays_otherwise_waits_for_no_other_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
