@@ -100,6 +100,22 @@ static void address_and_user_agent_are_told_apart(void **state)
 	identity_hasher_free(h);
 }
 
+/* Of a collector of any version: else a visitor were two on the day of an
+ * upgrade. */
+static void a_visitor_has_the_same_identity_for_ever(void **state)
+{
+	static const unsigned char expected[IDENTITY_LEN] =
+		"\x99\x0a\x50\xa8\x91\xa7\x80\x9f\xf0\xf4"
+		"\x80\xf7\x9a\xa2\xac\x9f\xe7\xd1\xce\x6d";
+	struct identity_hasher *h = hasher(SECRET);
+
+	(void)state;
+	assert_memory_equal(
+		ask(h, "\x01\x02\x03\x04", "ua", 20777 * CLOCK_DAY + 1).bytes,
+		expected, IDENTITY_LEN);
+	identity_hasher_free(h);
+}
+
 static void assert_truncated(const char *address, const char *expected)
 {
 	uint8_t ip[16], want[16];
@@ -118,6 +134,8 @@ static void an_address_loses_all_below_its_network(void **state)
 			 "2001:db8:1234::");
 	/* 6to4 of 203.0.113.77 */
 	assert_truncated("2002:cb00:714d:1::1", "2002:cb00:7100::");
+	assert_truncated("2102:cb00:714d:1::1", "2102:cb00:714d::");
+	assert_truncated("2003:cb00:714d:1::1", "2003:cb00:714d::");
 	assert_truncated("64:ff9b::203.0.113.77", "64:ff9b::");
 	assert_truncated("::", "::");
 }
@@ -129,6 +147,7 @@ int main(void)
 		cmocka_unit_test(a_visitor_is_somebody_else_the_next_day),
 		cmocka_unit_test(collectors_with_one_secret_agree),
 		cmocka_unit_test(address_and_user_agent_are_told_apart),
+		cmocka_unit_test(a_visitor_has_the_same_identity_for_ever),
 		cmocka_unit_test(an_address_loses_all_below_its_network),
 	};
 

@@ -105,6 +105,31 @@ static void a_click_says_all_but_who_the_visitor_is(void **state)
 	assert_null(strstr(buf_cstr(&w->text), "secret"));
 }
 
+/* Which are not shown, and stand before what is. */
+static void lists_and_maps_are_passed_over(void **state)
+{
+	static char one[] = "one", two[] = "two";
+	char *tags[] = {one, two};
+	Shortloop__Click__CookiesEntry cookie, *cookies[] = {&cookie, &cookie};
+	struct world *w = *state;
+	Shortloop__Click click = some_click();
+	struct buf without = {0};
+	bool old;
+
+	assert_true(put(w, &click, NOW + 5, NOW - 60000, &old));
+	buf_append(&without, w->text.data, w->text.len);
+	shortloop__click__cookies_entry__init(&cookie);
+	cookie.key = one;
+	cookie.value = two;
+	click.tags = tags;
+	click.n_tags = 2;
+	click.cookies = cookies;
+	click.n_cookies = 2;
+	assert_true(put(w, &click, NOW + 5, NOW - 60000, &old));
+	assert_string_equal(buf_cstr(&w->text), buf_cstr(&without));
+	buf_free(&without);
+}
+
 static void a_robot_has_a_reason(void **state)
 {
 	struct world *w = *state;
@@ -178,6 +203,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_click_says_all_but_who_the_visitor_is, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(lists_and_maps_are_passed_over,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_robot_has_a_reason, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -89,6 +89,78 @@ static void each_setting_and_each_file_makes_another_number(void **state)
 	assert_int_not_equal(number(w), before);
 }
 
+static void each_byte_of_a_setting_counts(void **state)
+{
+	struct world *w = *state;
+	uint32_t seen[9];
+
+	seen[8] = number(w);
+	for (int byte = 0; byte < 8; byte++) {
+		w->settings.scan_codes =
+			INT64_C(200) ^ (INT64_C(1) << 8 * byte);
+		seen[byte] = number(w);
+		for (int other = 0; other < byte; other++)
+			assert_int_not_equal(seen[byte], seen[other]);
+		assert_int_not_equal(seen[byte], seen[8]);
+	}
+	/* Nor is one taken for the other. */
+	w->settings.scan_codes = 50;
+	w->settings.scan_not_found = 200;
+	assert_int_not_equal(number(w), seen[8]);
+}
+
+static void each_list_of_robots_makes_another_number(void **state)
+{
+	static const char list[] = "[{\"pattern\": \"Crawly\"},"
+				   " {\"pattern\": \"Phone1\"}]";
+	static const char other[] = "[{\"pattern\": \"Crawly\", \"tags\": "
+				    "[\"monitoring\"]},"
+				    " {\"pattern\": \"Phone1\"}]";
+	static char phone[] = "Phone1";
+	struct world *w = *state;
+	char *except[] = {phone};
+	uint32_t none = number(w), listed, tagged;
+	char path[64];
+
+	w->settings.robots.list = unit_write_file(list, path);
+	listed = number(w);
+	assert_int_not_equal(listed, none);
+	unlink(path);
+	w->settings.robots.list = unit_write_file(other, path);
+	tagged = number(w);
+	assert_int_not_equal(tagged, listed);
+	w->settings.robots.except = (struct setting_strings){except, 1};
+	assert_int_not_equal(number(w), tagged);
+	unlink(path);
+}
+
+/* Rules of more bytes than are read at once. */
+static void the_end_of_a_long_file_counts(void **state)
+{
+	static const char rules[] = "user_agent_parsers:\n"
+				    "  - regex: '(Alpha)'\n"
+				    "os_parsers: []\ndevice_parsers: []\n";
+	enum {
+		LONG = 40000
+	};
+	struct world *w = *state;
+	char *text = malloc(sizeof(rules) + LONG);
+	size_t len = strlen(rules);
+	uint32_t before;
+
+	memcpy(text, rules, len);
+	memset(text + len, '#', LONG);
+	text[len + LONG] = '\0';
+	unlink(w->ua);
+	w->settings.ua_rules = unit_write_file(text, w->ua);
+	before = number(w);
+	text[len + LONG - 1] = '!';
+	unlink(w->ua);
+	w->settings.ua_rules = unit_write_file(text, w->ua);
+	assert_int_not_equal(number(w), before);
+	free(text);
+}
+
 static void a_file_that_is_not_there_is_named(void **state)
 {
 	struct world *w = *state;
@@ -134,6 +206,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_same_rules_have_the_same_number),
 		TEST(each_setting_and_each_file_makes_another_number),
+		TEST(each_byte_of_a_setting_counts),
+		TEST(each_list_of_robots_makes_another_number),
+		TEST(the_end_of_a_long_file_counts),
 		TEST(a_file_that_is_not_there_is_named),
 		TEST(rules_of_operators_need_files_of_networks),
 	};
