@@ -46,18 +46,28 @@ static void split_headers(struct http_request *req)
 	}
 }
 
-/* The request is a POST of "/". */
-static struct checked check_alone(const char *text)
+/* A request by itself. */
+struct alone {
+	struct http_config config;
+	struct http_listener listener;
+	struct connection conn;
+	struct http_request *req;
+};
+
+/* It is a POST of "/", whose headers are not split yet. */
+static struct alone *alone_new(const char *text)
 {
-	struct http_config config = http_config_default;
-	struct http_listener listener = {.config = &config};
-	struct connection conn = {.listener = &listener};
+	struct alone *a = calloc(1, sizeof(*a));
 	struct http_request *req =
 		calloc(1, sizeof(*req) + HEADERS_MAX * sizeof(req->headers[0]));
-	struct checked ret = {.status = 0};
 
+	assert_non_null(a);
 	assert_non_null(req);
-	req->conn = &conn;
+	a->config = http_config_default;
+	a->listener.config = &a->config;
+	a->conn.listener = &a->listener;
+	a->req = req;
+	req->conn = &a->conn;
 	buf_puts(&req->in, text);
 	req->in.len = strlen(buf_cstr(&req->in));
 	req->parser.method = HTTP_POST;
@@ -65,7 +75,15 @@ static struct checked check_alone(const char *text)
 	req->parser.http_minor = strstr(text, "HTTP/1.1") ? 1 : 0;
 	req->url = 5;
 	req->url_len = 1;
-	split_headers(req);
+	return a;
+}
+
+/* What is said of it, which ends. */
+static struct checked alone_end(struct alone *a)
+{
+	struct http_request *req = a->req;
+	struct checked ret = {.status = 0};
+
 	if (check_headers(req) < 0)
 		ret.status = req->refusal;
 	ret.keep_alive = req->keep_alive;
@@ -74,7 +92,16 @@ static struct checked check_alone(const char *text)
 		 ret.status ? req->refusal_detail : "");
 	buf_free(&req->in);
 	free(req);
+	free(a);
 	return ret;
+}
+
+static struct checked check_alone(const char *text)
+{
+	struct alone *a = alone_new(text);
+
+	split_headers(a->req);
+	return alone_end(a);
 }
 
 static void assert_taken(const char *text)
@@ -242,6 +269,170 @@ static void an_expectation_is_known_or_refused(void **state)
 		check_alone(POST_1_0 "Expect: 100-continue\r\n\r\n").expects);
 }
 
+/* --- lines, however they were split --------------------------------------- */
+
+/* A request with that line behind its Host, of which a parser took these for
+ * name and value.  A '$' is a zero byte.  *ret_value is what the value is
+ * then. */
+static struct checked check_line(const char *line, const char *name,
+				 const char *value, char ret_value[16])
+{
+	struct header_ref *h;
+	struct alone *a;
+	char text[128], *at, *bytes;
+
+	snprintf(text, sizeof(text), POST_1_1 "%s\r\n\r\n", line);
+	a = alone_new(text);
+	bytes = a->req->in.data;
+	a->req->header_count = 2;
+	a->req->headers[0] = (struct header_ref){17, 4, 23, 1};
+	h = &a->req->headers[1];
+	at = strstr(bytes + 26, name);
+	h->name = (uint32_t)(at - bytes);
+	h->name_len = (uint32_t)strlen(name);
+	at = strstr(at + h->name_len, value);
+	h->value = (uint32_t)(at - bytes);
+	h->value_len = (uint32_t)strlen(value);
+	at = strchr(bytes, '$');
+	if (at)
+		*at = '\0';
+	if (check_headers(a->req) == 0)
+		snprintf(ret_value, 16, "%.*s", (int)h->value_len,
+			 bytes + h->value);
+	return alone_end(a);
+}
+
+static void a_line_is_split_where_everybody_splits_it(void **state)
+{
+	static const struct {
+		const char *line, *name, *value, *is; /* NULL: refused */
+	} cases[] = {
+		{"X: a", "X", "a", "a"},
+		{"X:a", "X", "a", "a"},
+		{"X: \ta", "X", "a", "a"},
+		{"X: a b \t", "X", "a b \t", "a b"},
+		{"X: a \t", "X", "a", "a"},
+		{"X:", "X", "", ""},
+		{"X:  \t", "X", "", ""},
+		{"X : a", "X", "a", NULL},
+		{" X: a", "X", "a", NULL},
+		{"XY: a", "Y", "a", NULL},
+		{"(X: a", "(X", "a", NULL},
+		{": a", "", "a", NULL},
+		{"X: ab", "X", "b", NULL},
+		{"X: ab", "X", "a", NULL},
+		{"X: a\r\n b", "X", "a\r\n b", NULL},
+		{"X: a\rb", "X", "a\rb", NULL},
+		{"X: a\nb", "X", "a\nb", NULL},
+		{"X: a$b", "X", "a$b", NULL},
+		{"X: a\n", "X", "a", NULL},
+		{"X: a\r", "X", "a", NULL},
+	};
+	struct checked c;
+	char value[16];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		c = check_line(cases[i].line, cases[i].name, cases[i].value,
+			       value);
+		if (c.status != (cases[i].is ? 0 : 400))
+			fail_msg("'%s': %d", cases[i].line, c.status);
+		if (cases[i].is)
+			assert_string_equal(value, cases[i].is);
+		else
+			assert_string_equal(c.detail, "malformed header line");
+	}
+}
+
+/* A line that no header is of. */
+static void behind_the_last_header_they_end(void **state)
+{
+	struct alone *a = alone_new(POST_1_1 "X: a\r\n\r\n");
+	struct checked c;
+
+	(void)state;
+	split_headers(a->req);
+	a->req->header_count = 1;
+	c = alone_end(a);
+	assert_int_equal(c.status, 400);
+	assert_string_equal(c.detail, "malformed end of headers");
+}
+
+static struct checked check_bounded(const char *text, int64_t max)
+{
+	struct alone *a = alone_new(text);
+
+	a->config.max_header_bytes = max;
+	split_headers(a->req);
+	return alone_end(a);
+}
+
+static void headers_are_as_long_as_they_may_be(void **state)
+{
+	static const char text[] = POST_1_1 LENGTH "\r\n";
+	int64_t len = (int64_t)strlen(text);
+	struct alone *a = alone_new(text);
+	struct checked c;
+
+	(void)state;
+	split_headers(a->req);
+	assert_int_equal(check_headers(a->req), 0);
+	assert_int_equal(a->req->header_len, len);
+	assert_int_equal(a->req->body, len);
+	alone_end(a);
+	assert_int_equal(check_bounded(text, len).status, 0);
+	c = check_bounded(text, len - 1);
+	assert_int_equal(c.status, 431);
+	/* Of "POST / HTTP/1.1\r\n" its end is in the first 17 bytes. */
+	assert_int_equal(check_bounded(text, 17).status, 431);
+	c = check_bounded(text, 16);
+	assert_int_equal(c.status, 414);
+	assert_string_equal(c.detail, "the request line is too long");
+}
+
+/* What a parser took for the target. */
+static struct checked check_target(const char *text, uint32_t url,
+				   unsigned major)
+{
+	struct alone *a = alone_new(text);
+
+	a->req->url = url;
+	a->req->parser.http_major = (uint8_t)major;
+	split_headers(a->req);
+	return alone_end(a);
+}
+
+static void a_request_line_has_two_spaces(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t url;
+		unsigned major;
+		int status;
+	} cases[] = {
+		{POST_1_1 "\r\n", 5, 1, 0},
+		{"P / HTTP/1.1\r\nHost: a\r\n\r\n", 2, 1, 0},
+		{" / HTTP/1.1\r\nHost: a\r\n\r\n", 1, 1, 400},
+		{"POST  / HTTP/1.1\r\nHost: a\r\n\r\n", 6, 1, 400},
+		{"POST\t/ HTTP/1.1\r\nHost: a\r\n\r\n", 5, 1, 400},
+		{"POST /  HTTP/1.1\r\nHost: a\r\n\r\n", 5, 1, 400},
+		{"POST / HTTP/1.1 \r\nHost: a\r\n\r\n", 5, 1, 400},
+		{"POST / HTTP/1.2\r\nHost: a\r\n\r\n", 5, 1, 400},
+		{"POST / HTTP/2.0\r\nHost: a\r\n\r\n", 5, 2, 505},
+		{"POST / HTTQ/2.0\r\nHost: a\r\n\r\n", 5, 2, 400},
+	};
+	struct checked c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		c = check_target(cases[i].text, cases[i].url, cases[i].major);
+		if (c.status != cases[i].status)
+			fail_msg("'%s': %d", cases[i].text, c.status);
+		if (c.status == 400)
+			assert_string_equal(c.detail, "malformed request line");
+	}
+}
+
 /* --- llhttp's, without ours ----------------------------------------------- */
 
 /* The error's name depends on llhttp's version. */
@@ -277,6 +468,10 @@ int main(void)
 		cmocka_unit_test(
 			whether_another_request_follows_is_said_by_options),
 		cmocka_unit_test(an_expectation_is_known_or_refused),
+		cmocka_unit_test(a_line_is_split_where_everybody_splits_it),
+		cmocka_unit_test(behind_the_last_header_they_end),
+		cmocka_unit_test(headers_are_as_long_as_they_may_be),
+		cmocka_unit_test(a_request_line_has_two_spaces),
 		cmocka_unit_test(llhttp_refuses_two_ends_of_a_body_by_itself),
 	};
 
