@@ -171,7 +171,7 @@ static int read_chunk(struct reading *r, const char *bytes,
 	bool damaged = false;
 	uint32_t at = CHUNK_HEAD;
 
-	if (end > chunk_bytes || end % ALIGNMENT || (end && end < CHUNK_HEAD)) {
+	if (end > chunk_bytes || end % ALIGNMENT) {
 		r->rest->damaged++;
 		return 0;
 	}

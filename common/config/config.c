@@ -32,6 +32,13 @@ static const char *yaml_scalar(const yaml_node_t *node)
 	return (const char *)node->data.scalar.value;
 }
 
+/* Of one value, without a byte 0, which would hide what stands behind it. */
+static bool is_text(const yaml_node_t *node)
+{
+	return node->type == YAML_SCALAR_NODE &&
+	       strlen(yaml_scalar(node)) == node->data.scalar.length;
+}
+
 /* "shortloop.yaml:14:7: kafka.brokers: expected a string".  node NULL: without
  * a position.  Returns -1. */
 __attribute__((format(printf, 5, 6))) static int
@@ -102,8 +109,7 @@ static int check_mapping(struct yaml_tree *tree, yaml_node_t *mapping,
 
 	for (size_t i = 0; yaml_tree_pair(tree, mapping, i, &key, &value);
 	     i++) {
-		if (key->type != YAML_SCALAR_NODE ||
-		    strlen(yaml_scalar(key)) != key->data.scalar.length)
+		if (!is_text(key))
 			return yaml_tree_error(err, tree, key, "(key)",
 					       "a key must be plain text");
 	}
@@ -290,7 +296,7 @@ static int load_strings(const struct scope *scope, const struct setting *s,
 				       full_key(scope, s->key, full),
 				       "expected a list: [a, b]");
 	for (size_t i = 0; (item = yaml_tree_item(scope->tree, node, i)); i++) {
-		if (item->type != YAML_SCALAR_NODE)
+		if (!is_text(item))
 			return yaml_tree_error(err, scope->tree, item,
 					       full_key(scope, s->key, full),
 					       "expected a text");
@@ -346,8 +352,7 @@ static int load_given(const struct scope *scope, const struct setting *s,
 		return load_list(scope, s, node, err);
 	if (s->type == SETTING_TYPE_STRINGS || s->type == SETTING_TYPE_OPTIONS)
 		return load_strings(scope, s, node, err);
-	if (node->type != YAML_SCALAR_NODE ||
-	    strlen(yaml_scalar(node)) != node->data.scalar.length)
+	if (!is_text(node))
 		return yaml_tree_error(err, scope->tree, node,
 				       full_key(scope, s->key, full),
 				       "expected a single value");

@@ -275,6 +275,8 @@ static void what_is_no_file_of_settings_is_refused_where_it_is(void **state)
 		       "it:1:29: part.servers[1]: expected a mapping");
 	assert_refused("part: {brokers: [a, [b]]}\n",
 		       "it:1:21: part.brokers: expected a text");
+	assert_refused("part: {brokers: [a, \"b\\0c\"]}\n",
+		       "it:1:21: part.brokers: expected a text");
 }
 
 static void a_key_is_given_once_wherever_it_stands(void **state)

@@ -46,8 +46,10 @@ int fdatasync(int fd)
 	return (int)syscall(SYS_fdatasync, fd);
 }
 
-/* In place of the producer's: Kafka has it at once. */
+/* In place of the producer's: Kafka has it at once, unless its queue is full.
+ */
 static atomic_size_t produced;
+static atomic_bool queue_is_full;
 
 int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  const void *payload, size_t len, void *opaque,
@@ -58,8 +60,9 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 	(void)key_len;
 	(void)payload;
 	(void)len;
-	(void)err;
 	atomic_fetch_add(&produced, 1);
+	if (queue_is_full)
+		return error_set(err, ERROR_FULL, "its queue is full");
 	replay_on_delivery(opaque, NULL);
 	return 0;
 }
@@ -722,6 +725,41 @@ static void nothing_is_produced_once_replaying_was_stopped(void **state)
 	assert_int_equal(metric_value(w->metrics.spool_events), 50 - at_stop);
 }
 
+static void await_produced(size_t wanted)
+{
+	for (int i = 0; i < 20000 && produced < wanted; i++)
+		usleep(1000);
+	assert_true(produced >= wanted);
+}
+
+/* What the producer did not take is tried again every 100 ms: not then. */
+static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
+{
+	struct world *w = *state;
+	size_t at_stop;
+	int64_t until;
+
+	queue_is_full = true;
+	produced = 0;
+	offer(w, 5, 100);
+	event_spool_kafka_changed(w->spool, true);
+	start(w);
+	await_produced(2);
+	event_spool_stop_replay(w->spool);
+	at_stop = produced;
+	until = clock_monotonic_ms() + 150;
+	/* The thread goes round once for each. */
+	for (uint64_t spooled = 6; clock_monotonic_ms() < until; spooled++) {
+		assert_int_equal(offer(w, 1, 100), 1);
+		while (metric_of(w, COUNTER_SPOOLED) < spooled)
+			usleep(1000);
+	}
+	assert_int_equal(offer(w, 1, 100), 1);
+	event_spool_end(w->spool);
+	queue_is_full = false;
+	assert_int_equal(produced, at_stop);
+}
+
 /* Somebody has to edit a file. */
 static void a_folder_that_cannot_be_had_is_refused(void **state)
 {
@@ -761,6 +799,7 @@ int main(void)
 		TEST(what_is_in_a_journal_is_lost_or_left_and_not_both),
 		TEST(a_folder_that_cannot_be_had_is_refused),
 		TEST(nothing_is_produced_once_replaying_was_stopped),
+		TEST(nothing_is_tried_again_once_replaying_was_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

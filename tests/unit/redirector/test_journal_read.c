@@ -205,6 +205,10 @@ static void the_end_of_a_chunk_is_one(void **state)
 	put_entry(&f, 0, 7, 64, 1, 1);
 	end_chunk(&f, 0, 7, 129);
 	is_read(&f, 0, 1);
+	end_chunk(&f, 0, 7, CHUNK_MIN + 64);
+	is_read(&f, 0, 1);
+	end_chunk(&f, 0, 7, CHUNK_MIN);
+	is_read(&f, 1, 1);
 	drop_file(&f);
 }
 

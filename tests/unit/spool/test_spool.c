@@ -496,28 +496,47 @@ static void a_damaged_header_costs_no_record(void **state)
 	read_events(w, 0, 3, true);
 }
 
-static void a_segment_of_another_version_is_refused(void **state)
+/* Puts another version into a segment's header, and says who refuses that. */
+static void is_refused_of_version(struct world *w, uint64_t first,
+				  const char *says)
 {
-	struct world *w = *state;
 	struct error err = {0};
-	char bytes[1000], path[128];
-	size_t size;
+	char path[128];
 	int fd;
 
-	append(w, 0, 3);
-	size = read_segment(w, 1, bytes, sizeof(bytes));
-	remove_files(w);
-	bytes[8] = 2;
-	segment_path(w, 1, path);
-	fd = open(path, O_CREAT | O_WRONLY, 0600);
-	assert_int_equal(write(fd, bytes, size), size);
+	spool_free(w->spool);
+	w->spool = NULL;
+	segment_path(w, first, path);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "\2", 1, 8), 1);
 	close(fd);
 	assert_null(spool_open(&w->options, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_non_null(strstr(err.text, w->dir));
-	assert_non_null(strstr(err.text, "0000000000000001.segment is of "
-					 "version 2; this program reads "
-					 "version 1"));
+	if (!strstr(err.text, says))
+		fail_msg("'%s' does not say '%s'", err.text, says);
+}
+
+static void a_segment_of_another_version_is_refused(void **state)
+{
+	append(*state, 0, 3);
+	is_refused_of_version(*state, 1,
+			      "0000000000000001.segment is of version 2; this "
+			      "program reads version 1");
+}
+
+/* Not when it is met, with others read before it. */
+static void each_segment_of_another_version_is_refused(void **state)
+{
+	struct world *w = *state;
+	uint64_t first;
+
+	w->options.segment_bytes = 100;
+	reopen(w);
+	append(w, 0, 3);
+	assert_int_equal(segment_count(w, &first), 2);
+	is_refused_of_version(w, 1, "0000000000000001.segment is of version 2");
 }
 
 /* In the payload of the fourth. */
@@ -665,9 +684,11 @@ static void a_full_disk_leaves_no_half_record_behind(void **state)
 	/* As many as there is room for are whole. */
 	assert_int_equal(appended, (500 - SEGMENT_HEADER_SIZE) / 47 - 2);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	append(w, 100, 2);
+	/* Nor is a half one read, over which others are written. */
 	for (size_t i = 0; i < 2 + appended; i++)
 		assert_int_equal(next_record(w, 0).time_ms, i);
+	is_read_to_the_end(w, 0);
+	append(w, 100, 2);
 	read_events(w, 100, 2, false);
 	is_read_to_the_end(w, 0);
 	reopen(w);
@@ -736,6 +757,7 @@ int main(void)
 		TEST(its_last_byte_is_used),
 		TEST(a_damaged_header_costs_no_record),
 		TEST(a_segment_of_another_version_is_refused),
+		TEST(each_segment_of_another_version_is_refused),
 		TEST(a_segment_that_is_gone_is_counted_lost),
 		TEST(it_takes_so_many_bytes_and_no_more),
 		TEST(some_of_a_call_may_be_appended),
