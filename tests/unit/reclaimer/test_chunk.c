@@ -1,6 +1,6 @@
 /* A chunk on its way through a run, against a real Redis: more members than one
  * script settles, of which some vanish. */
-#include "tests/unit/linkstore/fixture.h"
+#include "tests/unit/reclaimer/issued.h"
 
 #include "reclaimer/space/chunk.h"
 
@@ -17,33 +17,6 @@ struct scene {
 	struct reclaim_lock lock;
 	struct tally tally;
 };
-
-static void say(struct fixture *f, int argc, const char **argv)
-{
-	redisReply *reply;
-
-	must(f,
-	     redis_command(f->server.redis, argc, argv, NULL, &reply, &f->err));
-	freeReplyObject(reply);
-}
-
-static void put_marker(struct fixture *f, int block, const char *text)
-{
-	char key[64];
-
-	snprintf(key, sizeof(key), "m:{s5:%d}", block);
-	say(f, 3, (const char *[]){"SET", key, text});
-}
-
-static void put_block(struct fixture *f, int block)
-{
-	char words[128];
-
-	snprintf(words, sizeof(words), "ZADD issued:{s5} %d %d-%d:1",
-		 1000 + block, block, block);
-	redis_server_number(&f->server, words);
-	put_marker(f, block, "1 o 1s 1000 2000 holder");
-}
 
 /* A chunk of what is due. */
 static struct scene fill_scene(struct fixture *f)
@@ -99,14 +72,6 @@ static void close_scene(struct scene *s)
 	chunk_free(s->chunk);
 	due_feed_free(s->feed);
 	space_gaps_free(s->gaps);
-}
-
-static long long members(struct fixture *f, const char *set)
-{
-	char words[64];
-
-	snprintf(words, sizeof(words), "ZCARD %s:{s5}", set);
-	return redis_server_number(&f->server, words);
 }
 
 static void more_members_than_a_script_takes_are_all_settled(void **state)
@@ -251,14 +216,6 @@ static void a_connection_lost_on_the_way_is_told_as_such(void **state)
 }
 
 /* --- looking and closing -------------------------------------------------- */
-
-static void issue(struct fixture *f, const char *member)
-{
-	char words[128];
-
-	snprintf(words, sizeof(words), "ZADD issued:{s5} 1000 %s", member);
-	redis_server_number(&f->server, words);
-}
 
 static struct link_marker marker_of(struct fixture *f, int block)
 {
@@ -547,28 +504,6 @@ static void nothing_is_looked_through_under_a_lock_that_is_gone(void **state)
 	close_scene(&s);
 }
 
-static void ranges_still_to_come_are_reckoned(void **state)
-{
-	struct fixture *f = *state;
-	struct scanned_range ranges[64];
-	struct due_feed *feed;
-	size_t count;
-
-	for (int i = 0; i < 200; i++)
-		put_block(f, 2 * i);
-	feed = due_feed_new(f->server.redis, f->space, (struct due_span){0}, 64,
-			    true, &f->err);
-	assert_int_equal(due_feed_left(feed), 0);
-	must(f, due_feed_take(feed, 10, ranges, &count, &f->err));
-	assert_int_equal(due_feed_left(feed), 190);
-	for (int i = 0; i < 19; i++)
-		must(f, due_feed_take(feed, 10, ranges, &count, &f->err));
-	while (count)
-		must(f, due_feed_take(feed, 10, ranges, &count, &f->err));
-	assert_int_equal(due_feed_left(feed), 0);
-	due_feed_free(feed);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,7 +525,6 @@ int main(void)
 		TEST(only_what_has_ended_is_looked_through),
 		TEST(a_link_that_lives_in_an_ended_block_stops_the_run),
 		TEST(nothing_is_looked_through_under_a_lock_that_is_gone),
-		TEST(ranges_still_to_come_are_reckoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

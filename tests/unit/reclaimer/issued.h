@@ -1,0 +1,58 @@
+/* issued.h - a space's accounting, written by hand. */
+#ifndef TESTS_UNIT_RECLAIMER_ISSUED_H
+#define TESTS_UNIT_RECLAIMER_ISSUED_H
+
+#include "tests/unit/linkstore/fixture.h"
+
+static inline void say(struct fixture *f, int argc, const char **argv)
+{
+	redisReply *reply;
+
+	must(f,
+	     redis_command(f->server.redis, argc, argv, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static inline void put_marker(struct fixture *f, int block, const char *text)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "m:{s5:%d}", block);
+	say(f, 3, (const char *[]){"SET", key, text});
+}
+
+static inline long long members(struct fixture *f, const char *set)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "ZCARD %s:{s5}", set);
+	return redis_server_number(&f->server, words);
+}
+
+/* A member that is to be looked at then. */
+static inline void issue_until(struct fixture *f, const char *member,
+			       int64_t score)
+{
+	char words[128];
+
+	snprintf(words, sizeof(words), "ZADD issued:{s5} %lld %s",
+		 (long long)score, member);
+	redis_server_number(&f->server, words);
+}
+
+static inline void issue(struct fixture *f, const char *member)
+{
+	issue_until(f, member, 1000);
+}
+
+/* A block that has ended, in a member of its own, and is due in its turn. */
+static inline void put_block(struct fixture *f, int block)
+{
+	char member[64];
+
+	snprintf(member, sizeof(member), "%d-%d:1", block, block);
+	issue_until(f, member, 1000 + block);
+	put_marker(f, block, "1 o 1s 1000 2000 holder");
+}
+
+#endif

@@ -1,0 +1,442 @@
+/* What a survey finds in a space's accounting, which is written by hand:
+ * against a real Redis. */
+#include "tests/unit/reclaimer/issued.h"
+
+#include "reclaimer/verify/survey.h"
+
+#define EVER "99999999000000"
+
+/* A survey, and what happens while it is under way. */
+struct watch {
+	struct fixture *f;
+	struct survey survey;
+	int pauses, shortest, longest;
+	/* NULL: nothing.  True: it ends there. */
+	bool (*on_pause)(struct watch *w);
+};
+
+static bool pause_survey(void *arg, uint64_t done, uint64_t total,
+			 int timeout_ms)
+{
+	struct watch *w = arg;
+
+	assert_true(done > 0 && total > 0);
+	w->pauses++;
+	if (timeout_ms < w->shortest)
+		w->shortest = timeout_ms;
+	if (timeout_ms > w->longest)
+		w->longest = timeout_ms;
+	return w->on_pause && w->on_pause(w);
+}
+
+static void ask(struct fixture *f, const char *words)
+{
+	freeReplyObject(redis_server_ask(&f->server, words));
+}
+
+/* Of a space with so many blocks. */
+static struct watch watch_of(struct fixture *f, int cursor)
+{
+	char words[64];
+
+	f->config.hold_max = CLOCK_HOUR;
+	snprintf(words, sizeof(words), "SET cursor:{s5} %d", cursor);
+	ask(f, words);
+	return (struct watch){
+		.f = f,
+		.survey = {.redis = f->server.redis, .space = f->space},
+		.shortest = 1000000,
+	};
+}
+
+static int survey(struct watch *w)
+{
+	w->survey.pause = pause_survey;
+	w->survey.arg = w;
+	return survey_run(&w->survey, &w->f->err);
+}
+
+static uint64_t counted(const struct watch *w, enum accounted_state state)
+{
+	return w->survey.census.states[state];
+}
+
+static void finds(const struct watch *w, uint64_t count)
+{
+	const struct findings *f = &w->survey.findings;
+
+	if (f->total == count)
+		return;
+	for (size_t i = 0; i < f->count; i++)
+		print_message("%s: %s\n", finding_name(f->list[i].trouble),
+			      f->list[i].detail);
+	assert_int_equal(f->total, count);
+}
+
+/* Finding number i is of these blocks. */
+static void is_finding(const struct watch *w, size_t i, enum trouble trouble,
+		       uint64_t first, uint64_t last, const char *detail)
+{
+	const struct finding *f = &w->survey.findings.list[i];
+
+	assert_true(i < w->survey.findings.count);
+	assert_string_equal(finding_name(f->trouble), finding_name(trouble));
+	assert_true(f->has_blocks);
+	assert_int_equal(f->first, first);
+	assert_int_equal(f->last, last);
+	assert_string_equal(f->detail, detail);
+}
+
+/* Live blocks, in one member. */
+static void put_live(struct fixture *f, int first, int last)
+{
+	char member[64];
+
+	snprintf(member, sizeof(member), "%d-%d:1", first, last);
+	issue_until(f, member, 99999999000001);
+	for (int block = first; block <= last; block++)
+		put_marker(f, block, "1 o 1s 1000 " EVER " holder");
+}
+
+/* --- in order ------------------------------------------------------------- */
+
+static void each_block_is_counted_in_its_state(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 12);
+	char text[96];
+
+	put_live(f, 0, 1);
+	issue_until(f, "2-2:1", 99999999000000);
+	put_marker(f, 2, "1 o 1s 1000 2000 holder");
+	put_block(f, 3);
+	ask(f, "ZADD pool:{s5} 1000 4-4:2 " EVER " 5-5:2");
+	put_marker(f, 4, "1 c 1s 1000 2000 holder");
+	put_marker(f, 5, "1 c 1s 1000 2000 holder");
+	ask(f, "ZADD out:{s5} 1000 6-6:1");
+	issue_until(f, "7-7:3", 0);
+	issue_until(f, "8-8:1", 99999999000000);
+	snprintf(text, sizeof(text), "1 o 1s %lld " EVER " holder",
+		 (long long)clock_real_ms());
+	put_marker(f, 8, text);
+	issue_until(f, "9-9:1", 99999999000000);
+	say(f, 4, (const char *[]){"HSET", "space:{s5}", "gaps", "9-9 "});
+	put_marker(f, 10, "32767 c 1s 1000 2000 holder");
+	ask(f, "HSET space:{s5} retired 1");
+	issue_until(f, "11-11:1", 99999999000000);
+	ask(f, "ZADD unopened:{s5} 11 11:1");
+	w.survey.wants_lost = true;
+	must(f, survey(&w));
+	finds(&w, 0);
+	assert_true(w.survey.proven);
+	assert_int_equal(counted(&w, STATE_LIVE), 2);
+	assert_int_equal(counted(&w, STATE_LATER), 2);
+	assert_int_equal(counted(&w, STATE_DUE), 1);
+	assert_int_equal(counted(&w, STATE_POOLED), 1);
+	assert_int_equal(counted(&w, STATE_QUARANTINED), 1);
+	assert_int_equal(counted(&w, STATE_OUT), 1);
+	assert_int_equal(counted(&w, STATE_LOST), 1);
+	assert_int_equal(counted(&w, STATE_HELD), 1);
+	assert_int_equal(counted(&w, STATE_GAP), 1);
+	assert_int_equal(counted(&w, STATE_RETIRED), 1);
+	assert_int_equal(w.survey.lost.count, 1);
+	assert_int_equal(w.survey.lost.list[0].first, 7);
+	assert_int_equal(w.survey.lost.list[0].generation, 3);
+	survey_free(&w.survey);
+}
+
+/* More than are asked for at once. */
+static void each_of_many_blocks_is_counted_once(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 1200);
+
+	put_live(f, 0, 1023);
+	put_live(f, 1024, 1199);
+	/* The marks of others are looked for among them. */
+	ask(f, "DEL m:{s5:511} m:{s5:512} m:{s5:1199}");
+	ask(f, "ZADD unopened:{s5} 511 511:1 512 512:1");
+	must(f, survey(&w));
+	assert_int_equal(counted(&w, STATE_LIVE), 1197);
+	/* They will never be looked at again, and one has lost its marker. */
+	assert_int_equal(w.survey.census.unclear, 1);
+	assert_int_equal(counted(&w, STATE_LATER), 2);
+	finds(&w, 1);
+	is_finding(&w, 0, TROUBLE_UNMARKED, 1199, 1199, "issued 1024-1199:1");
+	survey_free(&w.survey);
+}
+
+static void blocks_before_the_spaces_first_are_none(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 8);
+
+	put_live(f, 5, 7);
+	ask(f, "HSET space:{s5} first 5");
+	must(f, survey(&w));
+	finds(&w, 0);
+	assert_int_equal(counted(&w, STATE_LIVE), 3);
+	survey_free(&w.survey);
+}
+
+static void a_space_without_blocks_is_in_order(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 0);
+
+	ask(f, "HSET space:{s5} first 5");
+	must(f, survey(&w));
+	finds(&w, 0);
+	survey_free(&w.survey);
+}
+
+/* --- what is wrong -------------------------------------------------------- */
+
+static void blocks_in_no_set_are_missing(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 12);
+
+	put_live(f, 0, 3);
+	put_live(f, 6, 10);
+	must(f, survey(&w));
+	finds(&w, 2);
+	is_finding(&w, 0, TROUBLE_MISSING, 4, 5, "");
+	is_finding(&w, 1, TROUBLE_MISSING, 11, 11, "");
+	assert_int_equal(w.survey.census.missing, 3);
+	assert_int_equal(counted(&w, STATE_LIVE), 9);
+	assert_true(w.survey.proven);
+	survey_free(&w.survey);
+}
+
+/* A block in no set need not be one that is retired. */
+static void retired_blocks_are_told_from_missing_ones(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 6);
+
+	put_live(f, 0, 1);
+	put_marker(f, 2, "32766 c 1s 1000 2000 holder");
+	put_marker(f, 3, "5 c 1s 1000 2000 holder");
+	put_marker(f, 5, "32767 c 1s 1000 2000 holder");
+	ask(f, "HSET space:{s5} retired 3");
+	must(f, survey(&w));
+	assert_int_equal(counted(&w, STATE_RETIRED), 2);
+	assert_int_equal(w.survey.census.missing, 2);
+	finds(&w, 2);
+	is_finding(&w, 0, TROUBLE_MISSING, 3, 4, "");
+	assert_string_equal(w.survey.findings.list[1].detail,
+			    "the record says 3, the markers say 2");
+	survey_free(&w.survey);
+}
+
+static void a_block_in_two_members_is_found_with_both(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 8);
+
+	put_live(f, 0, 7);
+	ask(f, "ZADD pool:{s5} 1000 3-4:2");
+	ask(f, "ZADD out:{s5} 1000 4-4:1");
+	must(f, survey(&w));
+	assert_int_equal(w.survey.census.unclear, 2);
+	assert_int_equal(counted(&w, STATE_LIVE), 6);
+	assert_int_equal(counted(&w, STATE_POOLED), 0);
+	finds(&w, 2);
+	is_finding(&w, 0, TROUBLE_TWICE, 3, 3, "issued 0-7:1 and pool 3-4:2");
+	is_finding(&w, 1, TROUBLE_TWICE, 4, 4,
+		   "issued 0-7:1 and pool 3-4:2 and more");
+	survey_free(&w.survey);
+}
+
+/* Neighbours of one member with one trouble are one finding. */
+static void what_markers_say_against_members_is_found(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 8);
+
+	ask(f, "ZADD pool:{s5} 1000 0-3:2 1000 4-5:2");
+	for (int block = 0; block < 6; block++)
+		put_marker(f, block, "1 c 1s 1000 2000 holder");
+	put_marker(f, 1, "1 o 1s 1000 2000 holder");
+	put_marker(f, 2, "2 c 1s 1000 2000 holder");
+	put_marker(f, 4, "1 o 1s 1000 2000 holder");
+	put_live(f, 6, 7);
+	put_marker(f, 7, "nonsense");
+	must(f, survey(&w));
+	finds(&w, 3);
+	is_finding(&w, 0, TROUBLE_POOL_OPEN, 1, 2, "pool 0-3:2");
+	is_finding(&w, 1, TROUBLE_POOL_OPEN, 4, 4, "pool 4-5:2");
+	is_finding(&w, 2, TROUBLE_DAMAGED, 7, 7, "issued 6-7:1");
+	assert_int_equal(w.survey.census.unclear, 4);
+	assert_int_equal(counted(&w, STATE_POOLED), 3);
+	assert_int_equal(counted(&w, STATE_LIVE), 1);
+	survey_free(&w.survey);
+}
+
+static void members_that_are_none_or_beyond_are_found(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 4);
+
+	put_live(f, 0, 3);
+	issue(f, "4-4:1");
+	must(f, survey(&w));
+	finds(&w, 1);
+	is_finding(&w, 0, TROUBLE_BEYOND, 4, 4, "'4-4:1' in issued");
+	survey_free(&w.survey);
+	ask(f, "DEL issued:{s5}");
+	w = watch_of(f, 4);
+	put_live(f, 0, 3);
+	issue(f, "2-1:1");
+	ask(f, "ZADD pool:{s5} 1000 3-3:32768");
+	must(f, survey(&w));
+	finds(&w, 2);
+	is_finding(&w, 0, TROUBLE_MALFORMED, 3, 3, "'3-3:32768' in pool");
+	assert_string_equal(w.survey.findings.list[1].detail,
+			    "'2-1:1' in issued");
+	assert_false(w.survey.findings.list[1].has_blocks);
+	assert_int_equal(counted(&w, STATE_LIVE), 4);
+	survey_free(&w.survey);
+}
+
+/* --- while the space is in use -------------------------------------------- */
+
+/* Block 4 was on its way from one set to another, say. */
+static bool issue_four(struct watch *w)
+{
+	if (w->pauses == 1)
+		put_live(w->f, 4, 4);
+	return false;
+}
+
+static void what_had_moved_is_found_in_order(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 8);
+
+	put_live(f, 0, 3);
+	put_live(f, 5, 7);
+	w.on_pause = issue_four;
+	must(f, survey(&w));
+	finds(&w, 0);
+	assert_int_equal(counted(&w, STATE_LIVE), 8);
+	assert_int_equal(w.survey.census.missing, 0);
+	survey_free(&w.survey);
+}
+
+/* The suspect's marker is read between two looks at what has moved. */
+static bool move_on(struct watch *w)
+{
+	ask(w->f, "HINCRBY space:{s5} moves 1");
+	return false;
+}
+
+static void what_is_wrong_while_all_moves_is_not_proven(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 4);
+
+	put_live(f, 0, 3);
+	put_marker(f, 2, "nonsense");
+	w.on_pause = move_on;
+	must(f, survey(&w));
+	finds(&w, 1);
+	is_finding(&w, 0, TROUBLE_DAMAGED, 2, 2, "issued 0-3:1");
+	assert_false(w.survey.proven);
+	/* At once, and five times more. */
+	assert_int_equal(w.pauses, 6);
+	survey_free(&w.survey);
+}
+
+static bool rest_at_third(struct watch *w)
+{
+	return w->pauses < 4 ? move_on(w) : false;
+}
+
+static void one_look_at_rest_is_a_proof(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 4);
+
+	put_live(f, 0, 3);
+	put_marker(f, 2, "nonsense");
+	w.on_pause = rest_at_third;
+	must(f, survey(&w));
+	finds(&w, 1);
+	assert_true(w.survey.proven);
+	assert_int_equal(w.pauses, 4);
+	survey_free(&w.survey);
+}
+
+static bool end_at_third(struct watch *w)
+{
+	return w->pauses == 3;
+}
+
+static void a_survey_keeps_its_rate_and_ends_when_told_to(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 200);
+
+	put_live(f, 0, 199);
+	w.survey.rate = 1;
+	w.on_pause = end_at_third;
+	must_fail(f, survey(&w), ERROR_STOPPED);
+	assert_int_equal(w.pauses, 3);
+	assert_int_equal(w.shortest, 1000);
+	assert_int_equal(w.longest, 1000);
+	survey_free(&w.survey);
+}
+
+static void nothing_is_surveyed_for_a_repair_without_its_lock(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 4);
+	struct reclaim_lock lock;
+
+	put_live(f, 0, 3);
+	must(f, reclaim_lock_take(f->server.redis, f->space, 60000, &lock,
+				  &f->err));
+	w.survey.lock = &lock;
+	must(f, survey(&w));
+	survey_free(&w.survey);
+	ask(f, "SET lock:{s5} another's");
+	w = watch_of(f, 4);
+	w.survey.lock = &lock;
+	must_fail(f, survey(&w), ERROR_NOT_OWNER);
+	survey_free(&w.survey);
+}
+
+static void a_space_that_is_gone_is_none(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 4);
+
+	ask(f, "DEL cursor:{s5}");
+	must_fail(f, survey(&w), ERROR_UNSAFE);
+	survey_free(&w.survey);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_block_is_counted_in_its_state),
+		TEST(each_of_many_blocks_is_counted_once),
+		TEST(blocks_before_the_spaces_first_are_none),
+		TEST(a_space_without_blocks_is_in_order),
+		TEST(blocks_in_no_set_are_missing),
+		TEST(retired_blocks_are_told_from_missing_ones),
+		TEST(a_block_in_two_members_is_found_with_both),
+		TEST(what_markers_say_against_members_is_found),
+		TEST(members_that_are_none_or_beyond_are_found),
+		TEST(what_had_moved_is_found_in_order),
+		TEST(what_is_wrong_while_all_moves_is_not_proven),
+		TEST(one_look_at_rest_is_a_proof),
+		TEST(a_survey_keeps_its_rate_and_ends_when_told_to),
+		TEST(nothing_is_surveyed_for_a_repair_without_its_lock),
+		TEST(a_space_that_is_gone_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
