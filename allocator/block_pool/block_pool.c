@@ -132,7 +132,6 @@ void block_pool_close(struct block_pool *pool, void (*done)(void *arg),
 		      void *arg)
 {
 	pool->shared.closing = true;
-	loop_timer_stop(pool->expiry_timer);
 	for (size_t i = 0; i < pool->pool_count; i++)
 		class_pool_close(pool->pools[i]);
 	pool->on_closed = done;

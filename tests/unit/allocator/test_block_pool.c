@@ -289,6 +289,13 @@ static void a_block_that_is_dropped_gives_no_more_codes(void **state)
 
 /* --- what fails ----------------------------------------------------------- */
 
+static void back_off_ends(struct world *w)
+{
+	for (int64_t from = loop_now_ms(w->a->loop);
+	     loop_now_ms(w->a->loop) < from + 150;)
+		turn(w);
+}
+
 static void a_grant_that_fails_is_not_asked_for_again_at_once(void **state)
 {
 	struct world *w = *state;
@@ -305,9 +312,7 @@ static void a_grant_that_fails_is_not_asked_for_again_at_once(void **state)
 	assert_int_equal(w->answered, 3);
 	assert_int_equal(w->last.code, ERROR_NOTFOUND);
 	assert_int_equal(value(w->counts.grants_failed), 1);
-	for (int64_t from = loop_now_ms(w->a->loop);
-	     loop_now_ms(w->a->loop) < from + 150;)
-		turn(w);
+	back_off_ends(w);
 	take(w);
 	assert_int_equal(w->answered, 3);
 	until(w, value(w->counts.grants_failed) == 2);
@@ -348,6 +353,43 @@ static void grants_of_which_no_block_opens_come_to_an_end(void **state)
 					     "be opened"));
 	assert_int_equal(value(w->counts.grants), 8);
 	assert_true(ask(w, "GET cursor:{s5}") < 200);
+}
+
+/* The marker is no one's: it is told, and not asked for again and again. */
+static void a_block_that_cannot_be_opened_fails_those_who_wait(void **state)
+{
+	struct world *w = *state;
+
+	set_marker(w->f, "nonsense");
+	open_pool(w, 3600 * 1000, 10);
+	take(w);
+	take(w);
+	until(w, w->answered == 2);
+	assert_int_equal(w->issued, 0);
+	assert_non_null(strstr(w->last.text, "m:{s5:0} is damaged"));
+	assert_int_equal(value(w->counts.grants), 1);
+	assert_int_equal(value(w->counts.waiting), 0);
+	back_off_ends(w);
+	take_code(w);
+	assert_int_equal(w->block.number, 1);
+}
+
+static void a_grant_whose_opens_are_not_sent_fails_those_who_wait(void **state)
+{
+	struct world *w = *state;
+	int64_t before = w->f->server.config.pending_max;
+
+	open_pool(w, 3600 * 1000, 10);
+	take(w);
+	w->f->server.config.pending_max = 0;
+	until(w, w->answered);
+	w->f->server.config.pending_max = before;
+	assert_int_equal(w->issued, 0);
+	assert_true(w->last.retriable);
+	assert_int_equal(value(w->counts.grants), 1);
+	back_off_ends(w);
+	take_code(w);
+	assert_int_equal(w->block.number, 1);
 }
 
 /* --- the end -------------------------------------------------------------- */
@@ -439,6 +481,8 @@ int main(void)
 		HERE(a_grant_that_fails_is_not_asked_for_again_at_once),
 		HERE(a_full_space_is_told),
 		HERE(grants_of_which_no_block_opens_come_to_an_end),
+		HERE(a_block_that_cannot_be_opened_fails_those_who_wait),
+		HERE(a_grant_whose_opens_are_not_sent_fails_those_who_wait),
 		HERE(a_pool_that_closes_hands_its_blocks_back),
 		HERE(a_grant_that_comes_at_the_end_is_handed_back),
 		HERE(a_pool_without_blocks_closes_at_once),

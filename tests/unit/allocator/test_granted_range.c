@@ -292,6 +292,21 @@ static void a_block_in_other_hands_gives_no_code(void **state)
 	assert_true(marker(w->a->f, 0).open);
 }
 
+static void
+what_comes_before_a_block_in_other_hands_is_handed_back(void **state)
+{
+	struct world *w = *state;
+
+	open_by_another(w, 1);
+	open_range(w);
+	granted_ranges_retire_all(&w->ranges);
+	run_until_gone(w);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 1);
+	assert_true(ask(w, "ZSCORE pool:{s5} 0-0:2") > 0);
+	assert_true(ask(w, "ZSCORE issued:{s5} 1-1:1") > 0);
+	assert_true(marker(w->a->f, 1).open);
+}
+
 static void blocks_that_are_all_in_other_hands_give_none(void **state)
 {
 	struct world *w = *state;
@@ -415,6 +430,8 @@ int main(void)
 		IN_RANGE(untouched_ranges_are_handed_back_whole),
 		IN_RANGE(a_range_that_is_given_up_early_waits_for_its_opens),
 		IN_RANGE(a_block_in_other_hands_gives_no_code),
+		IN_RANGE(
+			what_comes_before_a_block_in_other_hands_is_handed_back),
 		IN_RANGE(blocks_that_are_all_in_other_hands_give_none),
 		IN_RANGE(only_the_range_of_a_refused_block_is_dropped),
 		IN_RANGE(the_first_block_of_a_range_drops_it),
