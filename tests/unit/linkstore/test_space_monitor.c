@@ -304,9 +304,23 @@ static void an_answer_after_the_stop_changes_nothing(void **state)
 	close_world(&w);
 }
 
+static void a_clock_that_is_minutes_apart_is_told(void **state)
+{
+	const struct link_space *space =
+		((struct async_fixture *)*state)->f->space;
+	char text[SPACE_CLOCK_TEXT_MAX];
+
+	linkstore_note_clock(space, clock_real_ms());
+	assert_false(space_clock_differs(space, text));
+	linkstore_note_clock(space, clock_real_ms() + 10 * CLOCK_MINUTE);
+	assert_true(space_clock_differs(space, text));
+	assert_string_equal(text, "Redis' clock is 10m ahead of this host's");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ASYNC(a_clock_that_is_minutes_apart_is_told),
 		ASYNC(a_space_comes_and_its_record_goes),
 		ASYNC(a_cursor_that_went_back_is_raised),
 		ASYNC(who_meets_redis_again_tells_it_without_a_check),
