@@ -260,6 +260,7 @@ struct recheck {
 	struct survey *s;
 	struct member_list claims;
 	struct range_list still;  /* suspicious after this check */
+	uint64_t left_out;	  /* blocks there was no room for, of all */
 	struct findings findings; /* what they would be reported as */
 };
 
@@ -529,6 +530,7 @@ static int check_until_sure(struct recheck *r, bool *ret_at_rest,
 		usleep((useconds_t)(i < 10 ? i : 10) * 20000);
 		if (check_suspects(r, ret_at_rest, err) < 0)
 			return -1;
+		r->left_out += r->still.left_out;
 		checked = s->window.suspects;
 		s->window.suspects = r->still;
 		r->still = checked;
@@ -538,15 +540,14 @@ static int check_until_sure(struct recheck *r, bool *ret_at_rest,
 
 static int recheck(struct survey *s, struct error *err)
 {
-	struct recheck r = {.s = s};
-	uint64_t left_out = s->window.suspects.left_out;
+	struct recheck r = {.s = s, .left_out = s->window.suspects.left_out};
 	bool at_rest;
 	int status = check_until_sure(&r, &at_rest, err);
 
 	if (status == 0)
 		status = report_suspects(&r, err);
 	if (status == 0)
-		status = report_left_out(s, left_out + r.still.left_out, err);
+		status = report_left_out(s, r.left_out, err);
 	s->proven = s->proven && at_rest;
 	member_list_free(&r.claims);
 	range_list_free(&r.still);
@@ -577,6 +578,7 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 
 	block_map_turn(&s->window.map, first, end);
 	s->window.suspects.count = 0;
+	s->window.suspects.left_out = 0;
 	for (size_t i = 0; i < SET_COUNT_OF; i++)
 		if (space_walk(s->redis, s->space, order[i], on_member, s,
 			       err) < 0)

@@ -13,6 +13,11 @@ static inline void say(struct fixture *f, int argc, const char **argv)
 	freeReplyObject(reply);
 }
 
+static inline void ask(struct fixture *f, const char *words)
+{
+	freeReplyObject(redis_server_ask(&f->server, words));
+}
+
 static inline void put_marker(struct fixture *f, int block, const char *text)
 {
 	char key[64];
@@ -53,6 +58,17 @@ static inline void put_block(struct fixture *f, int block)
 	snprintf(member, sizeof(member), "%d-%d:1", block, block);
 	issue_until(f, member, 1000 + block);
 	put_marker(f, block, "1 o 1s 1000 2000 holder");
+}
+
+/* Live blocks, in one member. */
+static inline void put_live(struct fixture *f, int first, int last)
+{
+	char member[64];
+
+	snprintf(member, sizeof(member), "%d-%d:1", first, last);
+	issue_until(f, member, 99999999000001);
+	for (int block = first; block <= last; block++)
+		put_marker(f, block, "1 o 1s 1000 99999999000000 holder");
 }
 
 #endif

@@ -85,11 +85,6 @@ static void put_lost(struct fixture *f, int block)
 	redis_server_number(&f->server, words);
 }
 
-static void ask(struct fixture *f, const char *words)
-{
-	freeReplyObject(redis_server_ask(&f->server, words));
-}
-
 static long long locks(struct fixture *f)
 {
 	return redis_server_number(&f->server, "EXISTS lock:{s5}");

@@ -29,11 +29,6 @@ static bool pause_survey(void *arg, uint64_t done, uint64_t total,
 	return w->on_pause && w->on_pause(w);
 }
 
-static void ask(struct fixture *f, const char *words)
-{
-	freeReplyObject(redis_server_ask(&f->server, words));
-}
-
 /* Of a space with so many blocks. */
 static struct watch watch_of(struct fixture *f, int cursor)
 {
@@ -85,17 +80,6 @@ static void is_finding(const struct watch *w, size_t i, enum trouble trouble,
 	assert_int_equal(f->first, first);
 	assert_int_equal(f->last, last);
 	assert_string_equal(f->detail, detail);
-}
-
-/* Live blocks, in one member. */
-static void put_live(struct fixture *f, int first, int last)
-{
-	char member[64];
-
-	snprintf(member, sizeof(member), "%d-%d:1", first, last);
-	issue_until(f, member, 99999999000001);
-	for (int block = first; block <= last; block++)
-		put_marker(f, block, "1 o 1s 1000 " EVER " holder");
 }
 
 /* --- in order ------------------------------------------------------------- */
@@ -325,6 +309,32 @@ static void what_had_moved_is_found_in_order(void **state)
 	survey_free(&w.survey);
 }
 
+/* As of a space with more of them than are kept. */
+static bool leave_seven_out(struct watch *w)
+{
+	if (w->pauses == 1)
+		w->survey.window.suspects.left_out = 7;
+	return false;
+}
+
+static void suspects_without_room_are_told_once(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 5);
+
+	put_live(f, 0, 3);
+	w.on_pause = leave_seven_out;
+	must(f, survey(&w));
+	finds(&w, 2);
+	is_finding(&w, 0, TROUBLE_MISSING, 4, 4, "");
+	assert_string_equal(w.survey.findings.list[1].detail,
+			    "or worse: 7 blocks more than can be looked at "
+			    "again");
+	assert_int_equal(w.survey.census.unclear, 7);
+	assert_int_equal(w.survey.census.missing, 1);
+	survey_free(&w.survey);
+}
+
 /* The suspect's marker is read between two looks at what has moved. */
 static bool move_on(struct watch *w)
 {
@@ -431,6 +441,7 @@ int main(void)
 		TEST(what_markers_say_against_members_is_found),
 		TEST(members_that_are_none_or_beyond_are_found),
 		TEST(what_had_moved_is_found_in_order),
+		TEST(suspects_without_room_are_told_once),
 		TEST(what_is_wrong_while_all_moves_is_not_proven),
 		TEST(one_look_at_rest_is_a_proof),
 		TEST(a_survey_keeps_its_rate_and_ends_when_told_to),
