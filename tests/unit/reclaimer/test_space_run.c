@@ -285,6 +285,60 @@ static void a_run_ends_when_its_lock_is_anothers(void **state)
 	assert_int_equal(locks(f), 1);
 }
 
+/* Nothing is settled then that would tell. */
+static bool lose_the_lock_at_the_end(struct watch *w, int timeout_ms)
+{
+	(void)timeout_ms;
+	if (w->scanned < 5)
+		return false;
+	ask(w->f, "DEL lock:{s5}");
+	sleep_ms(150);
+	return false;
+}
+
+static void a_run_whose_lock_is_gone_has_not_ended_well(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f);
+
+	put_blocks(f, 5);
+	w.settings.lock_ttl = 500;
+	w.on_pause = lose_the_lock_at_the_end;
+	must_fail(f, run(&w), ERROR_NOT_OWNER);
+}
+
+static bool refuse_markers(struct watch *w, int timeout_ms)
+{
+	(void)timeout_ms;
+	if (w->pauses == 2)
+		ask(w->f, "ACL SETUSER default -mget");
+	return false;
+}
+
+static bool refuse_scripts(struct watch *w, int timeout_ms)
+{
+	(void)timeout_ms;
+	if (w->pauses == 2)
+		ask(w->f, "ACL SETUSER default -evalsha");
+	return false;
+}
+
+static void what_redis_does_not_tell_ends_the_run(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f);
+
+	put_blocks(f, 250);
+	w.on_pause = refuse_markers;
+	must_fail(f, run(&w), ERROR_REMOTE);
+	assert_int_equal(w.tally.scanned, 100);
+	ask(f, "ACL SETUSER default +mget");
+	w.on_pause = refuse_scripts;
+	must_fail(f, run(&w), ERROR_REMOTE);
+	ask(f, "ACL SETUSER default +evalsha");
+	assert_int_equal(members(f, "pool"), 200);
+}
+
 /* --- another run ---------------------------------------------------------- */
 
 static void another_run_is_waited_for_no_longer_than_told(void **state)
@@ -529,6 +583,8 @@ int main(void)
 		TEST(a_slow_run_waits_a_while_at_a_time),
 		TEST(a_run_that_waits_keeps_its_lock),
 		TEST(a_run_ends_when_its_lock_is_anothers),
+		TEST(a_run_whose_lock_is_gone_has_not_ended_well),
+		TEST(what_redis_does_not_tell_ends_the_run),
 		TEST(another_run_is_waited_for_no_longer_than_told),
 		TEST(a_run_goes_on_when_another_has_ended),
 		TEST(a_run_that_waits_ends_when_it_is_told_to),

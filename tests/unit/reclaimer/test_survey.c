@@ -11,6 +11,7 @@ struct watch {
 	struct fixture *f;
 	struct survey survey;
 	int pauses, shortest, longest;
+	size_t refusal; /* of refuse_some */
 	/* NULL: nothing.  True: it ends there. */
 	bool (*on_pause)(struct watch *w);
 };
@@ -284,6 +285,24 @@ static void members_that_are_none_or_beyond_are_found(void **state)
 	survey_free(&w.survey);
 }
 
+/* What was granted for ever and not opened has its mark; what was opened has
+ * lost its marker. */
+static void each_blocks_own_mark_is_looked_for(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 6);
+
+	put_live(f, 0, 1);
+	ask(f, "ZADD issued:{s5} +inf 2-5:1");
+	ask(f, "ZADD unopened:{s5} 2 2:1 3 3:1 5 5:1");
+	must(f, survey(&w));
+	finds(&w, 3);
+	is_finding(&w, 0, TROUBLE_UNOPENED, 2, 3, "issued 2-5:1");
+	is_finding(&w, 1, TROUBLE_UNMARKED, 4, 4, "issued 2-5:1");
+	is_finding(&w, 2, TROUBLE_UNOPENED, 5, 5, "issued 2-5:1");
+	survey_free(&w.survey);
+}
+
 /* --- while the space is in use -------------------------------------------- */
 
 /* Block 4 was on its way from one set to another, say. */
@@ -418,6 +437,48 @@ static void nothing_is_surveyed_for_a_repair_without_its_lock(void **state)
 	survey_free(&w.survey);
 }
 
+/* From this pause on Redis refuses a command. */
+struct refusal {
+	int at;
+	const char *command;
+};
+
+static void refuse(struct watch *w, const struct refusal *r, bool refused)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "ACL SETUSER default %c%s",
+		 refused ? '-' : '+', r->command);
+	ask(w->f, words);
+}
+
+static const struct refusal refusals[] = {
+	{1, "get"}, {2, "get"}, {2, "evalsha"}};
+
+static bool refuse_some(struct watch *w)
+{
+	if (w->pauses == refusals[w->refusal].at)
+		refuse(w, &refusals[w->refusal], true);
+	return false;
+}
+
+static void what_redis_does_not_tell_ends_a_survey(void **state)
+{
+	struct fixture *f = *state;
+
+	put_live(f, 0, 3);
+	put_marker(f, 2, "nonsense");
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
+		struct watch w = watch_of(f, 4);
+
+		w.refusal = i;
+		w.on_pause = refuse_some;
+		must_fail(f, survey(&w), ERROR_REMOTE);
+		refuse(&w, &refusals[i], false);
+		survey_free(&w.survey);
+	}
+}
+
 static void a_space_that_is_gone_is_none(void **state)
 {
 	struct fixture *f = *state;
@@ -440,12 +501,14 @@ int main(void)
 		TEST(a_block_in_two_members_is_found_with_both),
 		TEST(what_markers_say_against_members_is_found),
 		TEST(members_that_are_none_or_beyond_are_found),
+		TEST(each_blocks_own_mark_is_looked_for),
 		TEST(what_had_moved_is_found_in_order),
 		TEST(suspects_without_room_are_told_once),
 		TEST(what_is_wrong_while_all_moves_is_not_proven),
 		TEST(one_look_at_rest_is_a_proof),
 		TEST(a_survey_keeps_its_rate_and_ends_when_told_to),
 		TEST(nothing_is_surveyed_for_a_repair_without_its_lock),
+		TEST(what_redis_does_not_tell_ends_a_survey),
 		TEST(a_space_that_is_gone_is_none),
 	};
 
