@@ -14,6 +14,8 @@ static const int passing_codes[] = {
 	203, /* NO_FREE_CONNECTION */
 	209, /* SOCKET_TIMEOUT */
 	210, /* NETWORK_ERROR */
+	216, /* QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING: libcurl sends again what
+	      * a kept connection lost, and the first is still under way */
 	225, /* NO_ZOOKEEPER */
 	236, /* ABORTED */
 	241, /* MEMORY_LIMIT_EXCEEDED */

@@ -66,6 +66,18 @@ static void too_many_parts_is_retried(void **state)
 	assert_true(err.retriable);
 }
 
+static void a_query_that_is_still_under_way_is_retried(void **state)
+{
+	static const char body[] =
+		"Code: 216. DB::Exception: Query with id = a is already "
+		"running. (QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING)\n";
+	struct error err = {0};
+
+	(void)state;
+	clickhouse_failure_set(&err, 500, 216, body, sizeof(body) - 1);
+	assert_true(err.retriable);
+}
+
 static void a_code_outweighs_the_status(void **state)
 {
 	struct error err = {0};
@@ -225,6 +237,7 @@ int main(void)
 		cmocka_unit_test(an_absurd_code_does_not_overflow),
 		cmocka_unit_test(bad_sql_is_not_retried),
 		cmocka_unit_test(too_many_parts_is_retried),
+		cmocka_unit_test(a_query_that_is_still_under_way_is_retried),
 		cmocka_unit_test(a_code_outweighs_the_status),
 		cmocka_unit_test(a_gateway_without_a_code_is_retried),
 		cmocka_unit_test(a_url_of_another_scheme_is_a_config_error),
