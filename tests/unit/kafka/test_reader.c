@@ -7,7 +7,7 @@
 
 enum {
 	RECORDS = 3,
-	READERS = 3,
+	READERS = 10,
 	AWAIT_MS = 60000,
 };
 
