@@ -224,7 +224,6 @@ static int assign(struct kafka_reader *r, struct error *err)
 
 	if (renew(r, err) < 0)
 		return -1;
-	await_assignment(r);
 	list = kafka_one_partition(r->topic, r->partition, r->next);
 	code = rd_kafka_assign(r->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
