@@ -32,7 +32,7 @@ static const char *yaml_scalar(const yaml_node_t *node)
 	return (const char *)node->data.scalar.value;
 }
 
-/* Of one value, without a byte 0, which would hide what stands behind it. */
+/* Is the node one value without a byte 0, which would hide the rest? */
 static bool is_text(const yaml_node_t *node)
 {
 	return node->type == YAML_SCALAR_NODE &&

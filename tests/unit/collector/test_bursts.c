@@ -262,7 +262,7 @@ static void who_was_quiet_for_longest_makes_room(void **state)
 	for (unsigned v = 1; v <= 4; v++)
 		ask_codes(b, v, NOON + v * 10, 0, 9);
 	ask(b, 1, NOON + 1000, 0, false);
-	/* Of the past: nothing makes it quieter than it was. */
+	/* A visit of the past makes a visitor no quieter than he was. */
 	ask(b, 4, NOON - 1000, 0, false);
 	ask_codes(b, 5, NOON + 1001, 0, 2);
 	assert_int_equal(ask(b, 1, NOON + 1010, 9, false), BURST_CODES);

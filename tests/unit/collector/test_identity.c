@@ -100,8 +100,8 @@ static void address_and_user_agent_are_told_apart(void **state)
 	identity_hasher_free(h);
 }
 
-/* Of a collector of any version: else a visitor were two on the day of an
- * upgrade. */
+/* Collectors of all versions have to make the same identity, or a visitor would
+ * be two on the day of an upgrade. */
 static void a_visitor_has_the_same_identity_for_ever(void **state)
 {
 	static const unsigned char expected[IDENTITY_LEN] =

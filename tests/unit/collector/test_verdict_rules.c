@@ -270,7 +270,7 @@ static char *yaml_of(const char *before, const char *text, size_t times,
 	return strcat(yaml, after);
 }
 
-/* So many of them are taken, and one more is not. */
+/* The rules take `most` of them, and refuse one more. */
 static void assert_most(const char *before, const char *text, size_t most,
 			const char *after, const char *says)
 {

@@ -191,7 +191,7 @@ static void what_pays_otherwise_is_asked_for_no_token(void **state)
 	stop(&a);
 }
 
-/* Of a bucket that owes more than a stricter line allows, too. */
+/* The bucket may even owe more than a stricter line allows. */
 static void what_pays_otherwise_waits_for_no_other_rate(void **state)
 {
 	struct asked a = {.cost = 0};

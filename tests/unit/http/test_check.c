@@ -54,7 +54,7 @@ struct alone {
 	struct http_request *req;
 };
 
-/* It is a POST of "/", whose headers are not split yet. */
+/* The request is a POST of "/", whose headers are not split yet. */
 static struct alone *alone_new(const char *text)
 {
 	struct alone *a = calloc(1, sizeof(*a));
@@ -78,7 +78,7 @@ static struct alone *alone_new(const char *text)
 	return a;
 }
 
-/* What is said of it, which ends. */
+/* Returns what the check answered, and frees the request. */
 static struct checked alone_end(struct alone *a)
 {
 	struct http_request *req = a->req;
@@ -383,14 +383,14 @@ static void headers_are_as_long_as_they_may_be(void **state)
 	assert_int_equal(check_bounded(text, len).status, 0);
 	c = check_bounded(text, len - 1);
 	assert_int_equal(c.status, 431);
-	/* Of "POST / HTTP/1.1\r\n" its end is in the first 17 bytes. */
+	/* The line "POST / HTTP/1.1\r\n" ends within the first 17 bytes. */
 	assert_int_equal(check_bounded(text, 17).status, 431);
 	c = check_bounded(text, 16);
 	assert_int_equal(c.status, 414);
 	assert_string_equal(c.detail, "the request line is too long");
 }
 
-/* What a parser took for the target. */
+/* Checks `text`, which a parser took for the target. */
 static struct checked check_target(const char *text, uint32_t url,
 				   unsigned major)
 {

@@ -41,7 +41,7 @@ static void a_clock_that_jumps_is_not_believed(void **state)
 			"Redis' clock has jumped: it is 310s ahead "
 			"of");
 	is_not_believed(&c, -APART, "behind");
-	/* It is held against the first look, not the last. */
+	/* The clock is compared with the first look, not the last. */
 	assert_true(is_believed(&c, 0, &why));
 }
 
@@ -71,7 +71,7 @@ static void this_hosts_clock_alone_denies_nothing(void **state)
 
 	(void)state;
 	assert_true(is_believed(&alone, APART, &why));
-	/* From then on it has to go on as it did. */
+	/* The clock has to go on from there as it did. */
 	assert_true(is_believed(&alone, APART + CLOSE, &why));
 	is_not_believed(&alone, 0, "has jumped");
 	assert_true(is_believed(&unanswered, -APART, &why));

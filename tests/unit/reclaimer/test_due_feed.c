@@ -1,4 +1,4 @@
-/* What is due in a space, in portions: against a real Redis. */
+/* The feed gives what is due in a space, in portions: against a real Redis. */
 #include "tests/unit/reclaimer/issued.h"
 
 #include "reclaimer/space/due_feed.h"
@@ -152,7 +152,7 @@ static void a_span_has_what_is_due_in_it(void **state)
 	has_only(f, (struct due_span){.until = 1000}, 0);
 	has_only(f, (struct due_span){.from = 1001}, 5);
 	has_only(f, (struct due_span){.from = 2000}, 5);
-	/* What ends in the future ends now. */
+	/* A span that ends in the future ends now. */
 	issue_until(f, "9-9:1", later);
 	has_only(f, (struct due_span){.from = 2000, .until = later + 1}, 5);
 }

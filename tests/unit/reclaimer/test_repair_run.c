@@ -1,5 +1,5 @@
-/* What a repair makes of what a survey found: against a real Redis, and an
- * archive of links in a real ClickHouse. */
+/* A repair mends what a survey found: against a real Redis, and an archive of
+ * links in a real ClickHouse. */
 #include "tests/unit/clickhouse_server.h"
 #include "tests/unit/reclaimer/issued.h"
 
@@ -268,7 +268,8 @@ static void lost_blocks_of_which_a_link_is_known_stay_lost(void **state)
 	archive_link(5, 2, 1999);
 	archive_link(5, 3, 2000);
 	put_link(&w, 3);
-	/* Of a former generation, and of another space. */
+	/* The archive has links of a former generation, and of another space.
+	 */
 	archive_link(5, 1, 4000);
 	archive_link(6, 2, 0);
 	survey(&w);

@@ -3,7 +3,7 @@
 
 #include "reclaimer/space/space_run.h"
 
-/* What a test does between two chunks, or while another run is waited for. */
+/* A run whose test acts between two chunks, or while it waits for another. */
 struct watch {
 	struct fixture *f;
 	struct reclaimer_settings settings;
@@ -69,7 +69,7 @@ static int run(struct watch *w)
 	return space_run(&w->run, &w->tally, &w->interrupted, &w->f->err);
 }
 
-/* So many blocks that have ended. */
+/* Adds `count` blocks that have ended. */
 static void put_blocks(struct fixture *f, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -129,7 +129,7 @@ static void a_dry_run_changes_nothing(void **state)
 	assert_int_equal(locks(f), 1);
 }
 
-/* As far apart as links are renewed. */
+/* Ends may lie as far apart as links are renewed. */
 static void neighbours_that_end_together_stay_a_member(void **state)
 {
 	struct fixture *f = *state;
@@ -559,7 +559,7 @@ static void a_span_that_is_still_to_come_is_refused(void **state)
 	assert_int_equal(w.tally.freed, 2);
 }
 
-/* It goes on answering, and may lack what is due. */
+/* A replica goes on answering, and may lack what is due. */
 static void what_a_replica_says_is_no_run(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* What a survey finds in a space's accounting, which is written by hand:
- * against a real Redis. */
+/* A survey reads a space's accounting, which tests write by hand: against a
+ * real Redis. */
 #include "tests/unit/reclaimer/issued.h"
 
 #include "reclaimer/verify/survey.h"
@@ -30,7 +30,7 @@ static bool pause_survey(void *arg, uint64_t done, uint64_t total,
 	return w->on_pause && w->on_pause(w);
 }
 
-/* Of a space with so many blocks. */
+/* Returns a survey of a space with `cursor` blocks. */
 static struct watch watch_of(struct fixture *f, int cursor)
 {
 	char words[64];
@@ -285,8 +285,8 @@ static void members_that_are_none_or_beyond_are_found(void **state)
 	survey_free(&w.survey);
 }
 
-/* What was granted for ever and not opened has its mark; what was opened has
- * lost its marker. */
+/* Blocks granted for ever and not opened have their mark; one that was opened
+ * has lost its marker. */
 static void each_blocks_own_mark_is_looked_for(void **state)
 {
 	struct fixture *f = *state;
@@ -328,7 +328,7 @@ static void what_had_moved_is_found_in_order(void **state)
 	survey_free(&w.survey);
 }
 
-/* As of a space with more of them than are kept. */
+/* The number is as of a space with more suspects than are kept. */
 static bool leave_seven_out(struct watch *w)
 {
 	if (w->pauses == 1)

@@ -1,12 +1,9 @@
 /* Visits of links that may be visited only so many times. */
 #include "tests/unit/redirector/visit_world.h"
 
-#define PATIENT		     "lookup_timeout: 1m, cache_ttl: 1h, cache_negative_ttl: 1m, "
-#define REDIRECTOR(settings) "redirector: {" settings "retry_after: 5s}\n"
-
 static void a_link_has_as_many_visits_as_it_may(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "twice", w->links.never, 2);
@@ -17,7 +14,7 @@ static void a_link_has_as_many_visits_as_it_may(void **state)
 	assert_int_equal(w->answers->click->outcome,
 			 SHORTLOOP__OUTCOME__OUTCOME_EXPIRED);
 	assert_int_equal(vw_counted(w, VW_OVER), 1);
-	/* That is known from now on, and not asked again. */
+	/* The end is known from now on, and not asked for again. */
 	assert_int_equal(vw_visit(w, "/twice"), 410);
 	assert_int_equal(vw_counted(w, VW_OVER), 1);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 2);
@@ -30,23 +27,21 @@ static void a_link_has_as_many_visits_as_it_may(void **state)
 static void that_a_link_has_ended_does_not_stand_in(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR("lookup_timeout: 1m, cache_ttl: 0s, "));
+		vw_start(VW_REDIRECTOR("lookup_timeout: 1m, cache_ttl: 0s, "));
 
 	(void)state;
 	vw_store(w, "once", w->links.never, 1);
 	assert_int_equal(vw_visit(w, "/once"), 302);
 	assert_int_equal(vw_visit(w, "/once"), 410);
-	redis_server_kill(&w->links.server);
-	while (atomic_load(&w->up))
-		usleep(1000);
+	vw_end_redis(w);
 	assert_int_equal(vw_visit(w, "/once"), 503);
 	vw_stop(w);
 }
 
-/* Of a link that is deleted while its entry is fresh. */
+/* The link is deleted while its entry is fresh. */
 static void a_link_that_is_gone_by_then_is_gone_for_a_while(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 	struct link_target t = vw_store(w, "twice", w->links.never, 2);
 
 	(void)state;
@@ -63,14 +58,12 @@ static void a_link_that_is_gone_by_then_is_gone_for_a_while(void **state)
 
 static void no_visit_is_answered_that_was_not_counted(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "twice", w->links.never, 2);
 	assert_int_equal(vw_visit(w, "/twice"), 302);
-	redis_server_kill(&w->links.server);
-	while (atomic_load(&w->up))
-		usleep(1000);
+	vw_end_redis(w);
 	assert_int_equal(vw_visit(w, "/twice"), 503);
 	assert_int_equal(vw_counted(w, VW_UNCOUNTED), 1);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 1);
@@ -99,7 +92,7 @@ static int fetch(struct visit_world *w, const char *path, int kind)
 static void a_fetch_uses_up_no_visit(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR(PATIENT "uncounted_fetches: 3, "));
+		vw_start(VW_REDIRECTOR(VW_PATIENT "uncounted_fetches: 3, "));
 
 	(void)state;
 	vw_store(w, "once", w->links.never, 1);
@@ -107,7 +100,7 @@ static void a_fetch_uses_up_no_visit(void **state)
 		assert_int_equal(fetch(w, "/once", i), 302);
 	assert_int_equal(vw_counted(w, VW_FETCHES), 3);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 0);
-	/* Whoever has the link could call himself a robot. */
+	/* Anybody who has the link could call himself a robot. */
 	assert_int_equal(fetch(w, "/once", 0), 429);
 	assert_int_equal(vw_counted(w, VW_FETCHES_OVER), 1);
 	assert_int_equal(vw_counted(w, VW_ANSWER("over_fetches", "429")), 1);
@@ -121,7 +114,7 @@ static void a_fetch_uses_up_no_visit(void **state)
 static void a_link_has_as_many_fetches_as_visits_at_least(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR(PATIENT "uncounted_fetches: 2, "));
+		vw_start(VW_REDIRECTOR(VW_PATIENT "uncounted_fetches: 2, "));
 
 	(void)state;
 	vw_store(w, "three-times", w->links.never, 3);
@@ -134,7 +127,7 @@ static void a_link_has_as_many_fetches_as_visits_at_least(void **state)
 static void without_uncounted_fetches_a_link_has_none(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR(PATIENT "uncounted_fetches: 0, "));
+		vw_start(VW_REDIRECTOR(VW_PATIENT "uncounted_fetches: 0, "));
 
 	(void)state;
 	vw_store(w, "three-times", w->links.never, 3);
@@ -147,7 +140,7 @@ static void without_uncounted_fetches_a_link_has_none(void **state)
 
 static void a_visit_that_was_allowed_renews_once(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "often", w->links.day, 9);
@@ -163,7 +156,7 @@ static void a_visit_that_was_allowed_renews_once(void **state)
 /* Else those that come too late would keep it for ever. */
 static void a_visit_that_came_too_late_renews_nothing(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "once", w->links.day, 1);
@@ -195,7 +188,7 @@ static void on_changed_while_counted(void *arg)
 /* Where it led when the visit came need not be where it leads now. */
 static void a_link_that_changed_while_it_was_counted_leads_nowhere(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 	struct error err;
 	char *answer;
 	int fd;
@@ -219,7 +212,7 @@ static void a_link_that_changed_while_it_was_counted_leads_nowhere(void **state)
 	free(answer);
 	close(fd);
 	vw_meet(w);
-	/* It was used up all the same. */
+	/* The visit was used up all the same. */
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 2);
 	assert_int_equal(vw_visit(w, "/twice"), 410);
 	vw_stop(w);

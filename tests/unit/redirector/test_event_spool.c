@@ -732,7 +732,8 @@ static void await_produced(size_t wanted)
 	assert_true(produced >= wanted);
 }
 
-/* What the producer did not take is tried again every 100 ms: not then. */
+/* Events that the producer did not take are tried again every 100 ms until
+ * then. */
 static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
 {
 	struct world *w = *state;

@@ -86,7 +86,7 @@ static void head_and_prefetch_are_no_visits_of_anybody(void **state)
 	assert_false(is_fetch(w, "a Person", "else", false, 2048));
 }
 
-/* As much of an agent is looked at as its event has. */
+/* The start of an agent counts, as long as an event's may be. */
 static void what_an_event_does_not_have_is_not_looked_at(void **state)
 {
 	struct world *w = *state;

@@ -3,21 +3,18 @@
 
 #include "tests/unit/redirector/deny_world.h"
 
-/* Nothing is late on a machine that is busy with something else. */
-#define PATIENT "lookup_timeout: 1m, cache_ttl: 1h, cache_negative_ttl: 1m, "
-/* Of this host, too. */
+/* Limits hold for this host, too. */
 #define LIMITED	   "limit_exempt: [], "
 #define ONE_A_HOUR LIMITED "unknown_rate: 1/h, unknown_burst: 1, "
 #define ONE_A_CLIENT                                                           \
 	"client_rate: 1/h, client_burst: 1, unknown_rate: 1/h, "               \
 	"unknown_burst: 1, "
-#define REDIRECTOR(settings) "redirector: {" settings "retry_after: 5s}\n"
-/* What is cached is asked for again, and may stand in. */
+/* A cached link is asked for again, and may stand in. */
 #define NEVER_FRESH "lookup_timeout: 1m, cache_ttl: 0s, "
 
 static void a_link_is_looked_up_once_and_known_then(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
@@ -38,7 +35,7 @@ static void a_link_is_looked_up_once_and_known_then(void **state)
 
 static void a_link_that_changed_is_looked_up_again(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 	struct link_target t = vw_store(w, "spring-sale", w->links.never, 0);
 
 	(void)state;
@@ -87,7 +84,7 @@ static void hold_redis(struct visit_world *w, bool held)
 
 static void those_who_come_for_one_code_wait_for_one_answer(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT ONE_A_HOUR));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT ONE_A_HOUR));
 	int visits[4];
 
 	(void)state;
@@ -110,7 +107,7 @@ static void those_who_come_for_one_code_wait_for_one_answer(void **state)
 
 static void each_code_has_an_answer_of_its_own(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 	int visits[3];
 
 	(void)state;
@@ -129,7 +126,7 @@ static void each_code_has_an_answer_of_its_own(void **state)
 
 static void only_a_code_without_a_link_costs_something(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT ONE_A_HOUR));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT ONE_A_HOUR));
 	struct link_target gone = vw_store(w, "gone-sale", w->links.never, 0);
 	char *answer;
 
@@ -146,7 +143,7 @@ static void only_a_code_without_a_link_costs_something(void **state)
 	free(answer);
 	assert_int_equal(vw_counted(w, VW_ANSWER("over_unknown", "429")), 1);
 	assert_int_equal(vw_counted(w, VW_ASKED), 3);
-	/* What is known still is. */
+	/* Codes that are known are still answered. */
 	assert_int_equal(vw_visit(w, "/spring-sale"), 302);
 	assert_int_equal(vw_visit(w, "/no-sale"), 404);
 	vw_stop(w);
@@ -154,7 +151,7 @@ static void only_a_code_without_a_link_costs_something(void **state)
 
 static void a_link_that_was_there_costs_nothing_again(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(NEVER_FRESH ONE_A_HOUR));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(NEVER_FRESH ONE_A_HOUR));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
@@ -169,7 +166,8 @@ static void a_link_that_was_there_costs_nothing_again(void **state)
 /* Nothing is heard of changes, so what is known is fresh for a moment only. */
 static void what_was_not_there_costs_something_again(void **state)
 {
-	struct visit_world *w = vw_start_empty(REDIRECTOR(PATIENT ONE_A_HOUR));
+	struct visit_world *w =
+		vw_start_empty(VW_REDIRECTOR(VW_PATIENT ONE_A_HOUR));
 	struct link_target gone;
 
 	(void)state;
@@ -186,7 +184,7 @@ static void what_was_not_there_costs_something_again(void **state)
 
 static void a_code_that_no_link_can_have_costs_something(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT ONE_A_HOUR));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT ONE_A_HOUR));
 
 	(void)state;
 	assert_int_equal(vw_visit(w, "/" AW_CODE), 404);
@@ -200,7 +198,7 @@ static void a_code_that_no_link_can_have_costs_something(void **state)
 
 static void no_code_is_denied_before_its_space_was_found(void **state)
 {
-	struct visit_world *w = vw_start_empty(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start_empty(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_confirm(w);
@@ -216,13 +214,6 @@ static void no_code_is_denied_before_its_space_was_found(void **state)
 
 /* --- without Redis -------------------------------------------------------- */
 
-static void end_redis(struct visit_world *w)
-{
-	redis_server_kill(&w->links.server);
-	while (atomic_load(&w->up))
-		usleep(1000);
-}
-
 static long unavailable(struct visit_world *w)
 {
 	return vw_counted(w, VW_ANSWER("unavailable", "503")) +
@@ -231,14 +222,14 @@ static long unavailable(struct visit_world *w)
 
 static void a_link_stands_in_for_itself_without_redis(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(NEVER_FRESH));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(NEVER_FRESH));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
 	vw_store(w, "three-times", w->links.never, 3);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 302);
 	assert_int_equal(vw_visit(w, "/three-times"), 302);
-	end_redis(w);
+	vw_end_redis(w);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 302);
 	assert_int_equal(vw_counted(w, VW_STALE), 1);
 	assert_int_equal(unavailable(w), 0);
@@ -252,12 +243,12 @@ static void a_link_stands_in_for_itself_without_redis(void **state)
 static void nothing_stands_in_for_longer_than_it_may(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR(NEVER_FRESH "cache_stale: 0s, "));
+		vw_start(VW_REDIRECTOR(NEVER_FRESH "cache_stale: 0s, "));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 302);
-	end_redis(w);
+	vw_end_redis(w);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 503);
 	assert_int_equal(vw_counted(w, VW_STALE), 0);
 	vw_stop(w);
@@ -265,10 +256,10 @@ static void nothing_stands_in_for_longer_than_it_may(void **state)
 
 static void whom_redis_fails_has_paid_nothing(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT ONE_A_HOUR));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT ONE_A_HOUR));
 
 	(void)state;
-	end_redis(w);
+	vw_end_redis(w);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 503);
 	assert_int_equal(vw_visit(w, "/autumn-sale"), 503);
 	assert_int_equal(vw_counted(w, VW_ANSWER("over_unknown", "429")), 0);
@@ -277,8 +268,8 @@ static void whom_redis_fails_has_paid_nothing(void **state)
 
 static void who_waits_too_long_gets_what_stands_in(void **state)
 {
-	struct visit_world *w = vw_start(
-		REDIRECTOR("lookup_timeout: 1m, cache_ttl: 0s, " ONE_A_HOUR));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(
+		"lookup_timeout: 1m, cache_ttl: 0s, " ONE_A_HOUR));
 	int visits[2];
 
 	(void)state;
@@ -287,14 +278,14 @@ static void who_waits_too_long_gets_what_stands_in(void **state)
 	hold_redis(w, true);
 	visits[0] = begin_visit(w, "spring-sale");
 	visits[1] = begin_visit(w, "autumn-sale");
-	/* What is under way has failed, then. */
-	end_redis(w);
+	/* The questions under way fail by it. */
+	vw_end_redis(w);
 	assert_int_equal(end_visit(w, visits[0]), 302);
 	assert_int_equal(end_visit(w, visits[1]), 503);
 	assert_int_equal(vw_counted(w, VW_STALE), 1);
 	assert_int_equal(vw_counted(w, VW_FAILED), 2);
 	assert_int_equal(atomic_load(&w->failures), 2);
-	/* It has paid nothing. */
+	/* The visitor has paid nothing. */
 	assert_int_equal(vw_visit(w, "/winter-sale"), 503);
 	vw_stop(w);
 }
@@ -308,8 +299,8 @@ static void whom_the_list_denies_is_not_answered(void **state)
 	char text[256];
 
 	(void)state;
-	snprintf(text, sizeof(text), REDIRECTOR(PATIENT "deny_file: %s, "),
-		 file.path);
+	snprintf(text, sizeof(text),
+		 VW_REDIRECTOR(VW_PATIENT "deny_file: %s, "), file.path);
 	w = vw_start(text);
 	assert_int_equal(vw_visit(w, "/spring-sale"), 403);
 	assert_int_equal(vw_counted(w, VW_ANSWER("denied", "403")), 1);
@@ -325,8 +316,8 @@ static void whom_the_list_denies_is_not_answered(void **state)
 
 static void who_asks_too_often_has_to_wait(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(
-		PATIENT LIMITED "client_rate: 1/h, client_burst: 2, "));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(
+		VW_PATIENT LIMITED "client_rate: 1/h, client_burst: 2, "));
 	char *answer;
 
 	(void)state;
@@ -344,10 +335,10 @@ static void who_asks_too_often_has_to_wait(void **state)
 static void who_is_exempt_or_a_proxy_has_no_limit(void **state)
 {
 	static const char *const settings[] = {
-		REDIRECTOR(PATIENT ONE_A_CLIENT
-			   "limit_exempt: [127.0.0.0/8], "),
-		REDIRECTOR(PATIENT ONE_A_CLIENT LIMITED
-			   "trusted_proxies: [127.0.0.0/8], "),
+		VW_REDIRECTOR(VW_PATIENT ONE_A_CLIENT
+			      "limit_exempt: [127.0.0.0/8], "),
+		VW_REDIRECTOR(VW_PATIENT ONE_A_CLIENT LIMITED
+			      "trusted_proxies: [127.0.0.0/8], "),
 	};
 	struct visit_world *w;
 
@@ -363,8 +354,8 @@ static void who_is_exempt_or_a_proxy_has_no_limit(void **state)
 static void a_client_behind_a_proxy_has_limits_of_its_own(void **state)
 {
 	struct visit_world *w = vw_start(
-		REDIRECTOR(PATIENT "client_rate: 1/h, client_burst: 1, "
-				   "trusted_proxies: [127.0.0.0/8], "));
+		VW_REDIRECTOR(VW_PATIENT "client_rate: 1/h, client_burst: 1, "
+					 "trusted_proxies: [127.0.0.0/8], "));
 	const char *ann = "X-Forwarded-For: 192.0.2.1\r\n";
 	const char *bob = "X-Forwarded-For: 192.0.2.2\r\n";
 
@@ -379,9 +370,9 @@ static void a_client_behind_a_proxy_has_limits_of_its_own(void **state)
 static void debts_that_are_forgotten_are_counted_once(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR(PATIENT ONE_A_CLIENT LIMITED
-				    "limit_table_size: 0, "
-				    "trusted_proxies: [127.0.0.0/8], "));
+		vw_start(VW_REDIRECTOR(VW_PATIENT ONE_A_CLIENT LIMITED
+				       "limit_table_size: 0, "
+				       "trusted_proxies: [127.0.0.0/8], "));
 	char fields[64];
 
 	(void)state;
@@ -403,7 +394,7 @@ static void debts_that_are_forgotten_are_counted_once(void **state)
 
 static void only_get_and_head_are_visits(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
@@ -416,8 +407,8 @@ static void a_host_of_no_domain_is_refused_if_it_is_to(void **state)
 {
 	struct visit_world *w =
 		vw_start("domains: {list: [{name: main, hosts: [go.example], "
-			 "scheme: https}]}\n" REDIRECTOR(
-				 PATIENT "unknown_hosts: refuse, "));
+			 "scheme: https}]}\n" VW_REDIRECTOR(
+				 VW_PATIENT "unknown_hosts: refuse, "));
 
 	(void)state;
 	assert_int_equal(vw_visit(w, "/spring-sale"), 404);
@@ -428,7 +419,7 @@ static void a_host_of_no_domain_is_refused_if_it_is_to(void **state)
 
 static void what_is_no_code_is_answered_without_redis(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
@@ -445,7 +436,7 @@ static void what_is_no_code_is_answered_without_redis(void **state)
 static void a_text_is_not_trimmed_where_it_is_not_to_be(void **state)
 {
 	struct visit_world *w =
-		vw_start(REDIRECTOR(PATIENT "trim_paths: false, "));
+		vw_start(VW_REDIRECTOR(VW_PATIENT "trim_paths: false, "));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
@@ -465,7 +456,7 @@ static void await_renewals(struct visit_world *w, long count)
 
 static void a_visit_renews_a_link_that_is_due(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 
 	(void)state;
 	vw_store(w, "spring-sale", w->links.day, 0);
@@ -480,7 +471,7 @@ static void a_visit_renews_a_link_that_is_due(void **state)
 
 static void a_link_that_is_not_to_be_visited_is_not_kept_alive(void **state)
 {
-	struct visit_world *w = vw_start(REDIRECTOR(PATIENT));
+	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
 	struct link_target gone = vw_store(w, "gone-sale", w->links.day, 0);
 
 	(void)state;

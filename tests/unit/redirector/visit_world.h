@@ -31,6 +31,11 @@
 #include "redirector/visits.h"
 #include "tests/unit/linkstore/fixture.h"
 
+/* The section `redirector` with these settings, and settings of one that waits
+ * for a busy machine. */
+#define VW_REDIRECTOR(settings) "redirector: {" settings "retry_after: 5s}\n"
+#define VW_PATIENT		"lookup_timeout: 1m, cache_ttl: 1h, cache_negative_ttl: 1m, "
+
 struct visit_world {
 	struct answer_world *answers;
 	struct fixture links; /* the store is the redirector's */
@@ -151,8 +156,8 @@ static inline void vw_met(void *arg)
 	sem_post(arg);
 }
 
-/* What the thread has done until now is seen behind it, its turn's end
- * included. */
+/* Waits for the end of the thread's turn: the caller sees all that the thread
+ * has done until now. */
 static inline void vw_meet(struct visit_world *w)
 {
 	struct error err;
@@ -286,6 +291,14 @@ static inline void vw_delete(struct visit_world *w, const struct link_target *t)
 	await_release(&before.link);
 }
 
+/* Returns once the redirector knows that its Redis is gone. */
+static inline void vw_end_redis(struct visit_world *w)
+{
+	redis_server_kill(&w->links.server);
+	while (atomic_load(&w->up))
+		usleep(1000);
+}
+
 /* --- visits --------------------------------------------------------------- */
 
 /* The status of a visit. */
@@ -305,7 +318,7 @@ static inline int vw_visit(struct visit_world *w, const char *path)
 	return vw_visit_with(w, "GET", path, "");
 }
 
-/* What a metric counts, by its name and labels. */
+/* Returns the metric's value, by its name and labels. */
 static inline long vw_counted(struct visit_world *w, const char *name)
 {
 	struct buf text = {0};
