@@ -184,7 +184,11 @@ def test_limits_and_what_is_remembered_go_by_no_wall_clock(edge, links):
     # All out of the cache, but where a heartbeat of Redis was late.
     assert edge.program.metric("shortloop_redirector_redis_lookups_total",
                                result="answered") <= before + 3
+    heard = "shortloop_redirector_invalidations_total"
+    changes = edge.program.metric(heard, of="link")
     links.change(edge.code, url="https://example.org/changed")
+    # The redirector hears of the change on its own connection to Redis.
+    edge.program.wait_metric(changes + 1, heard, of="link")
     assert edge.visit().headers["Location"].endswith("/changed")
     refused = None
     for seconds in [72 * HOUR, -72 * HOUR] * 30:
