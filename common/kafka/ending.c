@@ -6,13 +6,13 @@
 #include "common/clock.h"
 #include "common/wake.h"
 
-void kafka_client_drain(rd_kafka_t *rk, const char *topic, int32_t partition,
+void kafka_client_drain(rd_kafka_t *rk,
+			rd_kafka_topic_partition_list_t *partitions,
 			int timeout_ms)
 {
-	int64_t low, high;
-
-	(void)rd_kafka_query_watermark_offsets(rk, topic, partition, &low,
-					       &high, timeout_ms);
+	for (int i = 0; i < partitions->cnt; i++)
+		partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
+	(void)rd_kafka_offsets_for_times(rk, partitions, timeout_ms);
 }
 
 /* Shared by who waits and the thread; whoever leaves it last frees it. */

@@ -18,9 +18,18 @@ enum {
 	KAFKA_ENDING_MS = 10000 /* longer than a busy machine takes */
 };
 
-/* Waits, at most that long, until what was asked of the partition's leader is
- * answered: a broker answers in order.  For a consumer that is closed. */
-void kafka_client_drain(rd_kafka_t *rk, const char *topic, int32_t partition,
+/*
+ * Waits, at most that long, until what was asked of the partitions' leaders is
+ * answered: a broker answers in order.  Overwrites the offsets in `partitions`.
+ *
+ * For a consumer that is closed, before it is destroyed; and for one whose
+ * partitions were assigned, before others are assigned or it is closed, unless
+ * something came of them.  librdkafka 2.0 aborts the process when partitions
+ * are taken from it that were assigned again a moment ago: it counts one stop
+ * of each of them, and there are two.
+ */
+void kafka_client_drain(rd_kafka_t *rk,
+			rd_kafka_topic_partition_list_t *partitions,
 			int timeout_ms);
 
 /*

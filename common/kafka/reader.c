@@ -124,13 +124,20 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 	return conf;
 }
 
-/* librdkafka 2.0 aborts when a partition is taken from it that it was told a
- * moment ago to read from elsewhere; it has begun to when the leader answers.
- */
+static void drain(struct kafka_reader *r)
+{
+	rd_kafka_topic_partition_list_t *list = kafka_one_partition(
+		r->topic, r->partition, RD_KAFKA_OFFSET_END);
+
+	kafka_client_drain(r->rk, list, LIMITS_MS);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* Before a stretch ends or begins. */
 static void await_assignment(struct kafka_reader *r)
 {
 	if (r->is_assigning)
-		kafka_client_drain(r->rk, r->topic, r->partition, LIMITS_MS);
+		drain(r);
 	r->is_assigning = false;
 }
 
@@ -143,7 +150,7 @@ static void close_client(struct kafka_reader *r)
 	await_assignment(r);
 	rd_kafka_consumer_close(r->rk);
 	if (r->is_spent && r->topic)
-		kafka_client_drain(r->rk, r->topic, r->partition, LIMITS_MS);
+		drain(r);
 	(void)kafka_client_destroy(r->rk, KAFKA_ENDING_MS);
 }
 

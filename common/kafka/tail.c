@@ -23,11 +23,40 @@ struct kafka_tail {
 	int64_t *next;
 	size_t count;
 	int64_t look_at; /* monotonic */
+	/* Nothing came yet of what was assigned last. */
+	bool is_assigning;
 	/* The batch that could not be read last, and how far it was stepped
 	 * over. */
 	int32_t bad_partition;
 	int64_t bad, step;
 };
+
+/* A list of all partitions, each with `offset` or, without one, the next. */
+static rd_kafka_topic_partition_list_t *make_list(const struct kafka_tail *t,
+						  const int64_t *next,
+						  size_t count, int64_t offset)
+{
+	rd_kafka_topic_partition_list_t *list =
+		rd_kafka_topic_partition_list_new((int)count);
+
+	for (size_t i = 0; i < count; i++)
+		rd_kafka_topic_partition_list_add(list, t->topic, (int32_t)i)
+			->offset = next ? next[i] : offset;
+	return list;
+}
+
+/* Before anything else is assigned or the client is closed. */
+static void await_assignment(struct kafka_tail *t)
+{
+	rd_kafka_topic_partition_list_t *list;
+
+	if (!t->is_assigning)
+		return;
+	list = make_list(t, NULL, t->count, RD_KAFKA_OFFSET_END);
+	kafka_client_drain(t->rk, list, ASK_MS);
+	rd_kafka_topic_partition_list_destroy(list);
+	t->is_assigning = false;
+}
 
 /* --- building ---------------------------------------------------------- */
 
@@ -106,6 +135,7 @@ void kafka_tail_free(struct kafka_tail *t)
 	if (t->handle)
 		rd_kafka_topic_destroy(t->handle);
 	if (t->rk) {
+		await_assignment(t);
 		rd_kafka_consumer_close(t->rk);
 		(void)kafka_client_destroy(t->rk, KAFKA_ENDING_MS);
 	}
@@ -146,20 +176,6 @@ static int ask_count(struct kafka_tail *t, int timeout_ms, size_t *ret_count,
 	return code ? refuse(t, code, err) : 0;
 }
 
-/* A list of all partitions, each with `offset` or, without one, the next. */
-static rd_kafka_topic_partition_list_t *make_list(const struct kafka_tail *t,
-						  const int64_t *next,
-						  size_t count, int64_t offset)
-{
-	rd_kafka_topic_partition_list_t *list =
-		rd_kafka_topic_partition_list_new((int)count);
-
-	for (size_t i = 0; i < count; i++)
-		rd_kafka_topic_partition_list_add(list, t->topic, (int32_t)i)
-			->offset = next ? next[i] : offset;
-	return list;
-}
-
 /* Where each partition ends, as its leader has it. */
 static int ask_ends(struct kafka_tail *t, size_t count, int64_t *next,
 		    struct error *err)
@@ -177,17 +193,29 @@ static int ask_ends(struct kafka_tail *t, size_t count, int64_t *next,
 	return code ? refuse(t, code, err) : 0;
 }
 
-/* Takes `next` over, also on failure. */
-static int assign(struct kafka_tail *t, int64_t *next, size_t count,
+static int assign(struct kafka_tail *t, const int64_t *next, size_t count,
 		  struct error *err)
 {
-	rd_kafka_topic_partition_list_t *list = make_list(t, next, count, 0);
-	rd_kafka_resp_err_t code = rd_kafka_assign(t->rk, list);
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_resp_err_t code;
 
+	await_assignment(t);
+	list = make_list(t, next, count, 0);
+	code = rd_kafka_assign(t->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
-	if (code) {
-		free(next);
+	if (code)
 		return refuse(t, code, err);
+	t->is_assigning = true;
+	return 0;
+}
+
+/* Reads all partitions from there on.  Takes `next` over, also on failure. */
+static int assign_all(struct kafka_tail *t, int64_t *next, size_t count,
+		      struct error *err)
+{
+	if (assign(t, next, count, err) < 0) {
+		free(next);
+		return -1;
 	}
 	t->bad = -1;
 	free(t->next);
@@ -208,13 +236,14 @@ int kafka_tail_open(struct kafka_tail *t, struct error *err)
 	if (!next)
 		return error_set_nomem(err);
 	if (ask_ends(t, count, next, err) == 0)
-		return assign(t, next, count, err);
+		return assign_all(t, next, count, err);
 	free(next);
 	return -1;
 }
 
 void kafka_tail_close(struct kafka_tail *t)
 {
+	await_assignment(t);
 	rd_kafka_assign(t->rk, NULL);
 	free(t->next);
 	t->next = NULL;
@@ -239,7 +268,7 @@ static int look_for_more(struct kafka_tail *t, struct error *err)
 	if (!next)
 		return error_set_nomem(err);
 	memcpy(next, t->next, t->count * sizeof(*next));
-	return assign(t, next, count, err);
+	return assign_all(t, next, count, err);
 }
 
 /*
@@ -250,9 +279,6 @@ static int look_for_more(struct kafka_tail *t, struct error *err)
 static int step_over(struct kafka_tail *t, const rd_kafka_message_t *m,
 		     struct error *err)
 {
-	rd_kafka_topic_partition_list_t *list;
-	rd_kafka_resp_err_t code;
-
 	if (!t->next || (size_t)m->partition >= t->count)
 		return 0;
 	if (m->partition != t->bad_partition || m->offset != t->bad)
@@ -263,10 +289,7 @@ static int step_over(struct kafka_tail *t, const rd_kafka_message_t *m,
 	if (t->next[m->partition] < m->offset)
 		t->next[m->partition] = m->offset;
 	t->next[m->partition] += t->step;
-	list = make_list(t, t->next, t->count, 0);
-	code = rd_kafka_assign(t->rk, list);
-	rd_kafka_topic_partition_list_destroy(list);
-	return code ? refuse(t, code, err) : 0;
+	return assign(t, t->next, t->count, err);
 }
 
 /* --- records ----------------------------------------------------------- */
@@ -283,6 +306,7 @@ int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 	if (!m)
 		return 0;
 	if (kafka_is_unreadable(m)) {
+		t->is_assigning = false;
 		status = step_over(t, m, err);
 		rd_kafka_message_destroy(m);
 		return status;
@@ -293,6 +317,7 @@ int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 		rd_kafka_message_destroy(m);
 		return -1;
 	}
+	t->is_assigning = false;
 	if (t->next && m->partition >= 0 && (size_t)m->partition < t->count)
 		t->next[m->partition] = m->offset + 1;
 	kafka_record_fill(ret_record, m);

@@ -11,6 +11,8 @@
 /* Wants librdkafka's own before it. */
 #include <librdkafka/rdkafka_mock.h>
 
+#include "common/kafka/kafka.h"
+
 /* The client that hosts it logs nothing. */
 static inline rd_kafka_mock_cluster_t *mock_kafka_start(const char *topic)
 {
@@ -35,6 +37,26 @@ static inline void mock_kafka_stop(rd_kafka_mock_cluster_t *mock)
 
 	rd_kafka_mock_cluster_destroy(mock);
 	rd_kafka_destroy(host);
+}
+
+/* A configuration of clients; it points into itself, so it is not copied. */
+struct mock_kafka_config {
+	struct kafka_config config;
+	char address[256];
+	char *brokers[2];
+	char protocol[16];
+};
+
+static inline void mock_kafka_configure(rd_kafka_mock_cluster_t *mock,
+					struct mock_kafka_config *ret)
+{
+	*ret = (struct mock_kafka_config){.protocol = "plaintext"};
+	snprintf(ret->address, sizeof(ret->address), "%s",
+		 rd_kafka_mock_cluster_bootstraps(mock));
+	ret->brokers[0] = ret->address;
+	ret->config.brokers.items = ret->brokers;
+	ret->config.brokers.count = 1;
+	ret->config.security_protocol = ret->protocol;
 }
 
 #endif

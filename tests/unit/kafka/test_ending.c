@@ -71,11 +71,14 @@ static rd_kafka_message_t *read_to_end(rd_kafka_t *rk)
 
 static void test_a_client_ends(void **state)
 {
+	rd_kafka_topic_partition_list_t *list =
+		kafka_one_partition(topic, 0, RD_KAFKA_OFFSET_END);
 	rd_kafka_t *rk = new_consumer(*state);
 
 	rd_kafka_message_destroy(read_to_end(rk));
 	rd_kafka_consumer_close(rk);
-	kafka_client_drain(rk, topic, 0, AWAIT_MS);
+	kafka_client_drain(rk, list, AWAIT_MS);
+	rd_kafka_topic_partition_list_destroy(list);
 	assert_true(kafka_client_destroy(rk, AWAIT_MS));
 }
 

@@ -54,19 +54,12 @@ static int stop_kafka(void **state)
 
 static struct kafka_reader *new_reader(rd_kafka_mock_cluster_t *mock)
 {
-	char address[256];
-	char *brokers[] = {address, NULL};
-	char protocol[] = "plaintext";
-	struct kafka_config config = {
-		.brokers = {.items = brokers, .count = 1},
-		.security_protocol = protocol,
-	};
+	struct mock_kafka_config made;
 	struct error err = {0};
 	struct kafka_reader *r;
 
-	snprintf(address, sizeof(address), "%s",
-		 rd_kafka_mock_cluster_bootstraps(mock));
-	r = kafka_reader_new(&config, "test", "g", &err);
+	mock_kafka_configure(mock, &made);
+	r = kafka_reader_new(&made.config, "test", "g", &err);
 	if (!r)
 		fail_msg("%s", err.text);
 	return r;
