@@ -683,8 +683,8 @@ def test_a_list_that_takes_too_much_memory_says_so(aggregator, archive):
         "INSERT INTO link_days (link_id, day, attempt, effective) SELECT "
         f"sipHash64(number), toDate({day}), 1, 1 FROM numbers(30000000)")
     archive.clickhouse.query(
-        "INSERT INTO settled (kind, unit, attempt) SELECT 'link_day', "
-        f"toDateTime(toDate({day}), 'UTC'), 1")
+        "INSERT INTO settled (kind, unit, attempt, rows) SELECT 'link_day', "
+        f"toDateTime(toDate({day}), 'UTC'), 1, 30000000")
     made = aggregator(settle_every="1h")
     answer = requests.get(made.url + "/v1/links", params={"sort": "clicks"},
                           timeout=120)
