@@ -46,7 +46,7 @@ from support.clicks import Collector  # noqa: E402
 from support.collectors import BROKER  # noqa: E402
 from support.fault_proxy import ClickHouseProxy, KafkaProxy  # noqa: E402
 from support.kafka import Kafka  # noqa: E402
-from support.program import BIN, Program, migrate  # noqa: E402
+from support.program import Program, migrate  # noqa: E402
 from support.server import (  # noqa: E402
     KafkaServer, ProxiedKafkaServer, RedisServer)
 from support.unit import Confinement  # noqa: E402
@@ -376,8 +376,8 @@ def base_config(request):
 
 @pytest.fixture
 def program(request, workdir, base_config):
-    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None,
-    binaries=where the programs are): merges the sections given into base_config, gives the program's own section
+    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None):
+    merges the sections given into base_config, gives the program's own section
     free ports for `listen` and `admin` unless they are said, writes the file,
     starts it and waits for /readyz; in tests that are marked so, under what its
     systemd unit forbids."""
@@ -385,25 +385,22 @@ def program(request, workdir, base_config):
     confined = CONFINED or request.node.get_closest_marker("confined")
     numbers = itertools.count()  # threads of a test may ask for one at a time
 
-    def make(name, sections=None, start=True, args=(), env=None, ready=True,
-             binaries=BIN):
+    def make(name, sections=None, start=True, args=(), env=None, ready=True):
         config = {k: dict(v) for k, v in base_config.items()}
         for section, settings in (sections or {}).items():
             config[section] = {**config.get(section, {}), **settings}
-        if binaries != BIN:  # a version that has no such topic
-            config.get("kafka", {}).pop("topic_counters", None)
         own = config.setdefault(name, {})
         own.setdefault("admin", f"127.0.0.1:{servers.free_port()}")
         if name in ("redirector", "allocator", "aggregator"):
             own.setdefault("listen", f"127.0.0.1:{servers.free_port()}")
-        if name == "redirector" and binaries == BIN:
+        if name == "redirector":
             own.setdefault("lookup_timeout", "60s")
-        if name == "aggregator" and binaries == BIN:  # on a machine that is busy
+        if name == "aggregator":  # on a machine that is busy
             own.setdefault("answer_timeout", "60s")
         under = (request.getfixturevalue("confinement").command(name)
-                 if confined and binaries == BIN else ())
+                 if confined else ())
         made = Program(name, config, workdir / f"{name}-{next(numbers)}",
-                       args, env, binaries, under)
+                       args, env, under=under)
         programs.append(watch(request, made))
         return made.start(ready=ready) if start else made
 

@@ -9,7 +9,6 @@ from support.asking import ask_range
 from support.clickhouse import ClickHouse, ClickHouseError
 from support.clicks import Collector, instant, some_clicks
 from support.fault_proxy import ClickHouseProxy
-from support.previous import RELEASED, build
 from support.program import eventually
 
 DAY = instant("2026-10-25T00:00:00Z")
@@ -64,10 +63,10 @@ def migration(program, base_config):
 @pytest.fixture
 def counting(clickhouse, program, redis):
     """counting(): an aggregator, and insert(), which inserts the hundred clicks that
-    has_all() asks it for.  counting(binaries=...) takes another version."""
-    def make(**version):
+    has_all() asks it for."""
+    def make():
         made = program("aggregator", {"aggregator": {"settle_every": "500ms"}},
-                       ready=False, **version)
+                       ready=False)
         made.insert = lambda: Collector(clickhouse).insert(
             some_clicks(1, 100, [(DAY, DAY + 7200)]))
         made.has_all = lambda: ask_range(
@@ -127,32 +126,6 @@ def test_migrating_goes_on_where_it_was_killed(
     eventually(lambda: not clickhouse.rows(
         "SELECT command FROM system.mutations WHERE database = currentDatabase() "
         "AND NOT is_done"), what="the end of what is made for old rows")
-
-
-@pytest.mark.long
-@pytest.mark.timeout(900)  # it may have to build that version
-def test_an_aggregator_of_the_former_version_answers_while_migrating_is_killed(
-        clickhouse, clickhouse_server, program, migration, counting, whole):
-    released = build(RELEASED)
-    status, said = program("aggregator", start=False, args=["migrate"],
-                           binaries=released).run()
-    assert status == 0, said
-    assert schema(clickhouse) != whole
-    before = counting(binaries=released)
-    before.wait_ready()
-    before.insert()
-    eventually(before.has_all, what="the clicks counted")
-
-    def answers():
-        assert before.has_all()
-    with Deadly(clickhouse_server.port) as proxy:
-        proxy.run(migration(through=proxy), answers)
-        assert proxy.known
-
-    answers()
-    after = counting()
-    after.wait_ready()
-    assert after.has_all()
 
 
 # --- several at once -----------------------------------------------------------------
