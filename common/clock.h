@@ -41,6 +41,12 @@ int64_t clock_boottime_ms(void);
  */
 int duration_parse(const char *text, int64_t *ret_ms, struct error *err);
 
+/* Seconds, rounded up: after so many seconds `ms` are over. */
+static inline int64_t clock_whole_seconds(int64_t ms)
+{
+	return ms / CLOCK_SECOND + (ms % CLOCK_SECOND > 0);
+}
+
 #define DURATION_TEXT_MAX 32
 /* Writes the shortest exact form; returns `text`. */
 const char *duration_format(int64_t ms, char text[DURATION_TEXT_MAX]);

@@ -193,8 +193,8 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	if (status == 0)
 		status = end_range(&settling, from, &to, err);
 	if (status == 0)
-		status = resettle(&settling, from / 1000, (to + 999) / 1000,
-				  &result, err);
+		status = resettle(&settling, from / 1000,
+				  clock_whole_seconds(to), &result, err);
 	settling_close(&settling);
 	return status < 0 ? error_wrap(err, "settle")
 			  : print_result(&result, err);

@@ -346,7 +346,7 @@ static void refuse_growth(struct change *c, const struct quota_answer *answer)
 
 	charge_refusal(answer, c->caller.rules, c->caller.account, text);
 	snprintf(retry, sizeof(retry), "%" PRId64,
-		 (answer->wait_ms + 999) / 1000);
+		 clock_whole_seconds(answer->wait_ms));
 	http_reply_problem(c->req, 429, fields, "%s", text);
 	change_free(c);
 }

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/clock.h"
+
 bool charge_has_quota(const struct charge *charge)
 {
 	return charge->rules && quota_is_set(&charge->rules->quota);
@@ -50,5 +52,5 @@ void charge_refusal(const struct quota_answer *answer,
 		 "stored %" PRId64 "; there is room again in %" PRId64 " s",
 		 account, rule->max, answer->bytes_lack ? "bytes" : "links",
 		 rule->period == QUOTA_DAY ? "day" : "month", answer->counted,
-		 (answer->wait_ms + 999) / 1000);
+		 clock_whole_seconds(answer->wait_ms));
 }

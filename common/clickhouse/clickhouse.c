@@ -259,7 +259,8 @@ static void put_task(struct clickhouse *ch)
 		   "&query_id=%s%%23%u&readonly=2"
 		   "&cancel_http_readonly_queries_on_client_close=1"
 		   "&max_execution_time=%" PRId64,
-		   task->id, ++task->asked, left > 0 ? (left + 999) / 1000 : 1);
+		   task->id, ++task->asked,
+		   left > 0 ? clock_whole_seconds(left) : 1);
 	if (task->priority)
 		buf_printf(&ch->url, "&priority=%u", task->priority);
 	if (task->nice)

@@ -55,11 +55,12 @@ static void reply_limited(struct http_request *req,
 					    {0}};
 
 	rate_limiter_look(who->limiter, now, &state);
-	snprintf(retry, sizeof(retry), "%" PRId64, (wait_ms + 999) / 1000);
+	snprintf(retry, sizeof(retry), "%" PRId64,
+		 clock_whole_seconds(wait_ms));
 	snprintf(policy, sizeof(policy), "\"key\";q=%" PRIu64 ";w=%" PRId64,
-		 state.burst, (state.window_ms + 999) / 1000);
+		 state.burst, clock_whole_seconds(state.window_ms));
 	snprintf(left, sizeof(left), "\"key\";r=%" PRIu64 ";t=%" PRId64,
-		 state.left, (state.full_ms + 999) / 1000);
+		 state.left, clock_whole_seconds(state.full_ms));
 	metric_add(who->limited, 1);
 	http_reply_problem(req, 429, fields,
 			   "the API key '%s' asks too often: come again in "

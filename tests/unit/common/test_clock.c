@@ -152,6 +152,18 @@ static void instants_are_written_as_the_c_library_counts_them(void **state)
 	assert_string_equal(rfc3339_format(INT64_MIN, text), "never");
 }
 
+static void whole_seconds_are_rounded_up(void **state)
+{
+	(void)state;
+	assert_int_equal(clock_whole_seconds(-1), 0);
+	assert_int_equal(clock_whole_seconds(0), 0);
+	assert_int_equal(clock_whole_seconds(1), 1);
+	assert_int_equal(clock_whole_seconds(999), 1);
+	assert_int_equal(clock_whole_seconds(1000), 1);
+	assert_int_equal(clock_whole_seconds(1001), 2);
+	assert_int_equal(clock_whole_seconds(INT64_MAX), INT64_MAX / 1000 + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +176,7 @@ int main(void)
 			a_time_is_written_with_ms_only_when_it_has_some),
 		cmocka_unit_test(
 			instants_are_written_as_the_c_library_counts_them),
+		cmocka_unit_test(whole_seconds_are_rounded_up),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
