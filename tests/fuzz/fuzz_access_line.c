@@ -9,12 +9,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static const struct access_rules rules;
+
 static void read_line(const char *format, const struct buf *line,
 		      struct access_visit *ret_visit,
 		      struct access_format **ret_format)
 {
 	struct error err = {0};
-	struct access_format *f = access_format_new(format, NULL, &err);
+	struct access_format *f = access_format_new(format, NULL, &rules, &err);
 
 	assert(f && !line->failed && line->len);
 	assert(memchr(line->data, '\n', line->len) ==

@@ -147,7 +147,7 @@ static void damage(const uint8_t *data, size_t size)
 
 	memcpy(copy, whole, whole_size);
 	for (; size >= 3; data += 3, size -= 3) {
-		size_t at = first + (data[0] << 8 | data[1]) % span;
+		size_t at = first + ((size_t)data[0] << 8 | data[1]) % span;
 
 		damaged += data[2] != 0;
 		copy[at] = (char)(copy[at] ^ data[2]);

@@ -111,17 +111,20 @@ static void check_code(struct http_slice path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct click_limits limits = {8, 8, 8, 8};
+	static const struct click_limits limits = {8, 8, 8, 8, 8};
 	struct http_slice path = take_part(&data, &size);
 	struct http_slice first = take_part(&data, &size);
 	struct http_slice second = take_part(&data, &size);
 	struct http_slice host = take_part(&data, &size);
 	struct http_slice text = take_part(&data, &size);
+	struct click_cookie cookie = {"session", second};
 	struct click click = {.host = host,
 			      .user_agent = text,
 			      .referrer = path,
 			      .query = first,
-			      .prefetch = text};
+			      .prefetch = text,
+			      .cookies = &cookie,
+			      .cookie_count = 1};
 	struct buf part = {0};
 	struct error err;
 	struct click_encoder *e = click_encoder_new("fuzz", &limits, &err);
@@ -141,6 +144,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       (const uint8_t *)event.data);
 	if (!msg || msg->user_agent.len > limits.user_agent)
 		abort();
+	for (size_t i = 0; i < msg->n_cookies; i++)
+		if (strlen(msg->cookies[i]->value) > limits.cookie)
+			abort();
 	shortloop__click__free_unpacked(msg, NULL);
 	buf_free(&part);
 	click_encoder_free(e);
