@@ -187,7 +187,7 @@ static void a_mark_is_the_greatest_of_a_partitions_reports(void **state)
 	assert_int_equal(read_watermark(w, 0).complete_until, w->now - 8000);
 }
 
-/* Longer ago than is read again. */
+/* What it reported before is longer ago than is read again. */
 static void a_later_report_takes_nothing_back(void **state)
 {
 	struct world *w = *state;
@@ -196,6 +196,10 @@ static void a_later_report_takes_nothing_back(void **state)
 	store_report(w, (struct report){.partitions = 3,
 					.appended = -2 * HOURS,
 					.stored = -2 * HOURS + 5});
+	read_watermark(w, 0);
+	/* From here on, reports of the last half hour are read again. */
+	store_report(w,
+		     (struct report){.partition = 1, .stored = -20 * MINUTES});
 	read_watermark(w, 0);
 	store_report(
 		w, (struct report){.appended = -5 * HOURS, .stored = -MINUTES});
