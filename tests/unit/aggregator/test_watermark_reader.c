@@ -336,7 +336,7 @@ static void what_was_read_stays_until_all_is_read_again(void **state)
 	store_report(w, (struct report){.partition = 1, .stored = -1000});
 	read_watermark(w, 0);
 	delete_reports(w, "partition = 0");
-	read_watermark(w, 0);
+	assert_true(read_watermark(w, 0).server_ms >= w->now);
 	assert_int_equal(count_marks(w), 2);
 	/* A mark was mended: reports may be wrong. */
 	read_watermark(w, 1);
