@@ -1,20 +1,14 @@
 #include "collector/exactly_once/cut.h"
-#include "common/kafka/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What Kafka has where an event was stored. */
-enum found {
-	FOUND_SAME,
-	FOUND_OTHER,
-	/* Nothing.  That proves nothing: a transaction ended there, or the
-	 * topic was compacted, in the log that was read or in a new one. */
-	FOUND_HOLE,
-};
+#include "collector/exactly_once/cut_search.h"
+#include "common/kafka/record.h"
 
+/* What the log has where that event was stored. */
 static int look(const struct cut_log *log, const struct stored_event *event,
-		enum found *ret, struct error *err)
+		enum cut_found *ret, struct error *err)
 {
 	struct kafka_record record;
 	int got;
@@ -26,25 +20,27 @@ static int look(const struct cut_log *log, const struct stored_event *event,
 	got = kafka_reader_next(log->reader, &record, err);
 	if (got < 0)
 		return -1;
-	*ret = FOUND_HOLE;
+	*ret = CUT_FOUND_HOLE;
 	if (!got)
 		return 0;
-	*ret = record.time_ms == event->at_ms ? FOUND_SAME : FOUND_OTHER;
+	*ret = record.time_ms == event->at_ms ? CUT_FOUND_SAME
+					      : CUT_FOUND_OTHER;
 	kafka_record_release(&record);
 	return 0;
 }
 
 /* What Kafka has of `events`, ascending, from `first` on. */
 struct comparison {
-	uint64_t end;	 /* one past the last that is the same; or `first` */
-	enum found last; /* of the last one that is no hole */
+	uint64_t end; /* one past the last that is the same; or `first` */
+	enum cut_found last; /* of the last one that is no hole */
 };
 
 static void compare_one(struct comparison *c, const struct kafka_record *record,
 			const struct stored_event *event)
 {
-	c->last = record->time_ms == event->at_ms ? FOUND_SAME : FOUND_OTHER;
-	if (c->last == FOUND_SAME)
+	c->last = record->time_ms == event->at_ms ? CUT_FOUND_SAME
+						  : CUT_FOUND_OTHER;
+	if (c->last == CUT_FOUND_SAME)
 		c->end = event->last + 1;
 }
 
@@ -56,7 +52,7 @@ static int compare(const struct cut_log *log, uint64_t first,
 	size_t i = 0;
 	int got;
 
-	*ret = (struct comparison){first, FOUND_HOLE};
+	*ret = (struct comparison){first, CUT_FOUND_HOLE};
 	if (!events->count)
 		return 0;
 	if (kafka_reader_open(
@@ -92,7 +88,7 @@ enum {
  * times are known: those with a row, of links the batches' last ones. */
 static int look_back(const struct cut_log *log, struct clickhouse *ch,
 		     const struct stored_key *key, uint64_t first, uint64_t end,
-		     enum found *ret, struct error *err)
+		     enum cut_found *ret, struct error *err)
 {
 	struct stored_batches events = {0};
 	struct comparison c;
@@ -116,71 +112,35 @@ int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
 {
 	const struct stored_event last = {report->batch_last, report->batch_ms};
 	uint64_t end = last.last, first, step = LOOK_BACK;
-	enum found found;
+	enum cut_found found;
 
 	if (look(log, &last, &found, err) < 0)
 		return -1;
-	while (found == FOUND_HOLE && end > since) {
+	while (found == CUT_FOUND_HOLE && end > since) {
 		first = end - since > step ? end - step : since;
 		if (look_back(log, ch, key, first, end, &found, err) < 0)
 			return -1;
 		end = first;
 		step = step < LOOK_BACK_MAX ? step * 16 : step;
 	}
-	*ret = found != FOUND_OTHER;
+	*ret = found != CUT_FOUND_OTHER;
 	return 0;
 }
 
 /* --- where it was cut ----------------------------------------------------- */
 
-/* Looks at the last event of batch *at; where that is a hole, at those of
- * batches before it, from `low` on, then behind it, up to `high`. */
-static int look_around(const struct cut_log *log,
-		       const struct stored_batches *batches, size_t low,
-		       size_t high, size_t *at, enum found *ret,
-		       struct error *err)
+struct batches_of_log {
+	const struct cut_log *log;
+	const struct stored_batches *batches;
+};
+
+/* Of a batch, its last event is looked at. */
+static int look_at_batch(void *arg, size_t at, enum cut_found *ret,
+			 struct error *err)
 {
-	size_t middle = *at;
+	const struct batches_of_log *b = arg;
 
-	for (*at = middle + 1; *at > low;) {
-		--*at;
-		if (look(log, &batches->items[*at], ret, err) < 0)
-			return -1;
-		if (*ret != FOUND_HOLE)
-			return 0;
-	}
-	for (*at = middle + 1; *at < high; ++*at) {
-		if (look(log, &batches->items[*at], ret, err) < 0)
-			return -1;
-		if (*ret != FOUND_HOLE)
-			return 0;
-	}
-	return 0;
-}
-
-/* Those before *ret_there are there, *ret_other and those behind it are not; of
- * what is between the two Kafka has nothing. */
-static int find_batch(const struct cut_log *log,
-		      const struct stored_batches *batches, size_t *ret_there,
-		      size_t *ret_other, struct error *err)
-{
-	size_t low = 0, high = batches->count, at;
-	enum found found = FOUND_SAME;
-
-	while (low < high) {
-		at = low + (high - low) / 2;
-		if (look_around(log, batches, low, high, &at, &found, err) < 0)
-			return -1;
-		if (found == FOUND_HOLE)
-			break;
-		if (found == FOUND_SAME)
-			low = at + 1;
-		else
-			high = at;
-	}
-	*ret_there = low;
-	*ret_other = high;
-	return 0;
+	return look(b->log, &b->batches->items[at], ret, err);
 }
 
 /* One past the last event that is there of those with a row from `first` up to
@@ -209,11 +169,13 @@ static int find_in_life(const struct cut_log *log, struct clickhouse *ch,
 {
 	struct stored_batches batches = {0};
 	uint64_t first = log->start, end = log->end;
+	struct batches_of_log of = {log, &batches};
 	size_t there, other;
 	int status = -1;
 
 	if (stored_batches(ch, key, log->start, log->end, &batches, err) < 0 ||
-	    find_batch(log, &batches, &there, &other, err) < 0)
+	    cut_search(batches.count, look_at_batch, &of, &there, &other, err) <
+		    0)
 		goto out;
 	if (there)
 		first = batches.items[there - 1].last + 1;
