@@ -40,8 +40,6 @@ else
 engine-programs: $(ENGINE_PROGRAMS)
 endif
 fault-programs: $(FAULTS)
-# What only fuzzing uses; a build with its sanitizers takes minutes.
-fuzz-objects: $(FUZZ:%=%.o)
 
 # Those that tests/run-long has ThreadSanitizer watch.
 THREADED := redirector allocator
@@ -115,6 +113,6 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps bench unit unit-programs engine-programs fault-programs fuzz-objects integration test \
+.PHONY: help deps bench unit unit-programs engine-programs fault-programs integration test \
         test-long mutants up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format
