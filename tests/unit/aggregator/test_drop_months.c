@@ -396,6 +396,30 @@ static void the_last_three_days_of_each_partition_stay(void **state)
 		assert_int_equal(has_report(t, i + 1), i < 3);
 }
 
+/* What comes late of an old month; also where a clock that was ahead stored a
+ * report of days to come. */
+static void reports_that_came_in_the_last_two_days_stay(void **state)
+{
+	static const int64_t ages[] = {-10 * DAY, DAY, 2 * DAY + 60};
+	struct settled *t = *state;
+
+	t->settings.raw_days = 10;
+	report_october(t);
+	for (unsigned i = 0; i < 3; i++)
+		clickhouse_server_do(
+			&t->server,
+			"INSERT INTO ingest_progress (topic, partition, last, "
+			"append_time, inserted_at) SELECT 'clicks', 1, %u, "
+			"toDateTime(%" PRId64 ", 'UTC'), now64(3, 'UTC') - "
+			"toIntervalSecond(%" PRId64 ")",
+			i, SEPTEMBER, ages[i]);
+	settled_drop(t, OCTOBER, 6);
+	thin(t);
+	assert_true(has_report(t, 0));
+	assert_true(has_report(t, 1));
+	assert_false(has_report(t, 2));
+}
+
 /* What redirectors counted in hours of days that are dropped; rows are held
  * against it, and two days further back. */
 static void counters_of_dropped_hours_go_with_their_month(void **state)
@@ -535,6 +559,7 @@ int main(void)
 		SETTLED_TEST(without_a_bound_for_rows_nothing_is_thinned),
 		SETTLED_TEST(the_greatest_offset_of_each_source_stays),
 		SETTLED_TEST(the_last_three_days_of_each_partition_stay),
+		SETTLED_TEST(reports_that_came_in_the_last_two_days_stay),
 		SETTLED_TEST(counters_of_dropped_hours_go_with_their_month),
 		SETTLED_TEST(runs_before_the_newest_go_in_two_days),
 		SETTLED_TEST(batches_that_are_done_go_in_two_days),
