@@ -458,6 +458,16 @@ static inline const char *key_like(struct creation_world *w,
 	return ret;
 }
 
+/* What the account crm was charged with: "links" or "bytes". */
+static inline long long counted(struct creation_world *w, const char *field)
+{
+	char key[128], words[160];
+
+	snprintf(words, sizeof(words), "HGET %s %s",
+		 key_like(w, "quota:{crm}:*", key), field);
+	return redis_server_number(&w->f->server, words);
+}
+
 static inline struct idem_record record_in_redis(struct creation_world *w)
 {
 	char key[128], words[160], text[512];

@@ -4,15 +4,6 @@
 
 #include "linkstore/url_blocks.h"
 
-static long long counted(struct creation_world *w, const char *field)
-{
-	char key[128], words[160];
-
-	snprintf(words, sizeof(words), "HGET %s %s",
-		 key_like(w, "quota:{crm}:*", key), field);
-	return redis_server_number(&w->f->server, words);
-}
-
 static void change_only_link(struct creation_world *w,
 			     Shortloop__LinkState link_state,
 			     const char *account)

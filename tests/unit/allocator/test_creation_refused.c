@@ -1,0 +1,149 @@
+/* Redis refuses what one step of a creation sends, as an ACL or a damaged value
+ * makes it: the creation ends at once, with an error, and stores nothing. */
+#include "tests/unit/allocator/creation_world.h"
+
+static void tell_redis(struct creation_world *w, const char *words)
+{
+	redisReply *reply = redis_server_ask(&w->f->server, words);
+
+	if (reply->type == REDIS_REPLY_ERROR)
+		fail_msg("%s: %s", words, reply->str);
+	freeReplyObject(reply);
+}
+
+/* Keys that begin with that letter are denied to everybody. */
+static void deny_keys(struct creation_world *w, char letter)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "ACL SETUSER default resetkeys ~[^%c]*",
+		 letter);
+	tell_redis(w, words);
+}
+
+static void allow_keys(struct creation_world *w)
+{
+	tell_redis(w, "ACL SETUSER default allkeys");
+}
+
+static struct made create_denied(struct creation_world *w, char letter,
+				 const struct asked *asked)
+{
+	struct made m;
+
+	deny_keys(w, letter);
+	m = create(w, asked);
+	settle_world(w);
+	allow_keys(w);
+	return m;
+}
+
+/* Nothing is tried twice: what Redis refuses it will refuse again. */
+static void assert_refused(struct creation_world *w, char letter,
+			   const struct asked *asked)
+{
+	uint64_t created = metric_value(w->counts.created),
+		 retries = metric_value(w->counts.retries),
+		 unavailable = metric_value(w->counts.unavailable);
+	size_t links = links_stored(w);
+	struct made m = create_denied(w, letter, asked);
+
+	assert_int_equal(m.status, 503);
+	assert_non_null(strstr(m.detail, "Redis refused this"));
+	assert_int_equal(links_stored(w), links);
+	assert_int_equal(metric_value(w->counts.created), created);
+	assert_int_equal(metric_value(w->counts.retries), retries);
+	assert_int_equal(metric_value(w->counts.unavailable), unavailable + 1);
+}
+
+/* The link itself, by each strategy; its key is free for the next request. */
+static void a_link_that_redis_refuses_is_not_made(void **state)
+{
+	struct creation_world *w = *state;
+	const struct asked ways[] = {
+		{.space = w->f->space, .key = "1"},
+		{.space = w->f->hash, .key = "2"},
+		{.space = w->f->snowflake, .key = "3"},
+		{.space = w->f->alias, .alias = "by-name", .key = "4"},
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct asked plain = ways[i];
+
+		plain.key = NULL;
+		assert_refused(w, 'l', &plain);
+		assert_refused(w, 'l', &ways[i]);
+		assert_int_equal(create(w, &ways[i]).status, 201);
+		assert_int_equal(links_stored(w), i + 1);
+	}
+}
+
+static void a_key_whose_record_redis_refuses_makes_no_link(void **state)
+{
+	struct creation_world *w = *state;
+	const struct asked asked = {.key = "k"};
+
+	assert_refused(w, 'i', &asked);
+	assert_int_equal(create(w, &asked).status, 201);
+	/* It is not made a second time where the record cannot be read. */
+	assert_refused(w, 'i', &asked);
+	assert_true(create(w, &asked).replayed);
+	assert_int_equal(links_stored(w), 1);
+}
+
+static void what_redis_does_not_charge_is_not_made(void **state)
+{
+	struct creation_world *w = *state;
+
+	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
+	assert_refused(w, 'q', &(struct asked){0});
+	assert_refused(w, 'q', &(struct asked){.key = "k"});
+	assert_int_equal(keys_like(w, "quota:*"), 0);
+	/* What was charged is given back. */
+	assert_refused(w, 'l', &(struct asked){0});
+	assert_int_equal(counted(w, "links"), 0);
+}
+
+/* No block, no code.  Those that ask in the next moment are refused without
+ * asking Redis again. */
+static void a_block_that_redis_refuses_makes_no_link(void **state)
+{
+	struct creation_world *w = *state;
+	int left = 10000;
+
+	assert_refused(w, 'm', &(struct asked){0});
+	assert_int_equal(create(w, &(struct asked){0}).status, 503);
+	while (create(w, &(struct asked){0}).status != 201) {
+		assert_true(--left > 0);
+		world_turn(w);
+	}
+	assert_int_equal(links_stored(w), 1);
+}
+
+/* The URL's link is looked for before anything is charged. */
+static void a_hashed_link_that_redis_does_not_show_is_not_made(void **state)
+{
+	struct creation_world *w = *state;
+	const struct asked asked = {.space = w->f->hash};
+
+	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
+	assert_refused(w, 'l', &asked);
+	assert_int_equal(create(w, &asked).status, 201);
+	assert_int_equal(create_denied(w, 'l', &asked).status, 503);
+	assert_int_equal(create(w, &asked).status, 200);
+	assert_int_equal(links_stored(w), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(a_link_that_redis_refuses_is_not_made),
+		IN_WORLD(a_key_whose_record_redis_refuses_makes_no_link),
+		IN_WORLD(what_redis_does_not_charge_is_not_made),
+		IN_WORLD(a_block_that_redis_refuses_makes_no_link),
+		IN_WORLD(a_hashed_link_that_redis_does_not_show_is_not_made),
+	};
+
+	return cmocka_run_group_tests(tests, creation_world_begin,
+				      creation_world_end);
+}
