@@ -535,6 +535,43 @@ static void snowflakes_are_apart(void **state)
 	assert_int_equal(links_stored(w), 2);
 }
 
+static struct creation_world *world_of_store;
+
+/* Once: another's link is under the code that was chosen. */
+static void store_behind_another(struct creation *c)
+{
+	struct creation_world *w = world_of_store;
+	Shortloop__Link link = empty_link();
+	struct standalone_result result;
+
+	world_of_store = NULL;
+	if (w) {
+		link.url = text_of("https://another.example/");
+		standalone_prepare(w->f->day, (UINT64_C(63) << 57) + 1, &link);
+		must(w->f, await_standalone(w->f->await, &c->target, &link, 0,
+					    &result, &w->f->err));
+		await_release(&result.existing);
+	}
+	strategy_snowflake.store(c);
+}
+
+static void a_snowflake_that_is_taken_costs_another_try(void **state)
+{
+	struct creation_world *w = *state;
+	struct strategy behind = strategy_snowflake;
+	struct made m;
+
+	behind.store = store_behind_another;
+	world_of_store = w;
+	m = create(w, &(struct asked){.space = w->f->snowflake,
+				      .strategy = &behind});
+	assert_int_equal(m.status, 201);
+	assert_int_equal(links_stored(w), 2);
+	assert_int_equal(metric_value(w->counts.conflicts), 1);
+	assert_int_equal(metric_value(w->counts.retries), 1);
+	assert_int_equal(metric_value(w->counts.created), 1);
+}
+
 static void nothing_is_made_without_the_lease_of_the_node(void **state)
 {
 	struct creation_world *w = *state;
@@ -679,6 +716,7 @@ int main(void)
 		IN_WORLD(an_alias_that_expired_is_in_quarantine),
 		IN_WORLD(an_alias_of_forbidden_symbols_is_a_mistake),
 		IN_WORLD(snowflakes_are_apart),
+		IN_WORLD(a_snowflake_that_is_taken_costs_another_try),
 		IN_WORLD(nothing_is_made_without_the_lease_of_the_node),
 		IN_WORLD(what_cannot_be_sent_is_answered_at_once),
 		IN_WORLD(each_failure_has_its_status),
