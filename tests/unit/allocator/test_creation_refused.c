@@ -134,6 +134,28 @@ static void a_hashed_link_that_redis_does_not_show_is_not_made(void **state)
 	assert_int_equal(links_stored(w), 1);
 }
 
+/* The answer says no more than where the reason is. */
+static void the_log_says_why(void **state)
+{
+	struct creation_world *w = *state;
+	FILE *file = tmpfile();
+	char line[1024] = "";
+	struct error err = {0};
+
+	assert_non_null(file);
+	w->context.log =
+		log_new("test", fileno(file), LOG_WARN, LOG_LOGFMT, &err);
+	assert_non_null(w->context.log);
+	assert_refused(w, 'l', &(struct asked){0});
+	log_free(w->context.log);
+	w->context.log = NULL;
+	rewind(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_non_null(strstr(line, "a request failed"));
+	assert_non_null(strstr(line, "permission"));
+	fclose(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +164,7 @@ int main(void)
 		IN_WORLD(what_redis_does_not_charge_is_not_made),
 		IN_WORLD(a_block_that_redis_refuses_makes_no_link),
 		IN_WORLD(a_hashed_link_that_redis_does_not_show_is_not_made),
+		IN_WORLD(the_log_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, creation_world_begin,
