@@ -238,8 +238,7 @@ static void on_charged(void *arg, const struct quota_answer *answer,
 		creation_fail(c, err);
 	} else if (!answer->taken) {
 		charge_refusal(answer, c->charge.rules, c->account, text);
-		c->retry_after =
-			(unsigned)(clock_whole_seconds(answer->wait_ms));
+		c->retry_after = (unsigned)clock_whole_seconds(answer->wait_ms);
 		creation_refuse(c, 429, c->context->metrics->denied, text);
 	} else {
 		charge_set_taken(&c->charge, answer);
