@@ -43,8 +43,9 @@ int kafka_transaction_put(struct kafka_transaction *t,
 			  struct error *err);
 
 /*
- * Once it returns 0 all messages are there.  On failure none is, unless the
- * error is retriable: then the brokers did not answer, and either may be.
+ * Once it returns 0 all messages are there, and the next may begin.  On failure
+ * none is, unless the error is retriable: then the brokers did not answer, and
+ * either may be.  `t` is of no use any more then.
  */
 int kafka_transaction_commit(struct kafka_transaction *t, struct error *err);
 
