@@ -10,7 +10,7 @@ import pytest
 from support import protobuf
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, Links, clicks, domains_config, links, make_links, start, visit)
+    DAY, Links, change_and_wait, clicks, domains_config, links, make_links, start, visit)
 from support.redirects import links_config as one_space  # noqa: F401
 
 Counters = protobuf.message("counters.proto", "shortloop.RedirectorCounters")
@@ -184,11 +184,7 @@ def test_limits_and_what_is_remembered_go_by_no_wall_clock(edge, links):
     # All out of the cache, but where a heartbeat of Redis was late.
     assert edge.program.metric("shortloop_redirector_redis_lookups_total",
                                result="answered") <= before + 3
-    heard = "shortloop_redirector_invalidations_total"
-    changes = edge.program.metric(heard, of="link")
-    links.change(edge.code, url="https://example.org/changed")
-    # The redirector hears of the change on its own connection to Redis.
-    edge.program.wait_metric(changes + 1, heard, of="link")
+    change_and_wait(links, edge.program, edge.code, url="https://example.org/changed")
     assert edge.visit().headers["Location"].endswith("/changed")
     refused = None
     for seconds in [72 * HOUR, -72 * HOUR] * 30:

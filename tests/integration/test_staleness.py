@@ -12,8 +12,8 @@ import servers
 from support.deaf import Deaf
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, Links, clicks, domains_config, links, links_config, make_links, own_links,
-    start, visit)
+    DAY, Links, change_and_wait, clicks, domains_config, heard, links, links_config,
+    make_links, own_links, start, subscriptions, visit)
 from support.redis_proxy import RedisProxy
 from support.replication import follow, in_sync
 from support.server import RedisServer
@@ -41,10 +41,6 @@ def links_config(workdir):
 
 def subscribed(redirector):
     return redirector.metric("shortloop_redirector_subscribed") == 1
-
-
-def subscriptions(redirector):
-    return redirector.metric("shortloop_redirector_subscriptions_total")
 
 
 @pytest.fixture
@@ -100,26 +96,6 @@ def sees_unheard(edges, code, what):
     for edge in edges:
         eventually(lambda: all(answer(edge, code) == what for _ in range(10)),
                    what=f"{code}: {what}")
-
-
-def heard(edge):
-    return edge.metric("shortloop_redirector_invalidations_total", of="link")
-
-
-def change_and_wait(links, edge, code, **fields):
-    """The edge has heard of it then: said again, if the subscription that it had was
-    given up meanwhile, as after two seconds in which nothing came."""
-    before, begun = heard(edge), subscriptions(edge)
-    links.change(code, **fields)
-
-    def hears():
-        nonlocal begun
-        now = subscriptions(edge)
-        if now != begun:
-            begun = now
-            links.redis.publish("link-changes", code)
-        return heard(edge) > before
-    eventually(hears, what="it hears of the change")
 
 
 # --- while all is well -------------------------------------------------------------

@@ -7,6 +7,7 @@ import redis as redis_client
 import requests
 
 from support.keys import API_KEY, admin_keys
+from support.program import eventually
 from support.protobuf import message
 
 Click = message("click.proto", "shortloop.Click")
@@ -92,6 +93,30 @@ class Links:
             setattr(link, name, value)
         self.store(code, link)
         return link
+
+
+def subscriptions(redirector):
+    return redirector.metric("shortloop_redirector_subscriptions_total")
+
+
+def heard(edge):
+    return edge.metric("shortloop_redirector_invalidations_total", of="link")
+
+
+def change_and_wait(links, edge, code, **fields):
+    """The edge has heard of it then: said again, if the subscription that it had was
+    given up meanwhile, as after two seconds in which nothing came."""
+    before, begun = heard(edge), subscriptions(edge)
+    links.change(code, **fields)
+
+    def hears():
+        nonlocal begun
+        now = subscriptions(edge)
+        if now != begun:
+            begun = now
+            links.redis.publish("link-changes", code)
+        return heard(edge) > before
+    eventually(hears, what="it hears of the change")
 
 
 @pytest.fixture
