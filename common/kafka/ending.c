@@ -10,8 +10,6 @@ void kafka_client_drain(rd_kafka_t *rk,
 			rd_kafka_topic_partition_list_t *partitions,
 			int timeout_ms)
 {
-	for (int i = 0; i < partitions->cnt; i++)
-		partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
 	(void)rd_kafka_offsets_for_times(rk, partitions, timeout_ms);
 }
 

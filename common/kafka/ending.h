@@ -20,7 +20,8 @@ enum {
 
 /*
  * Waits, at most that long, until what was asked of the partitions' leaders is
- * answered: a broker answers in order.  Overwrites the offsets in `partitions`.
+ * answered: a broker answers in order.  Each of `partitions` has the offset
+ * RD_KAFKA_OFFSET_END, which is overwritten.
  *
  * For a consumer that is closed, before it is destroyed; and for one whose
  * partitions were assigned, before others are assigned or it is closed, unless

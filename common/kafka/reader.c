@@ -124,7 +124,7 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 	return conf;
 }
 
-static void drain(struct kafka_reader *r)
+static void drain_partition(struct kafka_reader *r)
 {
 	rd_kafka_topic_partition_list_t *list = kafka_one_partition(
 		r->topic, r->partition, RD_KAFKA_OFFSET_END);
@@ -137,7 +137,7 @@ static void drain(struct kafka_reader *r)
 static void await_assignment(struct kafka_reader *r)
 {
 	if (r->is_assigning)
-		drain(r);
+		drain_partition(r);
 	r->is_assigning = false;
 }
 
@@ -150,7 +150,7 @@ static void close_client(struct kafka_reader *r)
 	await_assignment(r);
 	rd_kafka_consumer_close(r->rk);
 	if (r->is_spent && r->topic)
-		drain(r);
+		drain_partition(r);
 	(void)kafka_client_destroy(r->rk, KAFKA_ENDING_MS);
 }
 

@@ -193,8 +193,8 @@ static int ask_ends(struct kafka_tail *t, size_t count, int64_t *next,
 	return code ? refuse(t, code, err) : 0;
 }
 
-static int assign(struct kafka_tail *t, const int64_t *next, size_t count,
-		  struct error *err)
+static int assign_offsets(struct kafka_tail *t, const int64_t *next,
+			  size_t count, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list;
 	rd_kafka_resp_err_t code;
@@ -209,11 +209,12 @@ static int assign(struct kafka_tail *t, const int64_t *next, size_t count,
 	return 0;
 }
 
-/* Reads all partitions from there on.  Takes `next` over, also on failure. */
-static int assign_all(struct kafka_tail *t, int64_t *next, size_t count,
+/* All partitions are read from `next` on.  Takes `next` over, also on failure.
+ */
+static int start_from(struct kafka_tail *t, int64_t *next, size_t count,
 		      struct error *err)
 {
-	if (assign(t, next, count, err) < 0) {
+	if (assign_offsets(t, next, count, err) < 0) {
 		free(next);
 		return -1;
 	}
@@ -236,7 +237,7 @@ int kafka_tail_open(struct kafka_tail *t, struct error *err)
 	if (!next)
 		return error_set_nomem(err);
 	if (ask_ends(t, count, next, err) == 0)
-		return assign_all(t, next, count, err);
+		return start_from(t, next, count, err);
 	free(next);
 	return -1;
 }
@@ -268,7 +269,7 @@ static int look_for_more(struct kafka_tail *t, struct error *err)
 	if (!next)
 		return error_set_nomem(err);
 	memcpy(next, t->next, t->count * sizeof(*next));
-	return assign_all(t, next, count, err);
+	return start_from(t, next, count, err);
 }
 
 /*
@@ -289,7 +290,7 @@ static int step_over(struct kafka_tail *t, const rd_kafka_message_t *m,
 	if (t->next[m->partition] < m->offset)
 		t->next[m->partition] = m->offset;
 	t->next[m->partition] += t->step;
-	return assign(t, t->next, t->count, err);
+	return assign_offsets(t, t->next, t->count, err);
 }
 
 /* --- records ----------------------------------------------------------- */

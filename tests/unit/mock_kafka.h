@@ -39,6 +39,21 @@ static inline void mock_kafka_stop(rd_kafka_mock_cluster_t *mock)
 	rd_kafka_destroy(host);
 }
 
+/* A test's own, whose state it is. */
+#define MOCK_KAFKA_TOPIC "t"
+
+static inline int mock_kafka_set_up(void **state)
+{
+	*state = mock_kafka_start(MOCK_KAFKA_TOPIC);
+	return 0;
+}
+
+static inline int mock_kafka_tear_down(void **state)
+{
+	mock_kafka_stop(*state);
+	return 0;
+}
+
 /* A configuration of clients; it points into itself, so it is not copied. */
 struct mock_kafka_config {
 	struct kafka_config config;

@@ -11,19 +11,7 @@ enum {
 	AWAIT_MS = 60000,
 };
 
-static const char topic[] = "t";
-
-static int start_kafka(void **state)
-{
-	*state = mock_kafka_start(topic);
-	return 0;
-}
-
-static int stop_kafka(void **state)
-{
-	mock_kafka_stop(*state);
-	return 0;
-}
+static const char topic[] = MOCK_KAFKA_TOPIC;
 
 static rd_kafka_t *new_consumer(rd_kafka_mock_cluster_t *mock)
 {
@@ -96,11 +84,12 @@ static void test_a_client_that_does_not_end_is_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_client_ends, start_kafka,
-						stop_kafka),
+		cmocka_unit_test_setup_teardown(test_a_client_ends,
+						mock_kafka_set_up,
+						mock_kafka_tear_down),
 		cmocka_unit_test_setup_teardown(
-			test_a_client_that_does_not_end_is_left, start_kafka,
-			stop_kafka),
+			test_a_client_that_does_not_end_is_left,
+			mock_kafka_set_up, mock_kafka_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

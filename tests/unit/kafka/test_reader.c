@@ -11,7 +11,7 @@ enum {
 	AWAIT_MS = 60000,
 };
 
-static const char topic[] = "t";
+static const char topic[] = MOCK_KAFKA_TOPIC;
 
 static void produce_records(rd_kafka_mock_cluster_t *mock)
 {
@@ -41,14 +41,8 @@ static void produce_records(rd_kafka_mock_cluster_t *mock)
 
 static int start_kafka(void **state)
 {
-	*state = mock_kafka_start(topic);
+	mock_kafka_set_up(state);
 	produce_records(*state);
-	return 0;
-}
-
-static int stop_kafka(void **state)
-{
-	mock_kafka_stop(*state);
 	return 0;
 }
 
@@ -118,10 +112,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_records_of_a_stretch_come_in_order, start_kafka,
-			stop_kafka),
+			mock_kafka_tear_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_reader_that_has_just_gone_elsewhere_can_be_closed,
-			start_kafka, stop_kafka),
+			start_kafka, mock_kafka_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,19 +9,7 @@ enum {
 	TAILS = 10,
 };
 
-static const char topic[] = "t";
-
-static int start_kafka(void **state)
-{
-	*state = mock_kafka_start(topic);
-	return 0;
-}
-
-static int stop_kafka(void **state)
-{
-	mock_kafka_stop(*state);
-	return 0;
-}
+static const char topic[] = MOCK_KAFKA_TOPIC;
 
 static struct kafka_tail *new_tail(rd_kafka_mock_cluster_t *mock)
 {
@@ -66,7 +54,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_a_tail_that_was_just_opened_again_can_be_freed,
-			start_kafka, stop_kafka),
+			mock_kafka_set_up, mock_kafka_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
