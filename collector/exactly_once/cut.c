@@ -6,7 +6,7 @@
 #include "collector/exactly_once/cut_search.h"
 #include "common/kafka/record.h"
 
-/* What the log has where that event was stored. */
+/* Reads what the log has where that event was stored. */
 static int look(const struct cut_log *log, const struct stored_event *event,
 		enum cut_found *ret, struct error *err)
 {
@@ -134,7 +134,7 @@ struct batches_of_log {
 	const struct stored_batches *batches;
 };
 
-/* Of a batch, its last event is looked at. */
+/* Looks at the last event of batch `at`. */
 static int look_at_batch(void *arg, size_t at, enum cut_found *ret,
 			 struct error *err)
 {

@@ -14,7 +14,7 @@
 
 #include "common/error.h"
 
-/* What the log has where an event was stored. */
+/* The log has, where an event was stored: */
 enum cut_found {
 	CUT_FOUND_SAME,
 	CUT_FOUND_OTHER,
