@@ -36,6 +36,7 @@ struct settled {
 	/* The settler reported so many. */
 	int shortages, repeats;
 	struct shortage shortage; /* the last */
+	struct stale_list list;	  /* the last answer of progress.h */
 };
 
 static inline bool settled_is_stopping(void *arg)
@@ -177,6 +178,7 @@ static inline int settled_end(void **state)
 {
 	struct settled *t = *state;
 
+	stale_list_release(&t->list);
 	clickhouse_free(t->s.ch);
 	return 0;
 }
@@ -233,18 +235,27 @@ static inline void settled_publish_hour(struct settled *t, int64_t start,
 		start, attempt, events);
 }
 
-/* An import is taken back: `what` is "undo", before its rows of an hour go, or
- * "taken", at that time (ms). */
-static inline void settled_take_back(struct settled *t, const char *log,
-				     const char *what, int64_t at_ms,
-				     int64_t hour, unsigned rows)
+/* Import `epoch` of a log is taken back: `what` is "undo", before its rows of
+ * an hour go, or "taken", at that time (ms). */
+static inline void settled_take_back_import(struct settled *t, const char *log,
+					    unsigned epoch, const char *what,
+					    int64_t at_ms, int64_t hour,
+					    unsigned rows)
 {
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO import_journal (identity, epoch, what, head, at) "
-		"VALUES ('%s', 1, '%s', [%" PRId64
+		"VALUES ('%s', %u, '%s', [%" PRId64
 		", %u], fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC'))",
-		log, what, hour, rows, at_ms);
+		log, epoch, what, hour, rows, at_ms);
+}
+
+/* The same of a log that was imported once. */
+static inline void settled_take_back(struct settled *t, const char *log,
+				     const char *what, int64_t at_ms,
+				     int64_t hour, unsigned rows)
+{
+	settled_take_back_import(t, log, 1, what, at_ms, hour, rows);
 }
 
 /* A day was dropped under that number. */

@@ -27,11 +27,27 @@ static int64_t drop_months_of(struct settled *t)
 	return from;
 }
 
-static uint64_t count_kept_from(struct settled *t)
+static uint64_t count_rows(struct settled *t, const char *table,
+			   const char *where)
 {
 	return clickhouse_server_number(
+		&t->server, "SELECT count() FROM %s WHERE %s", table, where);
+}
+
+static uint64_t count_kept_from(struct settled *t)
+{
+	return count_rows(t, "settled", "kind = 'kept_from'");
+}
+
+/* Counts are kept from October on, which was published at that time. */
+static void publish_kept_from(struct settled *t, int64_t published_ms)
+{
+	clickhouse_server_do(
 		&t->server,
-		"SELECT count() FROM settled WHERE kind = 'kept_from'");
+		"INSERT INTO settled (kind, unit, attempt, settled_at) VALUES "
+		"('kept_from', toDateTime(%" PRId64 ", 'UTC'), %" PRIu64
+		", fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC'))",
+		OCTOBER, settling_attempt_at(published_ms), published_ms);
 }
 
 /* --- when ----------------------------------------------------------------- */
@@ -86,7 +102,7 @@ static void a_month_without_settled_hours_is_not_dropped(void **state)
 	assert_int_equal(count_kept_from(t), 0);
 }
 
-/* Those of the month that is kept are no matter. */
+/* Rows of the month that is kept do not matter. */
 static void a_month_with_rows_of_clicks_is_not_dropped(void **state)
 {
 	struct settled *t = *state;
@@ -150,7 +166,7 @@ static void without_the_lease_no_month_is_dropped(void **state)
 
 /* --- deleting ------------------------------------------------------------- */
 
-/* What has a time, and goes by it. */
+/* Tables whose rows are deleted by their time, and that column. */
 static const struct {
 	const char *name, *time;
 	bool is_date;
@@ -189,29 +205,12 @@ static void fill_tables(struct settled *t)
 		settled_publish_hour(t, at[k], 5, 7);
 }
 
-static void say_kept_from(struct settled *t, int64_t published_ms)
-{
-	clickhouse_server_do(
-		&t->server,
-		"INSERT INTO settled (kind, unit, attempt, settled_at) VALUES "
-		"('kept_from', toDateTime(%" PRId64 ", 'UTC'), %" PRIu64
-		", fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC'))",
-		OCTOBER, settling_attempt_at(published_ms), published_ms);
-}
-
 static void delete_months(struct settled *t)
 {
 	struct error err = {0};
 
 	if (drop_months_delete(&t->s, &err) < 0)
 		fail_msg("%s", err.text);
-}
-
-static uint64_t count_rows(struct settled *t, const char *table,
-			   const char *where)
-{
-	return clickhouse_server_number(
-		&t->server, "SELECT count() FROM %s WHERE %s", table, where);
 }
 
 static void months_are_deleted_once_no_query_reads_them(void **state)
@@ -222,7 +221,7 @@ static void months_are_deleted_once_no_query_reads_them(void **state)
 
 	fill_tables(t);
 	delete_months(t); /* nothing says that a month goes */
-	say_kept_from(t, now - KEEP + CLOCK_MINUTE);
+	publish_kept_from(t, now - KEEP + CLOCK_MINUTE);
 	delete_months(t);
 	for (size_t i = 0; i < TABLES; i++)
 		assert_true(count_rows(t, tables[i].name, "1") >= 3);
@@ -230,7 +229,7 @@ static void months_are_deleted_once_no_query_reads_them(void **state)
 	clickhouse_server_do(&t->server, "ALTER TABLE settled DELETE WHERE "
 					 "kind = 'kept_from' SETTINGS "
 					 "mutations_sync = 2");
-	say_kept_from(t, now - KEEP - CLOCK_MINUTE);
+	publish_kept_from(t, now - KEEP - CLOCK_MINUTE);
 	delete_months(t);
 	for (size_t i = 0; i < TABLES; i++) {
 		snprintf(before, sizeof(before),
@@ -253,7 +252,7 @@ static void what_settling_goes_on_from_is_not_deleted(void **state)
 		&t->server, "INSERT INTO settled (kind, unit, attempt, mended) "
 			    "VALUES ('pass', 0, 5, 0), ('hour', 0, 6, 6), "
 			    "('hour', 0, 7, 6)");
-	say_kept_from(t, settling_now(&t->s) - KEEP - CLOCK_MINUTE);
+	publish_kept_from(t, settling_now(&t->s) - KEEP - CLOCK_MINUTE);
 	delete_months(t);
 	assert_int_equal(count_rows(t, "settled", "attempt = 5"), 1);
 	assert_int_equal(count_rows(t, "settled", "attempt = 6"), 1);
@@ -293,13 +292,13 @@ static void report(struct settled *t, struct report r)
 
 static bool has_report(struct settled *t, unsigned last)
 {
-	return clickhouse_server_number(&t->server,
-					"SELECT count() FROM ingest_progress "
-					"WHERE last = %u",
-					last) > 0;
+	char where[32];
+
+	snprintf(where, sizeof(where), "last = %u", last);
+	return count_rows(t, "ingest_progress", where) > 0;
 }
 
-/* What keeps all others from being the source's newest. */
+/* After this report no other is the newest of its source. */
 static void report_october(struct settled *t)
 {
 	report(t, (struct report){.hour = START, .last = 1000, .rows = 1});
@@ -328,11 +327,8 @@ static void reports_of_months_whose_days_are_dropped_go(void **state)
 	assert_true(has_report(t, 2));
 	assert_true(has_report(t, 3));
 	assert_true(has_report(t, 1000));
-	/* Of months that were dropped whole all days are. */
-	clickhouse_server_do(&t->server,
-			     "INSERT INTO settled (kind, unit, attempt) VALUES "
-			     "('kept_from', toDateTime(%" PRId64 ", 'UTC'), 9)",
-			     OCTOBER);
+	/* All days of a month that was dropped whole are dropped. */
+	publish_kept_from(t, settling_now(&t->s));
 	thin(t);
 	assert_false(has_report(t, 2));
 	assert_true(has_report(t, 3));
@@ -353,7 +349,7 @@ static void without_a_bound_for_rows_nothing_is_thinned(void **state)
 	assert_false(has_report(t, 1));
 }
 
-/* With it a collector or an import goes on. */
+/* A collector or an import goes on behind it. */
 static void the_greatest_offset_of_each_source_stays(void **state)
 {
 	struct settled *t = *state;
@@ -377,7 +373,7 @@ static void the_greatest_offset_of_each_source_stays(void **state)
 	assert_true(has_report(t, 9));
 }
 
-/* By their time a watermark goes on. */
+/* A watermark is read from them. */
 static void the_last_three_days_of_each_partition_stay(void **state)
 {
 	struct settled *t = *state;
@@ -396,8 +392,8 @@ static void the_last_three_days_of_each_partition_stay(void **state)
 		assert_int_equal(has_report(t, i + 1), i < 3);
 }
 
-/* What comes late of an old month; also where a clock that was ahead stored a
- * report of days to come. */
+/* A late report of an old month stays so long, also where the newest report was
+ * stored by a clock that was ahead. */
 static void reports_that_came_in_the_last_two_days_stay(void **state)
 {
 	static const int64_t ages[] = {-10 * DAY, DAY, 2 * DAY + 60};
@@ -420,8 +416,7 @@ static void reports_that_came_in_the_last_two_days_stay(void **state)
 	assert_false(has_report(t, 2));
 }
 
-/* What redirectors counted in hours of days that are dropped; rows are held
- * against it, and two days further back. */
+/* Reconciliation holds rows against them, and looks two days further back. */
 static void counters_of_dropped_hours_go_with_their_month(void **state)
 {
 	const int64_t last = OCTOBER - 2 * (int64_t)DAY;
@@ -454,10 +449,7 @@ static void counters_of_dropped_hours_go_with_their_month(void **state)
 					 "toDateTime(%" PRId64 ", 'UTC')",
 					 cases[i].hour),
 				 cases[i].stays);
-	clickhouse_server_do(&t->server,
-			     "INSERT INTO settled (kind, unit, attempt) VALUES "
-			     "('kept_from', toDateTime(%" PRId64 ", 'UTC'), 9)",
-			     OCTOBER);
+	publish_kept_from(t, settling_now(&t->s));
 	thin(t);
 	assert_int_equal(count_rows(t, "redirector_counters", "1"), 2);
 }

@@ -53,6 +53,7 @@ static void renew_reader(struct world *w)
 static int begin(void **state)
 {
 	struct world *w = *state;
+	struct error err = {0};
 
 	clickhouse_server_do(&w->server, "TRUNCATE TABLE ingest_progress");
 	w->settings = (struct aggregator_settings){
@@ -60,9 +61,7 @@ static int begin(void **state)
 	};
 	w->reader = NULL;
 	renew_reader(w);
-	w->now = (int64_t)clickhouse_server_number(
-		&w->server, "SELECT toUnixTimestamp64Milli(now64(3))");
-	return 0;
+	return clickhouse_now(w->server.ch, &w->now, &err);
 }
 
 static int end(void **state)

@@ -1,9 +1,9 @@
 /*
- * progress_world.h - what collectors reported and what is settled, in the two
- * tables of a real engine: each test begins with empty ones.
+ * progress_rows.h - what collectors reported and what is settled, as rows of
+ * the tables of a real engine (settled.h).
  */
-#ifndef TESTS_UNIT_AGGREGATOR_PROGRESS_WORLD_H
-#define TESTS_UNIT_AGGREGATOR_PROGRESS_WORLD_H
+#ifndef TESTS_UNIT_AGGREGATOR_PROGRESS_ROWS_H
+#define TESTS_UNIT_AGGREGATOR_PROGRESS_ROWS_H
 
 #include "tests/unit/aggregator/settled.h"
 
@@ -11,53 +11,6 @@
 
 /* An hour of the day that begins at START. */
 #define HOUR_OF(n) (START + (n) * (int64_t)HOUR)
-
-struct progress_world {
-	struct clickhouse_server server;
-	struct stale_list list; /* the last answer */
-};
-
-static inline int progress_world_open(void **state)
-{
-	struct progress_world *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
-	clickhouse_server_start(&w->server);
-	settled_make_tables(&w->server);
-	*state = w;
-	return 0;
-}
-
-static inline int progress_world_close(void **state)
-{
-	struct progress_world *w = *state;
-
-	clickhouse_server_stop(&w->server);
-	free(w);
-	return 0;
-}
-
-static inline int progress_world_begin(void **state)
-{
-	struct progress_world *w = *state;
-
-	settled_empty_tables(&w->server);
-	return 0;
-}
-
-static inline int progress_world_end(void **state)
-{
-	struct progress_world *w = *state;
-
-	stale_list_release(&w->list);
-	return 0;
-}
-
-static inline int64_t progress_world_now(struct progress_world *w)
-{
-	return (int64_t)clickhouse_server_number(
-		&w->server, "SELECT toUnixTimestamp64Milli(now64(3))");
-}
 
 /* A block of one hour, of partition 0 of clicks; by default it was stored when
  * the hour began. */
@@ -68,10 +21,10 @@ struct block {
 	uint32_t partition, epoch;
 };
 
-static inline void report(struct progress_world *w, struct block b)
+static inline void report(struct settled *t, struct block b)
 {
 	clickhouse_server_do(
-		&w->server,
+		&t->server,
 		"INSERT INTO ingest_progress (epoch, topic, partition, "
 		"partitions, first, last, rows, hours, append_time, "
 		"inserted_at) SELECT %u, 'clicks', %u, 1, %" PRIu64 ", %" PRIu64
@@ -82,21 +35,21 @@ static inline void report(struct progress_world *w, struct block b)
 		b.stored_ms ? b.stored_ms : b.hour * CLOCK_SECOND);
 }
 
-static inline void report_block_at(struct progress_world *w, int64_t hour,
+static inline void report_block_at(struct settled *t, int64_t hour,
 				   uint64_t first, uint64_t last, uint64_t rows,
 				   int64_t stored_ms)
 {
-	report(w, (struct block){.hour = hour,
+	report(t, (struct block){.hour = hour,
 				 .first = first,
 				 .last = last,
 				 .rows = rows,
 				 .stored_ms = stored_ms});
 }
 
-static inline void report_block(struct progress_world *w, int64_t hour,
-				uint64_t first, uint64_t last, uint64_t rows)
+static inline void report_block(struct settled *t, int64_t hour, uint64_t first,
+				uint64_t last, uint64_t rows)
 {
-	report_block_at(w, hour, first, last, rows, 0);
+	report_block_at(t, hour, first, last, rows, 0);
 }
 
 /* A row of `settled`. */
@@ -108,10 +61,10 @@ struct published {
 	int64_t settled_ms;
 };
 
-static inline void publish(struct progress_world *w, struct published p)
+static inline void publish(struct settled *t, struct published p)
 {
 	clickhouse_server_do(
-		&w->server,
+		&t->server,
 		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
 		"provisional, settled_at) VALUES ('%s', toDateTime(%" PRId64
 		", 'UTC'), %" PRIu64 ", %" PRIu64 ", %" PRIu64
@@ -120,20 +73,20 @@ static inline void publish(struct progress_world *w, struct published p)
 		p.settled_ms);
 }
 
-static inline void publish_hour(struct progress_world *w, int64_t hour,
+static inline void publish_hour(struct settled *t, int64_t hour,
 				uint64_t attempt, uint64_t blocks,
 				uint64_t rows)
 {
-	publish(w, (struct published){"hour", hour, attempt, blocks, rows,
+	publish(t, (struct published){"hour", hour, attempt, blocks, rows,
 				      false, 0});
 }
 
 /* Up to that offset the source is in the base of the day that begins at START
  * and was dropped under that number. */
-static inline void drop_source(struct progress_world *w, uint64_t attempt,
+static inline void drop_source(struct settled *t, uint64_t attempt,
 			       uint32_t partition, uint64_t last)
 {
-	clickhouse_server_do(&w->server,
+	clickhouse_server_do(&t->server,
 			     "INSERT INTO dropped_sources (day, attempt, "
 			     "epoch, topic, partition, last) SELECT "
 			     "toDate(toDateTime(%" PRId64 ", 'UTC')), %" PRIu64
@@ -141,13 +94,13 @@ static inline void drop_source(struct progress_world *w, uint64_t attempt,
 			     START, attempt, partition, last);
 }
 
-/* The one that is asked for in the last answer, or NULL. */
-static inline const struct stale *find_stale(const struct progress_world *w,
+/* The hour or day that begins then, of the last answer; or NULL. */
+static inline const struct stale *find_stale(const struct settled *t,
 					     int64_t start)
 {
-	for (size_t i = 0; i < w->list.count; i++)
-		if (w->list.items[i].start == start)
-			return &w->list.items[i];
+	for (size_t i = 0; i < t->list.count; i++)
+		if (t->list.items[i].start == start)
+			return &t->list.items[i];
 	return NULL;
 }
 
