@@ -70,37 +70,44 @@ const struct pass *passes_next(const struct passes *p, const char *topic,
 	return next;
 }
 
-int passes_note(struct clickhouse *ch, const struct pass *pass,
+/* As ClickHouse writes an array of tuples: what collectors read again. */
+static void write_passes(struct buf *sql, const struct pass *passes,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		buf_printf(sql,
+			   "%s(%" PRId32 ", %" PRIu32 ", %" PRIu64 ", %" PRIu64
+			   ")",
+			   i ? ", " : "", passes[i].partition, passes[i].epoch,
+			   passes[i].last + 1, passes[i].first);
+}
+
+int passes_note(struct clickhouse *ch, const struct pass *passes, size_t count,
 		const char *reason, struct error *err)
 {
-	static const char sql[] =
-		"INSERT INTO ingest_epochs (topic, partition, epoch, decision, "
-		"next, gap, reason, decided_at, decided_by) SELECT "
-		"{topic:String}, {partition:UInt32}, {epoch:UInt32}, 'pass', "
-		"{next:UInt64}, {gap:UInt64}, {reason:String}, now64(3, "
-		"'UTC'), currentUser()";
-	struct buf topic = {0}, why = {0};
-	char partition[16], epoch[16], next[24], gap[24];
+	struct buf sql = {0}, topic = {0}, why = {0};
 	int status;
 
-	snprintf(partition, sizeof(partition), "%" PRId32, pass->partition);
-	snprintf(epoch, sizeof(epoch), "%" PRIu32, pass->epoch);
-	snprintf(next, sizeof(next), "%" PRIu64, pass->last + 1);
-	snprintf(gap, sizeof(gap), "%" PRIu64, pass->first);
-	clickhouse_escape(&topic, pass->topic, strlen(pass->topic));
+	if (!count)
+		return 0;
+	buf_puts(&sql,
+		 "INSERT INTO ingest_epochs (topic, partition, epoch, "
+		 "decision, next, gap, reason, decided_at, decided_by) "
+		 "SELECT {topic:String}, noted.1, noted.2, 'pass', noted.3, "
+		 "noted.4, {reason:String}, now64(3, 'UTC'), currentUser() "
+		 "FROM (SELECT arrayJoin([");
+	write_passes(&sql, passes, count);
+	buf_puts(&sql, "]) AS noted)");
+	clickhouse_escape(&topic, passes->topic, strlen(passes->topic));
 	clickhouse_escape(&why, reason, strlen(reason));
-	const struct clickhouse_param params[] = {
-		{"param_topic", topic.data},
-		{"param_partition", partition},
-		{"param_epoch", epoch},
-		{"param_next", next},
-		{"param_gap", gap},
-		{"param_reason", why.data},
-		{NULL, NULL}};
+	const struct clickhouse_param params[] = {{"param_topic", topic.data},
+						  {"param_reason", why.data},
+						  {NULL, NULL}};
 
-	status = topic.failed || why.failed
+	status = !buf_cstr(&sql) || topic.failed || why.failed
 			 ? error_set_nomem(err)
-			 : clickhouse_query(ch, sql, params, NULL, err);
+			 : clickhouse_query(ch, sql.data, params, NULL, err);
+	buf_free(&sql);
 	buf_free(&topic);
 	buf_free(&why);
 	return status;

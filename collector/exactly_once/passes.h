@@ -32,8 +32,10 @@ const struct pass *passes_next(const struct passes *p, const char *topic,
 			       int32_t partition, uint32_t epoch,
 			       uint64_t from);
 
-/* Notes one, with a reason in words. */
-int passes_note(struct clickhouse *ch, const struct pass *pass,
+/* Notes `count` of them, of one topic, with a reason in words: in one
+ * statement, so that no collector sees some of them and reads what the others
+ * name. */
+int passes_note(struct clickhouse *ch, const struct pass *passes, size_t count,
 		const char *reason, struct error *err);
 
 #endif

@@ -164,7 +164,7 @@ static int check(struct pass_command *cmd, struct dlq_filter_range *range,
 	return check_stored(cmd, ret, err);
 }
 
-/* All or none. */
+/* All offsets are noted, or none. */
 static int say(struct pass_command *cmd, const char *offsets,
 	       const char *reason, bool dry_run, struct error *err)
 {
@@ -176,11 +176,12 @@ static int say(struct pass_command *cmd, const char *offsets,
 	for (size_t i = 0; i < chosen.range_count; i++)
 		if (check(cmd, &chosen.ranges[i], &passes[i], err) < 0)
 			return -1;
+	if (!dry_run &&
+	    passes_note(cmd->ch, passes, chosen.range_count, reason, err) < 0)
+		return -1;
 	for (size_t i = 0; i < chosen.range_count; i++) {
 		const struct pass *p = &passes[i];
 
-		if (!dry_run && passes_note(cmd->ch, p, reason, err) < 0)
-			return -1;
 		printf("%" PRIu64 " offsets of %s %" PRId32 ", %" PRIu64
 		       "-%" PRIu64 ", %s passed over and told of as lost\n",
 		       p->last - p->first + 1, cmd->topic, p->partition,

@@ -543,14 +543,14 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 				     {"to pass", 3, 1, 0, 99},
 				     {"to pass", 4, 2, 0, 98},
 				     {"it's \\ \t", 3, 2, 7, 7}};
+	static const char why[] = "it's \\N broken";
 	struct passes p;
 	struct error err = {0};
 	const struct pass *next;
 
-	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(
-			passes_note(s->ch, &noted[i], "it's \\N broken", &err),
-			0);
+	assert_int_equal(passes_note(s->ch, noted, 4, why, &err), 0);
+	assert_int_equal(passes_note(s->ch, &noted[4], 1, why, &err), 0);
+	assert_int_equal(passes_note(s->ch, noted, 0, why, &err), 0);
 	decide(s, "to pass", "3, 2, 'resume', 60, 50");
 	assert_int_equal(passes_load(s->ch, &p, &err), 0);
 	next = passes_next(&p, "to pass", 3, 2, 0);
@@ -572,6 +572,12 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 			   "'pass' AND reason = 'it\\'s \\\\N broken' AND "
 			   "decided_at > now() - INTERVAL 5 MINUTE"),
 		5);
+	/* Those that are named together are noted by one statement. */
+	assert_int_equal(
+		clickhouse_server_number(
+			s, "SELECT uniqExact(decided_at) FROM ingest_epochs "
+			   "WHERE decision = 'pass' AND topic = 'to pass'"),
+		1);
 }
 
 /* --- all of them ---------------------------------------------------------- */
