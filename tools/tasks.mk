@@ -24,10 +24,11 @@ integration: deps
 	@+$(BUILD) all fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-integration $(T)
 
-#: make test          set up, build, run unit, fuzz and integration tests
+#: make test          set up, build, run unit and integration tests; PROOFS=1 runs
+#:                    those that take most of the time, too, as .ci/run does
 test: deps
 	@+$(BUILD) all unit-programs fault-programs
-	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT) $(MODEL)
+	@SHORTLOOP_BIN=$(CURDIR)/$B/bin PROOFS=$(PROOFS) tests/run $(UNIT) $(MODEL)
 unit-programs: $(UNIT) $(MODEL) engine-programs
 # Some tests start ClickHouse, and an aggregator that makes its tables.  The engine
 # cannot be loaded into a program with sanitizers, so these are built without.

@@ -46,9 +46,11 @@ from support.clicks import Collector  # noqa: E402
 from support.collectors import BROKER  # noqa: E402
 from support.fault_proxy import ClickHouseProxy, KafkaProxy  # noqa: E402
 from support.kafka import Kafka  # noqa: E402
+from support.keys import KeysFile  # noqa: E402
 from support.program import Program, migrate  # noqa: E402
 from support.server import (  # noqa: E402
     KafkaServer, ProxiedKafkaServer, RedisServer)
+from support.spaces import with_keys  # noqa: E402
 from support.unit import Confinement  # noqa: E402
 
 RUNS = servers.ROOT / "build" / "test"
@@ -176,6 +178,26 @@ def watch(request, thing):
     """Shows the log of `thing` if this test fails."""
     request.node.stash.setdefault(STARTED, []).append(thing)
     return thing
+
+
+@pytest.fixture
+def links_config(workdir, request):
+    """Section `links`: what the test's module has as LINKS_SECTION, with keys."""
+    return with_keys(workdir, request.module.LINKS_SECTION)
+
+
+@pytest.fixture
+def first_keys():
+    """{name: roles and what else its line says}; a test module may have its own."""
+    return {}
+
+
+@pytest.fixture
+def keys_file(workdir, first_keys):
+    """support.keys.KeysFile."""
+    made = KeysFile(workdir / "api.keys")
+    made.write(first_keys)
+    return made
 
 
 @pytest.fixture

@@ -10,19 +10,13 @@ import requests
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, make_links, start, visit)
-from support.redirects import links_config as one_space  # noqa: F401
+    LINKS_SECTION, clicks, domains_config, links, make_links, start, visit)
+from support.spaces import aliases
 
 ENUMERATOR, NEIGHBOUR, OTHER = "198.51.100.1", "198.51.100.2", "203.0.113.7"
 NOT_DECODING = "zzzzzzz"
-
-
-@pytest.fixture
-def links_config(one_space):  # noqa: F811
-    """With names, of which any may be asked for."""
-    one_space["spaces"].append(
-        {"name": "names", "number": 2, "strategy": "alias"})
-    return one_space
+LINKS_SECTION = {**LINKS_SECTION, "spaces": [  # names, of which any may be asked for
+    *LINKS_SECTION["spaces"], aliases(number=2)]}
 
 
 @pytest.fixture

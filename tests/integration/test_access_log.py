@@ -10,7 +10,7 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, clicks, domains_config, links, make_links, start, visit)
 from test_import import importer  # noqa: F401 (a fixture)
 
 CLIENT = "8.8.8.8"

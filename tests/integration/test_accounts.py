@@ -8,11 +8,11 @@ import pytest
 import redis as redis_module
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import (alias_space, events_of, other_space, problem,
-                               space)
+from support.allocator import events_of, problem
 from support.batch import batch
 from support.program import eventually
 from support.protobuf import message
+from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
 
 Link = message("link.proto", "shortloop.Link")
 LOGIN = "https://bank.example/login"
@@ -40,16 +40,9 @@ def reload(api, keys_file):
     return make
 
 
-@pytest.fixture
-def links_config(workdir):
-    old = other_space(workdir, "old8", 4, "hash", length=8,
-                      hash_codes="md5-quarters")
-    return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
-            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir),
-                       other_space(workdir, "h6", 2, "hash", length=6),
-                       other_space(workdir, "flakes", 3, "snowflake"), old,
-                       alias_space("names", 5)]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "never"], "spaces": [
+    sequence(), hashes(), snowflakes(), hashes("old8", 4, 8, hash_codes="md5-quarters"),
+    aliases(number=5)]}
 
 
 @pytest.fixture

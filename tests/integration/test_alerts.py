@@ -11,7 +11,7 @@ from support.collecting import wait_for
 from support.events import click
 from support.program import PATIENCE, eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, domains_config, links, make_links, start, visit)
 
 
 def metrics_of(program):

@@ -12,6 +12,7 @@ import pytest
 
 from support.allocator import *  # noqa: F403, fixtures too
 from support.program import PATIENCE, eventually
+from support.spaces import sequence, with_key
 
 # --- creating and reading ------------------------------------------------------
 
@@ -381,7 +382,7 @@ def test_a_wrong_command_line_exits_64(program, sections, args, status):
 
 def test_a_space_with_another_key_exits_78(api, sections, workdir, start):
     api.create()
-    sections["links"]["spaces"] = [space(workdir, secret="f" * 32)]
+    sections["links"]["spaces"] = [with_key(workdir, sequence(), "f" * 32)]
     other = start(api.topic, ready=False)
     assert other.program.process.wait(60) == 78
     assert "s7" in other.program.log()
@@ -389,7 +390,7 @@ def test_a_space_with_another_key_exits_78(api, sections, workdir, start):
 
 def test_a_space_with_another_block_size_exits_78(api, sections, workdir,
                                                   start):
-    sections["links"]["spaces"] = [space(workdir, block_size=50)]
+    sections["links"]["spaces"] = [with_key(workdir, sequence(block_size=50))]
     other = start(api.topic, ready=False)
     assert other.program.process.wait(60) == 78
 
@@ -414,7 +415,7 @@ def test_what_redis_says_is_logged_and_not_answered(own_redis, topic,
 def test_a_full_space_is_a_507(redis, topic, sections, workdir, create_space,
                                start):
     sections["links"]["spaces"] = [
-        space(workdir, "s4", length=4, block_size=100000)]
+        with_key(workdir, sequence("s4", length=4, block_size=100000))]
     sections["links"]["grant_blocks"] = 1
     assert create_space(name="s4")[0] == 0
     api = start(topic)

@@ -8,7 +8,6 @@ import servers
 from support.asking import FROM, TO, aggregator  # noqa: F401
 from support.clicks import (expected_link_counts, link_counts, rfc3339,
                             some_clicks)
-from support.keys import key_line
 from support.program import eventually, quick
 
 # {name: roles and what else its line says}; the key is its name.
@@ -32,18 +31,10 @@ RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 
 
 @pytest.fixture
-def keys_file(workdir):
-    def write(keys):
-        path.write_text(ACCOUNTS + "".join(key_line(*k) for k in keys.items()))
-        return path
-    path = workdir / "keys"
-    return write
-
-
-@pytest.fixture
 def keyed(aggregator, migrated, keys_file):
     def start(keys, **settings):
-        return aggregator(keys_file=str(keys_file(keys)), **settings)
+        return aggregator(keys_file=str(keys_file.write(keys)), **settings)
+    keys_file.head = ACCOUNTS
     return start
 
 
@@ -254,7 +245,7 @@ def test_the_settings_rate_is_that_of_keys_that_say_none(keyed):
 
 def test_a_bad_rate_is_a_config_error(program, keys_file):
     made = program("aggregator", {"aggregator": {
-        "keys_file": str(keys_file(KEYS)), "key_rate": "often"}}, start=False)
+        "keys_file": str(keys_file.write(KEYS)), "key_rate": "often"}}, start=False)
 
     status, output = made.run()
 
@@ -267,7 +258,7 @@ def test_a_bad_rate_is_a_config_error(program, keys_file):
 def test_sighup_reads_the_keys_again(keyed, keys_file):
     made = keyed({"eye": "read", "slow": "read rate=1/h"})
     assert get(made, "/v1/top", "slow").status_code == 200
-    keys_file({"boss": "admin", "slow": "read rate=1/h"})
+    keys_file.write({"boss": "admin", "slow": "read rate=1/h"})
 
     made.process.signal(signal.SIGHUP)
 
@@ -280,7 +271,7 @@ def test_sighup_reads_the_keys_again(keyed, keys_file):
 
 def test_a_file_with_a_mistake_leaves_the_keys(keyed, keys_file):
     made = keyed({"eye": "read"})
-    keys_file({"boss": "admin", "eye": "owner"})
+    keys_file.write({"boss": "admin", "eye": "owner"})
 
     made.process.signal(signal.SIGHUP)
 

@@ -7,8 +7,8 @@ import requests
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, links, make_links, start, visit)
-from support.redirects import links_config as one_space  # noqa: F401
+    LINKS_SECTION, clicks, links, make_links, start, visit)
+from support.spaces import aliases
 
 APPLE = "/.well-known/apple-app-site-association"
 LEGACY = "/apple-app-site-association"
@@ -18,12 +18,7 @@ MAIN_APPLE = '{"applinks": {"details":\n  [{"appIDs": ["ABCDE12345.app"]}]}}\n'
 MAIN_ANDROID = json.dumps([{"relation": ["delegate_permission/common.handle"]}])
 PROMO_ANDROID = json.dumps([{"relation": [], "target": {"site": "x" * 100000}}])
 REJECTED = "app files rejected, the old ones stay"
-
-
-@pytest.fixture
-def links_config(one_space):  # noqa: F811
-    one_space["spaces"].append({"name": "names", "number": 4, "strategy": "alias"})
-    return one_space
+LINKS_SECTION = {**LINKS_SECTION, "spaces": [*LINKS_SECTION["spaces"], aliases()]}
 
 
 @pytest.fixture

@@ -3,21 +3,14 @@ archive in ClickHouse remembers, as the collector has written it."""
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import Api, space
+from support.allocator import Api
 from support.program import eventually
 from support.rule_files import UA_RULES
+from support.spaces import aliases, hashes, sequence, snowflakes, with_key
 
 BLOCK, GAP = 100, 7
-
-
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["1h"], "safety_gap": GAP, "grant_blocks": 1,
-            "spaces": [
-                space(workdir),
-                {**space(workdir, "h5", 2, 5), "strategy": "hash"},
-                {**space(workdir, "flake", 3, 11), "strategy": "snowflake"},
-                {"name": "names", "number": 4, "strategy": "alias"}]}
+LINKS_SECTION = {"ttl_classes": ["1h"], "safety_gap": GAP, "grant_blocks": 1, "spaces": [
+    sequence(), hashes("h5", length=5), snowflakes("flake"), aliases()]}
 
 
 @pytest.fixture
@@ -99,7 +92,7 @@ def test_a_length_belongs_to_one_space(used, create, sections):
 
 
 def test_another_key_is_found_out_by_an_archived_code(used, create, workdir):
-    other = space(workdir, secret="f" * 32)["keys"]
+    other = with_key(workdir, sequence(), "f" * 32)["keys"]
     status, said = create("s7", keys=other)
     assert status == 70 and "not made with the keys" in said
 

@@ -10,6 +10,7 @@ from support.allocator import *  # noqa: F403, fixtures too
 from support.batch import NDJSON, Batch, batch, good
 from support.program import eventually
 from support.protobuf import message
+from support.spaces import aliases, hashes, snowflakes, with_key
 
 URL_MAX = 8192
 
@@ -157,9 +158,7 @@ def test_every_link_of_a_batch_is_told_to_kafka(api, kafka):
 def rich(redis, topic, workdir, links_config, create_space, start):
     """An allocator with a space of each strategy."""
     links_config["spaces"] += [
-        other_space(workdir, "h6", 2, "hash", length=6),
-        other_space(workdir, "flakes", 3, "snowflake"),
-        alias_space("names", 5)]
+        with_key(workdir, hashes()), with_key(workdir, snowflakes()), aliases(number=5)]
     for made in links_config["spaces"]:
         assert create_space(name=made["name"])[0] == 0
     return start(topic)

@@ -7,9 +7,10 @@ import uuid
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import alias_space, other_space, problem, space
+from support.allocator import problem
 from support.batch import batch
 from support.program import eventually
+from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
 
 BAD = "https://bad.example/login"
 
@@ -24,23 +25,15 @@ def first_keys():
     return KEYS
 
 
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "2s",
-            "quarantine": "1s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir),
-                       other_space(workdir, "h6", 2, "hash", length=6),
-                       other_space(workdir, "flakes", 3, "snowflake"),
-                       alias_space("names", 5)]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"], "hold_max": "2s",
+                 "quarantine": "1s",
+                 "spaces": [sequence(), hashes(), snowflakes(), aliases(number=5)]}
 
 
 @pytest.fixture
-def sections(links_config, keys_file, workdir):
-    return {"links": links_config,
-            "allocator": {"keys_file": str(keys_file.path), "threads": 2,
-                          "audit_file": str(workdir / "audit.jsonl"),
-                          "url_schemes": ["myapp"],
-                          "base_url": "https://sho.rt"}}
+def more_sections(workdir):
+    return {"allocator": {"audit_file": str(workdir / "audit.jsonl"),
+                          "url_schemes": ["myapp"]}}
 
 
 @pytest.fixture

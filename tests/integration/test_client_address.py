@@ -10,7 +10,7 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, links_config, make_links, start)
+    LINKS_SECTION, clicks, domains_config, links, make_links, start)
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 LOCAL = SIGNATURE + b"\x20\0\0\0"

@@ -7,16 +7,13 @@ import time
 import pytest
 import servers
 from support.clicks import rfc3339
-from support.counting import World
+from support.counting import world  # noqa: F401
 from support.events import click, link_event
 from support.program import eventually
 
+# Aggregators, which settle what was collected, need it.
+pytestmark = pytest.mark.usefixtures("redis")
 OLD_DAY = "2026-03-05"
-
-
-@pytest.fixture
-def world(kafka, tables, program, base_config, redis):
-    return World(kafka, tables, program, base_config)
 
 
 def named(said):

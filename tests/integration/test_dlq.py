@@ -4,16 +4,11 @@ import time
 
 import pytest
 from confluent_kafka import Producer
-from support.counting import World
+from support.counting import world  # noqa: F401
 from support.events import click
 
 BAD = b"\xff\x1b[31mnot a click"
 NO_ADDRESS = click(1, client_ip=b"12345")
-
-
-@pytest.fixture
-def world(kafka, tables, program, base_config):
-    return World(kafka, tables, program, base_config)
 
 
 @pytest.fixture

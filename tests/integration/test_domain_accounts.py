@@ -10,9 +10,10 @@ import requests
 import yaml
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import Api, alias_space, other_space, problem, space
+from support.allocator import Api, problem
 from support.batch import Batch, batch
 from support.program import eventually
+from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
 
 URL = "https://elsewhere.example/login"
 KEYS = {"boss": "admin", "acme": "create,read-own", "mallory": "create,read-own",
@@ -31,13 +32,8 @@ def first_keys():
     return KEYS
 
 
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["1h", "never"], "hold_max": "1h", "quarantine": "5s",
-            "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir), other_space(workdir, "h8", 2, "hash", length=8),
-                       other_space(workdir, "flakes", 3, "snowflake"),
-                       alias_space("names", 4)]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "never"], "spaces": [
+    sequence(), hashes("h8", length=8), snowflakes(), aliases()]}
 
 
 @pytest.fixture
@@ -54,9 +50,8 @@ def domains(workdir):
 
 
 @pytest.fixture
-def sections(links_config, keys_file, domains):
-    return {"links": links_config, "domains": domains.section,
-            "allocator": {"keys_file": str(keys_file.path), "threads": 2}}
+def more_sections(domains):
+    return {"domains": domains.section}
 
 
 @pytest.fixture

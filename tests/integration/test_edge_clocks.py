@@ -10,21 +10,16 @@ import pytest
 from support import protobuf
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, Links, change_and_wait, clicks, domains_config, links, make_links, start, visit)
-from support.redirects import links_config as one_space  # noqa: F401
+    DAY, LINKS_SECTION, Links, change_and_wait, clicks, domains_config, links,
+    make_links, start, visit)
+from support.spaces import snowflakes
 
 Counters = protobuf.message("counters.proto", "shortloop.RedirectorCounters")
 HOUR = 3600
 SKEWS = {"two hours behind": -2 * HOUR, "three days behind": -72 * HOUR,
          "two hours ahead": 2 * HOUR, "three days ahead": 72 * HOUR}
 
-
-@pytest.fixture
-def links_config(one_space):  # noqa: F811
-    one_space["spaces"].append(
-        {"name": "flakes", "number": 3, "strategy": "snowflake",
-         "keys": one_space["spaces"][0]["keys"]})
-    return one_space
+LINKS_SECTION = {**LINKS_SECTION, "spaces": [*LINKS_SECTION["spaces"], snowflakes()]}
 
 
 def status(redirector, code):

@@ -8,8 +8,7 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    REDIRECTED, clicks, domains_config, links, links_config, make_links, start,
-    visit)
+    LINKS_SECTION, REDIRECTED, clicks, domains_config, links, make_links, start, visit)
 
 PERSON = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
           "(KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36")

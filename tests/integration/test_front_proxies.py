@@ -14,7 +14,7 @@ import yaml
 import servers
 from support.program import PATIENCE
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, links_config, make_links, start)
+    LINKS_SECTION, clicks, domains_config, links, make_links, start)
 
 SAMPLES = servers.ROOT / "config/front"
 CLIENT, OTHER = "127.0.0.7", "127.0.0.8"

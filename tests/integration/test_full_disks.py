@@ -10,7 +10,7 @@ from conftest import watch
 
 from support.clicks import rfc3339
 from support.program import eventually
-from support.redirects import (domains_config, links_config,  # noqa: F401
+from support.redirects import (LINKS_SECTION, domains_config,  # noqa: F401
                                make_links, start, visit)
 from support.rule_files import UA_RULES
 from support.server import KafkaServer, RedisServer

@@ -20,7 +20,7 @@ from support import manager as service
 from support.load import Load, bench_load  # noqa: F401 (fixture)
 from support.program import PATIENCE, eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    Click, clicks, domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, Click, clicks, domains_config, links, make_links, start, visit)
 
 EVENTS = "shortloop_redirector_events_total"
 

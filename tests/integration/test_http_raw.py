@@ -9,7 +9,7 @@ from support.http_cases import CASES
 from support.keys import API_KEY
 from support.raw_http import Case, Server, ask
 from support.redirects import (  # noqa: F401 (fixtures)
-    domains_config, links, links_config, make_links, start)
+    LINKS_SECTION, domains_config, links, make_links, start)
 from support.server import NginxServer
 
 # A backend of the loop is a line here: the settings of a redirector that has it.

@@ -10,13 +10,14 @@ import pytest
 import requests
 
 import servers
-from support.allocator import Api, alias_space, other_space, space
+from support.allocator import Api
 from support.asking import FROM, TO, aggregator  # noqa: F401
 from support.clicks import hours_events, rfc3339, some_clicks
 from support.keys import key_line
 from support.live import live_click
 from support.openapi import in_the_tree
 from support.program import eventually
+from support.spaces import aliases, hashes, sequence, with_key
 from support.sse import Stream
 
 DAY = 86400
@@ -376,8 +377,8 @@ def allocator(redis, kafka, program, workdir, keys_path):
     code8 had one that was deleted, and one that has expired."""
     sections = {
         "links": {"ttl_classes": ["1s", "1h"], "quarantine": "1h",
-                  "spaces": [other_space(workdir, "h8", 1, "hash", length=8),
-                             alias_space("names", 2), space(workdir, number=3)]},
+                  "spaces": [with_key(workdir, hashes("h8", 1, 8)), aliases(number=2),
+                             with_key(workdir, sequence(number=3))]},
         "kafka": {"topic_links": kafka.create_topic("links", 1)},
         "allocator": {"keys_file": keys_path, "base_url": "https://sho.rt"}}
     for name in ("h8", "names", "s7"):

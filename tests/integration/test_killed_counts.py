@@ -17,7 +17,7 @@ from support.fault_world import kafka_server  # noqa: F401
 from support.program import PATIENCE, eventually
 from support.reconciling import HOUR, make_world  # noqa: F401
 from support.redirects import (  # noqa: F401 (fixtures)
-    Click, domains_config, links, links_config, make_links)
+    LINKS_SECTION, Click, domains_config, links, make_links)
 from support.visitors import Visitors
 
 SPOOL = "shortloop_redirector_spool_events"

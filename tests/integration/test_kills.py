@@ -17,8 +17,7 @@ from support.program import PATIENCE, eventually
 from support.protobuf import message
 from support.reconciling import make_world  # noqa: F401
 from support.redirects import (  # noqa: F401 (fixtures)
-    Click, clicks, domains_config, links, links_config, make_links, own_links,
-    start)
+    LINKS_SECTION, Click, clicks, domains_config, links, make_links, own_links, start)
 from support.visitors import Visitors
 
 Counters = message("counters.proto", "shortloop.RedirectorCounters")

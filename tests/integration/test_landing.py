@@ -10,8 +10,8 @@ import subprocess
 import pytest
 
 from support.redirects import (  # noqa: F401 (fixtures)
-    HEAD, REDIRECTED, clicks, links, links_config, domains_config,
-    make_links, start, visit)
+    HEAD, LINKS_SECTION, REDIRECTED, clicks, domains_config, links, make_links, start,
+    visit)
 from test_redirector_links import ANDROID, DESKTOP, IPHONE, WECHAT
 
 APP, STORE = "myapp://item/7", "https://store.example/app?id=7"

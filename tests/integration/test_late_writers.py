@@ -11,19 +11,12 @@ import requests
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 from support.redis_proxy import RedisProxy
+from support.spaces import sequence
 
 IDS = (1 << 42) - 1
-
-
-@pytest.fixture
-def links_config(workdir):
-    key = workdir / "space.key"
-    key.write_text("0123456789abcdef0123456789abcdef")
-    return {"ttl_classes": ["1s", "6s", "30d"], "hold_max": "1s",
-            "quarantine": "1500ms", "grant_blocks": 2,
-            "spaces": [{"name": "s7", "number": 1, "length": 7,
-                        "block_size": 20,
-                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+LINKS_SECTION = {"ttl_classes": ["1s", "6s", "30d"], "hold_max": "1s",
+                 "quarantine": "1500ms", "grant_blocks": 2,
+                 "spaces": [sequence(block_size=20)]}
 
 
 class Writer:

@@ -11,7 +11,6 @@ from support.asking import (RUNNING, aggregator, ask, begin, is_full,
 from support.collecting import count, settings
 from support.events import GOOGLEBOT, IPHONE, click
 from support.kafka import bombs
-from support.keys import key_line
 from support.live import live_click
 from support.program import PATIENCE, eventually
 from support.rule_files import GEO
@@ -47,15 +46,6 @@ def listen(request):
         request.addfinalizer(stream.close)
         return stream
     return make
-
-
-@pytest.fixture
-def keys_file(workdir):
-    def write(keys):
-        path.write_text("".join(key_line(*k) for k in keys.items()))
-        return str(path)
-    path = workdir / "keys"
-    return write
 
 
 @pytest.fixture
@@ -236,7 +226,7 @@ def test_without_a_topic_there_is_no_stream(aggregator):  # noqa: F811
 
 def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
                                        keys_file):
-    made = live(keys_file=keys_file(KEYS))
+    made = live(keys_file=str(keys_file.write(KEYS)))
     for link, (owner, account, creator) in LINKS.items():
         if link < 3:
             migrated.link(f"code{link}", link, owner=owner, account=account,
@@ -268,7 +258,7 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
     assert sorted(acme.codes()) == sorted(one.codes()) == ["code1", "last"]
 
     # A key that is taken back sees nothing more.
-    keys_file({"boss": "admin"})
+    keys_file.write({"boss": "admin"})
     made.process.signal(signal.SIGHUP)
     for stream in streams[1:]:
         eventually(lambda s=stream: s.whole())
@@ -278,7 +268,7 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
 @pytest.fixture
 def ann(live, listen, migrated, keys_file):
     """Her stream; link 1 is hers."""
-    made = live(keys_file=keys_file(KEYS))
+    made = live(keys_file=str(keys_file.write(KEYS)))
     migrated.link("code1", 1, owner="ann")
     stream = listen(made, key="ann").ready()
     subscribers(made, 1)
@@ -304,7 +294,7 @@ def test_a_click_is_not_given_up_before_its_link_was_asked_for(
         live, listen, keys_file, migrated, proxy, shown):
     """However slow the archive is that is asked for those before it."""
     migrated.link("code1", 1, owner="ann")
-    made = live({"url": proxy.url}, keys_file=keys_file(KEYS))
+    made = live({"url": proxy.url}, keys_file=str(keys_file.write(KEYS)))
     stream, whole = (listen(made, key=key).ready() for key in ("ann", "boss"))
     subscribers(made, 2)
     held = proxy.hold(words="SELECT link_id, toValidUTF8(argMax(owner")
@@ -318,7 +308,7 @@ def test_a_click_is_not_given_up_before_its_link_was_asked_for(
 
 
 def test_there_are_so_many_streams_and_no_more(live, listen, keys_file):
-    made = live(keys_file=keys_file(KEYS), live_subscribers=3, live_per_key=2)
+    made = live(keys_file=str(keys_file.write(KEYS)), live_subscribers=3, live_per_key=2)
     first = listen(made, key="boss").ready()
     listen(made, key="boss").ready()
     answer = refused(made, key="boss")
@@ -358,7 +348,7 @@ def slow_links(migrated, clickhouse):
 
 def test_the_look_for_a_link_is_a_question_of_its_key(live, keys_file, slow_links,
                                                       clickhouse):
-    made = live(keys_file=keys_file(KEYS), answer_timeout="10m",
+    made = live(keys_file=str(keys_file.write(KEYS)), answer_timeout="10m",
                 key_questions_max=1)
     conn = begin(made, "/v1/live?code=code1", "boss")
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
@@ -380,7 +370,7 @@ def test_the_look_for_a_link_is_a_question_of_its_key(live, keys_file, slow_link
 
 def test_the_look_for_owners_has_an_end(live, listen, keys_file, slow_links, shown,
                                         clickhouse):
-    made = live(keys_file=keys_file(KEYS), answer_timeout="10s")
+    made = live(keys_file=str(keys_file.write(KEYS)), answer_timeout="10s")
     stream = listen(made, key="ann").ready()
     shown(live_click(1))
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
@@ -393,7 +383,7 @@ def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown
                                             migrated, clickhouse):
     """A key has asked for much that is slow; clicks come after one of it."""
     migrated.link("code2", 2, owner="ann")
-    made = live(keys_file=keys_file({**KEYS, "all": "read"}), workers=1,
+    made = live(keys_file=str(keys_file.write({**KEYS, "all": "read"})), workers=1,
                 answer_timeout="10m", key_questions_max=10)
     stream, whole = (listen(made, key=key).ready() for key in ("ann", "all"))
     conns = [begin(made, key="boss")]

@@ -15,7 +15,7 @@ import urllib.request
 import pytest
 
 from support.redirects import (  # noqa: F401 (fixtures)
-    domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, domains_config, links, make_links, start, visit)
 
 SUPPORT = pathlib.Path(__file__).parent / "support"
 # What RFC 3986 has in a path, a query and a fragment.

@@ -5,11 +5,13 @@ import random
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import URL, alias_space, other_space, problem, space
+from support.allocator import URL, problem
 from support.asking import FROM, TO
 from support.clicks import counted, datetime64, make_click, rfc3339, some_clicks
 from support.program import eventually, quick
 from support.redis_proxy import RedisProxy
+from support.spaces import (
+    USUAL, aliases, hashes, sequence, snowflakes, with_key)
 from support.sse import Stream
 
 KEYS = {"boss": "admin", "eye": "read", "ann": "read owners=ann",
@@ -25,14 +27,8 @@ def first_keys():
     return KEYS
 
 
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
-            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir),
-                       other_space(workdir, "h6", 2, "hash", length=6),
-                       other_space(workdir, "flakes", 3, "snowflake"),
-                       alias_space("names", 4)]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"],
+                 "spaces": [sequence(), hashes(), snowflakes(), aliases()]}
 
 
 @pytest.fixture
@@ -334,7 +330,8 @@ def test_a_redis_that_hangs_for_all_is_asked_once(own_redis, api, aggregator):
 def test_a_space_of_another_key_tells_nothing(api, aggregator, sections,
                                               workdir):
     link = api.create()
-    sections["links"]["spaces"][0] = space(workdir, secret="another" * 4)
+    sections["links"]["spaces"][0] = with_key(
+        workdir, sequence(), "another" * 4)
     made = aggregator()
 
     refused(made, link["code"])

@@ -7,17 +7,13 @@ import socket
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import URL, Api, other_space, problem, space
+from support.allocator import URL, Api, problem
 from support.program import PATIENCE, eventually
+from support.spaces import sequence, snowflakes
 
 NODE = "node:{0}"
 EPOCH = 1577836800000
-
-
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["1h"],
-            "spaces": [space(workdir), other_space(workdir, "flakes", 3, "snowflake")]}
+LINKS_SECTION = {"ttl_classes": ["1h"], "spaces": [sequence(), snowflakes()]}
 
 
 @pytest.fixture

@@ -9,25 +9,17 @@ from support.keys import key_line
 from support.openapi import (
     ANSWER_CHECKS, EXAMPLES, answers_of, in_the_tree, schemathesis, seen, served)
 from support.program import eventually
+from support.spaces import USUAL, aliases, hashes, sequence, snowflakes
+
+LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "never"], "spaces": [
+    sequence(), hashes("h8", length=8), snowflakes(), aliases()]}
 
 
 @pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
-            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir),
-                       other_space(workdir, "h8", 2, "hash", length=8),
-                       other_space(workdir, "flakes", 3, "snowflake"),
-                       alias_space("names", 4)]}
-
-
-@pytest.fixture
-def sections(links_config, keys_file):
-    return {"links": links_config,
-            "allocator": {"keys_file": str(keys_file.path), "threads": 2},
-            "domains": {"default": "main", "list": [
-                {"name": "main", "hosts": ["sho.rt"]},
-                {"name": "shop", "hosts": ["shop.sho.rt"]}]}}
+def more_sections():
+    return {"domains": {"default": "main", "list": [
+        {"name": "main", "hosts": ["sho.rt"]},
+        {"name": "shop", "hosts": ["shop.sho.rt"]}]}}
 
 
 @pytest.fixture

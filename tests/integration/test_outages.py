@@ -9,8 +9,7 @@ import pytest
 
 from support.program import eventually, series_of
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, links_config, make_links, own_links, start,
-    visit)
+    LINKS_SECTION, clicks, domains_config, links, make_links, own_links, start, visit)
 from support.redis_proxy import RedisProxy
 
 ANSWERS = "shortloop_redirector_answers_total"

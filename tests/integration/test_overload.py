@@ -4,23 +4,15 @@ import json
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import URL, space
+from support.allocator import URL
+from support.spaces import USUAL, hashes
+
+LINKS_SECTION = {**USUAL, "ttl_classes": ["1h"], "spaces": [hashes(number=1)]}
 
 
 @pytest.fixture
-def links_config(workdir):
-    hashes = space(workdir, "h6", 1, 6)
-    del hashes["block_size"]
-    return {"ttl_classes": ["1h"], "hold_max": "1h", "quarantine": "5s",
-            "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [{**hashes, "strategy": "hash"}]}
-
-
-@pytest.fixture
-def sections(links_config, keys_file):
-    return {"links": links_config, "redis": {"pending_max": 8},
-            "allocator": {"keys_file": str(keys_file.path), "threads": 1,
-                          "base_url": "https://sho.rt"}}
+def more_sections():
+    return {"redis": {"pending_max": 8}, "allocator": {"threads": 1}}
 
 
 @pytest.fixture

@@ -6,25 +6,19 @@ import uuid
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import (URL, Api, alias_space, other_space, problem,
-                               space)
+from support.allocator import URL, Api, problem
 from support.batch import Batch, batch, good
 from support.keys import key_line
 from support.program import eventually
 from support.redis_proxy import RedisProxy
+from support.spaces import USUAL, aliases, hashes, sequence
 
 
 KEYS = {"boss": "admin", "crm": "create,read", "web": "create",
         "crm-2": "create account=crm"}
 
-
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["1h", "30d", "never"], "hold_max": "1h",
-            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir),
-                       other_space(workdir, "h6", 2, "hash", length=6),
-                       alias_space("names", 5)]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "30d", "never"],
+                 "spaces": [sequence(), hashes(), aliases(number=5)]}
 
 
 @pytest.fixture

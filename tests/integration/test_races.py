@@ -19,7 +19,7 @@ import pytest
 
 from support.program import PATIENCE, eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links_config, make_links, own_links, start)
+    LINKS_SECTION, clicks, domains_config, make_links, own_links, start)
 from support.repeating import Repeating
 from support.visitors import Visitors
 from test_kills import answer, visits_told

@@ -13,7 +13,7 @@ from support.program import eventually, series_of
 from support.reconciling import (  # noqa: F401
     HOUR, LOST, NOTHING_LOST, make_world, world)
 from support.redirects import (  # noqa: F401
-    domains_config, links, links_config, make_links, visit)
+    LINKS_SECTION, domains_config, links, make_links, visit)
 
 def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
     redirector = world.redirector()

@@ -3,7 +3,7 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, clicks, domains_config, links, make_links, start, visit)
 from support.rule_files import UA_RULES
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

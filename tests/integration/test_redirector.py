@@ -13,8 +13,8 @@ import pytest
 
 from support.program import PATIENCE, eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    BLOCKED, DAY, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks,
-    domains_config, links, links_config, make_links, own_links, start, visit)
+    BLOCKED, DAY, EXPIRED, HEAD, LINKS_SECTION, NOT_FOUND, REDIRECTED, clicks,
+    domains_config, links, make_links, own_links, start, visit)
 
 NOWHERE = "zzzzzzz"  # checked below: its check character is wrong
 

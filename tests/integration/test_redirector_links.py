@@ -14,9 +14,9 @@ import yaml
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, links, make_links,
+    DAY, EXPIRED, HEAD, LINKS_SECTION, NOT_FOUND, REDIRECTED, clicks, links, make_links,
     own_links, start, visit)
-from support.redirects import links_config as one_space  # noqa: F401
+from support.spaces import aliases, hashes, snowflakes
 
 IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
           "AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1")
@@ -42,17 +42,9 @@ def domains_config():
     return DOMAINS
 
 
-@pytest.fixture
-def links_config(one_space):  # noqa: F811
-    """A space of each strategy."""
-    s7 = one_space["spaces"][0]
-    one_space["spaces"] += [
-        {"name": "h6", "number": 2, "length": 6, "strategy": "hash",
-         "keys": s7["keys"]},
-        {"name": "flakes", "number": 3, "strategy": "snowflake",
-         "keys": s7["keys"]},
-        {"name": "names", "number": 4, "strategy": "alias"}]
-    return one_space
+# A space of each strategy.
+LINKS_SECTION = {**LINKS_SECTION, "spaces": [
+    *LINKS_SECTION["spaces"], hashes(), snowflakes(), aliases()]}
 
 
 def leads(redirector, code, agent=DESKTOP, **headers):

@@ -10,7 +10,7 @@ import servers
 from support.passage import Passage
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links_config, make_links, own_links, start, visit)
+    LINKS_SECTION, clicks, domains_config, make_links, own_links, start, visit)
 from support.replication import follow, in_sync
 from support.sentinel import Sentinel
 from support.server import RedisServer

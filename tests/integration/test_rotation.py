@@ -6,9 +6,10 @@ import time
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import Api, problem, space
+from support.allocator import Api, problem
 from support.program import eventually
 from support.redirects import visit
+from support.spaces import sequence
 
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SECRETS = ["the first secret of the space", "the secret that replaces it",
@@ -66,13 +67,9 @@ class Fleet:
 
 
 OLD, NEW, THIRD = (0, 0), (1, 1), (0, 2)
-
-
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": [f"{TTL}s", "1h", "never"], "hold_max": f"{HOLD}s",
-            "quarantine": f"{QUARANTINE}s", "renew_every": "1s",
-            "grant_blocks": 1, "spaces": [space(workdir)]}
+LINKS_SECTION = {"ttl_classes": [f"{TTL}s", "1h", "never"], "hold_max": f"{HOLD}s",
+                 "quarantine": f"{QUARANTINE}s", "renew_every": "1s", "grant_blocks": 1,
+                 "spaces": [sequence()]}
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from support import memory, slowhttptest
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, domains_config, links, make_links, start, visit)
 from support.repeating import Repeating
 
 KIB = 1024

@@ -63,13 +63,8 @@ def own_redis(workdir):
     server.kill()
 
 
-@pytest.fixture
-def links_config(workdir):
-    key = workdir / "space.key"
-    key.write_text("0123456789abcdef0123456789abcdef")
-    return {"ttl_classes": ["30d"], "spaces": [{
-        "name": "s7", "number": 1, "length": 7, "strategy": "sequence",
-        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+LINKS_SECTION = {"ttl_classes": ["30d"], "spaces": [
+    {"name": "s7", "number": 1, "length": 7, "strategy": "sequence"}]}
 
 
 def create(allocator, first, count):

@@ -8,14 +8,10 @@ import requests
 from support.alerts import mistakes, rules_of
 from support.allocator import *  # noqa: F403, fixtures too
 from support.program import eventually
+from support.spaces import USUAL, aliases, sequence
 
-
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
-            "quarantine": "1h", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir), space(workdir, "s6", 2, 6),
-                       {"name": "names", "number": 3, "strategy": "alias"}]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["1h", "never"], "quarantine": "1h",
+                 "spaces": [sequence(), sequence("s6", 2, 6), aliases(number=3)]}
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 import servers
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    clicks, domains_config, links, links_config, make_links, start, visit)
+    LINKS_SECTION, clicks, domains_config, links, make_links, start, visit)
 
 EVENTS = "shortloop_redirector_spool_events"
 DROPPED = "shortloop_redirector_events_dropped_total"

@@ -12,31 +12,20 @@ import servers
 from support.deaf import Deaf
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    DAY, Links, change_and_wait, clicks, domains_config, heard, links, links_config,
-    make_links, own_links, start, subscriptions, visit)
+    DAY, Links, change_and_wait, clicks, domains_config, heard, links, make_links, own_links, start, subscriptions, visit)
 from support.redis_proxy import RedisProxy
 from support.replication import follow, in_sync
 from support.server import RedisServer
+from support.spaces import aliases, sequence
 
 LINK_DELETED = 1  # schemas/link.proto
 FIRST, SECOND = "https://example.org/1", "https://example.org/2"
 # What is promised, s.  However late the test itself looks, on a machine that is busy:
 # who asks later than that after a change was made is not told what was before.
 PROMISED = 1
-
-
-@pytest.fixture
-def links_config(workdir):
-    """A space of blocks and one of aliases."""
-    key = workdir / "space.key"
-    key.write_text("0123456789abcdef0123456789abcdef")
-    return {"ttl_classes": ["30d", "1s"], "hold_max": "1h", "quarantine": "2h",
-            "renew_every": "1d",
-            "spaces": [
-                {"name": "s7", "number": 1, "length": 7,
-                 "strategy": "sequence", "block_size": 100,
-                 "keys": [{"version": 0, "key": f"file:{key}"}]},
-                {"name": "named", "number": 2, "strategy": "alias"}]}
+# A space of blocks and one of aliases.
+LINKS_SECTION = {"ttl_classes": ["30d", "1s"], "hold_max": "1h", "quarantine": "2h",
+                 "renew_every": "1d", "spaces": [sequence(), aliases("named", 2)]}
 
 
 def subscribed(redirector):

@@ -9,22 +9,16 @@ import pytest
 import requests
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import (URL, Api, alias_space, other_space, problem,
-                               space)
+from support.allocator import URL, Api, problem
 from support.program import PATIENCE, eventually
 from support.redis_proxy import RedisProxy
+from support.spaces import (
+    USUAL, aliases, hashes, sequence, snowflakes, with_key)
 
 
-@pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
-            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir),
-                       other_space(workdir, "h6", 2, "hash", length=6),
-                       other_space(workdir, "flakes", 3, "snowflake"),
-                       {**space(workdir, "s8", 4, 8),
-                        "look_alikes": "exclude"},
-                       alias_space("names", 5)]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"], "spaces": [
+    sequence(), hashes(), snowflakes(), sequence("s8", 4, 8, look_alikes="exclude"),
+    aliases(number=5)]}
 
 
 SPACES = ["s7", "h6", "flakes", "s8", "names"]
@@ -115,8 +109,8 @@ def test_a_hash_space_from_before_keeps_its_codes(redis, topic, sections,
 def test_create_space_says_what_codes_are_worth(redis, sections, workdir,
                                                 create_space):
     sections["links"]["spaces"] = [
-        space(workdir, "s4", 1, 4, 10), space(workdir, "s5", 2, 5),
-        space(workdir, "s6", 3, 6),
+        *(with_key(workdir, space) for space in (
+            sequence("s4", 1, 4, 10), sequence("s5", 2, 5), sequence("s6", 3, 6))),
         {**sections["links"]["spaces"][1], "name": "h8", "length": 8,
          "number": 9, "hash_codes": "md5-quarters"},
         {**sections["links"]["spaces"][1], "name": "h7", "length": 7,

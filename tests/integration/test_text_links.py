@@ -6,7 +6,7 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    HEAD, NOT_FOUND, REDIRECTED, clicks, domains_config, links, links_config,
+    HEAD, LINKS_SECTION, NOT_FOUND, REDIRECTED, clicks, domains_config, links,
     make_links, start, visit)
 
 URL = "https://example.org/"

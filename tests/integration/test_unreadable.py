@@ -9,7 +9,7 @@ import pytest
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
 from support.committed import commit_bytes
-from support.counting import World
+from support.counting import world  # noqa: F401
 from support.events import click, link_event
 from support.kafka import Kafka, bombs
 from support.memory import MemoryWatch
@@ -223,11 +223,6 @@ def test_what_only_the_network_changes_is_stored_once_it_stops(
 
 
 # --- the tools ------------------------------------------------------------------
-
-@pytest.fixture
-def world(kafka, tables, program, base_config):
-    return World(kafka, tables, program, base_config)
-
 
 def collect(world):
     """All that was sent is stored, or passed over, and committed."""

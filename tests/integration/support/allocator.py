@@ -1,7 +1,6 @@
 """What the tests of the allocator stand on; a test file says
 `from support.allocator import *` for the fixtures."""
 import concurrent.futures
-import hashlib
 import http.client
 import json
 import time
@@ -9,33 +8,15 @@ import time
 import pytest
 import requests
 
-from support.keys import key_line
 from support.protobuf import message
+from support.spaces import USUAL, sequence
 
 LinkEvent = message("link.proto", "shortloop.LinkEvent")
 
 KEYS = {"boss": "admin", "crm": "create", "eye": "read"}
 URL = "https://example.org/some/where?a=1#b"
-
-
-def space(workdir, name="s7", number=1, length=7, block_size=100,
-          secret="0123456789abcdef0123456789abcdef"):
-    key = workdir / f"{name}-{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
-    key.write_text(secret)
-    return {"name": name, "number": number, "length": length,
-            "strategy": "sequence", "block_size": block_size,
-            "keys": [{"version": 0, "key": f"file:{key}"}]}
-
-
-def other_space(workdir, name, number, strategy, **fields):
-    """One that is no sequence: it has no blocks, and a length if it is said."""
-    made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
-    del made["block_size"], made["length"]
-    return {**made, "strategy": strategy, **fields}
-
-
-def alias_space(name, number):
-    return {"name": name, "number": number, "strategy": "alias"}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"],
+                 "spaces": [sequence()]}
 
 
 class Api:
@@ -78,29 +59,18 @@ def first_keys():
 
 
 @pytest.fixture
-def keys_file(workdir, first_keys):
-    """.path, and .write({name: words}) to change it."""
-    path = workdir / "api.keys"
-
-    def write(keys):
-        path.write_text("".join(key_line(*item) for item in keys.items()))
-        return path
-    write(first_keys)
-    return type("KeysFile", (), {"path": path, "write": staticmethod(write)})
+def more_sections():
+    """{section: settings} beside those of `sections`; a module may have its own."""
+    return {}
 
 
 @pytest.fixture
-def links_config(workdir):
-    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
-            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir)]}
-
-
-@pytest.fixture
-def sections(links_config, keys_file):
-    return {"links": links_config,
-            "allocator": {"keys_file": str(keys_file.path), "threads": 2,
-                          "base_url": "https://sho.rt"}}
+def sections(links_config, keys_file, more_sections):
+    # Who has domains says in their section what a short URL begins with.
+    base_url = {} if "domains" in more_sections else {"base_url": "https://sho.rt"}
+    mine = {"keys_file": str(keys_file.path), "threads": 2, **base_url}
+    return {"links": links_config, **more_sections,
+            "allocator": {**mine, **more_sections.get("allocator", {})}}
 
 
 @pytest.fixture

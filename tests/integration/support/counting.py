@@ -2,6 +2,8 @@
 that: verify, dlq."""
 import json
 
+import pytest
+
 from support.events import click, link_event
 from support.program import eventually
 from support.rule_files import UA_RULES
@@ -79,3 +81,8 @@ class World:
         status, output = self.run(*args, "--json")
         assert output.startswith("{"), output
         return status, json.loads(output.splitlines()[0])
+
+
+@pytest.fixture
+def world(kafka, tables, program, base_config):
+    return World(kafka, tables, program, base_config)

@@ -12,6 +12,18 @@ def key_line(name, words, secret=None):
     return f"{name} {roles} sha256:{digest} {rest}".rstrip() + "\n"
 
 
+class KeysFile:
+    """.path, and .write({name: words}) to change it; `head` is before its keys."""
+
+    def __init__(self, path):
+        self.path = path
+        self.head = ""
+
+    def write(self, keys):
+        self.path.write_text(self.head + "".join(key_line(*k) for k in keys.items()))
+        return self.path
+
+
 def admin_keys(workdir):
     """A file that lets API_KEY do everything."""
     path = workdir / "keys"

@@ -12,6 +12,7 @@ import requests
 import servers
 from support.keys import API_KEY, admin_keys
 from support.program import BIN
+from support.spaces import USUAL, sequence
 
 NEVER = "never"
 
@@ -20,15 +21,8 @@ def now():
     return int(time.time() * 1000)
 
 
-@pytest.fixture
-def links_config(workdir):
-    key = workdir / "space.key"
-    key.write_text("0123456789abcdef0123456789abcdef")
-    return {"ttl_classes": ["3s", "30d", "never"], "hold_max": "2s",
-            "quarantine": "2s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [{"name": "s7", "number": 1, "length": 7,
-                        "strategy": "sequence", "block_size": 20,
-                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+LINKS_SECTION = {**USUAL, "ttl_classes": ["3s", "30d", "never"], "hold_max": "2s",
+                 "quarantine": "2s", "spaces": [sequence(block_size=20)]}
 
 
 def redis_bytes(client):

@@ -9,6 +9,7 @@ import requests
 from support.keys import API_KEY, admin_keys
 from support.program import eventually
 from support.protobuf import message
+from support.spaces import sequence
 
 Click = message("click.proto", "shortloop.Click")
 Link = message("link.proto", "shortloop.Link")
@@ -23,15 +24,8 @@ def visit(url, method="GET", **kw):
                             **kw)
 
 
-@pytest.fixture
-def links_config(workdir):
-    key = workdir / "space.key"
-    key.write_text("0123456789abcdef0123456789abcdef")
-    return {"ttl_classes": ["3s", "6s", "30d"], "hold_max": "5s",
-            "quarantine": "5s", "renew_every": "1s",
-            "spaces": [{"name": "s7", "number": 1, "length": 7,
-                        "strategy": "sequence", "block_size": 100,
-                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+LINKS_SECTION = {"ttl_classes": ["3s", "6s", "30d"], "hold_max": "5s",
+                 "quarantine": "5s", "renew_every": "1s", "spaces": [sequence()]}
 
 
 @pytest.fixture
