@@ -2,14 +2,14 @@
 leaves behind, told by topic, partition and offset."""
 import json
 import signal
-import time
 
 import pytest
 from confluent_kafka import (ConsumerGroupTopicPartitions, KafkaException,
                              TopicPartition)
 from support.collectors import BROKER, OPTIONS
 from support.events import click, link_event
-from support.fault_proxy import COMMIT, ClickHouseProxy, KafkaProxy, response
+from support.fault_proxy import (
+    COMMIT, FETCH, HEARTBEAT, ClickHouseProxy, KafkaProxy, response)
 from support.program import eventually
 from support.rule_files import UA_RULES
 from support.server import ProxiedKafkaServer
@@ -196,7 +196,9 @@ def test_without_its_name_in_kafka_nothing_is_sent(loop, proxy, kafka_proxy):
     waits_at(held)
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
                >= 6, PATIENCE)
-    time.sleep(2)  # its time has come, and gone
+    # Each waits a tenth of a second for what is new: its time has come, and gone.
+    fetches = kafka_proxy.count(FETCH)
+    eventually(lambda: kafka_proxy.count(FETCH) >= fetches + 20, PATIENCE)
     assert proxy.count("clicks") == inserts
     held.release()
     loop.wait_stored()
@@ -619,7 +621,7 @@ def test_it_ends_although_a_commit_hangs(loop, kafka_proxy):
 
 
 @pytest.mark.long
-def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
+def test_an_insert_that_hangs_costs_no_partition(loop, proxy, kafka_proxy):
     loop.sections["kafka"]["options"] = [
         "session.timeout.ms=2000", "heartbeat.interval.ms=300",
         "max.poll.interval.ms=3000"]
@@ -627,7 +629,9 @@ def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
     loop.send(20)
     running = loop.collector(ready=False)
     waits_at(held)
-    time.sleep(10)
+    # Twice as long as between two polls at most, by the client's own heartbeats.
+    beats = kafka_proxy.count(HEARTBEAT)
+    eventually(lambda: kafka_proxy.count(HEARTBEAT) >= beats + 20, PATIENCE)
     assert "partition revoked" not in running.log()
     held.release()
     loop.wait_stored()

@@ -159,7 +159,8 @@ def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
     crowd = issuers(high_water_file=workdir / "high-water")
     crowd.work(1)
     crowd.kill_all()
-    time.sleep(0.2)
+    eventually(lambda: len(redis.client().client_list(_type="normal")) == 1,
+               what="all that the killed have sent is done")
     size = redis.file().stat().st_size
     for _ in range(ROUNDS):
         redis.forget_from(size)
@@ -178,8 +179,7 @@ def test_pooled_blocks_that_were_issued_in_what_redis_forgot(redis, issuers):
     for _ in range(ROUNDS):
         crowd.work(0.3)
         crowd.stop_all()
-        time.sleep(0.2)
-        assert redis.client().zcard("pool:{s7}") > 0
+        eventually(lambda: redis.client().zcard("pool:{s7}") > 0)
         size = redis.file().stat().st_size
         crowd.start_all()
         crowd.work(0.3)

@@ -480,7 +480,8 @@ def error(status, reason):
 
 # --- Kafka -------------------------------------------------------------------
 
-PRODUCE, COMMIT = 0, 8  # Produce and OffsetCommit, by Kafka's protocol
+# Produce, Fetch, OffsetCommit and Heartbeat, by Kafka's protocol
+PRODUCE, FETCH, COMMIT, HEARTBEAT = 0, 1, 8, 12
 
 
 class KafkaProxy(Listener):
@@ -495,6 +496,7 @@ class KafkaProxy(Listener):
         held = proxy.hold(COMMIT)   the next such request waits, and what comes
                                     after it on its connection; held.here,
                                     held.release()
+        proxy.count(FETCH)          how many of them have come
 
     A broker tells its clients where it is, so it must name this port
     (ProxiedKafkaServer)."""
@@ -506,7 +508,12 @@ class KafkaProxy(Listener):
         self.flowing = threading.Event()
         self.flowing.set()
         self.held = []
+        self.counts = collections.Counter()
         super().__init__()
+
+    def count(self, api):
+        with self.lock:
+            return self.counts[api]
 
     def hold(self, api):
         held = Held(api)
@@ -562,6 +569,7 @@ class KafkaProxy(Listener):
         body = stream.bytes(int.from_bytes(size, "big"))
         api = int.from_bytes(body[:2], "big")
         with self.lock:
+            self.counts[api] += 1
             held = next((h for h in self.held if h.kind == api), None)
             if held:
                 self.held.remove(held)
