@@ -138,13 +138,14 @@ static char *put_digits(char *at, unsigned number, int count, char after)
 
 const char *rfc3339_format(int64_t real_ms, char text[RFC3339_TEXT_MAX])
 {
-	int64_t days = real_ms / CLOCK_DAY, year;
-	unsigned rest, month, day;
+	int64_t days = real_ms / CLOCK_DAY, rest = real_ms % CLOCK_DAY, year;
+	unsigned month, day;
 	char *at = text;
 
-	if (real_ms % CLOCK_DAY < 0)
+	if (rest < 0) {
+		rest += CLOCK_DAY;
 		days--;
-	rest = (unsigned)(real_ms - days * CLOCK_DAY);
+	}
 	year = civil_from_days(days, &month, &day);
 	if (year < 0 || year > 9999) {
 		memcpy(text, "never", sizeof("never"));
@@ -153,11 +154,12 @@ const char *rfc3339_format(int64_t real_ms, char text[RFC3339_TEXT_MAX])
 	at = put_digits(at, (unsigned)year, 4, '-');
 	at = put_digits(at, month, 2, '-');
 	at = put_digits(at, day, 2, 'T');
-	at = put_digits(at, rest / 3600000, 2, ':');
-	at = put_digits(at, rest / 60000 % 60, 2, ':');
-	at = put_digits(at, rest / 1000 % 60, 2, rest % 1000 ? '.' : 'Z');
+	at = put_digits(at, (unsigned)(rest / 3600000), 2, ':');
+	at = put_digits(at, (unsigned)(rest / 60000 % 60), 2, ':');
+	at = put_digits(at, (unsigned)(rest / 1000 % 60), 2,
+			rest % 1000 ? '.' : 'Z');
 	if (rest % 1000)
-		at = put_digits(at, rest % 1000, 3, 'Z');
+		at = put_digits(at, (unsigned)(rest % 1000), 3, 'Z');
 	*at = '\0';
 	return text;
 }

@@ -268,8 +268,10 @@ uint64_t line_file_free(struct line_file *f, int64_t timeout_ms)
 	pthread_cond_signal(&f->wake);
 	pthread_mutex_unlock(&f->lock);
 	pthread_join(f->thread, NULL);
-	left = f->lost + count_lines(f->queue.data, f->queue.len) +
-	       count_lines(f->writing.data + f->done, f->writing.len - f->done);
+	left = f->lost + count_lines(f->queue.data, f->queue.len);
+	if (f->writing.len > f->done)
+		left += count_lines(f->writing.data + f->done,
+				    f->writing.len - f->done);
 	close(f->fd);
 	destroy(f);
 	return left;

@@ -690,7 +690,8 @@ static void *run(void *arg)
 	while (take(s)) {
 		if (!s->spool)
 			try_to_open(s);
-		append_taken(s);
+		if (s->taken.len)
+			append_taken(s);
 		if (s->spool)
 			use_folder(s);
 		report(s);

@@ -19,6 +19,14 @@ deps:
 unit: unit-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$(ENGINE_B)/bin tests/run-unit $(UNIT) $(MODEL)
 
+#: make unit-sanitized
+#:                    the same with clang's sanitizers of addresses and of what is
+#:                    undefined, of the objects that make fuzz uses
+SANITIZED = $(MAKE) --no-print-directory B=build/fuzz CC=clang \
+            SANITIZE=address,undefined CFLAGS='-O1 -g -fsanitize=fuzzer-no-link'
+unit-sanitized:
+	@+$(SANITIZED) unit
+
 #: make integration   the integration tests; T=... gives pytest arguments
 integration: deps
 	@+$(BUILD) all fault-programs
@@ -63,9 +71,7 @@ mutants: deps
 FUZZ_SECONDS ?= 10
 FUZZ_RUN = $(if $(FUZZ_ONLY),$(foreach t,$(FUZZ_ONLY),$(filter %/fuzz_$t,$(FUZZ))),$(FUZZ))
 fuzz:
-	@$(MAKE) --no-print-directory B=build/fuzz CC=clang \
-	  SANITIZE=address,undefined CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' \
-	  fuzz-run
+	@+$(SANITIZED) fuzz-run
 fuzz-run: $(FUZZ_RUN)
 	@tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ_RUN)
 
@@ -114,6 +120,6 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps bench unit unit-programs engine-programs fault-programs integration test \
+.PHONY: help deps bench unit unit-sanitized unit-programs engine-programs fault-programs integration test \
         test-long mutants up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format

@@ -73,9 +73,12 @@ static bool take_body(struct reader *r, struct intent *ret)
 
 enum intent_kind intent_parse(const char *text, size_t len, struct intent *ret)
 {
-	struct reader r = {text, text + len};
+	struct reader r;
 
-	if (!len || !take(&r, magic))
+	if (!len)
+		return INTENT_FOREIGN;
+	r = (struct reader){text, text + len};
+	if (!take(&r, magic))
 		return INTENT_FOREIGN;
 	if (!take(&r, version) || !take_body(&r, ret))
 		return INTENT_LATER;

@@ -36,13 +36,13 @@ static const int passing_codes[] = {
 int clickhouse_code_of_body(const char *body, size_t len)
 {
 	static const char mark[] = "Code: ";
-	const char *end = body + len;
 	const char *p = len ? memmem(body, len, mark, sizeof(mark) - 1) : NULL;
 	int code = 0;
 
 	if (!p)
 		return 0;
-	for (p += sizeof(mark) - 1; p < end && isdigit((unsigned char)*p); p++)
+	for (p += sizeof(mark) - 1;
+	     p < body + len && isdigit((unsigned char)*p); p++)
 		if (code < 100000)
 			code = code * 10 + (*p - '0');
 	return code;

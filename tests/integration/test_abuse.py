@@ -270,9 +270,9 @@ def test_rates_may_be_off(links, start):
     ({"unknown_rate": "5/d"}, "redirector.unknown_rate: '5/d': expected"),
     ({"limit_exempt": ["10.0.0.1/8"]},
      "redirector.limit_exempt: '10.0.0.1/8' has bits set beyond")])
-def test_rates_that_make_no_sense_are_refused(program, one_space, settings,
+def test_rates_that_make_no_sense_are_refused(program, links_config, settings,
                                               said):
-    made = program("redirector", {"links": one_space, "redirector": settings},
+    made = program("redirector", {"links": links_config, "redirector": settings},
                    start=False, args=["--check"])
     status, output = made.run()
     assert status == 78
@@ -337,11 +337,11 @@ def test_a_list_with_a_mistake_is_rejected_and_the_old_one_stays(
 
 
 @pytest.mark.parametrize("args", [["--check"], []])
-def test_a_list_with_a_mistake_is_found_before_the_start(program, one_space,
+def test_a_list_with_a_mistake_is_found_before_the_start(program, links_config,
                                                          deny_file, args):
     deny_file.write_text("10.0.0.1/8\n")
     made = program("redirector", {
-        "links": one_space, "redirector": {"deny_file": str(deny_file)}},
+        "links": links_config, "redirector": {"deny_file": str(deny_file)}},
         start=False, args=args)
     code, output = made.run()
     assert code == 78

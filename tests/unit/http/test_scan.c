@@ -70,7 +70,6 @@ static void usual_requests_are_read_in_one_pass(void **state)
 static void others_are_left_to_the_parser(void **state)
 {
 	static const char *const others[] = {
-		"",
 		"GET",
 		"GET / HTTP/1.1\r\n" HOST,
 		"GET / HTTP/1.1\r\n" HOST "\r",
