@@ -79,6 +79,7 @@ def test_missing_tables_are_said_on_readyz(program, clickhouse, redis):
 
 # --- counting --------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_links_clicks_are_those_counted_by_hand(aggregator, migrated):
     rows = some_clicks(1, 3000, WINDOWS)
     migrated.insert(rows)
@@ -102,6 +103,7 @@ def test_a_links_clicks_are_those_counted_by_hand(aggregator, migrated):
     assert ask_range(made, link_id="2")["total"] == counted(inside)
 
 
+@pytest.mark.proof
 def test_settled_totals_are_those_counted_by_hand(aggregator, migrated):
     rows = some_clicks(2, 3000, WINDOWS)
     half = len(rows) // 2
@@ -124,6 +126,7 @@ def test_settled_totals_are_those_counted_by_hand(aggregator, migrated):
 OF_ALL_AND_OF_A_LINK = ({}, {"link_id": "1"})
 
 
+@pytest.mark.proof
 def test_groups_sum_up_to_the_total(aggregator, migrated):
     rows = some_clicks(3, 1500, WINDOWS[1:2])
     migrated.insert(rows)
@@ -152,6 +155,7 @@ def assert_groups(made, rows, dimension, of):
         assert group == wanted, (of, dimension, value)
 
 
+@pytest.mark.proof
 def test_groups_are_those_counted_by_hand(aggregator, migrated):
     rows = some_clicks(4, 1500, WINDOWS[1:2], links=(1,))
     migrated.insert(rows)
@@ -263,6 +267,7 @@ def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
             answer["rest"][count] == answer["total"][count]
 
 
+@pytest.mark.proof
 def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
         aggregator, migrated, clickhouse):
     """One of three links each hour; and a day with no more than these."""
@@ -485,6 +490,7 @@ def test_a_block_of_a_clock_that_is_behind_is_settled(aggregator, migrated):
     settled(made, 200)
 
 
+@pytest.mark.proof
 def test_a_block_told_of_too_late_is_found_by_the_recheck(aggregator,
                                                           migrated):
     rows = some_clicks(11, 200, WINDOWS[1:2])
@@ -498,6 +504,7 @@ def test_a_block_told_of_too_late_is_found_by_the_recheck(aggregator,
     settled(made, 200)
 
 
+@pytest.mark.proof
 def test_late_clicks_settle_a_day_again(aggregator, migrated, clickhouse):
     rows = some_clicks(12, 1200, WINDOWS[:2])
     migrated.insert(rows[:1000])
@@ -637,6 +644,7 @@ def assert_buckets(made, zone):
             low, high, "hour", zone)
 
 
+@pytest.mark.proof
 def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, subtests):
     made = aggregator()
     for zone in ("Africa/Casablanca", "America/Havana", "Africa/Cairo", "America/Nuuk",

@@ -218,6 +218,7 @@ def test_a_malformed_request_is_a_400_and_does_no_harm(api, subtests):
 
 # --- many ------------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
         api, kafka):
     codes = create_many(api, 5000)

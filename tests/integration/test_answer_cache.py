@@ -78,6 +78,7 @@ def test_without_memory_each_is_asked(make, proxy, memory):
     assert asked(proxy) == 2
 
 
+@pytest.mark.proof
 def test_what_is_published_since_is_in_the_answer(make, migrated, clicks):
     made = make()
     is_right(ask_range(made, **BY_COUNTRY), clicks)

@@ -107,6 +107,7 @@ LISTED = {"boss": {1, 2, 3, 4, 5, 6, 7}, "eye": {1, 2, 3, 4, 5, 6, 7},
           "ann": {1, 3}, "acme": {1, 7}, "acme-bob": {7}, "none": {6}}
 
 
+@pytest.mark.proof
 def test_a_list_has_what_its_key_sees(keyed, links, migrated, subtests):
     made = keyed({**KEYS, "none": "read owners=,carol"}, resettle_every="0s")
     days_settled(migrated, links)
@@ -156,6 +157,7 @@ def test_what_is_hidden_is_answered_like_what_is_not_there(keyed, links, key):
         assert {**one.headers, "Date": ""} == {**other.headers, "Date": ""}
 
 
+@pytest.mark.proof
 def test_what_is_seen_is_what_everybody_else_sees(keyed, links):
     made = keyed(KEYS)
 

@@ -214,6 +214,7 @@ def resend(api, lines, key):
     return eventually(attempt, every=1)
 
 
+@pytest.mark.proof
 def test_a_batch_that_was_cut_creates_nothing_twice_when_sent_again(
         api, redis_server):
     lines = [good(i) if i % 7 else b"bad\n" for i in range(30000)]
@@ -316,6 +317,7 @@ def test_two_batches_at_once_do_not_mix(api):
     assert len({a["code"] for a in first + second}) == 40000
 
 
+@pytest.mark.proof
 def test_singles_are_served_beside_a_batch(api):
     with Batch(api, (good(i) for i in range(50000))) as b:
         b.read(1000)

@@ -50,6 +50,7 @@ def insert_at_each_offset(migrated, first=0):
     return rows
 
 
+@pytest.mark.proof
 def test_hours_are_settled_whatever_their_offsets(aggregator, migrated):
     rows = insert_at_each_offset(migrated)
     made = aggregator()

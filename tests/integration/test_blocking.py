@@ -376,6 +376,7 @@ def test_an_account_that_none_can_be_is_a_404(api):
     problem(api.call("GET", "/v1/accounts/a%20b/blocked-urls"), 404)
 
 
+@pytest.mark.proof
 def test_many_are_listed_by_the_page(api):
     path = "/v1/accounts/mallory/blocked-urls"
     urls = {f"https://bad.example/{i}" for i in range(1300)}

@@ -75,6 +75,7 @@ def path():
         yield f"{directory}/r.sock"
 
 
+@pytest.mark.proof
 def test_x_real_ip_is_the_third_header(links, start, clicks):
     redirector = start(trusted_proxies=["127.0.0.1"],
                        client_header="x-real-ip", threads=1)

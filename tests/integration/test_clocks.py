@@ -126,6 +126,7 @@ def test_what_a_collector_tells_has_the_time_of_clickhouse(world, seconds):
                seconds) < NEAR
 
 
+@pytest.mark.proof
 def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
     """The next owner goes on where the blocks end, whatever that one told."""
     world.send(20)
@@ -145,6 +146,7 @@ def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
     third.wait_metric(5, "shortloop_collector_consumed_total")
 
 
+@pytest.mark.proof
 def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
     """It wrote its own clock; the rows it left are there for ever."""
     world.send(20)
@@ -180,6 +182,7 @@ def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
     wait_settled(made, world.sent)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seconds", [
     DAY, *(pytest.param(n, marks=pytest.mark.long) for n in (-900, -DAY))])
 def test_blocks_of_a_collector_whose_clock_is_wrong_settle_at_once(world,
@@ -296,6 +299,7 @@ def days_settled(clickhouse):
         "WHERE kind = 'link_day'")}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seconds", [
     2 * DAY, pytest.param(-5 * DAY, marks=pytest.mark.long)])
 def test_days_close_by_clickhouses_clock(world, clickhouse, seconds):
@@ -386,6 +390,7 @@ def skewed(workdir, skew):
     server.kill()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("before, after", [
     (HOUR, 0), *(pytest.param(before, after, marks=pytest.mark.long)
                  for before, after in ((0, -2 * DAY), (2 * DAY, 0), (0, HOUR)))])
@@ -436,6 +441,7 @@ def test_replicas_whose_clocks_differ_by_seconds_lose_nothing(world,
     assert made.metric("shortloop_aggregator_late_hours_total") == 0
 
 
+@pytest.mark.proof
 def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
     """More than progress_overlap covers."""
     told = Collector(clickhouse)
@@ -469,6 +475,7 @@ def publish(world, seconds, read_until=None):
         "'old')")
 
 
+@pytest.mark.proof
 def test_a_mark_that_was_published_too_far_is_mended(world):
     world.send(5)
     world.collector()
@@ -494,6 +501,7 @@ def test_a_mark_that_was_published_too_far_is_mended(world):
     wait_settled(made, 10)
 
 
+@pytest.mark.proof
 def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
     """What it publishes, it publishes without knowing of the mend."""
     world.send(5)

@@ -289,6 +289,7 @@ def test_a_kill_in_the_middle_loses_nothing(kafka, topics, tables, collector):
     assert last.stop() == 0
 
 
+@pytest.mark.proof
 def test_partitions_move_to_a_second_collector_and_back(kafka, topics, tables,
                                                         collector):
     first = collector()

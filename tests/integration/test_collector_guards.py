@@ -148,6 +148,7 @@ def test_nothing_is_sent_before_the_brokers_know_its_name(world):
     eventually(in_time, PATIENCE, what="a look in time")
 
 
+@pytest.mark.proof
 def test_a_block_that_arrives_after_its_sender_has_died(world):
     """Who owns the partition then has more to read, but sends the same block."""
     world.start(world.first)
@@ -182,6 +183,7 @@ def test_an_owner_that_is_one_no_more_sends_nothing(world):
 
 # --- what is stored is asked -------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["clicks", pytest.param(
     "ingest_progress", marks=pytest.mark.long)])
 def test_what_was_stored_before_a_kill_and_whose_token_is_gone(world, kind):
@@ -236,6 +238,7 @@ def test_one_that_slept_until_its_token_was_forgotten(world):
     world.all_there_once()
 
 
+@pytest.mark.proof
 def test_one_that_slept_while_its_block_was_on_its_way(world):
     """It waits for a dead letter of the block to be taken, and falls asleep."""
     world.keep_few_tokens()

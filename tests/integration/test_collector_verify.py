@@ -210,6 +210,7 @@ def test_a_row_that_hides_another_event_is_named(world):
     assert (said["rows"], said["missing"]) == (200, 3)
 
 
+@pytest.mark.proof
 def test_a_row_that_hides_another_event_is_named_beside_a_dead_letter(world):
     """And beside other offsets that have no row, or a row and no event."""
     world.send(8)
@@ -283,6 +284,7 @@ def collect_yesterday(world):
     return yesterday
 
 
+@pytest.mark.proof
 def test_a_count_that_was_settled_wrong_is_named(world):
     yesterday = collect_yesterday(world)
     day = ["--from", rfc3339(yesterday)]
@@ -418,6 +420,7 @@ def two_hours_ago():
     return int(time.time()) // 3600 * 3600 - 7200
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("sent", [
     1, pytest.param(5, marks=pytest.mark.long)])
 def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
@@ -432,6 +435,7 @@ def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
     assert said["settled"]["hours_waiting"] == 0
 
 
+@pytest.mark.proof
 def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
     """With its rows back it only has to be tried again."""
     hour = two_hours_ago()
@@ -581,6 +585,7 @@ def publish(world, seconds):
         f"{int(time.time() * 1000) << 20}, {at}, {at}, now64(3), 'old'")
 
 
+@pytest.mark.proof
 def test_a_watermark_that_was_published_too_far_is_named_and_mended(world):
     for partition in (0, 1):
         world.send(5, partition=partition)
@@ -609,6 +614,7 @@ def test_a_watermark_that_was_published_too_far_is_named_and_mended(world):
     assert status == 0 and said["clocks"] == []
 
 
+@pytest.mark.proof
 def test_a_pass_that_read_what_is_to_come_makes_no_hour_overdue(world):
     hour = two_hours_ago()
     world.send(5)
@@ -671,6 +677,7 @@ def drop(world, before, partition=0, topic="clicks"):
         done.result(30)
 
 
+@pytest.mark.proof
 def test_what_kafka_dropped_is_held_against_the_reports(world):
     world.send(60)
     world.collect()
@@ -691,6 +698,7 @@ def test_what_kafka_dropped_is_held_against_the_reports(world):
     assert named(said) == [("rows gone", 0, 10, 11), ("rows gone", 0, 70, 70)]
 
 
+@pytest.mark.proof
 def test_what_kafka_dropped_before_it_was_read_is_a_gap(world):
     world.send(10)
     world.collect()

@@ -10,6 +10,7 @@ DAY = 86400
 LINKS = (1, 2)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", (
     "sealed_day", *(pytest.param(kind, marks=pytest.mark.long)
                     for kind in ("owner_day", "value_day"))))

@@ -352,6 +352,7 @@ globalThis.fetch = (path, options) => served(base + path, options);
 """
 
 
+@pytest.mark.proof
 def test_the_rows_of_the_busiest_lead_to_their_own_clicks(
         aggregator, two_owners, play):
     made = aggregator()

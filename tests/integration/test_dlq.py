@@ -101,6 +101,7 @@ def test_a_letter_that_can_be_stored_now_is_stored_once(world):
     assert len(world.messages("clicks")) == 2
 
 
+@pytest.mark.proof
 def test_only_the_letters_chosen_are_sent(buried):
     before = len(buried.messages("clicks"))
     status, said = buried.ask("dlq", "replay", "--all", "--dry-run")

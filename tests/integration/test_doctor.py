@@ -38,6 +38,7 @@ def recent(seed, count, links=(1, 2)):
     return some_clicks(seed, count, [(now - 3 * 3600, now - 60)], links=links)
 
 
+@pytest.mark.proof
 def test_what_is_well_is_ok(aggregator, migrated, doctor):
     report_now(migrated, recent(1, 500))
     made = aggregator(edge_delay="0s")
@@ -80,6 +81,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert "nobody settles" in page["hours"][1]
 
 
+@pytest.mark.proof
 def test_hours_whose_rows_are_gone_are_told_as_held_back(aggregator, migrated, doctor):
     now = int(time.time()) // 3600 * 3600 - 3600
     rows = some_clicks(3, 60, [(now, now + 900)], links=(1,))
@@ -120,6 +122,7 @@ def forget(program, *args):
     assert status == 0, said
 
 
+@pytest.mark.proof
 def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
         program, migrated, doctor):
     """Rows of clicks and links are put back as they were before."""
@@ -205,6 +208,7 @@ def test_a_clock_that_was_ahead_does_not_say_that_nobody_settles(migrated, docto
     assert doctor()[1]["hours"][0] == "ok"
 
 
+@pytest.mark.proof
 def test_a_day_with_late_clicks_that_is_not_settled_again_is_behind(migrated, doctor):
     start = int(time.time()) // DAY * DAY - 2 * DAY
 
@@ -231,6 +235,7 @@ def test_a_day_with_late_clicks_that_is_not_settled_again_is_behind(migrated, do
     assert doctor(resettle_every="3h")[1]["days"][0] == "ok"
 
 
+@pytest.mark.proof
 def test_hours_that_were_settled_from_fewer_rows_than_reported_are_short(
         aggregator, migrated, program, doctor):
     now = int(time.time()) // DAY * DAY - 3600

@@ -81,6 +81,7 @@ def tag_of(etag, coding):
     return etag if coding == "identity" else f'{etag[:-1]}-{coding}"'
 
 
+@pytest.mark.proof
 def test_an_answer_is_the_same_in_every_coding(made):
     for path in (LONG, LONG + "&format=csv", "/openapi.json", "/app.js"):
         plain = Answer(made, path)

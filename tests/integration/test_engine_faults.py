@@ -82,6 +82,7 @@ def once(loop, count=None):
 
 # --- between the token and the rows ------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("table", ["clicks", "ingest_progress"])
 def test_a_token_that_outlives_its_rows_loses_none(loop, clickhouse_server,
                                                    table):
@@ -227,6 +228,7 @@ def lose_power(loop, proxy, server, answered, *losses):
 ROUNDS = [5, pytest.param(100, marks=pytest.mark.long)]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.timeout(1800)
 def test_tokens_that_a_loss_of_power_took(loop, proxy, clickhouse_server,

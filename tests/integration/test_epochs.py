@@ -233,6 +233,7 @@ def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
     assert world.verify() == (0, set())
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("decision, links, lost", [
     pytest.param("--resume", 45, [], marks=pytest.mark.long),
     ("--end", 40, [(0, 2, 20, 24, 5)])])
@@ -272,6 +273,7 @@ def test_a_partition_of_links_whose_log_was_cut(world, decision, links, lost):
     assert status == 0, output
 
 
+@pytest.mark.proof
 def test_a_partition_whose_log_was_cut_goes_on_at_its_end_with_a_gap(world):
     world.filled()
     world.cut(20)
@@ -336,6 +338,7 @@ def batches(world, *counts):
     assert first.stop() == 0
 
 
+@pytest.mark.proof
 def test_a_mark_of_a_transaction_does_not_hide_that_a_log_was_cut(world):
     """It has the offset of the last event reported: Kafka has nothing there."""
     batches(world, 10, 11)
@@ -371,6 +374,7 @@ def test_a_mark_of_a_transaction_does_not_hide_where_a_log_was_cut(world):
     assert world.verify() == (0, set())
 
 
+@pytest.mark.proof
 def test_a_report_that_ends_at_a_mark_stops_nobody(world):
     """By Kafka's clock events before it came later: brokers' clocks may differ."""
     first = world.collector()
@@ -394,6 +398,7 @@ def test_a_report_that_ends_at_a_mark_stops_nobody(world):
     assert world.lost() == []
 
 
+@pytest.mark.proof
 def test_a_log_that_ends_before_what_was_read_is_not_reported_as_idle(world):
     """The next event has an offset that counts as read: until the partition stops,
     nobody may say that there is none."""
@@ -524,6 +529,7 @@ def test_what_is_not_asked_for_is_refused(world):
 
 # --- a partition that was never read ------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("decision, events, lost", [
     ("--new", 8, []), ("--end", 1, [(2, 2, 0, 6, 7)])])
 def test_an_added_partition_has_a_way_on(world, decision, events, lost):
@@ -565,6 +571,7 @@ def test_offset_reset_latest_reads_what_comes(world):
     running.wait_metric(10, "shortloop_collector_consumed_total")
 
 
+@pytest.mark.proof
 def test_offset_reset_latest_leaves_out_nothing_of_an_added_partition(world):
     """What is sent to it before a collector has heard of it."""
     world.sections["kafka"]["options"] = ["topic.metadata.refresh.interval.ms="
@@ -598,6 +605,7 @@ def migrate_up_to(tables, last):
             tables.query(statement.strip())
 
 
+@pytest.mark.proof
 def test_decisions_of_the_former_version_mean_what_they_meant(
         broker, clickhouse, program, base_config):
     """`new` was of all partitions and had none; `same` was of one."""

@@ -157,6 +157,7 @@ def waits_at(held):
 
 # --- an intent before each insert ----------------------------------------------
 
+@pytest.mark.proof
 def test_a_block_is_named_before_it_is_sent(loop, proxy):
     loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
@@ -185,6 +186,7 @@ def test_a_commit_of_a_block_names_the_next(loop, proxy):
     loop.wait_stored()
 
 
+@pytest.mark.proof
 def test_without_its_name_in_kafka_nothing_is_sent(loop, proxy, kafka_proxy):
     # Its heartbeats wait behind the commit: it stays in the group all the same.
     loop.sections["kafka"]["options"] = STAYS
@@ -216,6 +218,7 @@ STEPS = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("step", STEPS)
 def test_a_kill_loses_nothing_and_doubles_nothing(loop, proxy, step):
     fault, kind = STEPS[step]
@@ -438,6 +441,7 @@ def make_anew(loop):
                             message_timestamp_type="LogAppendTime")
 
 
+@pytest.mark.proof
 def test_a_commit_that_expired_stops_the_partition_until_it_is_the_same(loop):
     first = loop.collector()
     loop.send(30)
@@ -459,6 +463,7 @@ def test_a_commit_that_expired_stops_the_partition_until_it_is_the_same(loop):
     assert status == 0 and "fits" in output
 
 
+@pytest.mark.proof
 def test_a_topic_made_anew_stops_the_partition_until_it_is_new(loop):
     first = loop.collector()
     loop.send(30)
@@ -481,6 +486,7 @@ def test_a_topic_made_anew_stops_the_partition_until_it_is_new(loop):
     assert loop.stored(what="countIf(epoch = 2)") == 15
 
 
+@pytest.mark.proof
 def test_a_decision_that_nothing_asks_for_is_refused(loop):
     loop.send(5)
     loop.collector()
@@ -531,6 +537,7 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     loop.wait_committed(50)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("step, start, rows, lost", [
     ("stored, not reported", 10, 10, 0), ("stored, not reported", 25, 20, 5),
     ("named, not sent", 10, 0, 10)])
@@ -577,6 +584,7 @@ def test_a_topic_made_anew_while_it_is_read_stops_it(loop):
     loop.wait_stored()
 
 
+@pytest.mark.proof
 def test_a_partition_waits_for_clickhouse_and_is_not_read_meanwhile(loop,
                                                                     proxy):
     first = loop.collector()
@@ -593,6 +601,7 @@ def test_a_partition_waits_for_clickhouse_and_is_not_read_meanwhile(loop,
     loop.wait_stored()
 
 
+@pytest.mark.proof
 def test_it_ends_although_an_insert_hangs(loop, proxy):
     held = proxy.hold("clicks")
     loop.send(20)

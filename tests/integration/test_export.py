@@ -137,6 +137,7 @@ def world(migrated):
     return rows
 
 
+@pytest.mark.proof
 def test_an_export_has_every_row_once_and_in_order(make, world):
     client = Client(make().url)
     rows, end = client.range()
@@ -240,6 +241,7 @@ def test_a_cursor_is_strict(make, world):
         assert answer.status_code == 400, params
 
 
+@pytest.mark.proof
 def test_a_key_exports_what_it_sees(make, world):
     made = make(keys=True)
     sees = {"all": {0, 1, 2, 3, 4}, "ann": {1, 3}, "bob": {2, 4},
@@ -610,6 +612,7 @@ def far(migrated):
     return rows[-1]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("by", [
     {"link_id": 1}, pytest.param({"owner": "ann"}, marks=pytest.mark.long),
     {"format": "csv", "link_id": 1}])

@@ -73,6 +73,7 @@ def test_an_allocator_leaves_a_master_that_was_demoted(pair, at):
     assert is_there(a, code)
 
 
+@pytest.mark.proof
 def test_the_order_of_the_addresses_does_not_matter(pair, at, program,
                                                     sections):
     api = at(address=addresses(reversed(pair)))

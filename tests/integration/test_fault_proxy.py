@@ -118,6 +118,7 @@ def broker(rundir):
         server.kill()
 
 
+@pytest.mark.proof
 def test_all_clients_come_through_the_proxy(broker):
     direct = Kafka(broker.port)
     topic = direct.create_topic()

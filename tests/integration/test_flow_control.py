@@ -233,6 +233,7 @@ def test_memory_holds_with_many_partitions(kafka, topics, tables, collector,
            parts_per_second=10, agent_bytes=4000)
 
 
+@pytest.mark.proof
 def test_partitions_are_paused_while_clickhouse_is_slow(
         kafka, topics, tables, collector, proxy):
     """Four seconds an insert: it is there, and ready it is, but not for all

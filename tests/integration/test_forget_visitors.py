@@ -289,6 +289,7 @@ def test_a_late_visitor_of_a_day_that_was_dropped_twice_is_in_no_state(
     superseded_are_gone(clickhouse, [second["unique_identity"]])
 
 
+@pytest.mark.proof
 def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
         keeper, world, clickhouse, forget):  # noqa: F811
     rows = some_clicks(4, 400, [(FROM, TO)], links=LINKS)
@@ -409,6 +410,7 @@ def test_a_link_whose_visitors_were_forgotten_before_keeps_no_address(
     assert " 0 slots of dropped days" in done(forget())
 
 
+@pytest.mark.proof
 def test_what_was_to_be_forgotten_is_told_elsewhere_and_again(
         keeper, world, clickhouse, forget, workdir):  # noqa: F811
     """A backup brings rows back; another server hears of the list by a file."""

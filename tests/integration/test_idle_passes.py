@@ -44,6 +44,7 @@ def wait_idle(proxy):
     eventually(idle, what=f"{PASSES} passes that ask little")
 
 
+@pytest.mark.proof
 def test_one_that_has_nothing_to_do_asks_little_and_sees_what_is_new(
         aggregator, migrated, proxy):
     rows = some_clicks(61, 300, [(START, END)])
@@ -58,6 +59,7 @@ def test_one_that_has_nothing_to_do_asks_little_and_sees_what_is_new(
     wait_idle(proxy)
 
 
+@pytest.mark.proof
 def test_what_time_makes_due_is_done_by_one_that_is_idle(aggregator, migrated):
     """The day is settled again when it was not for resettle_every."""
     rows = some_clicks(62, 300, [(START, END)])

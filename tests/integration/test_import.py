@@ -446,6 +446,7 @@ def kill_during(run, path, tables, rows):
     process.wait()
 
 
+@pytest.mark.proof
 def test_killed_anywhere_it_goes_on_where_it_was(tables, importer, log):
     lines = some_lines(6000, step=1)
     path = log(lines)
@@ -541,6 +542,7 @@ def test_a_second_import_of_a_log_ends_the_first(tables, importer, log,
     assert_once(tables, lines)
 
 
+@pytest.mark.proof
 def test_told_to_stop_it_says_so_and_the_next_goes_on(tables, importer, log):
     lines = some_lines(3000, step=1)
     path = log(lines)
@@ -693,6 +695,7 @@ def test_one_that_slept_and_is_still_the_newest_goes_on(tables, importer, log,
 
 # --- what is counted ---------------------------------------------------------------
 
+@pytest.mark.proof
 def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
                                                       redis, program):
     aggregator = program("aggregator", {"aggregator": {"settle_every": "500ms"}})
@@ -833,6 +836,7 @@ def test_a_dry_run_asks_no_server(importer, log):
     assert "line 2" in out
 
 
+@pytest.mark.proof
 def test_a_terminal_sees_a_bar(tables, importer, log):
     path = log(some_lines(2000, step=1))
     run = importer(batch_rows=50, parts_per_second=2)  # takes 20 seconds

@@ -175,6 +175,7 @@ def answers(url):
         return False
 
 
+@pytest.mark.proof
 @pytest.mark.first
 def test_what_servers_write_is_imported_by_name_and_by_itself(
         tables, importer, workdir):  # noqa: F811

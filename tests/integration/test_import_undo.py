@@ -247,6 +247,7 @@ def test_what_is_not_taken_back(tables, importer, log):  # noqa: F811
         "SELECT topic FROM clicks ORDER BY topic")] == ["import:another", f"import:{NAME}"]
 
 
+@pytest.mark.proof
 def test_a_log_of_many_hours(tables, importer, log):  # noqa: F811
     """More of them than are one statement's parameters, and many days."""
     lines = [line(FROM - i * 3600) for i in range(2100)]
@@ -296,6 +297,7 @@ def test_two_undos_at_once(tables, importer, log, proxy):  # noqa: F811
     assert "120 became clicks" in run(log(lines), "--identity", NAME)
 
 
+@pytest.mark.proof
 def test_an_import_under_way_stops(tables, importer, log, proxy):  # noqa: F811
     """The one that is announcing a batch, and the one that is sending it."""
     lines = lines_of(120)
@@ -357,6 +359,7 @@ def test_clicks_come_and_hours_are_settled_meanwhile(world, keeper,  # noqa: F81
     assert "missing" not in made.log()
 
 
+@pytest.mark.proof
 def test_imported_anew_before_anything_is_settled(world, keeper, importer,  # noqa: F811
                                                   log, clickhouse):
     """As many rows and reports as before: still another import."""
@@ -451,6 +454,7 @@ def test_a_day_that_is_being_changed_is_not_dropped(world, keeper, importer,  # 
     assert not [text for text in doctor(program) if "--undo" in text]
 
 
+@pytest.mark.proof
 def test_verify_agrees_while_and_after(kafka, tables, program, base_config,  # noqa: F811
                                        redis, importer, log):
     counted = World(kafka, tables, program, base_config)

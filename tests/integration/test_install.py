@@ -64,6 +64,7 @@ def files(root):
                   if not path.is_dir())
 
 
+@pytest.mark.proof
 def test_all_is_there_and_nothing_else(root):
     assert files(root) == [f"{PREFIX[1:]}/{name}" for name in EXPECTED]
 

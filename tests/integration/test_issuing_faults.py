@@ -54,6 +54,7 @@ def trouble(crowd, codes, more=None):
 
 # --- all at once -------------------------------------------------------------
 
+@pytest.mark.proof
 @LONG
 def test_no_code_is_issued_twice_whoever_is_killed_and_whatever_redis_forgets(
         redis, issuers):
@@ -116,6 +117,7 @@ class DoubleGrants:
                             {f"{blocks}:{int(generation) + 1}": 0})
 
 
+@pytest.mark.proof
 @LONG
 def test_no_code_is_issued_twice_though_blocks_are_granted_twice(redis,
                                                                  issuers):
@@ -153,6 +155,7 @@ def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
     assert crowd.judge()["lost"] > 0
 
 
+@pytest.mark.proof
 def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
     """Again and again it comes up as it was before the first time.  What was
     issued in between only the file knows."""

@@ -433,6 +433,7 @@ def is_all(found, expected, what):
     return found == expected
 
 
+@pytest.mark.proof
 @pytest.mark.first
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("keys, asks_head_of", [
@@ -514,6 +515,7 @@ def test_of_an_expired_link_they_are_told_who_read_all(allocator):
                     assert found == none
 
 
+@pytest.mark.proof
 def test_statistics_that_a_key_does_not_see_are_not_there(world, subtests):
     for key, (line, reads, _) in KEYS.items():
         if not line or reads == 403:

@@ -253,6 +253,7 @@ def test_wherever_it_is_killed_each_redirect_is_one_click(
                     f"{rows} rows, {watch.looks} complete answers")
 
 
+@pytest.mark.proof
 @pytest.mark.first
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("over", [True, pytest.param(False, marks=pytest.mark.long)])

@@ -239,6 +239,7 @@ def some_filters(chance):
     return {name: drawn[name]() for name in names}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed, count", [
     (1, 15), pytest.param(2, 200, marks=pytest.mark.long)])
 def test_filters_pass_what_they_pass_in_python(aggregator, archive, seed,
@@ -254,6 +255,7 @@ def test_filters_pass_what_they_pass_in_python(aggregator, archive, seed,
     assert ids(pages(made, 9, url=url.upper())) == []
 
 
+@pytest.mark.proof
 def test_what_only_older_versions_pass_is_not_listed(aggregator, archive):
     """All but a few: pages are short then, and lead to these few."""
     chance = random.Random(3)
@@ -325,6 +327,7 @@ ODD = ["' OR 1=1 --", "\\' OR 1=1 --", "%", "%%", "_", "\\", "\\\\", "\\%",
        "NULL", "١", "🙂"]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("texts", [
     ODD[::4], pytest.param(ODD, marks=pytest.mark.long)], ids=["some", "all"])
 def test_no_text_is_more_than_text(aggregator, archive, texts):
@@ -500,6 +503,7 @@ def clicks_of(links):
     return [(link["link_id"], link["clicks"]) for link in links]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("limits, few", [
     ((7, 1000), 10), pytest.param((1, 7, 1000), 3, marks=pytest.mark.long)])
 def test_by_clicks_are_those_of_people_on_the_days_counted(
@@ -565,6 +569,7 @@ def test_a_day_that_is_not_settled_is_not_said_to_be_counted(
     assert clicks_of(pages(made, 3, sort="clicks")) == by_clicks(archive, both)
 
 
+@pytest.mark.proof
 def test_days_that_were_dropped_are_not_said_to_be_counted(
         aggregator, archive, clicked):
     midnight = int(time.time()) // DAY * DAY

@@ -71,6 +71,7 @@ def refused(made, path="/v1/live", key=None):
 
 # --- the whole way -------------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_click_is_shown_with_its_verdict_and_nothing_of_its_visitor(
         kafka, topics, tables, program, base_config, live, listen):
     collector = program("collector", settings(base_config, topics,
@@ -368,6 +369,7 @@ def test_the_look_for_a_link_is_a_question_of_its_key(live, keys_file, slow_link
     assert answer.status_code == 400
 
 
+@pytest.mark.proof
 def test_the_look_for_owners_has_an_end(live, listen, keys_file, slow_links, shown,
                                         clickhouse):
     made = live(keys_file=str(keys_file.write(KEYS)), answer_timeout="10s")

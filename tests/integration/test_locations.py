@@ -172,6 +172,7 @@ def test_a_client_lands_where_a_record_from_elsewhere_leads(links, start, target
         place for _, place in TARGETS]
 
 
+@pytest.mark.proof
 def test_all_clients_land_at_the_same_place(links, start, target):
     redirector = start()
     codes = [links.create(target.url + rest) for rest in made_up(120)]

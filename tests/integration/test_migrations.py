@@ -130,6 +130,7 @@ def test_migrating_goes_on_where_it_was_killed(
 
 # --- several at once -----------------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("number", [1, 12, pytest.param(30, marks=pytest.mark.long)])
 def test_another_migrates_all_the_way_in_between(clickhouse, migration, proxy, whole,
                                                  number):

@@ -84,6 +84,7 @@ def newest(clickhouse, start, what="attempt"):
         f"AND unit = toDateTime({start}, 'UTC')")
 
 
+@pytest.mark.proof
 def test_an_open_hour_is_settled_by_what_arrives(aggregator, migrated,  # noqa: F811
                                                  present):
     migrated.partitions = 2
@@ -105,6 +106,7 @@ def test_an_open_hour_is_settled_by_what_arrives(aggregator, migrated,  # noqa: 
     wait_added(other, 1)
 
 
+@pytest.mark.proof
 def test_rows_behind_the_frontier_are_counted(aggregator, migrated,  # noqa: F811
                                               present):
     made = aggregator()
@@ -217,6 +219,7 @@ def test_what_another_settled_meanwhile_is_not_added_to(
     wait_added(made, 1)
 
 
+@pytest.mark.proof
 def test_rows_that_go_from_an_open_hour_hold_it_back(aggregator, migrated,  # noqa: F811
                                                      clickhouse, present):
     made = aggregator()
@@ -231,6 +234,7 @@ def test_rows_that_go_from_an_open_hour_hold_it_back(aggregator, migrated,  # no
     assert present.ask(made)["total"]["events"] == 60
 
 
+@pytest.mark.proof
 def test_values_that_were_counted_together(aggregator, migrated,  # noqa: F811
                                            clickhouse, present):
     made = aggregator(values_max=2)
@@ -250,6 +254,7 @@ def test_values_that_were_counted_together(aggregator, migrated,  # noqa: F811
         groups["rest"]["clicks"] == total["clicks"]
 
 
+@pytest.mark.proof
 def test_a_provisional_hour_is_settled_as_a_whole_once_it_is_over(
         aggregator, migrated, clickhouse):  # noqa: F811
     past = Present(12, hours_ago=2)

@@ -137,6 +137,7 @@ SEEN = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.first
 @pytest.mark.timeout(1800)
 def test_the_api_keeps_to_its_description(full_api, narrow):

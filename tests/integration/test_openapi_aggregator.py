@@ -238,6 +238,7 @@ def members(described, operation):
     return {name for name in of if "const" not in of[name]} - NEVER
 
 
+@pytest.mark.proof
 @pytest.mark.first
 @pytest.mark.timeout(1800)
 def test_the_aggregator_keeps_to_its_description(make, workdir):
@@ -263,6 +264,7 @@ def expected(key, operation):
     return 200 if operation in ANSWERED[key] else 403
 
 
+@pytest.mark.proof
 @pytest.mark.timeout(1800)
 def test_with_keys_it_keeps_to_its_description(make, workdir):
     made = make(keys=True)

@@ -138,6 +138,7 @@ def make(migrated, redis, program, workdir):
     return made
 
 
+@pytest.mark.proof
 def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
     rows = clicks(1, 800, ends_of(FROM, TO))
     world.insert(rows)
@@ -220,6 +221,7 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
         assert made.stop() == 0
 
 
+@pytest.mark.proof
 def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickhouse):
     """Of what is in no table of owners: two dimensions, filters, the open day."""
     rows = some_clicks(14, 60, [(FROM, FROM + DAY)], links=(1,))
@@ -241,6 +243,7 @@ def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickh
                                            group_by="country,device_class")
 
 
+@pytest.mark.proof
 def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
     """Of a day that nobody reported, as of a backup, as many rows are known: none."""
     rows = clicks(7, 200, [(FROM, FROM + DAY)])
@@ -256,6 +259,7 @@ def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
         "ann", group_by="country")["groups"]), PATIENCE, what="no visitors of values")
 
 
+@pytest.mark.proof
 def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
     rows = clicks(5, 600, [(FROM, FROM + 2 * DAY)])
     for row in rows:

@@ -71,6 +71,7 @@ def test_a_block_that_comes_when_a_pass_has_looked_is_not_promised_before_it_is_
         eventually(is_settled, PATIENCE)
 
 
+@pytest.mark.proof
 def test_a_day_settled_by_a_clock_that_was_ahead_is_settled_again(migrated, redis,
                                                                   program):
     start = instant("2026-10-03T00:00:00Z")

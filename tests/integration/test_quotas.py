@@ -41,6 +41,7 @@ def post(api, key, idem=None, **fields):
 
 # --- links --------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_an_account_makes_so_many_links_with_all_its_keys(make_api):
     api = make_api("@crm links=3/day")
     assert [post(api, key).status_code for key in

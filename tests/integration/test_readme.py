@@ -189,6 +189,7 @@ def test_the_readme_leads_from_nothing_to_a_counted_click(reader):
     assert "<title>" in requests.get(url, timeout=60).text, "no dashboard"
 
 
+@pytest.mark.proof
 def test_nothing_is_installed_before_there_is_all_of_it(workdir):
     """As in a clone in which `make deps` was not run."""
     made = subprocess.run(

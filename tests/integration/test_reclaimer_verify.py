@@ -270,6 +270,7 @@ def test_large_spaces_and_many_ranges_are_walked_whole(space, reclaimer):
 
 # --- in use --------------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_space_in_use_is_not_accused(space, reclaimer, allocator,
                                        redis_server):
     """Grants, hand-backs, runs and holds all the while."""

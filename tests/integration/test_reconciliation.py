@@ -15,6 +15,7 @@ from support.reconciling import (  # noqa: F401
 from support.redirects import (  # noqa: F401
     LINKS_SECTION, domains_config, links, make_links, visit)
 
+@pytest.mark.proof
 def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
     redirector = world.redirector()
     world.visit(redirector, 20)
@@ -115,6 +116,7 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
     assert hour["unknown"]["rows"] == 1 and not hour["complete"]
 
 
+@pytest.mark.proof
 def test_what_is_spooled_is_told_and_in_the_end_nothing_is_lost(
         world, workdir, kafka_server):
     redirector = world.redirector(spool_dir=str(workdir / "spool"),
@@ -133,6 +135,7 @@ def test_what_is_spooled_is_told_and_in_the_end_nothing_is_lost(
     assert hour["lost"] == NOTHING_LOST
 
 
+@pytest.mark.proof
 def test_an_event_that_was_withheld_by_rule_is_not_lost(world):
     blocked = world.links.create()
     world.links.edit(blocked, state=2)
@@ -225,6 +228,7 @@ def test_what_waits_for_a_broker_is_not_lost(world, kafka_server):
     assert hour["lost"] == NOTHING_LOST and hour["dropped"] == 0
 
 
+@pytest.mark.proof
 def test_what_did_not_reach_kafka_is_dropped_and_who_tells_nothing_unknown(world):
     """One topic of clicks takes nothing that is so large; that of counters does."""
     own = dict(world.topics)

@@ -647,6 +647,7 @@ def test_a_lone_link_that_was_deleted_is_gone(links, start):
 
 # --- codes made up ---------------------------------------------------------------
 
+@pytest.mark.proof
 def test_redis_is_not_asked_for_hash_codes_made_up(links, start):
     """But for one in 15 of those whose check character could be one."""
     redirector = start()

@@ -77,6 +77,7 @@ def assert_counted(made, rows):
                       for outcome in {row["outcome"] for row in rows}}
 
 
+@pytest.mark.proof
 def test_an_event_that_was_sent_twice_is_one_click(make, migrated, clickhouse):
     rows = once(some_clicks(1, 300, [(FROM, TO)], links=LINKS))
     clicks = [row for row in rows if is_click(row)]
@@ -269,6 +270,7 @@ def assert_repeats_left(clickhouse, rows):
         len({row["event_id"] for row in kept})
 
 
+@pytest.mark.proof
 def test_an_answer_from_rows_leaves_repeats_out_that_nobody_has_marked(
         make, migrated, clickhouse):
     rows = once(some_clicks(10, 60, [(FROM, TO)], links=(1,)))

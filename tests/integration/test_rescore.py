@@ -174,6 +174,7 @@ def test_a_day_that_is_dropped_meanwhile_leaves_no_run_behind(
         "SELECT state FROM rescored ORDER BY at, state")] == ["begun", "done"]
 
 
+@pytest.mark.proof
 def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
                                                 redis, program):
     migrated.insert(some_visits(40, hours=1) +

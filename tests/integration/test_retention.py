@@ -296,6 +296,7 @@ def test_a_day_that_was_held_back_while_rows_were_gone_is_sealed_and_dropped(
     assert_counted(made, rows)
 
 
+@pytest.mark.proof
 def test_retention_says_what_keeps_a_day(keeper, world, clickhouse, program):
     rows = some_clicks(32, 150, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(rows)
@@ -564,6 +565,7 @@ def test_a_day_whose_rows_are_not_what_was_settled_is_not_dropped(
         FROM + n * DAY for n in range(2, DAYS)}
 
 
+@pytest.mark.proof
 def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhouse,
                                                          program):
     world.insert(some_clicks(12, 300, [(FROM, TO)], links=LINKS))

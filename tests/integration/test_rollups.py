@@ -97,6 +97,7 @@ def assert_busiest(made, rows):
     assert busiest(made, start, end, sort="growth") == wanted
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("pairs", [
     pytest.param(list(zip(DIMENSIONS, itertools.cycle(BOTS[::-1]))), id="some"),
     pytest.param(list(itertools.product(DIMENSIONS, BOTS)), id="all",

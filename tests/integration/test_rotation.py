@@ -160,6 +160,7 @@ def test_the_page_step_by_step(fleet, redis):
 
 # --- out of order ------------------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_key_that_was_not_added_makes_no_codes(fleet):
     assert fleet.create_space([OLD])[0] == 0
     allocator = fleet.allocator([NEW, OLD], ready=False)

@@ -109,6 +109,7 @@ def run_behind(begin, base_config):
     return run
 
 
+@pytest.mark.proof
 def test_a_run_killed_at_any_command_and_run_again_ends_as_if_never_killed(
         space, run_behind, redis_server):
     furnish(space)

@@ -48,6 +48,7 @@ def world(migrated, clickhouse):
     return migrated
 
 
+@pytest.mark.proof
 def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse):
     rows = some_clicks(1, 800, ends_of(FROM, TO), links=(0, *LINKS))
     world.insert(rows)
@@ -142,6 +143,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
                == set(after.values()))
 
 
+@pytest.mark.proof
 def test_a_day_of_which_rows_are_gone_is_not_sealed(aggregator, world,
                                                     clickhouse):
     rows = some_clicks(4, 600, [(FROM, FROM + 3 * DAY)], links=LINKS)

@@ -100,6 +100,7 @@ def of_links(rows):
 
 # --- the way to ClickHouse -------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("step", [
     step if step in ("settled:hour", "settled:link_day") else
     pytest.param(step, marks=pytest.mark.long) for step in STEPS])
@@ -248,6 +249,7 @@ def staged(clickhouse):
         "SELECT DISTINCT attempt FROM stats_hourly")}
 
 
+@pytest.mark.proof
 def test_what_a_killed_first_settling_left_goes(aggregator, migrated, proxy):
     """Of that hour, and of all hours of its day, one attempt is published."""
     rows = some_clicks(13, 200, [(START, START + 3600)], links=(1,))
@@ -394,6 +396,7 @@ def test_an_hour_that_always_fails_stops_nothing_else(aggregator, migrated):
                expected_link_counts(rows + late), 60, what="its day settled")
 
 
+@pytest.mark.proof
 def test_the_watermark_stays_before_an_hour_that_fails(aggregator, migrated):
     rows = some_clicks(17, 400, [(START, START + 6 * 3600)], links=(1,))
     before = [row for row in rows if row["ts_ms"] < (START + 7200) * 1000]
@@ -447,6 +450,7 @@ def test_the_present_hour_is_settled_before_those_that_were_imported(
         first[hour] for hour in by_hour(old))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("step", [
     "link_slots", pytest.param("owner_values", marks=pytest.mark.long)])
 def test_the_present_hour_does_not_wait_for_a_day(aggregator, migrated, proxy, step):
@@ -540,6 +544,7 @@ def settle(program, aggregator, *args):
                       query_timeout="60s").run()
 
 
+@pytest.mark.proof
 def test_nothing_is_settled_from_fewer_rows_than_before(
         aggregator, migrated, program):
     rows = some_clicks(5, 1000, [(START, START + 3600)], links=(1, 2))
@@ -632,6 +637,7 @@ def test_a_block_told_of_twice_holds_nothing_back(aggregator, migrated):
 
 # --- what was published wrong -------------------------------------------------------
 
+@pytest.mark.proof
 def test_what_was_published_wrong_is_settled_again(aggregator, migrated,
                                                    program):
     rows = some_clicks(9, 600, [(START, END)], links=(1, 2))
@@ -655,6 +661,7 @@ def test_what_was_published_wrong_is_settled_again(aggregator, migrated,
     assert_settled(made, migrated, rows + late)
 
 
+@pytest.mark.proof
 def test_days_swapped_in_before_are_taken_over_where_rows_are_gone(
         aggregator, migrated):
     """As a program of before has left it: and doubled, by a server that was

@@ -125,6 +125,7 @@ def broken(whole):
     return change
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("change", [
     pytest.param(refused(404, 60), id="refused"),
     pytest.param(refused(500, 241), id="overloaded"),

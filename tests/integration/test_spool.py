@@ -214,6 +214,7 @@ def test_a_disk_that_is_full_at_the_start_costs_no_redirects(
     are_once(clicks(redirector), 45)
 
 
+@pytest.mark.proof
 def test_a_spool_that_is_full_takes_no_more(start, links, clicks, spool,
                                             kafka_server):
     redirector = start(spool_dir=str(spool), spool_max_bytes="1MiB", threads=1,

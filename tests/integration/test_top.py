@@ -57,6 +57,7 @@ def told(answer):
             for link in answer["links"]]
 
 
+@pytest.mark.proof
 def test_the_busiest_are_those_counted_by_hand(aggregator, rows):
     made = aggregator()
     settled(made, len(rows), FROM, TO)
@@ -82,6 +83,7 @@ def test_the_busiest_are_those_counted_by_hand(aggregator, rows):
             k: v for k, v in mine.items() if k not in ("visitors", "ips")}
 
 
+@pytest.mark.proof
 def test_what_grows_is_compared_with_the_range_before(aggregator, rows):
     made = aggregator()
     settled(made, len(rows), FROM, TO)
@@ -169,6 +171,7 @@ def test_the_archive_may_have_more_links_than_rows_are_read(
         assert {link["url"] for link in answer.json()["links"]} == {"https://example.com/"}
 
 
+@pytest.mark.proof
 def test_as_many_links_as_may_be_asked_for_are_answered(aggregator, migrated):
     rng = random.Random(43)
     first = (1 << 62) + 1

@@ -68,6 +68,7 @@ def test_what_cannot_be_unpacked_is_passed_over_at_its_offset(
     assert count(tables) == 12
 
 
+@pytest.mark.proof
 def test_no_good_event_between_bad_batches_is_passed_over(kafka, topics, tables,
                                                           collector):
     topic = topics["topic_clicks"]
@@ -194,6 +195,7 @@ def test_batches_that_a_disk_has_changed_are_passed_over_after_a_while(
     assert stored(tables) == [*range(30), *range(60, 101)]
 
 
+@pytest.mark.proof
 def test_what_only_the_network_changes_is_stored_once_it_stops(
         proxied_kafka_server, tables, program, base_config):
     proxy, kafka = proxied_kafka_server.proxy, Kafka(proxied_kafka_server.port)
@@ -233,6 +235,7 @@ def collect(world):
     assert made.stop() == 0
 
 
+@pytest.mark.proof
 def test_verify_finds_what_was_passed_over_by_itself(world, kafka, tables):
     topic = world.topics["topic_clicks"]
     world.send(4)
@@ -254,6 +257,7 @@ def test_verify_finds_what_was_passed_over_by_itself(world, kafka, tables):
     assert status == 1 and "accounted for exactly once" not in output
 
 
+@pytest.mark.proof
 def test_other_tools_go_on_behind_it_too(world, kafka):
     world.send_raw([b"no click"])
     collect(world)
@@ -273,6 +277,7 @@ def test_other_tools_go_on_behind_it_too(world, kafka):
 
 # --- by an operator's word --------------------------------------------------------
 
+@pytest.mark.proof
 def test_an_operator_names_what_is_passed_over(world, kafka, tables):
     """Nothing is passed over by itself; what can be read can be named, too."""
     topic = world.topics["topic_clicks"]
@@ -312,6 +317,7 @@ def test_an_operator_names_what_is_passed_over(world, kafka, tables):
 BOUND = {"compression_type": "lz4", "max_message_bytes": 128 * 1024}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("limits", [
     pytest.param({}, id="unbounded"),
     pytest.param(BOUND, id="bounded", marks=pytest.mark.long)])

@@ -89,6 +89,7 @@ def assert_answers(made, rows, dimensions=DAILY):
             expected_data(rows, FROM, TO, interval, tz, "exclude")
 
 
+@pytest.mark.proof
 def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
     rows = clicks(1, 900, ends_of(FROM, TO))
     world.insert(rows)
@@ -111,6 +112,7 @@ def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
     assert_answers(made, rows)
 
 
+@pytest.mark.proof
 def test_a_key_of_an_owner_has_the_values_of_that_owner(make, world, clickhouse, workdir):
     path = workdir / "api.keys"
     path.write_text("".join(key_line(o, f"read owners={o}") for o in OWNERS))

@@ -171,6 +171,7 @@ def judged(row):
         (row["verdict"], row["verdict_reason"])
 
 
+@pytest.mark.proof
 def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
                                                aggregator):
     before = past_clicks()

@@ -104,6 +104,7 @@ def assert_few(unknown, agents):
     assert len(unknown) * 1000 <= len(agents), unknown
 
 
+@pytest.mark.proof
 def test_browsers_of_uap_core_are_people_but_those_named(judged):
     found = judged([agent for agent, family in cases(*BROWSER_CASES).items()
                     if family in BROWSERS])
@@ -113,6 +114,7 @@ def test_browsers_of_uap_core_are_people_but_those_named(judged):
     assert sum(found.ours) * 10 < sum(found.theirs)
 
 
+@pytest.mark.proof
 def test_devices_of_uap_core_are_people_but_those_named(judged):
     found = judged([agent for agent, family in
                     cases("tests/test_device").items() if family != "Spider"])

@@ -35,6 +35,7 @@ def halves(migrated):
     return rows
 
 
+@pytest.mark.proof
 def test_a_day_is_complete_once_what_partitions_hold_of_it_is_counted(
         aggregator, migrated, halves):
     made = aggregator(watermark_every="100ms")
@@ -57,6 +58,7 @@ def test_a_day_is_complete_once_what_partitions_hold_of_it_is_counted(
         ("1", "1", "100"), ("0", "0", "")]
 
 
+@pytest.mark.proof
 def test_a_day_is_complete_once_it_is_known_that_nothing_more_comes(
         aggregator, migrated, halves):
     """It was settled when nobody knew, and is not settled again."""
@@ -68,6 +70,7 @@ def test_a_day_is_complete_once_it_is_known_that_nothing_more_comes(
     wait_said(made, rfc3339(TO), (True, True, 60), (False, False, None))
 
 
+@pytest.mark.proof
 def test_late_clicks_leave_a_day_complete(aggregator, migrated, halves):
     made = aggregator(watermark_every="100ms")
     migrated.insert(halves[60:], partition=1, append_ms=(TO + DAY) * 1000)

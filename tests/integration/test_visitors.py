@@ -54,6 +54,7 @@ def test_no_address_is_stored_at_all(kafka, topics, tables, collector):
     assert four["visitor"] != six["visitor"]
 
 
+@pytest.mark.proof
 def test_the_stored_address_can_be_all_that_is_known(kafka, topics, tables,
                                                      collector):
     visits(kafka, topics, V4, bytes([8, 8, 8, 9]), bytes([8, 8, 9, 9]))

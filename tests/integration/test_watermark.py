@@ -173,6 +173,7 @@ def agree(made, reports, when):
                              f"{both[-1][1]} is so") from None
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed, steps, recheck_every", [
     (3, 15, "1s"), *(pytest.param(*long, marks=pytest.mark.long)
                      for long in ((1, 25, "1h"), (2, 300, "5s")))])
@@ -299,6 +300,7 @@ def test_a_partition_that_is_new_is_waited_for_and_nothing_is_taken_back(
         "link_id": 1})["total"]["events"] == 2)
 
 
+@pytest.mark.proof
 def test_the_answer_for_a_range_that_is_over_stays_the_same(aggregator, migrated):
     """Whatever comes later; also in the total over all links."""
     end = FROM + 3600

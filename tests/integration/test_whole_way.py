@@ -141,6 +141,7 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
         "redirected": (3, 3), "expired": (1, 0)}
 
 
+@pytest.mark.proof
 def test_a_new_owner_is_asked_for_before_the_archive_has_it(
         stack, space, reclaimer, clickhouse):
     old = visited(stack, 1)
