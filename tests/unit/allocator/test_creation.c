@@ -364,6 +364,21 @@ static void a_plan_whose_link_may_have_ended_is_not_made_again(void **state)
 	assert_int_equal(m.retry_after, 0);
 }
 
+/* Two requests for it at once cannot make two links. */
+static void
+a_plan_of_a_code_that_follows_from_its_url_is_not_waited_for(void **state)
+{
+	struct creation_world *w = *state;
+	const struct asked asked = {.key = "k", .space = w->f->hash};
+	struct made first, m;
+
+	first = make_then(w, &asked, false, clock_real_ms() + 20000, 1);
+	m = create(w, &asked);
+	assert_int_equal(m.status, 200);
+	assert_int_equal(m.link_id, first.link_id);
+	assert_int_equal(links_stored(w), 1);
+}
+
 static void a_link_whose_report_is_unknown_is_reported_again(void **state)
 {
 	struct creation_world *w = *state;
@@ -587,12 +602,13 @@ static void keys_of_accounts_and_lines_are_apart(void **state)
 		{.account = "a", .key = "bc", .line = 1},
 		{.account = "a", .key = "bc", .line = 256},
 		{.account = "a", .key = "b"},
+		{.account = "ad", .key = "c"},
 	};
 
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		assert_false(create(w, &asked[i]).replayed);
-	assert_int_equal(links_stored(w), 5);
-	for (size_t i = 0; i < 5; i++)
+	assert_int_equal(links_stored(w), 6);
+	for (size_t i = 0; i < 6; i++)
 		assert_true(create(w, &asked[i]).replayed);
 }
 
@@ -633,6 +649,7 @@ int main(void)
 		HERE(anothers_link_under_a_reused_code_is_not_replayed),
 		HERE(anothers_link_is_no_fate_of_a_plan),
 		HERE(a_plan_whose_link_may_have_ended_is_not_made_again),
+		HERE(a_plan_of_a_code_that_follows_from_its_url_is_not_waited_for),
 		HERE(a_link_whose_report_is_unknown_is_reported_again),
 		HERE(a_link_that_was_deleted_is_not_replayed),
 		HERE(a_link_that_is_blocked_is_not_replayed),
