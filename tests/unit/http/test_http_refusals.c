@@ -43,6 +43,8 @@ static const struct refusal refusals[] = {
 	 400},
 	{"host_without_brackets", "GET / HTTP/1.1\r\nHost: ::1\r\n\r\n", 400},
 	{"host_with_no_address", "GET / HTTP/1.1\r\nHost: [a]\r\n\r\n", 400},
+	{"host_with_an_address_of_46_characters",
+	 "GET / HTTP/1.1\r\nHost: [" X16 X16 "xxxxxxxxxxxxxx]\r\n\r\n", 400},
 	{"host_with_text_behind_the_address",
 	 "GET / HTTP/1.1\r\nHost: [::1]a\r\n\r\n", 400},
 	{"target_without_authority", "GET http:///a HTTP/1.1\r\n" HOST "\r\n",

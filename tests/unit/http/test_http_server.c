@@ -308,12 +308,17 @@ static void http_1_0_is_kept_by_no_other_header(void **state)
 
 static void hosts_of_every_form_are_served(void **state)
 {
-	static const char *const hosts[] = {
-		"a",	    "",
-		"a:",	    "a:80",
-		":80",	    "A-1._~!$&'()*+,;=b",
-		"%41%fF:1", "127.0.0.1:8080",
-		"[::1]",    "[::ffff:192.0.2.1]:80"};
+	static const char *const hosts[] = {"a",
+					    "",
+					    "a:",
+					    "a:80",
+					    ":80",
+					    "A-1._~!$&'()*+,;=b",
+					    "%41%fF:1",
+					    "%09%aA%f0",
+					    "127.0.0.1:8080",
+					    "[::1]",
+					    "[::ffff:192.0.2.1]:80"};
 	char request[128], *answer;
 
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {

@@ -292,6 +292,48 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 	mock_kafka_stop(mock);
 }
 
+static void await_undelivered(struct world *w, uint64_t count)
+{
+	for (int i = 0; i < 60000 && counted(w, HOUR_UNDELIVERED) < count; i++)
+		usleep(1000);
+	event_sink_end(w->sink);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), count);
+	assert_int_equal(
+		metric_value(w->metrics.counters[COUNTER_DROPPED_EXPIRED]),
+		count);
+	assert_int_equal(counted(w, HOUR_ACKNOWLEDGED), 0);
+}
+
+static void what_kafka_did_not_take_in_time_is_undelivered_once(void **state)
+{
+	struct world *w = *state;
+
+	w->config.redirector.spool_dir = NULL;
+	w->config.redirector.delivery_timeout = CLOCK_SECOND;
+	make_sink(w, false);
+	start(w);
+	for (int i = 0; i < 3; i++)
+		take(w);
+	await_undelivered(w, 3);
+}
+
+static void
+what_is_too_large_for_kafka_is_undelivered_and_not_spooled(void **state)
+{
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock = make_kafka(w);
+
+	make_sink(w, false);
+	start(w);
+	/* Of a Produce. */
+	rd_kafka_mock_push_request_errors(mock, 0, 1,
+					  RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+	take(w);
+	await_undelivered(w, 1);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	mock_kafka_stop(mock);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -300,6 +342,8 @@ int main(void)
 		TEST(what_others_left_keeps_nobody_with_the_folder_from_starting),
 		TEST(what_others_left_ends_a_start_in_the_folder_of_another),
 		TEST(a_client_of_kafkas_that_fails_for_good_costs_no_event),
+		TEST(what_kafka_did_not_take_in_time_is_undelivered_once),
+		TEST(what_is_too_large_for_kafka_is_undelivered_and_not_spooled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
