@@ -50,11 +50,11 @@ static void run_until_gone(struct world *w)
 		run_loop(w->a);
 }
 
-/* Grants two blocks, as a range that nobody has opened yet. */
-static int setup_world(void **state)
+/* Grants blocks, as a range that nobody has opened yet. */
+static int setup_range(void **state, unsigned blocks)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct grant_request request = {.blocks = 2, .name = "test"};
+	struct grant_request request = {.blocks = blocks, .name = "test"};
 	struct fixture *f;
 	struct grant grant;
 
@@ -81,6 +81,16 @@ static int setup_world(void **state)
 	assert_non_null(w->range);
 	*state = w;
 	return 0;
+}
+
+static int setup_world(void **state)
+{
+	return setup_range(state, 2);
+}
+
+static int setup_four(void **state)
+{
+	return setup_range(state, 4);
 }
 
 static int teardown_world(void **state)
@@ -307,6 +317,23 @@ what_comes_before_a_block_in_other_hands_is_handed_back(void **state)
 	assert_true(marker(w->a->f, 1).open);
 }
 
+/* What is before the first part that was handed back is a range of its own. */
+static void what_is_around_a_block_in_other_hands_is_handed_back(void **state)
+{
+	struct world *w = *state;
+
+	open_by_another(w, 2);
+	open_range(w);
+	granted_ranges_retire_all(&w->ranges);
+	run_until_gone(w);
+	assert_int_equal(metric_value(w->counts.blocks_returned), 3);
+	assert_true(ask(w, "ZSCORE pool:{s5} 3-3:2") > 0);
+	assert_true(ask(w, "ZSCORE pool:{s5} 0-1:2") > 0);
+	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 1);
+	assert_true(ask(w, "ZSCORE issued:{s5} 2-2:1") > 0);
+	assert_true(marker(w->a->f, 2).open);
+}
+
 static void blocks_that_are_all_in_other_hands_give_none(void **state)
 {
 	struct world *w = *state;
@@ -432,6 +459,9 @@ int main(void)
 		IN_RANGE(a_block_in_other_hands_gives_no_code),
 		IN_RANGE(
 			what_comes_before_a_block_in_other_hands_is_handed_back),
+		cmocka_unit_test_setup_teardown(
+			what_is_around_a_block_in_other_hands_is_handed_back,
+			setup_four, teardown_world),
 		IN_RANGE(blocks_that_are_all_in_other_hands_give_none),
 		IN_RANGE(only_the_range_of_a_refused_block_is_dropped),
 		IN_RANGE(the_first_block_of_a_range_drops_it),
