@@ -7,6 +7,7 @@ import pytest
 import redis as redis_client
 
 import servers
+from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
@@ -491,6 +492,41 @@ def test_lost_blocks_of_several_ranges_are_pooled(space, reclaimer, tables):
     space.mark(range(5, 8))
     assert repair(reclaimer)["lost_pooled"] == 9
     assert space.blocks("pool") == [0, 1, 2, 3, 4, 8, 9, 10, 11]
+
+
+@pytest.mark.parametrize("fault", ["error_before", "cut_answer"])
+def test_a_lost_block_is_kept_when_the_archive_fails(space, reclaimer, tables,
+                                                     clickhouse_server, fault):
+    """Whichever of its answers is lost: no answer is not the answer that no link is
+    there."""
+    space.issue(0, 9, score=0)
+    tables.query("INSERT INTO links (code, link_id, version, space) VALUES "
+                 f"('x', {1 << 57 | 1 << 42 | 3 * 20}, 1, 's7')")
+    with ClickHouseProxy(clickhouse_server.port) as proxy:
+        for number in range(1, 20):
+            proxy.at(number, fault, "question")
+            done = reclaimer("verify", "--repair",
+                             sections={"clickhouse": {"url": proxy.url}})
+            if not proxy.count(fault=fault):
+                break
+            assert done.status != 0, done
+            assert space.blocks("pool") == []
+            proxy.passed.clear()
+    assert number > 2
+    assert (done.space["lost_pooled"], done.space["lost_kept"]) == (9, 1)
+    assert space.blocks("issued") == [3]
+
+
+def test_a_lost_range_is_asked_for_in_parts_of_its_own(space, reclaimer, tables):
+    """The archive is asked for 4096 blocks at a time."""
+    space.issue(0, 4999, score=0)
+    known = [4095, 4096, 4999]
+    tables.query("INSERT INTO links (code, link_id, version, space) VALUES " + ",".join(
+        f"('x', {1 << 57 | 1 << 42 | block * 20}, 1, 's7')" for block in known))
+    found = repair(reclaimer)
+    assert (found["lost_pooled"], found["lost_kept"]) == (4997, 3)
+    assert space.blocks("issued") == known
+    assert space.blocks("pool") == [b for b in range(5000) if b not in known]
 
 
 def test_a_lost_block_with_an_archived_link_is_kept(space, reclaimer, tables):
