@@ -111,6 +111,12 @@ static void televisions_consoles_and_watches_are_told_apart(void **state)
 		     "Mozilla/5.0 (PlayStation 4 11.00) AppleWebKit/605.1.15 "
 		     "(KHTML, like Gecko)",
 		     "console");
+	/* Its model is no word of consoles. */
+	assert_class(state,
+		     "Mozilla/5.0 (Nintendo Switch; WebApplet) "
+		     "AppleWebKit/609.4 (KHTML, like Gecko) NF/6.0.2.20.5 "
+		     "NintendoBrowser/5.1.0.22474",
+		     "console");
 	assert_class(state,
 		     "atc/1.0 watchOS/9.6 model/Watch6,9 hwp/t8301 "
 		     "build/20U90 (6; dt:264)",
