@@ -4,6 +4,7 @@ import pytest
 
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import Api
+from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 from support.rule_files import UA_RULES
 from support.spaces import aliases, hashes, sequence, snowflakes, with_key
@@ -101,6 +102,24 @@ def test_an_archive_without_tables_is_no_archive(redis, clickhouse, create):
     status, said = create("s7")
     assert status == 69 and "aggregator migrate" in said
     assert not redis.exists("space:{s7}")
+
+
+def test_an_answer_of_the_archive_that_is_lost_creates_nothing(
+        used, redis, create, sections, clickhouse_server):
+    """Whichever it is: no answer is not the answer that nothing was issued."""
+    with ClickHouseProxy(clickhouse_server.port) as proxy:
+        sections["clickhouse"] = {"url": proxy.url}
+        for name in "s7", "h5", "names":
+            for fault in "error_before", "cut_answer":
+                number = 0
+                while not number or proxy.count(fault=fault):
+                    number += 1
+                    proxy.passed.clear()
+                    proxy.calm()
+                    proxy.at(number, fault, "question")
+                    assert create(name)[0] in (70, 75)
+                    assert not redis.exists(f"space:{{{name}}}")
+                assert number > 1
 
 
 def test_an_archive_that_is_away_is_told(redis, create):
