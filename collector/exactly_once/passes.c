@@ -50,6 +50,7 @@ int passes_load(struct clickhouse *ch, struct passes *ret, struct error *err)
 	*ret = (struct passes){0};
 	if (clickhouse_rows(ch, sql, NULL, "snnnn", add, ret, err) < 0)
 		return error_wrap(err, "ingest_epochs");
+	ret->are_known = true;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #ifndef COLLECTOR_EXACTLY_ONCE_PASSES_H
 #define COLLECTOR_EXACTLY_ONCE_PASSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,9 +19,12 @@ struct pass {
 	uint64_t first, last; /* both included */
 };
 
+#define PASS_NONE UINT64_MAX /* as an offset: none is named */
+
 struct passes {
 	struct pass *items;
 	size_t count;
+	bool are_known; /* they were loaded */
 };
 
 /* All there are, of all topics.  *ret is to be released, also on failure. */

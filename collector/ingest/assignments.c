@@ -185,7 +185,8 @@ static void update(struct assignments *a, struct partition *p, int64_t now)
 {
 	switch (p->state) {
 	case PARTITION_SEEKING:
-		start_reading(a, p);
+		if (a->passes->are_known)
+			start_reading(a, p);
 		break;
 	case PARTITION_RECOVERING:
 	case PARTITION_STOPPED:

@@ -37,6 +37,7 @@ struct assignments {
 	struct inserts *inserts;
 	struct enricher *enricher;
 	struct recovery_setup setup;
+	const struct passes *passes; /* nothing is read before they are known */
 
 	/* Partitions that are revoked together share the time; 0: none is. */
 	int64_t drain_from;

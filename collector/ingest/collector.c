@@ -416,6 +416,7 @@ static void join_assignments(struct collector *c, struct app *app)
 		.schedule = &c->schedule,
 		.inserts = &c->inserts,
 		.enricher = c->enricher,
+		.passes = &c->unreadable.passes,
 		.setup = {.consumer = c->consumer,
 			  .kafka = &c->config->kafka,
 			  .group = settings->group,
@@ -447,6 +448,7 @@ static void join_intake(struct collector *c)
 		.backpressure = &c->backpressure,
 		.inserts = &c->inserts,
 		.live = c->live,
+		.passes = &c->unreadable.passes,
 	};
 }
 

@@ -172,9 +172,13 @@ static void take(struct intake *in, struct partition *p,
 		in->filled = true;
 }
 
-/* By an operator's word (unreadable.h). */
-static bool is_to_be_passed(const struct partition *p, uint64_t offset)
+/* An operator has named it (unreadable.h).  One poll may bring what several
+ * ranges name: the next one is found as soon as one is behind. */
+static bool is_to_be_passed(const struct intake *in, struct partition *p,
+			    uint64_t offset)
 {
+	if (offset > p->hold.pass_last)
+		partition_find_pass(p, in->passes, offset);
 	return p->hold.pass_first <= offset && offset <= p->hold.pass_last;
 }
 
@@ -191,7 +195,7 @@ void intake_take(struct intake *in, const struct kafka_record *record)
 	}
 	if (!follows(in, p, record->offset))
 		return;
-	if (is_to_be_passed(p, (uint64_t)record->offset)) {
+	if (is_to_be_passed(in, p, (uint64_t)record->offset)) {
 		p->hold.on = true;
 		return;
 	}

@@ -10,6 +10,7 @@
 
 #include "collector/collector_metrics.h"
 #include "collector/enrich/enricher.h"
+#include "collector/exactly_once/passes.h"
 #include "collector/ingest/backpressure.h"
 #include "collector/ingest/dead_letters.h"
 #include "collector/ingest/inserts.h"
@@ -31,6 +32,7 @@ struct intake {
 	struct backpressure *backpressure;
 	struct inserts *inserts;
 	struct live *live; /* NULL: clicks are not shown live */
+	const struct passes *passes;
 
 	int64_t logged_at; /* monotonic: the last dead letter's line */
 	bool filled;	   /* a batch became full: it is worth a look */

@@ -18,7 +18,7 @@ struct partition *partition_new(const char *topic, int32_t number,
 	p->next_offset = -1;
 	p->reread_from = -1;
 	p->behind = -1;
-	p->hold.pass_first = 1;
+	p->hold.pass_first = p->hold.pass_last = PASS_NONE;
 	snprintf(labels, sizeof(labels), "topic=\"%s\",partition=\"%d\"", topic,
 		 (int)number);
 	p->lag =
@@ -69,8 +69,7 @@ void partition_clear(struct partition *p)
 	p->next_offset = p->reread_from = -1;
 	p->commit.due = false;
 	partition_end_hold(p);
-	p->hold.pass_first = 1;
-	p->hold.pass_last = 0;
+	p->hold.pass_first = p->hold.pass_last = PASS_NONE;
 	ranges_release(&p->stored);
 	batch_reset(&p->filling);
 }
@@ -92,6 +91,16 @@ void partition_end_hold(struct partition *p)
 	p->hold.what = (struct kafka_unreadable){0};
 	batch_release(&p->hold.gap);
 	metric_set(p->unreadable, 0);
+}
+
+void partition_find_pass(struct partition *p, const struct passes *passes,
+			 uint64_t from)
+{
+	const struct pass *next =
+		passes_next(passes, p->topic, p->number, p->epoch, from);
+
+	p->hold.pass_first = next ? next->first : PASS_NONE;
+	p->hold.pass_last = next ? next->last : PASS_NONE;
 }
 
 size_t partition_bytes(const struct partition *p)

@@ -13,6 +13,7 @@
 
 #include "collector/exactly_once/batch.h"
 #include "collector/exactly_once/intent.h"
+#include "collector/exactly_once/passes.h"
 #include "collector/exactly_once/ranges.h"
 #include "collector/exactly_once/sink.h"
 #include "common/kafka/unreadable.h"
@@ -102,7 +103,8 @@ struct partition {
 		struct unreadable_look *look; /* under way; or NULL */
 		struct kafka_unreadable what; /* as last seen */
 		struct batch gap;
-		/* What an operator said comes next; first > last: nothing. */
+		/* The next offsets that an operator has named, or PASS_NONE
+		 * twice. */
 		uint64_t pass_first, pass_last;
 	} hold;
 
@@ -148,6 +150,10 @@ void partition_restart(struct partition *p, int64_t at);
 
 /* What was held up is read on with, or looked at anew. */
 void partition_end_hold(struct partition *p);
+
+/* Finds the next offsets that an operator has named, from `from` on. */
+void partition_find_pass(struct partition *p, const struct passes *passes,
+			 uint64_t from);
 
 /* Bytes of rows held. */
 size_t partition_bytes(const struct partition *p);

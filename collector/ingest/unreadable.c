@@ -203,7 +203,7 @@ static void begin_look(struct unreadable *u, struct partition *p, int64_t now)
 			      ? p->repeat.last
 			      : UINT64_MAX - 1;
 	/* An operator's word comes first. */
-	if (p->hold.pass_first <= p->hold.pass_last &&
+	if (p->hold.pass_first != PASS_NONE &&
 	    (p->hold.pass_first <= next || !*p->hold.what.reason)) {
 		l->by_operator = true;
 		l->gap.first =
@@ -315,7 +315,7 @@ static void load(struct unreadable *u, int64_t now)
 
 	if (u->loading || now < u->load_at)
 		return;
-	u->load_at = now + LOAD_MS;
+	u->load_at = now + (u->passes.are_known ? LOAD_MS : LOOK_AGAIN_MS);
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return;
@@ -325,21 +325,6 @@ static void load(struct unreadable *u, int64_t now)
 	l->status = -1;
 	u->loading = true;
 	insert_workers_submit(u->worker, &l->job);
-}
-
-static void find_pass(const struct unreadable *u, struct partition *p)
-{
-	const struct pass *next = NULL;
-
-	p->hold.pass_first = 1;
-	p->hold.pass_last = 0;
-	if (u->passes.count && p->next_offset >= 0)
-		next = passes_next(&u->passes, p->topic, p->number, p->epoch,
-				   (uint64_t)p->next_offset);
-	if (!next)
-		return;
-	p->hold.pass_first = next->first;
-	p->hold.pass_last = next->last;
 }
 
 /* --- regularly ---------------------------------------------------------------
@@ -364,7 +349,8 @@ void unreadable_note(struct unreadable *u, const char *topic, int32_t number,
 
 static void update(struct unreadable *u, struct partition *p, int64_t now)
 {
-	find_pass(u, p);
+	if (p->next_offset >= 0)
+		partition_find_pass(p, &u->passes, (uint64_t)p->next_offset);
 	if (!p->hold.on || p->hold.look)
 		return;
 	if (p->hold.decided)

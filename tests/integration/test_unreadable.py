@@ -11,6 +11,7 @@ from support.collecting import count, rows, settings, wait_for
 from support.committed import commit_bytes
 from support.counting import world  # noqa: F401
 from support.events import click, link_event
+from support.fault_proxy import ClickHouseProxy
 from support.kafka import Kafka, bombs
 from support.memory import MemoryWatch
 from support.program import eventually
@@ -310,6 +311,28 @@ def test_an_operator_names_what_is_passed_over(world, kafka, tables):
     assert status == 1 and [(f["finding"], f["first"], f["last"])
                             for f in said["findings"]] == [
         ("not read", 4, 4), ("not read", 7, 8)]
+
+
+def test_what_is_named_before_a_start_is_passed_over(world, tables, clickhouse_server):
+    """No event is read before the collector knows what was named."""
+    world.send(10)
+    status, output = world.run("pass", "--offset", "0:0,0:4,0:7-8", "--reason", "a test")
+    assert status == 0, output
+    with ClickHouseProxy(clickhouse_server.port) as proxy:
+        held = proxy.hold("question", words="decision = 'pass'")
+        running = world.program("collector", {
+            **world.sections, "clickhouse": {"url": proxy.url}}, ready=False)
+        running.wait_log("partition recovered")
+        assert held.here.wait(60)
+        for _ in range(50):  # it would have read all by then
+            assert running.metric("shortloop_collector_consumed_total") == 0
+        held.release()
+        wait_for(tables, 6)
+        eventually(lambda: world.committed("clicks").get(0) == 10)
+        assert running.stop() == 0
+    assert stored(tables) == [1, 2, 3, 5, 6, 9]
+    assert gaps(tables, world.topics["topic_clicks"]) == [
+        (0, 0, 0, 1), (0, 4, 4, 1), (0, 7, 8, 2)]
 
 
 # --- memory ------------------------------------------------------------------------

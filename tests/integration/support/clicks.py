@@ -105,14 +105,26 @@ def values_of(row, dimension):
 
 
 def some_clicks(seed, count, windows, links=(1, 2, 3)):
-    """Clicks at drawn instants within (from, to) windows, in order."""
+    """Clicks at drawn instants within (from, to) windows, in order.  Some are at the
+    first or the last millisecond of a window, or of an hour, where ranges that are
+    asked for begin and end."""
     rng = random.Random(seed)
     rows = []
-    for _ in range(count):
+    for number in range(count):
         start, end = rng.choice(windows)
         at = rng.randrange(start * 1000, end * 1000)
+        if number % 8 == 0:
+            at = rng.choice((start * 1000, end * 1000 - 1))
+        elif number % 8 == 1:
+            at = at_an_end_of_its_hour(rng, at, start * 1000, end * 1000)
         rows.append(make_click(rng, at, rng.choice(links)))
     return sorted(rows, key=lambda row: row["ts_ms"])
+
+
+def at_an_end_of_its_hour(rng, at, start, end):
+    """The first or the last millisecond of the hour of `at`, if it is within."""
+    found = at // 3_600_000 * 3_600_000 + rng.choice((0, 3_599_999))
+    return found if start <= found < end else at
 
 
 class Collector:

@@ -26,6 +26,7 @@ struct ingest_world {
 	struct partitions all;
 	struct inserts inserts;
 	struct backpressure backpressure;
+	struct passes passes; /* none, unless a test names some */
 	struct intake intake;
 	struct partition *p;
 	struct ingest_world *next; /* one that has ended */
@@ -200,6 +201,7 @@ static int ingest_set_up(void **state)
 		.schedule = &w->schedule,
 		.backpressure = &w->backpressure,
 		.inserts = &w->inserts,
+		.passes = &w->passes,
 	};
 	w->p = ingest_add(w, "clicks", 0);
 	*state = w;

@@ -208,9 +208,13 @@ static void a_full_batch_is_worth_a_look(void **state)
 static void an_operators_word_holds_the_partition(void **state)
 {
 	struct ingest_world *w = *state;
+	struct pass named[] = {{"links", 0, 2, 5, 5},
+			       {"links", 0, 1, 0, 9}, /* of another epoch */
+			       {"links", 0, 2, 2, 3},
+			       {"links", 1, 2, 0, 9}};
 
-	w->p->hold.pass_first = 2;
-	w->p->hold.pass_last = 3;
+	w->passes = (struct passes){named, 4, true};
+	partition_find_pass(w->p, &w->passes, 0);
 	take(w, 0);
 	take(w, 1);
 	assert_false(w->p->hold.on);
@@ -225,7 +229,14 @@ static void an_operators_word_holds_the_partition(void **state)
 	w->p->next_offset = 4;
 	take(w, 4);
 	assert_false(w->p->hold.on);
-	assert_int_equal(consumed(w), 3);
+	/* What is named behind that comes with the same poll. */
+	take(w, 5);
+	assert_true(w->p->hold.on);
+	w->p->hold.on = false;
+	w->p->next_offset = 6;
+	take(w, 6);
+	assert_false(w->p->hold.on);
+	assert_int_equal(consumed(w), 4);
 }
 
 /* --- a batch that is made again ------------------------------------------- */
