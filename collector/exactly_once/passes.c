@@ -71,7 +71,7 @@ const struct pass *passes_next(const struct passes *p, const char *topic,
 	return next;
 }
 
-/* As ClickHouse writes an array of tuples: what collectors read again. */
+/* The elements of an array of tuples, by ClickHouse's grammar. */
 static void write_passes(struct buf *sql, const struct pass *passes,
 			 size_t count)
 {

@@ -302,30 +302,34 @@ static void a_block_in_other_hands_gives_no_code(void **state)
 	assert_true(marker(w->a->f, 0).open);
 }
 
+/* Another holder has opened that block; the others are handed back. */
+static void hand_back_around(struct world *w, uint64_t block)
+{
+	open_by_another(w, block);
+	open_range(w);
+	granted_ranges_retire_all(&w->ranges);
+	run_until_gone(w);
+}
+
 static void
 what_comes_before_a_block_in_other_hands_is_handed_back(void **state)
 {
 	struct world *w = *state;
 
-	open_by_another(w, 1);
-	open_range(w);
-	granted_ranges_retire_all(&w->ranges);
-	run_until_gone(w);
+	hand_back_around(w, 1);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 1);
 	assert_true(ask(w, "ZSCORE pool:{s5} 0-0:2") > 0);
 	assert_true(ask(w, "ZSCORE issued:{s5} 1-1:1") > 0);
 	assert_true(marker(w->a->f, 1).open);
 }
 
-/* What is before the first part that was handed back is a range of its own. */
+/* The blocks before the first part that was handed back are a range of their
+ * own. */
 static void what_is_around_a_block_in_other_hands_is_handed_back(void **state)
 {
 	struct world *w = *state;
 
-	open_by_another(w, 2);
-	open_range(w);
-	granted_ranges_retire_all(&w->ranges);
-	run_until_gone(w);
+	hand_back_around(w, 2);
 	assert_int_equal(metric_value(w->counts.blocks_returned), 3);
 	assert_true(ask(w, "ZSCORE pool:{s5} 3-3:2") > 0);
 	assert_true(ask(w, "ZSCORE pool:{s5} 0-1:2") > 0);

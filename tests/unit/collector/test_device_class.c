@@ -111,7 +111,7 @@ static void televisions_consoles_and_watches_are_told_apart(void **state)
 		     "Mozilla/5.0 (PlayStation 4 11.00) AppleWebKit/605.1.15 "
 		     "(KHTML, like Gecko)",
 		     "console");
-	/* Its model is no word of consoles. */
+	/* The device says that it is a console, the model does not. */
 	assert_class(state,
 		     "Mozilla/5.0 (Nintendo Switch; WebApplet) "
 		     "AppleWebKit/609.4 (KHTML, like Gecko) NF/6.0.2.20.5 "

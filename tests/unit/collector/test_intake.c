@@ -205,6 +205,14 @@ static void a_full_batch_is_worth_a_look(void **state)
 	assert_false(w->intake.filled);
 }
 
+/* The partition is held no longer, and the record at `offset` comes. */
+static void go_on_at(struct ingest_world *w, int64_t offset)
+{
+	w->p->hold.on = false;
+	w->p->next_offset = offset;
+	take(w, offset);
+}
+
 static void an_operators_word_holds_the_partition(void **state)
 {
 	struct ingest_world *w = *state;
@@ -221,20 +229,14 @@ static void an_operators_word_holds_the_partition(void **state)
 	take(w, 2);
 	assert_true(w->p->hold.on);
 	assert_int_equal(w->p->next_offset, 2);
-	w->p->hold.on = false;
-	w->p->next_offset = 3;
-	take(w, 3);
+	go_on_at(w, 3);
 	assert_true(w->p->hold.on);
-	w->p->hold.on = false;
-	w->p->next_offset = 4;
-	take(w, 4);
+	go_on_at(w, 4);
 	assert_false(w->p->hold.on);
-	/* What is named behind that comes with the same poll. */
+	/* The same poll brings the next range that was named. */
 	take(w, 5);
 	assert_true(w->p->hold.on);
-	w->p->hold.on = false;
-	w->p->next_offset = 6;
-	take(w, 6);
+	go_on_at(w, 6);
 	assert_false(w->p->hold.on);
 	assert_int_equal(consumed(w), 4);
 }

@@ -572,7 +572,7 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 			   "'pass' AND reason = 'it\\'s \\\\N broken' AND "
 			   "decided_at > now() - INTERVAL 5 MINUTE"),
 		5);
-	/* Those that are named together are noted by one statement. */
+	/* One statement notes all that are named together. */
 	assert_int_equal(
 		clickhouse_server_number(
 			s, "SELECT uniqExact(decided_at) FROM ingest_epochs "

@@ -261,11 +261,19 @@ static uint64_t counted(struct world *w, enum hour_counter which)
 	return n;
 }
 
-static void await_acknowledged(struct world *w, uint64_t count)
+static void await_counted(struct world *w, enum hour_counter which,
+			  uint64_t count)
 {
-	for (int i = 0; i < 60000 && counted(w, HOUR_ACKNOWLEDGED) < count; i++)
+	for (int i = 0; i < 60000 && counted(w, which) < count; i++)
 		usleep(1000);
-	assert_int_equal(counted(w, HOUR_ACKNOWLEDGED), count);
+	assert_int_equal(counted(w, which), count);
+}
+
+/* Kafka answers the next Produce by that error. */
+static void refuse_next_produce(rd_kafka_mock_cluster_t *mock,
+				rd_kafka_resp_err_t code)
+{
+	rd_kafka_mock_push_request_errors(mock, 0, 1, code);
 }
 
 static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
@@ -276,15 +284,14 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 	make_sink(w, false);
 	start(w);
 	take(w);
-	await_acknowledged(w, 1);
-	/* Of a Produce. */
-	rd_kafka_mock_push_request_errors(
-		mock, 0, 1, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+	await_counted(w, HOUR_ACKNOWLEDGED, 1);
+	refuse_next_produce(mock,
+			    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
 	for (int i = 0; i < 50; i++) {
 		take(w);
 		usleep(1000);
 	}
-	await_acknowledged(w, 51);
+	await_counted(w, HOUR_ACKNOWLEDGED, 51);
 	/* What was on its way came by the spool. */
 	assert_true(metric_value(w->metrics.counters[COUNTER_REPLAYED]) > 0);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
@@ -294,8 +301,7 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 
 static void await_undelivered(struct world *w, uint64_t count)
 {
-	for (int i = 0; i < 60000 && counted(w, HOUR_UNDELIVERED) < count; i++)
-		usleep(1000);
+	await_counted(w, HOUR_UNDELIVERED, count);
 	event_sink_end(w->sink);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), count);
 	assert_int_equal(
@@ -325,9 +331,7 @@ what_is_too_large_for_kafka_is_undelivered_and_not_spooled(void **state)
 
 	make_sink(w, false);
 	start(w);
-	/* Of a Produce. */
-	rd_kafka_mock_push_request_errors(mock, 0, 1,
-					  RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+	refuse_next_produce(mock, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
 	take(w);
 	await_undelivered(w, 1);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
