@@ -42,6 +42,7 @@ struct made {
 	unsigned retry_after;
 	char detail[512];
 	char code[ALIAS_TEXT_MAX];
+	char creator[64];
 	uint64_t link_id;
 	int64_t expires;
 };
@@ -349,6 +350,8 @@ static inline void on_made(void *arg, const struct creation_result *r)
 		 r->detail ? r->detail : "");
 	if (r->link) {
 		m->link_id = r->link->link_id;
+		snprintf(m->creator, sizeof(m->creator), "%s",
+			 r->link->creator);
 		snprintf(m->code, sizeof(m->code), "%s", r->code);
 	}
 	loop_stop(m->w->loop);

@@ -96,6 +96,7 @@ static void a_link_is_stored_counted_and_reported(void **state)
 
 	assert_int_equal(m.status, 201);
 	assert_false(m.replayed);
+	assert_string_equal(m.creator, "crm-key");
 	assert_int_equal(links_stored(w), 1);
 	assert_in_range(m.expires, before + day, clock_real_ms() + day + 1000);
 	assert_int_equal(metric_value(w->counts.created), 1);

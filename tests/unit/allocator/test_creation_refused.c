@@ -91,6 +91,17 @@ static void a_key_whose_record_redis_refuses_makes_no_link(void **state)
 	assert_int_equal(links_stored(w), 1);
 }
 
+/* A URL of it may be blocked. */
+static void what_redis_does_not_say_of_blocked_urls_is_not_made(void **state)
+{
+	struct creation_world *w = *state;
+
+	assert_refused(w, 'b', &(struct asked){0});
+	assert_refused(w, 'b', &(struct asked){.key = "k"});
+	assert_int_equal(keys_like(w, "i:*"), 0);
+	assert_int_equal(create(w, &(struct asked){.key = "k"}).status, 201);
+}
+
 static void what_redis_does_not_charge_is_not_made(void **state)
 {
 	struct creation_world *w = *state;
@@ -161,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(a_link_that_redis_refuses_is_not_made),
 		IN_WORLD(a_key_whose_record_redis_refuses_makes_no_link),
+		IN_WORLD(what_redis_does_not_say_of_blocked_urls_is_not_made),
 		IN_WORLD(what_redis_does_not_charge_is_not_made),
 		IN_WORLD(a_block_that_redis_refuses_makes_no_link),
 		IN_WORLD(a_hashed_link_that_redis_does_not_show_is_not_made),

@@ -143,6 +143,29 @@ static void what_is_not_usual_is_left_to_protobuf_c(void **state)
 	arena_free(&arena);
 }
 
+static void the_greatest_number_of_each_size_is_usual(void **state)
+{
+	struct arena arena = {0};
+	uint8_t event[PACKED_MAX];
+	Shortloop__Click m;
+	size_t len;
+
+	(void)state;
+	shortloop__click__init(&m);
+	m.event_id = UINT64_MAX;
+	m.status = UINT16_MAX;
+	m.outcome = (Shortloop__Outcome)INT32_MAX;
+	len = shortloop__click__pack(&m, event);
+	assert_true(compare(&arena, event, len));
+	/* The three bytes of the status have room for a greater one. */
+	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
+	len = shortloop__click__pack(&m, event);
+	assert_int_equal(event[len - 1], 0x03);
+	event[len - 1] = 0x07;
+	assert_false(compare(&arena, event, len));
+	arena_free(&arena);
+}
+
 /* A cookie of two bytes, as often as is said. */
 static size_t put_cookies(uint8_t *out, size_t count)
 {
@@ -205,6 +228,7 @@ int main(void)
 		cmocka_unit_test(
 			the_usual_click_is_what_protobuf_c_makes_of_it),
 		cmocka_unit_test(what_is_not_usual_is_left_to_protobuf_c),
+		cmocka_unit_test(the_greatest_number_of_each_size_is_usual),
 		cmocka_unit_test(more_cookies_than_are_recorded_are_not_usual),
 		cmocka_unit_test(broken_clicks_are_never_decoded_otherwise),
 	};

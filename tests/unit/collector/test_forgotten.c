@@ -202,6 +202,17 @@ static void a_list_that_cannot_be_read_is_none(void **state)
 	assert_int_equal(forgotten_load(w->server.ch, &known, &list, &err), -1);
 	assert_null(list);
 	assert_non_null(strstr(err.text, "what is forgotten"));
+	/* It can be counted, and not be read. */
+	clickhouse_server_do(&w->server,
+			     "CREATE TABLE forgotten (link_id String, "
+			     "visitor_id FixedString(20), visits_until "
+			     "DateTime64(3, 'UTC'), listed_by String) ENGINE = "
+			     "MergeTree ORDER BY link_id");
+	clickhouse_server_do(&w->server, "INSERT INTO forgotten SELECT 'x', "
+					 "repeat('\\0', 20), 0, 'me'");
+	assert_int_equal(forgotten_load(w->server.ch, &known, &list, &err), -1);
+	assert_null(list);
+	clickhouse_server_do(&w->server, "DROP TABLE forgotten SYNC");
 	clickhouse_server_do(&w->server, "RENAME TABLE elsewhere TO forgotten");
 }
 

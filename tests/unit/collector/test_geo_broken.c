@@ -88,6 +88,53 @@ static void a_tree_that_goes_round_is_refused(void **unused)
 	refuse(f, "of its tree: deeper than an address is long");
 }
 
+/* Adds so many nodes, of which each leads to the next, and the last to `end`;
+ * returns the first. */
+static uint32_t add_chain(struct mmdb_file *f, unsigned length, int32_t end)
+{
+	uint32_t first = f->node_count;
+
+	for (unsigned left = length; left; left--) {
+		uint32_t node = f->node_count++;
+
+		f->nodes[node][0] = left > 1 ? (int32_t)node + 1 : end;
+		f->nodes[node][1] = MMDB_FILE_EMPTY;
+	}
+	return first;
+}
+
+/* Ways to one part of a tree: a short one, and one of that many nodes more. */
+static struct mmdb_file *shared_part(unsigned nodes)
+{
+	enum {
+		HEIGHT = 20
+	};
+	struct mmdb_file *f = mmdb_file_new(24, 4);
+	int32_t part = (int32_t)add_chain(f, HEIGHT, MMDB_FILE_EMPTY);
+
+	put_map(&f->data, 0);
+	f->nodes[0][0] = part;
+	f->nodes[0][1] = (int32_t)add_chain(f, nodes, part);
+	return f;
+}
+
+static void a_shared_part_is_no_deeper_than_an_address_is_long(void **unused)
+{
+	struct mmdb_file *f = shared_part(11);
+	char *path = mmdb_file_write(f);
+	struct error err = {0};
+	struct mmdb *m = mmdb_open(path, &err);
+
+	(void)unused;
+	if (!m)
+		fail_msg("%s", err.text);
+	mmdb_close(m);
+	unlink(path);
+	free(path);
+	mmdb_file_free(f);
+	refuse(shared_part(12), "of its tree: deeper than an address is long");
+}
+
 static void more_nodes_than_there_are_bytes_are_refused(void **unused)
 {
 	struct mmdb_file *f = small_file();
@@ -349,6 +396,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_is_refused),
 		cmocka_unit_test(a_tree_that_leads_nowhere_is_refused),
 		cmocka_unit_test(a_tree_that_goes_round_is_refused),
+		cmocka_unit_test(
+			a_shared_part_is_no_deeper_than_an_address_is_long),
 		cmocka_unit_test(more_nodes_than_there_are_bytes_are_refused),
 		cmocka_unit_test(broken_data_is_refused_wherever_it_is),
 		cmocka_unit_test(a_record_that_points_to_itself_does_no_harm),

@@ -2,7 +2,43 @@
  * script settles, of which some vanish. */
 #include "tests/unit/reclaimer/issued.h"
 
+#include <dlfcn.h>
+
 #include "reclaimer/space/chunk.h"
+
+/* In place of hiredis': another client acts before the first command that has
+ * this word in it is sent. */
+static struct {
+	const char *word; /* NULL: nothing is done */
+	void (*act)(struct fixture *f);
+	struct fixture *f;
+} before_command;
+
+int redisAppendFormattedCommand(redisContext *c, const char *cmd, size_t len)
+{
+	int (*append)(redisContext *, const char *, size_t);
+	void *found = dlsym(RTLD_NEXT, "redisAppendFormattedCommand");
+
+	memcpy(&append, &found, sizeof(append));
+	if (before_command.word && memmem(cmd, len, before_command.word,
+					  strlen(before_command.word))) {
+		before_command.word = NULL;
+		before_command.act(before_command.f);
+	}
+	return append(c, cmd, len);
+}
+
+/* Sends a command by a connection of its own. */
+static void act_as_another(struct fixture *f, int argc, const char **argv)
+{
+	redisContext *c = redisConnectUnix(f->server.address + strlen("unix:"));
+	redisReply *reply = redisCommandArgv(c, argc, argv, NULL);
+
+	assert_non_null(reply);
+	assert_int_not_equal(reply->type, REDIS_REPLY_ERROR);
+	freeReplyObject(reply);
+	redisFree(c);
+}
 
 enum {
 	BLOCKS = 1000
@@ -329,6 +365,55 @@ static void a_block_that_was_opened_between_two_looks_is_not_lost(void **state)
 	close_scene(&s);
 }
 
+static void open_block_10(struct fixture *f)
+{
+	act_as_another(f, 3,
+		       (const char *[]){"SET", "m:{s5:10}",
+					"1 o never 1000 never holder"});
+}
+
+static void refuse_markers(struct fixture *f)
+{
+	act_as_another(f, 4,
+		       (const char *[]){"ACL", "SETUSER", "default", "-mget"});
+}
+
+/* Its marker was not there yet, and its mark is not there any more. */
+static void a_block_that_is_opened_during_a_look_is_not_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-11:1");
+	s = fill_scene(f);
+	before_command.f = f;
+	before_command.act = open_block_10;
+	before_command.word = "unopened:";
+	must(f, scan(f, &s));
+	assert_null(before_command.word);
+	chunk_count(s.chunk, s.gaps, &s.tally);
+	assert_int_equal(s.tally.live, 1);
+	assert_int_equal(s.tally.lost, 1);
+	close_scene(&s);
+}
+
+static void a_second_look_that_fails_stops_the_run(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	issue(f, "10-11:1");
+	s = fill_scene(f);
+	before_command.f = f;
+	before_command.act = refuse_markers;
+	before_command.word = "unopened:";
+	must_fail(f, scan(f, &s), ERROR_REMOTE);
+	assert_null(before_command.word);
+	act_as_another(f, 4,
+		       (const char *[]){"ACL", "SETUSER", "default", "+mget"});
+	close_scene(&s);
+}
+
 static void blocks_of_each_generation_are_closed_under_it(void **state)
 {
 	struct fixture *f = *state;
@@ -518,6 +603,8 @@ int main(void)
 		TEST(marks_of_many_blocks_are_each_their_own),
 		TEST(many_that_were_granted_for_ever_are_each_their_own),
 		TEST(a_block_that_was_opened_between_two_looks_is_not_lost),
+		TEST(a_block_that_is_opened_during_a_look_is_not_lost),
+		TEST(a_second_look_that_fails_stops_the_run),
 		TEST(blocks_of_each_generation_are_closed_under_it),
 		TEST(a_block_that_was_renewed_after_the_look_is_kept),
 		TEST(what_redis_does_not_tell_stops_the_run),

@@ -339,6 +339,23 @@ static void what_redis_does_not_tell_ends_the_run(void **state)
 	assert_int_equal(members(f, "pool"), 200);
 }
 
+/* What has ended is known by then, not what was granted for ever. */
+static void nothing_is_pooled_of_a_chunk_that_is_half_known(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f);
+
+	put_blocks(f, 10);
+	issue(f, "5001-5001:2");
+	put_marker(f, 5001, "1 c never 1000 2000 holder");
+	ask(f, "ACL SETUSER default -zmscore");
+	must_fail(f, run(&w), ERROR_REMOTE);
+	ask(f, "ACL SETUSER default +zmscore");
+	assert_int_equal(w.tally.scanned, 0);
+	assert_int_equal(members(f, "pool"), 0);
+	assert_int_equal(members(f, "issued"), 11);
+}
+
 /* --- another run ---------------------------------------------------------- */
 
 static void another_run_is_waited_for_no_longer_than_told(void **state)
@@ -585,6 +602,7 @@ int main(void)
 		TEST(a_run_ends_when_its_lock_is_anothers),
 		TEST(a_run_whose_lock_is_gone_has_not_ended_well),
 		TEST(what_redis_does_not_tell_ends_the_run),
+		TEST(nothing_is_pooled_of_a_chunk_that_is_half_known),
 		TEST(another_run_is_waited_for_no_longer_than_told),
 		TEST(a_run_goes_on_when_another_has_ended),
 		TEST(a_run_that_waits_ends_when_it_is_told_to),

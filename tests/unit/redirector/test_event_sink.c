@@ -299,6 +299,65 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 	mock_kafka_stop(mock);
 }
 
+static uint64_t spooled(struct world *w)
+{
+	return metric_value(w->metrics.counters[COUNTER_SPOOLED]);
+}
+
+/* Kafka's queue would hold them for an hour. */
+static void while_kafka_is_away_an_event_goes_to_the_spool_at_once(void **state)
+{
+	struct world *w = *state;
+
+	make_sink(w, false);
+	start(w);
+	/* The first ones are taken before anybody knows. */
+	for (int i = 0; i < 60000 && spooled(w) == 0; i++) {
+		take(w);
+		usleep(1000);
+	}
+	assert_true(spooled(w) > 0);
+}
+
+static void what_kafka_takes_is_not_spooled(void **state)
+{
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock = make_kafka(w);
+
+	make_sink(w, false);
+	start(w);
+	for (uint64_t n = 1; n <= 3; n++) {
+		take(w);
+		await_counted(w, HOUR_ACKNOWLEDGED, n);
+	}
+	event_sink_end(w->sink);
+	assert_int_equal(spooled(w), 0);
+	mock_kafka_stop(mock);
+}
+
+static void what_kafka_has_not_answered_at_the_end_is_in_the_spool(void **state)
+{
+	enum {
+		EVENTS = 90
+	};
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock = make_kafka(w);
+
+	make_sink(w, false);
+	start(w);
+	take(w);
+	await_counted(w, HOUR_ACKNOWLEDGED, 1);
+	rd_kafka_mock_broker_set_rtt(mock, 1, 600 * 1000);
+	for (int i = 0; i < EVENTS; i++)
+		take(w);
+	event_sink_end(w->sink);
+	assert_int_equal(spooled(w), EVENTS);
+	assert_int_equal(counted(w, HOUR_ACKNOWLEDGED), 1);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(count_journals(w), 0);
+	mock_kafka_stop(mock);
+}
+
 static void await_undelivered(struct world *w, uint64_t count)
 {
 	await_counted(w, HOUR_UNDELIVERED, count);
@@ -346,6 +405,9 @@ int main(void)
 		TEST(what_others_left_keeps_nobody_with_the_folder_from_starting),
 		TEST(what_others_left_ends_a_start_in_the_folder_of_another),
 		TEST(a_client_of_kafkas_that_fails_for_good_costs_no_event),
+		TEST(while_kafka_is_away_an_event_goes_to_the_spool_at_once),
+		TEST(what_kafka_takes_is_not_spooled),
+		TEST(what_kafka_has_not_answered_at_the_end_is_in_the_spool),
 		TEST(what_kafka_did_not_take_in_time_is_undelivered_once),
 		TEST(what_is_too_large_for_kafka_is_undelivered_and_not_spooled),
 	};

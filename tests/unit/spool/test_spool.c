@@ -8,10 +8,23 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "common/spool/segment.h"
 #include "common/spool/spool.h"
+
+/* In place of libc's: a disk that does not keep what was written. */
+static bool sync_fails;
+
+int fdatasync(int fd)
+{
+	if (sync_fails) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
 
 /* A folder of its own for each test, and the spool in it. */
 struct world {
@@ -697,6 +710,37 @@ static void a_full_disk_leaves_no_half_record_behind(void **state)
 	read_events(w, 100, 2, true);
 }
 
+static int sync_on_a_bad_disk(struct world *w)
+{
+	struct error err;
+	int status;
+
+	sync_fails = true;
+	status = spool_sync(w->spool, &err);
+	sync_fails = false;
+	return status;
+}
+
+/* What is not durable yet is tried at each call. */
+static void a_sync_makes_records_and_the_position_durable(void **state)
+{
+	struct world *w = *state;
+	struct error err;
+
+	assert_int_equal(sync_on_a_bad_disk(w), 0);
+	append(w, 0, 3);
+	assert_int_equal(sync_on_a_bad_disk(w), -1);
+	assert_int_equal(spool_sync(w->spool, &err), 0);
+	read_events(w, 0, 2, false);
+	assert_int_equal(spool_sync(w->spool, &err), 0);
+	assert_int_equal(sync_on_a_bad_disk(w), 0);
+	acknowledge_all(w);
+	assert_int_equal(sync_on_a_bad_disk(w), -1);
+	assert_int_equal(sync_on_a_bad_disk(w), -1);
+	assert_int_equal(spool_sync(w->spool, &err), 0);
+	assert_int_equal(sync_on_a_bad_disk(w), 0);
+}
+
 static void another_process_is_refused(void **state)
 {
 	struct world *w = *state;
@@ -762,6 +806,7 @@ int main(void)
 		TEST(it_takes_so_many_bytes_and_no_more),
 		TEST(some_of_a_call_may_be_appended),
 		TEST(a_full_disk_leaves_no_half_record_behind),
+		TEST(a_sync_makes_records_and_the_position_durable),
 		TEST(another_process_is_refused),
 		TEST(a_folder_that_cannot_be_made_is_named),
 		TEST(a_folder_that_goes_is_an_error_until_it_is_back),
