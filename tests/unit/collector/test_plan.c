@@ -288,6 +288,15 @@ static void a_later_version_or_epoch_stops_it(void **state)
 	f = usual();
 	f.intent.epoch = 3;
 	stops(&f);
+	/* Also where nothing was reported, and it would begin anew. */
+	f = (struct plan_facts){.committed = true,
+				.commit = 30,
+				.kind = INTENT_OURS,
+				.intent = {.epoch = 3},
+				.log_end = 50,
+				.epoch = 2,
+				.start = PLAN_EARLIEST};
+	stops(&f);
 }
 
 /* Epoch 3 begins at 20; all before is of epoch 2. */

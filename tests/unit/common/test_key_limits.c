@@ -1,3 +1,4 @@
+#include "common/clock.h"
 #include "tests/unit/common/keys_world.h"
 
 /* What of 10 requests the key may make at once. */
@@ -8,6 +9,8 @@ static unsigned granted_of_ten(struct api_keyring *ring)
 	int64_t wait;
 
 	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	if (!info.limiter)
+		return 10;
 	for (int i = 0; i < 10; i++)
 		granted += rate_limiter_take(info.limiter, 1, 1, &wait);
 	return granted;
@@ -23,6 +26,34 @@ static void a_key_has_the_rate_of_its_line(void **state)
 	ring = open_ring(&err);
 	assert_int_equal(granted_of_ten(ring), 3);
 	api_keyring_free(ring);
+}
+
+/* An admin's has none. */
+static void a_key_without_a_rate_has_that_of_all(void **state)
+{
+	const struct api_keyring_options options = {
+		.path = path,
+		.setting = "x.keys_file",
+		.rate = {.count = 4, .period_ms = CLOCK_SECOND, .burst = 4}};
+	static const struct {
+		const char *line;
+		unsigned granted; /* of 10 */
+	} keys[] = {{"a read " SESAME "\n", 4},
+		    {"a read " SESAME " rate=3/s\n", 3},
+		    {"a read " SESAME " rate=none\n", 10},
+		    {"a admin " SESAME "\n", 10},
+		    {"a admin " SESAME " rate=3/s\n", 3}};
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		write_file(keys[i].line);
+		ring = api_keyring_new(&options, &err);
+		assert_non_null(ring);
+		assert_int_equal(granted_of_ten(ring), keys[i].granted);
+		api_keyring_free(ring);
+	}
 }
 
 static void a_burst_may_be_larger_than_the_rate(void **state)
@@ -88,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(a_key_has_the_rate_of_its_line),
+		WITH_FILE(a_key_without_a_rate_has_that_of_all),
 		WITH_FILE(a_burst_may_be_larger_than_the_rate),
 		WITH_FILE(a_key_keeps_its_bucket_through_a_reload),
 		WITH_FILE(a_rate_taken_out_of_the_file_ends),
