@@ -51,6 +51,7 @@ def asked(redirector):
 
 # --- codes without a link ---------------------------------------------------------
 
+@pytest.mark.proof
 def test_guessing_names_asks_redis_no_more_than_the_burst(links, limited):
     redirector = limited(unknown_rate="1/h", unknown_burst=40)
     assert guesses(redirector, ENUMERATOR, 100) == [404] * 40 + [429] * 60

@@ -107,6 +107,7 @@ def wait_settled(aggregator, events, seconds=PATIENCE, since=6 * HOUR):
 
 # --- a collector's clock ------------------------------------------------------
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seconds", [DAY, -DAY, -600, 600])
 def test_what_a_collector_tells_has_the_time_of_clickhouse(world, seconds):
     world.send(5)

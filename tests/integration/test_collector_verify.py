@@ -106,6 +106,7 @@ class Sender(threading.Thread):
         self.join()
 
 
+@pytest.mark.proof
 def test_only_the_time_asked_for_is_looked_at(world):
     world.send(10)
     world.collect()
@@ -146,6 +147,7 @@ def test_rows_that_are_gone_are_named(world):
     assert "Not accounted for once: 5 events." in output
 
 
+@pytest.mark.proof
 def test_of_many_gaps_the_first_are_shown(world):
     world.send(100, partition=0)
     world.send(5, partition=1)

@@ -96,6 +96,7 @@ def test_a_token_that_outlives_its_rows_loses_none(loop, clickhouse_server,
     once(loop)
 
 
+@pytest.mark.proof
 def test_a_token_that_outlives_its_links_loses_none(loop, clickhouse_server):
     loop.collector()
     loop.kafka.produce(loop.links, [link_event(n) for n in range(5)])
@@ -146,6 +147,7 @@ def test_a_server_that_dies_between_token_and_rows_loses_none(
     once(loop)
 
 
+@pytest.mark.proof
 def test_a_new_owner_loses_none_either(loop, clickhouse_server):
     """Who sent the rows dies with the server."""
     running = loop.collector()
@@ -292,6 +294,7 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
     assert tables.value("SELECT sum(rows) FROM ingest_progress") == 20
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("table", [
     "clicks", pytest.param("ingest_progress", marks=pytest.mark.long)])
 def test_tokens_forgotten_between_a_try_and_its_repeat(loop, proxy, table):

@@ -510,6 +510,7 @@ def test_only_the_partitions_that_are_named_are_decided(world):
     goes_on(world, running)
 
 
+@pytest.mark.proof
 def test_what_is_not_asked_for_is_refused(world):
     world.filled()
     status, output = world.command("epoch", "--resume")
@@ -561,6 +562,7 @@ def test_an_added_partition_has_a_way_on(world, decision, events, lost):
     eventually(lambda: world.lost() == lost, PATIENCE, what=f"{lost} told")
 
 
+@pytest.mark.proof
 def test_offset_reset_latest_reads_what_comes(world):
     world.send_both(10)
     running = world.collector(offset_reset="latest")

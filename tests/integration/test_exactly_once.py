@@ -371,6 +371,7 @@ def test_a_query_in_doubt_is_ended_before_its_rows_are_counted(loop, proxy):
     assert tried[0] < ended[0] < tried[1]
 
 
+@pytest.mark.proof
 def test_the_queries_of_the_owner_before_are_ended_in_the_cluster(loop, proxy):
     loop.sections["clickhouse"]["cluster"] = "it's"
     proxy.at(1, "hang_before", "clicks")
@@ -400,6 +401,7 @@ def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
     loop.wait_committed(40)
 
 
+@pytest.mark.proof
 def test_a_partition_once_reported_empty_goes_on_where_it_was(loop):
     """Of an empty log, ingest_progress says that its last offset is 2^64 - 1."""
     loop.sections["kafka"]["options"] = STAYS

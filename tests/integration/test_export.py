@@ -185,6 +185,7 @@ def test_csv_has_the_same_and_no_formula(make, world):
     assert client.get(format="xml").status_code == 400
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("limit", [
     2999, *(pytest.param(limit, marks=pytest.mark.long) for limit in (700, 3000, 100000))])
 def test_pages_are_the_whole(make, world, migrated, limit):
@@ -483,6 +484,7 @@ def test_a_link_that_goes_to_another_owner_stays_in_what_has_begun(make, big,
     assert len(bob.range(limit=7)[0]) == 7
 
 
+@pytest.mark.proof
 def test_the_query_of_an_export_whose_client_goes_is_ended(make, big,
                                                            clickhouse):
     clickhouse.query("RENAME TABLE clicks TO quick_clicks")
@@ -520,6 +522,7 @@ def test_exports_are_bounded(make, big):
     assert Client(made.url, "bob").get(limit=1).status_code == 200
 
 
+@pytest.mark.proof
 def test_an_error_half_way_is_seen(make, big, clickhouse):
     made = make()
     conns = {version: open_export(made, version=version)

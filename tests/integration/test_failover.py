@@ -84,6 +84,7 @@ def test_the_order_of_the_addresses_does_not_matter(pair, at, program,
     assert status == 0, output
 
 
+@pytest.mark.proof
 def test_with_a_replica_alone_nobody_is_ready(pair, at):
     """Nothing is written meanwhile: the role is asked for all the same."""
     a, b = pair

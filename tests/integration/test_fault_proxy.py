@@ -130,6 +130,7 @@ def test_all_clients_come_through_the_proxy(broker):
     assert addresses == {("127.0.0.1", broker.proxy.port)}
 
 
+@pytest.mark.proof
 def test_a_client_outlives_cuts_refusals_and_stalls(broker):
     topic = Kafka(broker.port).create_topic()
     producer = Producer({"bootstrap.servers": broker.proxy.address,

@@ -177,6 +177,7 @@ def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
     assert crowd.judge()["lost"] > 0
 
 
+@pytest.mark.proof
 def test_pooled_blocks_that_were_issued_in_what_redis_forgot(redis, issuers):
     crowd = issuers({"hold_max": "1s"})
     for _ in range(ROUNDS):

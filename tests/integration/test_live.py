@@ -408,6 +408,7 @@ def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown
 
 # --- what goes wrong -----------------------------------------------------------
 
+@pytest.mark.proof
 def test_who_reads_slowly_is_told_what_it_lost(live, listen, shown):
     made = live(live_queue=100)
     slow = listen(made, buffer=4096, held=True)

@@ -210,6 +210,7 @@ def test_a_new_link_is_seen_by_the_keys_that_see_it_later(api, made, key, seen):
 
 # --- a code that went on -----------------------------------------------------------
 
+@pytest.mark.proof
 def test_a_code_is_its_new_links_whatever_the_archive_has(api, made, known):
     """test_whole_way.py has the same of a code of a block."""
     old = api.create(space="h6", ttl="2s", key="acme", owner="ann")

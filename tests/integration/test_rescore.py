@@ -638,6 +638,7 @@ def brute_force(rows):
             for row in rows]
 
 
+@pytest.mark.proof
 def test_bursts_are_those_found_by_trying_every_window(clickhouse, migrated,
                                                        rescore):
     rng = random.Random(11)

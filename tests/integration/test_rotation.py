@@ -172,6 +172,7 @@ def test_a_key_that_was_not_added_makes_no_codes(fleet):
     assert version_of(allocator.create()["code"]) == 1
 
 
+@pytest.mark.proof
 def test_a_program_without_a_key_answers_503_not_404(fleet):
     assert fleet.create_space([OLD])[0] == 0
     redirector, late = fleet.redirector([OLD]), fleet.allocator([OLD])

@@ -52,6 +52,7 @@ def committed(kafka, topics, name="topic_clicks"):
 
 # --- what cannot be unpacked ---------------------------------------------------
 
+@pytest.mark.proof
 def test_what_cannot_be_unpacked_is_passed_over_at_its_offset(
         kafka, topics, tables, collector):
     topic = topics["topic_clicks"]
@@ -116,6 +117,7 @@ def test_counters_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables,
     assert running.metric("shortloop_collector_counters_passed_total") == 2
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("last", [5, 9])
 def test_a_batch_that_is_made_again_passes_over_what_lies_in_it(
         kafka, topics, tables, collector, last):
