@@ -57,7 +57,8 @@ PROTO     := $(wildcard schemas/*.proto)
 PROTO_C   := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(PROTO))
 QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql \
                schemas/openapi/*.yaml redirector/pages/*.html)
-GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc)
+MIGRATIONS := $(GEN)/schemas/clickhouse/migrations.inc
+GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc) $(MIGRATIONS)
 
 BINS   := $(PROGRAMS:%=$B/bin/%)
 SERVER := $B/bin/clickhouse-embedded
@@ -151,6 +152,15 @@ $(GEN)/%.inc: %
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
 	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
+
+# The list of files, with their texts: first the table that remembers the others.  The
+# folder is newer when a file comes or goes.
+SQL_FIRST := schemas/clickhouse/schema_migrations.sql
+$(MIGRATIONS): schemas/clickhouse Makefile
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)for file in $(SQL_FIRST) $(filter-out $(SQL_FIRST),$(sort $(wildcard $</*.sql))); do \
+	  printf '{"%s",\n#include "%s.inc"\n},\n' $${file##*/} $$file; done > $@
 
 -include $(shell find $B -name '*.d' -type f 2>/dev/null)
 

@@ -1,7 +1,7 @@
 /*
  * ingest_progress.h - what the writers and the readers of the table
  * ingest_progress have to agree on, beside its columns
- * (clickhouse/0002_ingest_progress.sql).
+ * (clickhouse/ingest_progress.sql).
  */
 #ifndef SCHEMAS_INGEST_PROGRESS_H
 #define SCHEMAS_INGEST_PROGRESS_H

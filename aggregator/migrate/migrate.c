@@ -24,6 +24,7 @@ typedef void report_fn(void *arg, const char *name, const char *statement);
 /* Which of `migrations` the database says it has. */
 struct state {
 	bool *applied;
+	bool refuses_unknown; /* files that this build does not have */
 };
 
 static void checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
@@ -34,6 +35,15 @@ static void checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
 	EVP_Digest(text, strlen(text), digest, &len, EVP_sha256(), NULL);
 	for (unsigned i = 0; i < len && i < CHECKSUM_LEN / 2; i++)
 		snprintf(ret_hex + (size_t)i * 2, 3, "%02x", digest[i]);
+}
+
+static int set_other_build(const char *name, const char *what,
+			   struct error *err)
+{
+	return error_set(err, ERROR_CONFIG,
+			 "clickhouse.database was made by another build: %s "
+			 "%s; name a new one, or drop it",
+			 name, what);
 }
 
 static int mark_applied(void *arg, char **fields, struct error *err)
@@ -47,15 +57,14 @@ static int mark_applied(void *arg, char **fields, struct error *err)
 			continue;
 		checksum(migrations[i].sql, now);
 		if (strcmp(now, recorded) != 0)
-			return error_set(err, ERROR_UNSAFE,
-					 "%s was changed after it had been "
-					 "applied; put it back and write a new "
-					 "migration instead",
-					 name);
+			return set_other_build(name, "has another text there",
+					       err);
 		state->applied[i] = true;
 		return 0;
 	}
-	return 0; /* a migration of a newer program */
+	return state->refuses_unknown
+		       ? set_other_build(name, "is not of this one", err)
+		       : 0;
 }
 
 static int read_state(struct clickhouse *ch, struct state *state,
@@ -185,15 +194,19 @@ static int apply_missing(struct run *r, size_t i, struct error *err)
 /*
  * Makes the database if it is not there and applies what is missing of the
  * first `count`, in order.
- * With `dry_run` only reports what would be run.  A migration whose text is no
- * longer the one that was applied is ERROR_UNSAFE and named; nothing is then
- * applied.
+ * With `dry_run` only reports what would be run.  A database of another build
+ * is ERROR_CONFIG, and nothing is applied: one with a file of another text, or
+ * which this build does not have.
  */
 static int run_migrations(const struct clickhouse_config *config, size_t count,
 			  bool dry_run, report_fn *report, void *arg,
 			  struct error *err)
 {
-	struct run r = {clickhouse_new(config, err), {0}, dry_run, report, arg};
+	struct run r = {clickhouse_new(config, err),
+			{.refuses_unknown = true},
+			dry_run,
+			report,
+			arg};
 	int status = -1;
 
 	if (!r.ch)
@@ -213,7 +226,7 @@ out:
 
 static int check(struct clickhouse *ch, bool print, struct error *err)
 {
-	struct state state = {0};
+	struct state state = {.refuses_unknown = print};
 	size_t missing = 0;
 	int status = load_state(ch, &state, err);
 
@@ -276,8 +289,7 @@ static void on_migration(void *arg, const char *name, const char *statement)
 		log_info(r->log, "applied", log_str("migration", name));
 }
 
-/* How many there are up to the one that --to names, by its number ("0031") or
- * all of its name. */
+/* How many there are up to the one that --to names, with or without ".sql". */
 static int read_to(struct app *app, size_t *ret_count, struct error *err)
 {
 	const char *to = app_option_value(app, "to");
@@ -290,13 +302,13 @@ static int read_to(struct app *app, size_t *ret_count, struct error *err)
 		const char *name = migrations[i].name;
 
 		*ret_count = i + 1;
-		if (!strcmp(name, to) ||
-		    (len && !strncmp(name, to, len) && name[len] == '_'))
+		if (!strcmp(name, to) || (len && !strncmp(name, to, len) &&
+					  !strcmp(name + len, ".sql")))
 			return 0;
 	}
 	return error_set(err, ERROR_USAGE,
-			 "--to: there is no migration '%s'; the newest is %s",
-			 to, migrations[migration_count - 1].name);
+			 "--to: there is no migration '%s'; the last is %s", to,
+			 migrations[migration_count - 1].name);
 }
 
 static int read_wait(struct app *app, int64_t *ret_ms, struct error *err)

@@ -2,30 +2,16 @@
 
 #include <inttypes.h>
 
-static int set_staged(const struct day_counts *n, uint64_t least, uint64_t most,
-		      struct error *err)
-{
-	return error_set(err, ERROR_PROTOCOL,
-			 "%" PRIu64 " and %" PRIu64 " events were staged, of "
-			 "%" PRIu64 " to %" PRIu64 " rows; computing it again",
-			 n->staged.slots, n->staged.visits, least, most);
-}
-
 int day_counts_check_staged(const struct day_counts *n, uint64_t least,
 			    uint64_t most, struct error *err)
 {
 	if (n->staged.slots >= least && n->staged.slots <= most &&
 	    n->staged.visits >= least && n->staged.visits <= most)
 		return 0;
-	return set_staged(n, least, most, err);
-}
-
-int day_counts_check_old(const struct day_counts *n, struct error *err)
-{
-	if (n->staged.slots == n->old.slots &&
-	    n->staged.visits == n->old.visits)
-		return 0;
-	return set_staged(n, n->old.slots, n->old.visits, err);
+	return error_set(err, ERROR_PROTOCOL,
+			 "%" PRIu64 " and %" PRIu64 " events were staged, of "
+			 "%" PRIu64 " to %" PRIu64 " rows; computing it again",
+			 n->staged.slots, n->staged.visits, least, most);
 }
 
 bool day_counts_have_fewer(const struct day_counts *n)
@@ -42,11 +28,4 @@ bool day_counts_lack_rows(const struct day_counts *n)
 bool day_counts_lack_more(const struct day_counts *n)
 {
 	return n->all + n->taken.rows < n->hours;
-}
-
-bool day_counts_can_take_over(const struct day_counts *n)
-{
-	return day_counts_lack_rows(n) && !n->was && n->was_old &&
-	       n->old.slots > n->of_links && n->old.slots <= n->hours &&
-	       n->old.visits <= n->hours;
 }

@@ -25,18 +25,12 @@ struct day_counts {
 	struct link_events staged, before;
 	struct taken_back taken; /* since that was published */
 	bool was;		 /* published */
-	bool was_old;		 /* swapped in by an earlier version */
-	struct link_events old;
 };
 
 /* ERROR_PROTOCOL when one of the two tables has fewer events than `least` or
  * more than `most` under the attempt. */
 int day_counts_check_staged(const struct day_counts *n, uint64_t least,
 			    uint64_t most, struct error *err);
-
-/* The same, of a day that is copied from the tables that days were swapped
- * into: each has what its table had. */
-int day_counts_check_old(const struct day_counts *n, struct error *err);
 
 /* Whether fewer events are staged than were published, besides those that were
  * taken back. */
@@ -47,9 +41,5 @@ bool day_counts_have_fewer(const struct day_counts *n);
  * day_counts_lack_more. */
 bool day_counts_lack_rows(const struct day_counts *n);
 bool day_counts_lack_more(const struct day_counts *n);
-
-/* Whether the tables that days were swapped into have more of the day than
- * `clicks` has, and no more than its hours have. */
-bool day_counts_can_take_over(const struct day_counts *n);
 
 #endif

@@ -70,14 +70,6 @@ static void take_staged(void *arg, const uint64_t *n)
 	w->n.before = (struct link_events){n[3], n[4]};
 }
 
-static void take_old(void *arg, const uint64_t *n)
-{
-	struct work *w = arg;
-
-	w->n.was_old = n[0] > 0;
-	w->n.old = (struct link_events){n[1], n[2]};
-}
-
 static void take_flag(void *arg, const uint64_t *n)
 {
 	*(bool *)arg = n[0] > 0;
@@ -170,19 +162,6 @@ static int stage_rows(struct work *w, struct error *err)
 	    check_repeats(w, repeated, err) < 0)
 		return -1;
 	return day_counts_check_staged(&w->n, least, w->n.of_links, err);
-}
-
-/* Stages the day from the tables that days were swapped into.  It may have no
- * more events than its hours have. */
-static int stage_old(struct work *w, struct error *err)
-{
-	static void (*const put_sql[2])(struct buf * sql) = {
-		settle_sql_old_slots, settle_sql_old_days};
-
-	if (compute(w, put_sql, err) < 0 ||
-	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
-		return -1;
-	return day_counts_check_old(&w->n, err);
 }
 
 /* --- publishing ------------------------------------------------------------
@@ -303,15 +282,8 @@ static int settle(struct work *w, const struct progress *last,
 
 	ret->done = 1;
 	if (count_rows(w, err) < 0 ||
-	    ask(w, settle_sql_day_old, 3, take_old, w, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
 		return -1;
-	if (day_counts_can_take_over(&w->n)) {
-		if (stage_old(w, err) < 0 || publish(w, last, err) < 0)
-			return -1;
-		ret->published = 1;
-		return 0;
-	}
 	if (compare_hours(w, last, &stays, err) < 0)
 		return -1;
 	if (stays)

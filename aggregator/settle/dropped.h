@@ -2,7 +2,7 @@
  * dropped.h - days whose rows of `clicks` were dropped, as settling sees them.
  *
  * What such a day was settled from, up to an offset of each source, is its base
- * (schemas/clickhouse/0034_dropped_days.sql).  Rows behind these offsets are
+ * (schemas/clickhouse/dropped_sources.sql).  Rows behind these offsets are
  * settled beside the base: each attempt is the base and them.  Rows that the
  * base has are passed over, be they still there or there again.
  */

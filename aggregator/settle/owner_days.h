@@ -1,6 +1,6 @@
 /*
  * owner_days.h - clicks of owners by UTC day, in tables of their own (see
- * schemas/clickhouse/0036_owner_days.sql): by slot with visitors, and by the
+ * schemas/clickhouse/owner_slots.sql): by slot with visitors, and by the
  * values of each settled dimension.
  */
 #ifndef AGGREGATOR_SETTLE_OWNER_DAYS_H

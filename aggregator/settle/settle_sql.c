@@ -295,34 +295,6 @@ void settle_sql_dropped_days(struct buf *sql)
 		      "FROM " SQL_DROPPED_SLOTS " GROUP BY l");
 }
 
-void settle_sql_old_slots(struct buf *sql)
-{
-	buf_puts(sql,
-		 "INSERT INTO link_slots (link_id, slot, attempt, clicks, "
-		 "bots, prefetches, effective, ineffective) "
-		 "SELECT link_id, o.slot, {attempt:UInt64}, most.2, most.3, "
-		 "most.4, most.5, most.6 FROM (SELECT link_id, slot, "
-		 "max(tuple(toUInt64(effective) + ineffective, clicks, bots, "
-		 "prefetches, effective, ineffective)) AS most "
-		 "FROM clicks_hourly WHERE "
-		 "slot >= toDateTime({start:UInt32}, 'UTC') AND "
-		 "slot < toDateTime({end:UInt32}, 'UTC') "
-		 "GROUP BY link_id, slot) AS o");
-}
-
-void settle_sql_old_days(struct buf *sql)
-{
-	buf_puts(sql,
-		 "INSERT INTO link_days (link_id, day, attempt, pv, uv, ip, "
-		 "human_uv, human_ip, effective, ineffective) "
-		 "SELECT link_id, o.day, {attempt:UInt64}, most.1, most.2, "
-		 "most.3, most.4, most.5, most.6, most.7 FROM (SELECT link_id, "
-		 "day, max(tuple(pv, uv, ip, human_uv, human_ip, effective, "
-		 "ineffective)) AS most FROM visit_statistics WHERE "
-		 "day = toDate(toDateTime({start:UInt32}, 'UTC')) "
-		 "GROUP BY link_id, day) AS o");
-}
-
 /* --- counting and publishing ------------------------------------------------
  */
 
@@ -486,15 +458,6 @@ const char settle_sql_day_staged[] =
 	"SELECT " SQL_SLOTS(SQL_STAGED_DAY) ", " SQL_VISITS(SQL_STAGED_DAY)
 	", " SQL_PUBLISHED_DAY " > 0, " SQL_SLOTS(SQL_PUBLISHED_DAY)
 	", " SQL_VISITS(SQL_PUBLISHED_DAY) " FORMAT TabSeparated";
-
-const char settle_sql_day_old[] =
-	"SELECT (SELECT count() FROM settled WHERE kind = 'day' AND " SQL_UNIT
-	"), (SELECT sum(n) FROM (SELECT max(toUInt64(effective) + "
-	"ineffective) AS n FROM clicks_hourly WHERE "
-	"slot >= toDateTime({start:UInt32}, 'UTC') AND "
-	"slot < toDateTime({end:UInt32}, 'UTC') GROUP BY link_id, slot)), "
-	"(SELECT sum(n) FROM (SELECT max(pv) AS n FROM visit_statistics "
-	"WHERE day = " SQL_DAY " GROUP BY link_id)) FORMAT TabSeparated";
 
 const char settle_sql_publish_day[] = SQL_INTO_SETTLED
 	"SELECT 'link_day', toDateTime({start:UInt32}, 'UTC'), "

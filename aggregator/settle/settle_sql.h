@@ -97,14 +97,6 @@ void settle_sql_dropped_slots(struct buf *sql);
 void settle_sql_dropped_days(struct buf *sql);
 
 /*
- * The same from the tables that days were swapped into by an earlier version,
- * for days whose raw rows are gone.  They have a row for each key; where the
- * server has brought replaced parts back, the one that counted most is taken.
- */
-void settle_sql_old_slots(struct buf *sql);
-void settle_sql_old_days(struct buf *sql);
-
-/*
  * Statements about some hours.  Parameters: hours, attempts, blocks, rows,
  * counts, provisional (arrays of one length), start, end, read_until,
  * complete_until, now, settler, dropped.
@@ -136,9 +128,6 @@ const char *settle_sql_day_rows(bool dropped);
 /* events of link_slots and of link_days that are staged; whether the day is
  * published; the same of what is published */
 extern const char settle_sql_day_staged[];
-/* whether the day was swapped in by a program before, and its events in
- * clicks_hourly and visit_statistics */
-extern const char settle_sql_day_old[];
 extern const char settle_sql_publish_day[];
 /* Whether the day was dropped meanwhile: it is not published then. */
 extern const char settle_sql_day_dropped[];

@@ -177,14 +177,15 @@ void settling_end_turn(const struct settling *s);
 /* --- `settled` -------------------------------------------------------------
  */
 
+/* As in schemas/clickhouse/settled.sql. */
 enum settled_kind {
-	SETTLED_PASS = 3,
-	SETTLED_HELD_HOUR = 5,
-	SETTLED_HELD_DAY = 6,
-	SETTLED_SEALING = 8,   /* rows of sealed_slots may be there */
-	SETTLED_COPYING = 15,  /* rows of owners' tables may be there */
-	SETTLED_SPANNING = 22, /* rows of stats_spans may be there */
-	SETTLED_VALUING = 19,  /* rows of day_values may be there */
+	SETTLED_PASS = 2,
+	SETTLED_HELD_HOUR = 4,
+	SETTLED_HELD_DAY = 5,
+	SETTLED_SEALING = 7,   /* rows of sealed_slots may be there */
+	SETTLED_COPYING = 14,  /* rows of owners' tables may be there */
+	SETTLED_VALUING = 16,  /* rows of day_values may be there */
+	SETTLED_SPANNING = 19, /* rows of stats_spans may be there */
 };
 
 /* One row of `settled` that publishes no counts, to be inserted with others. */

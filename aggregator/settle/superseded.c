@@ -21,8 +21,7 @@ static const struct clickhouse_param mutation[] = {
 
 struct cleaning {
 	struct clickhouse *ch;
-	uint64_t before;       /* attempt */
-	uint64_t begun_before; /* the same, by its time alone */
+	uint64_t before; /* attempt */
 	const char *table;
 };
 
@@ -185,45 +184,13 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
 		   " AND attempt != mended AND kind NOT IN ('sealing', "
-		   "'copying', 'valuing', 'rolling', 'spanning')"
+		   "'copying', 'valuing', 'spanning')"
 		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 		   "argMax(unit, attempt), max(attempt) FROM settled "
-		   "WHERE kind != 'rolled_day' GROUP BY kind, "
+		   "GROUP BY kind, "
 		   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
 		   c->before);
 	status = settling_run(c->ch, &sql, mutation, err);
-	buf_free(&sql);
-	return status;
-}
-
-/* Days that aggregators of before rolled up.  Once clean_settled has deleted
- * what publishes them, and their readers know, their table is emptied; unless
- * one of these runs beside and has begun another, which nobody knows to end but
- * by its number's time. */
-static int empty_former_rollups(const struct cleaning *c, struct error *err)
-{
-	struct buf sql = {0};
-	uint64_t found = 0;
-	int status;
-
-	buf_printf(&sql,
-		   "SELECT count() > 0 AND countIf(kind = 'rolled_day') = 0 "
-		   "AND max(attempt) < %" PRIu64 " FROM settled "
-		   "WHERE kind IN ('rolled_day', 'rolling') "
-		   "FORMAT TabSeparated",
-		   c->begun_before);
-	status = buf_cstr(&sql) ? clickhouse_numbers(c->ch, sql.data, NULL,
-						     &found, 1, err)
-				: error_set_nomem(err);
-	buf_reset(&sql);
-	if (status == 0 && found)
-		status = settling_delete(c->ch, "stats_rollups", "1", err);
-	buf_printf(&sql, "kind = 'rolling' AND attempt < %" PRIu64,
-		   c->begun_before);
-	if (status == 0 && found)
-		status = buf_cstr(&sql) ? settling_delete(c->ch, "settled",
-							  sql.data, err)
-					: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
 }
@@ -284,9 +251,6 @@ static int clean(struct cleaning *c, struct error *err)
 			ch, day_copy_clean(ch, copies[i], c->before, err),
 			&first, err);
 	if (status == 0)
-		status = settling_note(ch, empty_former_rollups(c, err), &first,
-				       err);
-	if (status == 0)
 		status = settling_note(ch, drop_clean(ch, c->before, err),
 				       &first, err);
 	if (status == 0)
@@ -301,12 +265,12 @@ int superseded_delete(const struct settling *s, struct overtaken *o,
 {
 	int64_t before_ms = settling_now(s) - s->settings->keep_superseded;
 	struct cleaning c = {.ch = s->ch,
-			     .begun_before = settling_attempt_at(before_ms)};
+			     .before = settling_attempt_at(before_ms)};
 	int status = see(s, o, err);
 
 	if (status == 0) {
-		c.before =
-			o->before > c.begun_before ? o->before : c.begun_before;
+		if (o->before > c.before)
+			c.before = o->before;
 		status = clean(&c, err);
 	}
 	return status < 0 ? error_wrap(err, "delete what is superseded") : 0;

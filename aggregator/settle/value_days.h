@@ -1,7 +1,7 @@
 /*
  * value_days.h - the values of those dimensions that hours are not settled by
  * (DIMENSION_DAILY), by UTC day: of all links in day_values, of each owner in
- * owner_values (schemas/clickhouse/0050_day_values.sql).  Counts, no visitors.
+ * owner_values (schemas/clickhouse/day_values.sql).  Counts, no visitors.
  */
 #ifndef AGGREGATOR_SETTLE_VALUE_DAYS_H
 #define AGGREGATOR_SETTLE_VALUE_DAYS_H

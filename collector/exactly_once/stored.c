@@ -68,8 +68,8 @@ struct question_range {
 
 /* Decisions that begin an epoch of the partition. */
 #define BEGINS                                                                 \
-	"topic = {topic:String} AND (decision = 'new' OR decision IN "         \
-	"('renew', 'resume') AND partition = {partition:UInt32}) "
+	"topic = {topic:String} AND decision IN ('renew', 'resume') AND "      \
+	"partition = {partition:UInt32} "
 
 /* Asks for one row of `count` numbers. */
 static int ask_about(struct clickhouse *ch, const char *sql,
@@ -193,8 +193,8 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 	 * When the rows behind that came is told by the very report that says
 	 * so: Kafka's clock set the time of a batch, ClickHouse's that of an
 	 * empty one.  None vouches for a time at which it was not yet stored.
-	 * A collector of a former version wrote its own clock as both times
-	 * of an empty one: of no use here.
+	 * An empty one is of no use whose time is not before that at which it
+	 * was stored: the clock was set back in between.
 	 */
 	static const char sql[] =
 		"SELECT n, tupleElement(top, 1), greatest(tupleElement(top, "

@@ -46,16 +46,23 @@ def test_migrating_twice_changes_nothing(clickhouse, program):
         "SELECT * FROM schema_migrations ORDER BY name") == before
 
 
-def test_a_changed_migration_is_refused_by_name(clickhouse, migrated, program):
-    clickhouse.query("ALTER TABLE schema_migrations UPDATE checksum = "
-                     "repeat('0', 64) WHERE name = '0003_links.sql'",
-                     mutations_sync=1)
-
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-
-    assert status == 70
-    assert "0003_links.sql was changed" in output
+@pytest.mark.parametrize("change, said", [
+    ("UPDATE checksum = repeat('0', 64) WHERE name = 'links.sql'",
+     "links.sql has another text there"),
+    ("UPDATE name = '0001_clicks.sql' WHERE name = 'clicks.sql'",
+     "0001_clicks.sql is not of this one")])
+def test_a_database_of_another_build_is_refused(clickhouse, tables, program, change,
+                                                said):
+    clickhouse.query("CREATE OR REPLACE TABLE schema_migrations ENGINE = MergeTree "
+                     "ORDER BY tuple() AS SELECT * FROM schema_migrations")
+    clickhouse.query(f"ALTER TABLE schema_migrations {change}", mutations_sync=1)
+    before = clickhouse.rows("SELECT * FROM schema_migrations ORDER BY name")
+    for args in ["migrate"], ["migrate", "--check"], ["migrate", "--dry-run"]:
+        status, output = program("aggregator", args=args, start=False).run()
+        assert status == 78, output
+        assert "clickhouse.database was made by another build: " + said in output
+        assert "name a new one, or drop it" in output
+    assert clickhouse.rows("SELECT * FROM schema_migrations ORDER BY name") == before
 
 
 def test_a_dry_run_prints_and_applies_nothing(program, clickhouse):
@@ -63,7 +70,7 @@ def test_a_dry_run_prints_and_applies_nothing(program, clickhouse):
                              start=False).run()
 
     assert status == 0
-    assert "CREATE TABLE IF NOT EXISTS clicks_hourly" in output
+    assert "CREATE TABLE IF NOT EXISTS link_slots" in output
     assert clickhouse.tables() == set()
 
 

@@ -199,22 +199,6 @@ def test_links_are_archived(kafka, topics, tables, collector):
     assert (row["pass_query"], row["pass_path"]) == ("override", True)
 
 
-def test_a_link_archived_before_has_the_defaults(clickhouse):
-    migrate = [(SCHEMAS / f"{name}.sql").read_text() for name in
-               ("0003_links", "0011_links_fields", "0011_links_fields",
-                "0028_links_account", "0044_links_passing")]
-    clickhouse.query(migrate[0])
-    clickhouse.query("INSERT INTO links (code, link_id, url) VALUES "
-                     "('abc', 77, 'https://example.org/')")
-    for step in migrate[1:]:
-        clickhouse.query(step)
-    row, = clickhouse.rows("SELECT * FROM links")
-    assert (row["url"], row["description"], row["targets"],
-            row["account"]) == ("https://example.org/", "", {}, "")
-    assert (row["not_before"], int(row["max_visits"])) == (
-        "1970-01-01 00:00:00.000", 0)
-    assert (row["pass_query"], row["pass_path"]) == ("none", False)
-
 
 def test_a_block_is_reported_with_its_hours(kafka, topics, tables, collector):
     base = int(time.time() * 1000) // HOUR * HOUR

@@ -6,15 +6,12 @@ import urllib.parse
 import pytest
 import servers
 from support.asking import ask_range
-from support.clickhouse import ClickHouse, ClickHouseError
+from support.clickhouse import ClickHouse
 from support.clicks import Collector, instant, some_clicks
 from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 
 DAY = instant("2026-10-25T00:00:00Z")
-# What comes after it is made for old rows, too.
-BEFORE_MATERIALIZING = "0032"
-ALTER_OF_KEY = 524  # a type that keys of rows do not allow
 
 
 def statements():
@@ -115,7 +112,7 @@ def test_migrating_goes_on_where_it_was_killed(
     def waits():
         assert made.ready()[0] == 503 or schema(clickhouse) == whole
     with Deadly(clickhouse_server.port) as proxy:
-        proxy.run(migration("--to", BEFORE_MATERIALIZING, through=proxy), waits)
+        proxy.run(migration("--to", "links", through=proxy), waits)
         made.insert()
         Collector(clickhouse).link("code1", 1)
         proxy.run(migration(through=proxy), waits)
@@ -123,20 +120,17 @@ def test_migrating_goes_on_where_it_was_killed(
     assert schema(clickhouse) == whole
     made.wait_ready()
     eventually(made.has_all, what="the clicks counted")
-    eventually(lambda: not clickhouse.rows(
-        "SELECT command FROM system.mutations WHERE database = currentDatabase() "
-        "AND NOT is_done"), what="the end of what is made for old rows")
 
 
 # --- several at once -----------------------------------------------------------------
 
 @pytest.mark.proof
-@pytest.mark.parametrize("number", [1, 12, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [1, 12, pytest.param(22, marks=pytest.mark.long)])
 def test_another_migrates_all_the_way_in_between(clickhouse, migration, proxy, whole,
                                                  number):
     """While one's statement is on its way, which comes then."""
     others = []
-    proxy.call_at(number, lambda: others.append(migration().run()), "alter")
+    proxy.call_at(number, lambda: others.append(migration().run()), "create")
     status, said = migration(through=proxy).run()
     assert others[0][0] == 0, others[0][1]
     assert status == 0, said
@@ -158,18 +152,15 @@ def test_several_migrate_at_once(clickhouse, migration, whole):
 
 
 @pytest.mark.long
-def test_no_statement_takes_back_what_later_migrations_made(
+def test_a_statement_that_comes_late_changes_nothing(
         clickhouse, migration, counting, whole):
-    """It changes nothing or is refused; and an aggregator goes on answering."""
+    """And an aggregator goes on answering."""
     assert migration().run()[0] == 0
     made = counting()
     made.insert()
     made.wait_ready()
     eventually(made.has_all, what="the clicks counted")
     for name, statement in statements():
-        try:
-            clickhouse.query(statement)
-        except ClickHouseError as e:
-            assert e.code == ALTER_OF_KEY, name
+        clickhouse.query(statement)
         assert schema(clickhouse) == whole, name
         assert made.has_all(), name

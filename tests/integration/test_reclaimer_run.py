@@ -413,7 +413,7 @@ def test_the_bar_knows_the_end_of_a_run_of_many_ranges(space, begin):
 def runs(clickhouse):
     """A function: the rows of reclaim_runs."""
     clickhouse.query((servers.ROOT / "schemas/clickhouse/"
-                      "0010_reclaim_runs.sql").read_text())
+                      "reclaim_runs.sql").read_text())
     return lambda: clickhouse.rows("SELECT * FROM reclaim_runs")
 
 

@@ -165,40 +165,6 @@ def gone(clickhouse, where):
                PATIENCE, what=f"{where} to be empty")
 
 
-@pytest.mark.long
-def test_what_aggregators_of_before_rolled_up_goes(
-        aggregator, program, world, clickhouse):  # noqa: F811
-    """Not while one of these runs beside and has begun another day."""
-    rows = some_clicks(4, 300, [(FROM, FROM + 2 * DAY)], links=LINKS)
-    world.insert(rows)
-    made = aggregator(late_window="3650d", resettle_every="1h")
-    wait_copied(clickhouse, "spanned_day", rows)
-    assert made.stop() == 0
-    clickhouse.query("INSERT INTO stats_rollups SELECT * FROM stats_spans")
-    begun = 1 << 62
-    clickhouse.query(
-        "INSERT INTO settled (kind, unit, attempt) SELECT if(kind = 'spanning', "
-        "'rolling', 'rolled_day'), unit, attempt FROM settled "
-        "WHERE kind IN ('spanning', 'spanned_day') UNION ALL "
-        f"SELECT 'rolling', toDateTime({FROM}, 'UTC'), {begun}")
-    made = program("aggregator", {
-        "clickhouse": {"query_timeout": "4s"}, "clicks": {"late_window": "3650d"},
-        "aggregator": {"settle_every": "500ms", "resettle_every": "1h",
-                       "clean_every": "1s", "keep_superseded": "7s"}})
-    gone(clickhouse, "settled WHERE kind = 'rolled_day'")
-    # Once more all that is superseded was looked for.
-    clickhouse.query("INSERT INTO settled (kind, unit, attempt) "
-                     "SELECT 'pass', toDateTime(0, 'UTC'), 1")
-    gone(clickhouse, "settled WHERE kind = 'pass' AND attempt = 1")
-    assert int(clickhouse.value("SELECT count() FROM stats_rollups")) > 0
-    clickhouse.query(f"ALTER TABLE settled DELETE WHERE attempt = {begun}",
-                     mutations_sync=1)
-    gone(clickhouse, "stats_rollups")
-    gone(clickhouse, "settled WHERE kind = 'rolling'")
-    assert copied_days(clickhouse, "spanned_day").keys() == days_of(rows)
-    settled(made, len(rows), FROM, TO)
-    assert_answers(made, rows)
-
 
 STEPS = ("stats_spans", "settled:spanning", "settled:spanned_day")
 

@@ -659,33 +659,3 @@ def test_what_was_published_wrong_is_settled_again(aggregator, migrated,
     status, output = settle(program, aggregator, "--allow-fewer")
     assert status == 0 and "settled 24 hours and 1 days" in output, output
     assert_settled(made, migrated, rows + late)
-
-
-@pytest.mark.proof
-def test_days_swapped_in_before_are_taken_over_where_rows_are_gone(
-        aggregator, migrated):
-    """As a program of before has left it: and doubled, by a server that was
-    restarted."""
-    rows = some_clicks(11, 500, [(START, END)], links=(0, 1, 2))
-    made = aggregator()
-    migrated.insert(rows)
-    assert_settled(made, migrated, rows)
-    made.stop()
-    query = migrated.clickhouse.query
-    for _ in range(2):
-        query("INSERT INTO clicks_hourly SELECT link_id, slot, clicks, bots, "
-              "prefetches, effective, ineffective FROM link_slots")
-        query("INSERT INTO visit_statistics SELECT link_id, day, pv, uv, ip, "
-              "human_uv, human_ip, effective, ineffective FROM link_days")
-    query("INSERT INTO settled SELECT 'day', * EXCEPT kind FROM settled WHERE "
-          "kind = 'link_day'")
-    query("ALTER TABLE settled DELETE WHERE kind = 'link_day'",
-          mutations_sync=1)
-    query("TRUNCATE TABLE link_slots")
-    query("TRUNCATE TABLE link_days")
-    query("ALTER TABLE clicks DROP PARTITION ID '20261024'")
-
-    made.start()
-
-    assert_settled(made, migrated, rows)
-    assert made.metric("shortloop_aggregator_held_back_days") == 0

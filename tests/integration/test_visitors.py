@@ -116,16 +116,3 @@ def test_a_wrong_setting_is_refused(program, own, said, monkeypatch):
     status, output = made.run()
     assert status == 78 and said in output
     assert SECRET not in output and len(output.strip().splitlines()) == 1
-
-
-def test_a_click_from_before_has_no_campaign(clickhouse):
-    schemas = servers.ROOT / "schemas" / "clickhouse"
-    clickhouse.query((schemas / "0001_clicks.sql").read_text())
-    clickhouse.query("INSERT INTO clicks (link_id, query) VALUES "
-                     "(7, 'utm_source=news')")
-    for _ in range(2):  # applied again, it changes nothing
-        clickhouse.query((schemas / "0015_clicks_place_utm.sql").read_text())
-    row, = clickhouse.rows("SELECT * FROM clicks")
-    assert row["accuracy_radius"] == 0
-    assert [row[f"utm_{name}"] for name in (
-        "source", "medium", "campaign", "term", "content")] == [""] * 5

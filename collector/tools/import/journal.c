@@ -300,8 +300,7 @@ static int take_pending(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-/* The last batch that the newest run wrote down; runs without a number go by
- * time. */
+/* The last batch that the newest run wrote down. */
 static int read_pending(struct journal *j, struct journal_state *s,
 			struct error *err)
 {
@@ -313,7 +312,6 @@ static int read_pending(struct journal *j, struct journal_state *s,
 		   "identity = {name:String} AND what = 'block' AND "
 		   "epoch = {epoch:UInt32} AND "
 		   "first >= {from:UInt64} ORDER BY number DESC, "
-		   "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
 		   "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
 		   from, "nn", take_pending, s, err);
 }

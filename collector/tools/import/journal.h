@@ -46,7 +46,7 @@ struct journal {
 	char topic[IMPORT_TOPIC_MAX]; /* "import:<name>" */
 };
 
-/* What a row of the table tells (schemas/clickhouse/0057_import_undo.sql). */
+/* What a row of the table tells (schemas/clickhouse/import_journal.sql). */
 enum journal_what {
 	JOURNAL_HEAD = 1,
 	JOURNAL_RUN,

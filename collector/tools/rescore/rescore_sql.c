@@ -7,13 +7,8 @@
 #include "collector/enrich/click_verdict.h"
 #include "common/clock.h"
 
-/* Rows from before the column was there: what was found then tells. */
-#define PURPOSE                                                                \
-	"if(purpose = '' AND verdict_reason = 'purpose header', "              \
-	"'prefetch', toString(purpose))"
-
 /* What a verdict is made of, in a form that StorageJoin takes for a key. */
-#define KEY "sipHash128(user_agent, " PURPOSE ", outcome = 'head')"
+#define KEY "sipHash128(user_agent, toString(purpose), outcome = 'head')"
 
 #define VISITOR "sipHash128(unique_identity)"
 #define AT	"toUnixTimestamp64Milli(ts)"
@@ -22,7 +17,7 @@
  * what is gone. */
 #define IS_SOMEBODY "unique_identity != toFixedString('', 20)"
 
-/* As the column has it: schemas/clickhouse/0001_clicks.sql. */
+/* As the column has it: schemas/clickhouse/clicks.sql. */
 #define VERDICT_TYPE                                                           \
 	"Enum8(\\'human\\' = 0, \\'bot\\' = 1, \\'prefetch\\' = 2, "           \
 	"\\'preview\\' = 3, \\'monitor\\' = 4, \\'scanner\\' = 5)"
@@ -389,9 +384,9 @@ void rescore_sql_fill_agents(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO ");
 	put_table(rs, "agents", sql);
-	buf_puts(sql,
-		 " SELECT " KEY " AS k, any(user_agent), any(" PURPOSE "), "
-		 "any(outcome = 'head') FROM clicks WHERE ");
+	buf_puts(sql, " SELECT " KEY
+		      " AS k, any(user_agent), any(toString(purpose)), "
+		      "any(outcome = 'head') FROM clicks WHERE ");
 	put_day_and_window(rs, sql);
 	put_and_judging(rs, sql);
 	buf_puts(sql, " GROUP BY k");
@@ -546,9 +541,7 @@ void rescore_sql_update(const struct rescore *rs, struct buf *sql)
 	put_reason(rs, sql);
 	buf_puts(sql, ", device_class = ");
 	put_class(rs, sql);
-	buf_printf(sql,
-		   ", verdict_version = %" PRIu32 ", purpose = " PURPOSE
-		   " IN PARTITION ID '",
+	buf_printf(sql, ", verdict_version = %" PRIu32 " IN PARTITION ID '",
 		   rs->lookups->ref.rules);
 	buf_printf(sql, "%s' WHERE ", rs->partition);
 	put_differs(rs, sql);

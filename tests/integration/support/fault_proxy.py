@@ -18,8 +18,8 @@ servers do at their worst.
                                                 query
 
 A request's kind is the table that it inserts into ("clicks", "ingest_progress",
-"links", ...), "alter", "question" for any other query, "ping" for /ping.  A rule may
-also name what a row of `settled` says: "settled:sealed_day".  FAULTS lists what can
+"links", ...), "alter", "create", "question" for any other query, "ping" for /ping.  A
+rule may also name what a row of `settled` says: "settled:sealed_day".  FAULTS lists what can
 happen to one.  All methods are for any thread.
 """
 import collections
@@ -397,8 +397,8 @@ class Held:
 
 # Of schemas/clickhouse/, the kinds of rows that are not made by a SELECT.
 DECODE = {"zstd": zstd.decompress, "": bytes}
-SETTLED_BYTES = {1: "hour", 3: "pass", 8: "sealing", 15: "copying", 19: "valuing",
-                 22: "spanning"}
+SETTLED_BYTES = {1: "hour", 2: "pass", 7: "sealing", 14: "copying", 16: "valuing",
+                 19: "spanning"}
 
 
 def settled_kind(query, encoding, body):
@@ -425,6 +425,7 @@ class Request:
         self.kind = ("ping" if url.path == "/ping" else
                      table[1] if table else
                      "alter" if self.query.startswith("ALTER ") else
+                     "create" if self.query.startswith("CREATE ") else
                      "question")
         self.says = None
         if self.kind == "settled":

@@ -201,22 +201,6 @@ static void both_tables_of_a_day_have_what_rows_of_links_there_are(void **state)
 	}
 }
 
-static void a_day_of_former_tables_has_what_these_have(void **state)
-{
-	struct day_counts n = {.old = {10, 9}, .staged = {10, 9}};
-	struct error err = {0};
-
-	(void)state;
-	assert_int_equal(day_counts_check_old(&n, &err), 0);
-	for (int i = -1; i <= 1; i += 2) {
-		n.staged = (struct link_events){(uint64_t)(10 + i), 9};
-		assert_int_equal(day_counts_check_old(&n, &err), -1);
-		n.staged = (struct link_events){10, (uint64_t)(9 + i)};
-		assert_int_equal(day_counts_check_old(&n, &err), -1);
-	}
-	assert_int_equal(err.code, ERROR_PROTOCOL);
-}
-
 static void a_day_has_fewer_by_slots_or_by_visits(void **state)
 {
 	struct day_counts n = {.staged = {10, 10}, .before = {10, 10}};
@@ -253,37 +237,6 @@ static void a_day_lacks_rows_when_its_hours_have_more(void **state)
 	assert_true(day_counts_lack_more(&n));
 }
 
-static void a_day_is_taken_over_only_with_more_than_rows_have(void **state)
-{
-	/* 5 of 10 events of the hours have rows, 4 of these are of links. */
-	const struct day_counts good = {.all = 5,
-					.of_links = 4,
-					.hours = 10,
-					.was_old = true,
-					.old = {5, 5}};
-	struct day_counts n = good;
-
-	(void)state;
-	assert_true(day_counts_can_take_over(&n));
-	n.old = (struct link_events){10, 10};
-	assert_true(day_counts_can_take_over(&n));
-	n.old = (struct link_events){11, 10};
-	assert_false(day_counts_can_take_over(&n));
-	n.old = (struct link_events){10, 11};
-	assert_false(day_counts_can_take_over(&n));
-	n.old = (struct link_events){4, 10};
-	assert_false(day_counts_can_take_over(&n));
-	n = good;
-	n.was = true;
-	assert_false(day_counts_can_take_over(&n));
-	n = good;
-	n.was_old = false;
-	assert_false(day_counts_can_take_over(&n));
-	n = good;
-	n.all = 10;
-	assert_false(day_counts_can_take_over(&n));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,11 +253,8 @@ int main(void)
 		cmocka_unit_test(what_was_gone_before_is_reported_once),
 		cmocka_unit_test(
 			both_tables_of_a_day_have_what_rows_of_links_there_are),
-		cmocka_unit_test(a_day_of_former_tables_has_what_these_have),
 		cmocka_unit_test(a_day_has_fewer_by_slots_or_by_visits),
 		cmocka_unit_test(a_day_lacks_rows_when_its_hours_have_more),
-		cmocka_unit_test(
-			a_day_is_taken_over_only_with_more_than_rows_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

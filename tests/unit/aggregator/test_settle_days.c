@@ -507,87 +507,6 @@ static void events_that_turn_up_while_it_is_computed_delay_it(void **state)
 		"3\t2");
 }
 
-/* --- days of an earlier version ---------------------------------------------
- */
-
-static void insert_old(struct settled *t)
-{
-	clickhouse_server_do(
-		&t->server,
-		"INSERT INTO settled (kind, unit, attempt) VALUES ('day', "
-		"%" PRId64 ", 1)",
-		START);
-	/* The greater counts, when replaced parts came back. */
-	for (int i = 0; i < 2; i++)
-		clickhouse_server_do(
-			&t->server,
-			"INSERT INTO clicks_hourly (link_id, slot, clicks, "
-			"bots, prefetches, effective, ineffective) VALUES "
-			"(1, %" PRId64 ", 6, 2, 1, 3, %d), (2, %" PRId64
-			", 1, 0, 0, 1, 0), (3, %" PRId64
-			", 9, 9, 9, 9, 9), (3, %" PRId64 ", 9, 9, 9, 9, 9)",
-			START, 3 + i, START + DAY - 900, START - 900,
-			START + DAY);
-	for (int i = 0; i < 2; i++)
-		clickhouse_server_do(
-			&t->server,
-			"INSERT INTO visit_statistics (link_id, day, pv, uv, "
-			"ip, human_uv, human_ip, effective, ineffective) "
-			"VALUES (1, '2026-10-24', %d, 5, 4, 3, 2, 3, 4), "
-			"(2, '2026-10-24', 1, 1, 1, 1, 1, 1, 0), "
-			"(3, '2026-10-23', 9, 9, 9, 9, 9, 9, 9), "
-			"(3, '2026-10-25', 9, 9, 9, 9, 9, 9, 9)",
-			6 + i);
-}
-
-static void a_day_whose_rows_are_gone_is_taken_over(void **state)
-{
-	struct settled *t = *state;
-	struct error err;
-
-	insert_some(t);
-	settled_publish_hour(t, START, 5, 8);
-	insert_old(t);
-	assert_int_equal(settle(t, 0, &err).published, 1);
-	assert_int_equal(t->shortages, 0);
-	assert_string_equal(
-		clickhouse_server_ask(
-			&t->server,
-			"SELECT link_id, toUInt32(slot) - %" PRId64
-			" AS s, clicks, bots, prefetches, effective, "
-			"ineffective FROM link_slots ORDER BY link_id, s",
-			START),
-		"1\t0\t6\t2\t1\t3\t4\n2\t85500\t1\t0\t0\t1\t0");
-	assert_string_equal(
-		clickhouse_server_ask(
-			&t->server,
-			"SELECT link_id, toString(day), pv, uv, ip, human_uv, "
-			"human_ip, effective, ineffective FROM link_days "
-			"ORDER BY link_id"),
-		"1\t2026-10-24\t7\t5\t4\t3\t2\t3\t4\n"
-		"2\t2026-10-24\t1\t1\t1\t1\t1\t1\t0");
-	assert_settled(t, "1\t0");
-}
-
-static void one_that_changes_meanwhile_is_not(void **state)
-{
-	struct settled *t = *state;
-	struct error err;
-
-	insert_some(t);
-	settled_publish_hour(t, START, 5, 8);
-	insert_old(t);
-	t->on_stopping = lose_slots;
-	t->stopping_at = 2;
-	settle(t, -1, &err);
-	assert_non_null(strstr(err.text, "7 and 8 events were staged"));
-	assert_settled(t, "0\t0");
-	/* Nor one whose hours have fewer. */
-	settled_publish_hour(t, START, 6, 7);
-	assert_int_equal(settle(t, 0, &err).published, 0);
-	assert_settled(t, "0\t1");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -610,8 +529,6 @@ int main(void)
 		SETTLED_TEST(a_day_that_lacks_more_than_was_taken_is_held_back),
 		SETTLED_TEST(a_day_may_lack_what_was_taken_since),
 		SETTLED_TEST(events_that_turn_up_while_it_is_computed_delay_it),
-		SETTLED_TEST(a_day_whose_rows_are_gone_is_taken_over),
-		SETTLED_TEST(one_that_changes_meanwhile_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, settled_open, settled_close);

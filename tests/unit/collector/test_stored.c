@@ -77,9 +77,6 @@ static void a_partition_is_in_the_life_that_was_decided_last(void **state)
 	decide(s, "lives", "3, 9, 'same', 70, 7");
 	decide(s, "lives", "3, 9, 'pass', 70, 7");
 	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
-	/* All partitions. */
-	decide(s, "lives", "0, 7, 'new', 0, 0");
-	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 7});
 }
 
 static void one_that_resumes_says_where(void **state)

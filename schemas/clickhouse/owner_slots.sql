@@ -7,6 +7,9 @@
 -- of a few parts.  Before a day is copied a row of kind 'copying' is written, so that what
 -- a settler left behind is found and deleted.
 -- Clicks of no link are nobody's, and are not here.
+-- A month is read by many questions and written once a day.  One that has got nothing new
+-- for a day and a half is merged into one part: each part that a question reads costs it
+-- half a millisecond and more, and a merge that is not forced leaves some.
 CREATE TABLE IF NOT EXISTS owner_slots
 (
     owner           LowCardinality(String),
@@ -27,30 +30,6 @@ CREATE TABLE IF NOT EXISTS owner_slots
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(slot)
 ORDER BY (owner, slot)
-SETTINGS index_granularity = 2048;
-
--- The busiest values of each dimension and owner, and one row for the rest.
-CREATE TABLE IF NOT EXISTS owner_values
-(
-    owner           LowCardinality(String),
-    dimension       LowCardinality(String),
-    day             Date,
-    attempt         UInt64,
-    value           String,
-    rest            Bool, -- the sum of the values beyond the busiest ones
-    events          UInt64 CODEC(T64, ZSTD),
-    clicks          UInt64 CODEC(T64, ZSTD),
-    bots            UInt64 CODEC(T64, ZSTD),
-    prefetches      UInt64 CODEC(T64, ZSTD)
-)
-ENGINE = MergeTree
-PARTITION BY toYYYYMM(day)
-ORDER BY (owner, dimension, day, value)
-SETTINGS index_granularity = 1024;
---   base_owner   the attempt of both tables that the base of a dropped day is
-ALTER TABLE settled
-    MODIFY COLUMN kind Enum8('hour' = 1, 'day' = 2, 'pass' = 3, 'link_day' = 4,
-                             'held_hour' = 5, 'held_day' = 6, 'sealed_day' = 7,
-                             'sealing' = 8, 'dropped_day' = 9, 'base_hour' = 10,
-                             'base_sealed' = 11, 'kept_from' = 12, 'owner_day' = 13,
-                             'base_owner' = 14, 'copying' = 15);
+SETTINGS index_granularity = 2048,
+         min_age_to_force_merge_seconds = 129600,
+         min_age_to_force_merge_on_partition_only = 1;

@@ -5,6 +5,10 @@
 -- A row with no rows (last = first - 1, hours empty) is a report: at
 -- append_time the collector stood at the end of this partition's log.  Without
 -- such reports an idle partition holds the watermark back.
+-- `lost`: offsets first to last that Kafka no longer held when they were to be read;
+-- such a row has no rows and no hours.
+-- inserted_at is told by ClickHouse's own clock: collectors are many, and the clock of
+-- one that is a day ahead would hide what the others tell.
 -- Partitioned by append_time, a fact of the block: by inserted_at, a block sent
 -- again after the turn of the month would get past its deduplication token.
 CREATE TABLE IF NOT EXISTS ingest_progress
@@ -17,9 +21,10 @@ CREATE TABLE IF NOT EXISTS ingest_progress
     last          UInt64,
     rows          UInt64,
     dead_lettered UInt64,
+    lost          UInt64,
     hours         Map(UInt32, UInt64),
     append_time   DateTime64(3, 'UTC'), -- of the block's last message
-    inserted_at   DateTime64(3, 'UTC'), -- the collector's clock
+    inserted_at   DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'),
     collector     LowCardinality(String)
 )
 ENGINE = MergeTree

@@ -26,7 +26,9 @@ CREATE TABLE IF NOT EXISTS redirector_counters
     acknowledged UInt64, -- stored by Kafka
     undelivered  UInt64, -- taken, and given up
     spooled      UInt64,
-    replayed     UInt64
+    replayed     UInt64,
+    withheld     UInt64  -- answers whose event was not sent: there were more of them
+                         -- than redirector.event_rate_... lets through
 )
 ENGINE = ReplacingMergeTree(sequence)
 ORDER BY (hour, boot);

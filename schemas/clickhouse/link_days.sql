@@ -1,9 +1,10 @@
--- Per link and UTC day, settled and swapped in together with clicks_hourly:
--- what remains known of a day's visitors once its raw rows are gone.
-CREATE TABLE IF NOT EXISTS visit_statistics
+-- Per link and UTC day, settled and published together with link_slots: what remains known
+-- of a day's visitors once its rows are dropped.
+CREATE TABLE IF NOT EXISTS link_days
 (
     link_id     UInt64,
     day         Date,
+    attempt     UInt64,
     pv          UInt64, -- events of the link: effective + ineffective
     uv          UInt64, -- distinct visitors of all clicks
     ip          UInt64, -- distinct addresses of all clicks
@@ -13,6 +14,6 @@ CREATE TABLE IF NOT EXISTS visit_statistics
     ineffective UInt64
 )
 ENGINE = MergeTree
-PARTITION BY toYYYYMMDD(day)
+PARTITION BY (toYYYYMMDD(day), attempt)
 ORDER BY (link_id, day)
 SETTINGS index_granularity = 2048;

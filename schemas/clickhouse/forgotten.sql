@@ -11,7 +11,3 @@ CREATE TABLE IF NOT EXISTS forgotten
 )
 ENGINE = MergeTree
 ORDER BY (link_id, visitor_id);
--- Of a day whose rows are dropped the states cannot be counted again.  One that had a
--- visitor who is forgotten is emptied, and what it counted is not known any more.
-ALTER TABLE stats_hourly
-    ADD COLUMN IF NOT EXISTS emptied Bool AFTER human_ips;

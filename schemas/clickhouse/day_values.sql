@@ -23,11 +23,3 @@ ORDER BY (dimension, day, value)
 SETTINGS index_granularity = 1024,
          min_age_to_force_merge_seconds = 129600,
          min_age_to_force_merge_on_partition_only = 1;
-ALTER TABLE settled
-    MODIFY COLUMN kind Enum8('hour' = 1, 'day' = 2, 'pass' = 3, 'link_day' = 4,
-                             'held_hour' = 5, 'held_day' = 6, 'sealed_day' = 7,
-                             'sealing' = 8, 'dropped_day' = 9, 'base_hour' = 10,
-                             'base_sealed' = 11, 'kept_from' = 12, 'owner_day' = 13,
-                             'base_owner' = 14, 'copying' = 15, 'rolled_day' = 16,
-                             'rolling' = 17, 'value_day' = 18, 'valuing' = 19,
-                             'base_value' = 20);

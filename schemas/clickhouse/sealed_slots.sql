@@ -10,6 +10,9 @@
 -- bytes), ascending, of people and of all others apart: sets over any slots are united
 -- when they are read.  Two of n visitors of a link are taken for one with a chance of
 -- n * n / 2^49.
+-- A month is read by many questions and written once a day.  One that has got nothing new
+-- for a day and a half is merged into one part: each part that a question reads costs it
+-- half a millisecond and more, and a merge that is not forced leaves some.
 CREATE TABLE IF NOT EXISTS sealed_slots
 (
     link_id         UInt64 CODEC(Delta, ZSTD),
@@ -27,8 +30,6 @@ CREATE TABLE IF NOT EXISTS sealed_slots
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(slot)
 ORDER BY (link_id, slot)
-SETTINGS index_granularity = 2048;
-ALTER TABLE settled
-    MODIFY COLUMN kind Enum8('hour' = 1, 'day' = 2, 'pass' = 3, 'link_day' = 4,
-                             'held_hour' = 5, 'held_day' = 6, 'sealed_day' = 7,
-                             'sealing' = 8);
+SETTINGS index_granularity = 2048,
+         min_age_to_force_merge_seconds = 129600,
+         min_age_to_force_merge_on_partition_only = 1;

@@ -1,0 +1,84 @@
+-- The archive of every link there ever was, one row per code, owner (link_id)
+-- and its newest version.  It answers whose a code is now, and was.
+-- The projections and most indexes are for lists of links (GET /v1/links of the
+-- aggregator); docs/design.md, "Lists of links", has the measurements.  Merges drop
+-- superseded versions, so they have to make the projections anew.
+CREATE TABLE IF NOT EXISTS links
+(
+    code            String,
+    link_id         UInt64,
+    version         UInt32,
+    space           LowCardinality(String),
+    generation      UInt32,
+    change          LowCardinality(String),
+    state           LowCardinality(String),
+    ttl_class       LowCardinality(String),
+    created_at      DateTime64(3, 'UTC'),
+    changed_at      DateTime64(3, 'UTC'),
+    expires_at      DateTime64(3, 'UTC'), -- 1970 when it never does
+    url             String CODEC(ZSTD(3)),
+    redirect_status UInt16,
+    owner           LowCardinality(String),
+    campaign        LowCardinality(String),
+    tags            Array(LowCardinality(String)),
+    domain          LowCardinality(String),
+    description     String CODEC(ZSTD(3)),
+    account         LowCardinality(String), -- whose API keys may change the link
+    creator         LowCardinality(String),
+    editor          LowCardinality(String),
+    targets         Map(LowCardinality(String), String), -- device: URL; others get `url`
+    not_before      DateTime64(3, 'UTC'), -- 1970 when the link is good at once
+    max_visits      UInt64,               -- 0: any number
+    -- What of a visit goes on to the link's URL.
+    pass_query      LowCardinality(String) DEFAULT 'none',
+    pass_path       Bool,
+    epoch           UInt32,
+    topic           LowCardinality(String),
+    partition       UInt32,
+    offset          UInt64,
+
+    -- for questions by link_id alone, which the order does not serve
+    INDEX by_link_id link_id TYPE bloom_filter(0.01) GRANULARITY 1,
+    -- for a collector that takes a partition over
+    INDEX by_offset offset TYPE minmax GRANULARITY 1,
+    -- Words: 4 letters of what `q` searches; the expression is that of the query.
+    INDEX by_words lowerUTF8(concat(url, '\n', description, '\n', code))
+        TYPE ngrambf_v1(4, 24576, 2, 7) GRANULARITY 1,
+    INDEX by_tag tags TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_owner owner TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_campaign campaign TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_account account TYPE bloom_filter(0.01) GRANULARITY 1,
+    -- URLs whole: the pieces of one are in by_words, but so are those of most others.
+    INDEX by_url url TYPE bloom_filter(0.01) GRANULARITY 1,
+
+    -- The newest links that a common filter lets pass are found without reading the
+    -- others, and those of a page lie together.  It has all columns that an answer has,
+    -- or it would not be used.
+    PROJECTION by_creation
+    (
+        SELECT code, link_id, version, space, generation, state, ttl_class,
+               created_at, changed_at, expires_at, url, redirect_status, owner,
+               campaign, tags, domain, description, account, creator, editor,
+               targets, not_before, max_visits
+        ORDER BY created_at, link_id
+    ),
+    -- Codes of the most clicked links: by_link_id passes one of 100 granules too many
+    -- for each link, and so nearly all for a page of them.
+    PROJECTION by_link
+    (
+        SELECT link_id, code
+        ORDER BY link_id
+    ),
+    -- An owner's links lie together; with the columns of those filters that have no
+    -- index, or it would not be used for them.
+    PROJECTION by_owner_and_creation
+    (
+        SELECT owner, created_at, link_id, code, state, domain, account
+        ORDER BY owner, created_at, link_id
+    )
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (code, link_id)
+SETTINGS index_granularity = 1024,
+         non_replicated_deduplication_window = 10000,
+         deduplicate_merge_projection_mode = 'rebuild';

@@ -1,0 +1,22 @@
+-- The busiest values of each dimension and owner of a day, and one row for the rest: those
+-- that hours are settled by are published together with owner_slots, the others with
+-- day_values, under attempts of their own.
+CREATE TABLE IF NOT EXISTS owner_values
+(
+    owner           LowCardinality(String),
+    dimension       LowCardinality(String),
+    day             Date,
+    attempt         UInt64,
+    value           String,
+    rest            Bool, -- the sum of the values beyond the busiest ones
+    events          UInt64 CODEC(T64, ZSTD),
+    clicks          UInt64 CODEC(T64, ZSTD),
+    bots            UInt64 CODEC(T64, ZSTD),
+    prefetches      UInt64 CODEC(T64, ZSTD)
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (owner, dimension, day, value)
+SETTINGS index_granularity = 1024,
+         min_age_to_force_merge_seconds = 129600,
+         min_age_to_force_merge_on_partition_only = 1;

@@ -1,0 +1,51 @@
+-- What has been settled, and from what.  Rows are only ever appended; those that newer
+-- ones supersede are deleted some time later.  The newest of a kind and unit counts.
+--   hour         stats_hourly of that UTC hour is published under `attempt`
+--   link_day     link_slots and link_days of that UTC day are
+--   held_hour, held_day
+--                rows that had been settled before, or that collectors had told of, are
+--                gone: what was published before stays, until something else changes the
+--                hour or `aggregator settle --allow-fewer`
+--   pass         how far ingest_progress had been read, for a restart to go on from
+--   sealed_day   the day is copied to sealed_slots; 'sealing' is written before that
+--   owner_day    the same of owner_slots and owner_values; 'copying' before that
+--   value_day    the same of day_values and owner_values; 'valuing' before that
+--   spanned_day  the same of stats_spans; 'spanning' before that
+--   dropped_day  the rows of the UTC day are in its base, `rows` of them; they are
+--                deleted from `clicks` when no query reads them any more
+--   base_hour, base_sealed, base_owner, base_value
+--                the attempt that the base of the hour or day is; all rows of a drop are
+--                one insert
+--   kept_from    nothing is settled before `unit`, the first day of a month, and what was
+--                is deleted, being older than `settled_days`; the greatest counts
+-- `blocks` and `rows` are how many rows of ingest_progress touched the hour or day, and
+-- the clicks they told of, a block told of twice being counted once: while they are the
+-- same, nothing arrived.
+-- `provisional`: an hour that is not over is settled by what arrived: its last attempt and
+-- the rows beyond it.  A value that came into the busiest ones only then lacks what was
+-- counted with the rest before; the hour is settled from all of its rows when it is over.
+-- `mended`: a watermark that was published too far is lowered by a row with a new number
+-- (`aggregator watermark --mend`): a mark counts when it was published by somebody who
+-- knew the greatest of these numbers.
+CREATE TABLE IF NOT EXISTS settled
+(
+    kind           Enum8('hour' = 1, 'pass' = 2, 'link_day' = 3, 'held_hour' = 4,
+                         'held_day' = 5, 'sealed_day' = 6, 'sealing' = 7,
+                         'dropped_day' = 8, 'base_hour' = 9, 'base_sealed' = 10,
+                         'kept_from' = 11, 'owner_day' = 12, 'base_owner' = 13,
+                         'copying' = 14, 'value_day' = 15, 'valuing' = 16,
+                         'base_value' = 17, 'spanned_day' = 18, 'spanning' = 19),
+    unit           DateTime('UTC'),         -- start of the hour or day
+    attempt        UInt64,
+    blocks         UInt64,
+    rows           UInt64,
+    provisional    Bool,
+    read_until     DateTime64(3, 'UTC'),    -- greatest inserted_at seen
+    complete_until DateTime64(3, 'UTC'),    -- the watermark; 1970: not known
+    mended         UInt64,
+    settled_at     DateTime64(3, 'UTC'),
+    settler        LowCardinality(String)
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(unit)
+ORDER BY (kind, unit, attempt);
