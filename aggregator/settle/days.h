@@ -9,8 +9,7 @@
 /*
  * Computes the day into both tables under one new attempt, compares what was
  * staged with the rows of `clicks`, and publishes it.  A day of which `clicks`
- * has fewer rows than its hours were settled from is held back, or taken over
- * from the tables that days were swapped into before when it is there only.
+ * has fewer rows than its hours were settled from is held back.
  */
 int days_settle(const struct settling *s, const struct stale *day,
 		const struct progress *last, struct settle_count *ret,

@@ -1,8 +1,9 @@
 -- Clicks of owners, a closed UTC day at a time, so that questions about one of many
 -- owners need not read everybody's rows.  The owner is that of the click.
--- A day is copied from `clicks` under a new attempt into both tables and published by a
--- row of kind 'owner_day' in `settled`.  It is read while no hour and no link_day of it
--- was published later; then its clicks are read from `clicks` until it is copied again.
+-- A day is copied from `clicks` under a new attempt, into owner_values too, and
+-- published by a row of kind 'owner_day' in `settled`.  It is read while no hour and no
+-- link_day of it was published later; then its clicks are read from `clicks` until it is
+-- copied again.
 -- A month is a partition, in the order of owners, so that one owner's month is one range
 -- of a few parts.  Before a day is copied a row of kind 'copying' is written, so that what
 -- a settler left behind is found and deleted.
