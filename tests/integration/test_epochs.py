@@ -11,10 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from support.collectors import BROKER
 from support.events import click, link_event
 from support.kafka import Kafka
-from support.program import eventually, migrate
+from support.program import eventually
 from support.rule_files import UA_RULES
 from support.server import KafkaServer
-import servers
 
 PATIENCE = 60
 
@@ -595,53 +594,7 @@ def test_offset_reset_latest_leaves_out_nothing_of_an_added_partition(world):
     assert world.lost() == []
 
 
-# --- the former version -------------------------------------------------------------
-
-def migrate_up_to(tables, last):
-    import re
-    for path in sorted((servers.ROOT / "schemas/clickhouse").glob("*.sql")):
-        if path.name[:4] > last:
-            break
-        text = re.sub(r"--[^\n]*", "", path.read_text())
-        for statement in filter(str.strip, text.split(";")):
-            tables.query(statement.strip())
-
-
-@pytest.mark.proof
-def test_decisions_of_the_former_version_mean_what_they_meant(
-        broker, clickhouse, program, base_config):
-    """`new` was of all partitions and had none; `same` was of one."""
-    migrate_up_to(clickhouse, "0020")
-    world = World(broker, clickhouse, program, base_config)
-    clickhouse.query(
-        "INSERT INTO ingest_epochs SELECT "
-        f"'{world.clicks}', 0, 4, 'new', 0, now64(3, 'UTC'), 'default'")
-    world.send_both(10)
-    for partition, at in [(m.partition(), m.timestamp()[1]) for m in
-                          world.kafka.consume(world.clicks, 20)
-                          if m.offset() == 9]:
-        clickhouse.query(
-            "INSERT INTO ingest_progress (epoch, topic, partition, "
-            "partitions, first, last, rows, hours, append_time, inserted_at, "
-            f"collector) SELECT 4, '{world.clicks}', {partition}, 2, 0, 9, 10, "
-            f"map(), fromUnixTimestamp64Milli(toInt64({at})), now64(3), 'old'")
-        clickhouse.query(
-            "INSERT INTO ingest_epochs SELECT "
-            f"'{world.clicks}', {partition}, 4, 'same', 10, now64(3, 'UTC'), "
-            "'default'")
-    migrate(program)
-    world.send_both(5)
-    running = world.collector()
-    world.wait_stored(10)
-    assert world.stored("epoch = 4 AND offset >= 10") == (10, 10)
-    assert running.stop() == 0
-    # A decision of now on one of them leaves the other where it was.
-    world.decide("--new", "--force", "--partition", "0")
-    world.collector()
-    world.wait_stored(15, "epoch = 5 AND partition = 0")
-    world.wait_stored(5, "partition = 1")
-    assert world.epochs() == {0: 5, 1: 4}
-
+# --- the watermark --------------------------------------------------------------------
 
 @pytest.mark.long
 def test_the_watermark_waits_for_each_partition_in_its_own_epoch(

@@ -114,24 +114,21 @@ def test_a_dry_run_changes_nothing(clickhouse, migrated, rescore):
 
 def test_headers_that_were_kept_are_judged_again(clickhouse, migrated,
                                                  rescore):
-    old = {"verdict": "prefetch", "verdict_reason": "purpose header"}
     migrated.insert(
-        some_visits(5, purpose="prefetch") +       # kept
-        some_visits(5, **old) +                    # from before it was kept
+        some_visits(5, purpose="prefetch") +
         some_visits(5, outcome="head", verdict="human") +
-        some_visits(5, user_agent="Visitor/1", verdict="human", **{}) +
+        some_visits(5, user_agent="Visitor/1", verdict="human") +
         some_visits(5, user_agent="Visitor/1", purpose="prefetch",
                     verdict="prefetch"))
     rescore("2026-10-25")
     assert [(r["verdict"], r["verdict_reason"], r["purpose"])
             for r in table(clickhouse)[::5]] == [
         ("prefetch", "purpose header", "prefetch"),
-        ("prefetch", "purpose header", "prefetch"),
         ("prefetch", "HEAD request", ""),
         ("bot", "listed crawler", ""), ("bot", "listed crawler", "prefetch")]
     rescore("2026-10-25", patterns=["Nobody"])
     assert [r["verdict"] for r in table(clickhouse)[::5]] == [
-        "prefetch", "prefetch", "prefetch", "human", "prefetch"]
+        "prefetch", "prefetch", "human", "prefetch"]
 
 
 def test_only_the_days_asked_for_change(clickhouse, migrated, rescore):

@@ -3,7 +3,6 @@ import hashlib
 import time
 
 import pytest
-import servers
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import rows, wait_for
 from support.events import CHROME, click
