@@ -5,14 +5,12 @@ import struct
 import time
 
 import pytest
-import servers
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, settings, wait_for
 from support.events import CHROME, GOOGLEBOT, IPHONE, LinkEvent, click
 from support.program import eventually
 from support.rule_files import GEO, UA_RULES, country_of
 
-SCHEMAS = servers.ROOT / "schemas" / "clickhouse"
 HOUR = 3600 * 1000
 
 

@@ -160,10 +160,6 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
     assert_answers(made, rows + late)
 
 
-def gone(clickhouse, where):
-    eventually(lambda: int(clickhouse.value(f"SELECT count() FROM {where}")) == 0,
-               PATIENCE, what=f"{where} to be empty")
-
 
 
 STEPS = ("stats_spans", "settled:spanning", "settled:spanned_day")
