@@ -189,9 +189,7 @@ static int clean(struct day_pass *p, const struct progress *last,
 {
 	const struct settling *s = &p->settling;
 
-	if (settling_note(s->ch, days_drop_left_over(s->ch, err), first, err) <
-		    0 ||
-	    settling_note(s->ch, drop_delete_rows(s, &ret->deleted, err), first,
+	if (settling_note(s->ch, drop_delete_rows(s, &ret->deleted, err), first,
 			  err) < 0 ||
 	    settling_note(s->ch, drop_months(s, last, &ret->kept_from, err),
 			  first, err) < 0 ||

@@ -1,17 +1,12 @@
 #include "aggregator/settle/days.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "aggregator/settle/day_counts.h"
 #include "aggregator/settle/repeats.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/settle/taken_back.h"
 #include "aggregator/zone/civil.h"
-#include "common/clickhouse/rows.h"
-
-#define STAGING_PREFIX "settle_staging_"
 
 /* A day under way, and the parameters that all its statements may name. */
 struct work {
@@ -324,39 +319,4 @@ int days_settle(const struct settling *s, const struct stale *day,
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "settle day %" PRId64, day->start)
 			  : 0;
-}
-
-/* The name is written into a statement, so only names that this program makes
- * pass. */
-static bool is_staging_name(const char *name)
-{
-	size_t prefix = strlen(STAGING_PREFIX);
-
-	return !strncmp(name, STAGING_PREFIX, prefix) &&
-	       strspn(name + prefix, "0123456789abcdef") == 16 &&
-	       strlen(name) == prefix + 16;
-}
-
-static int drop_staging(void *arg, char **fields, struct error *err)
-{
-	struct buf sql = {0};
-	int status;
-
-	if (!is_staging_name(fields[0]))
-		return 0;
-	buf_printf(&sql, "DROP TABLE IF EXISTS %s", fields[0]);
-	status = settling_run(arg, &sql, NULL, err);
-	buf_free(&sql);
-	return status;
-}
-
-int days_drop_left_over(struct clickhouse *ch, struct error *err)
-{
-	static const char list[] =
-		"SELECT name FROM system.tables WHERE database = "
-		"currentDatabase() AND startsWith(name, '" STAGING_PREFIX "') "
-		"AND metadata_modification_time < now() - INTERVAL 1 DAY "
-		"FORMAT TabSeparated";
-
-	return clickhouse_rows(ch, list, NULL, "s", drop_staging, ch, err);
 }

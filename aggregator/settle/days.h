@@ -15,8 +15,4 @@ int days_settle(const struct settling *s, const struct stale *day,
 		const struct progress *last, struct settle_count *ret,
 		struct error *err);
 
-/* Drops staging tables that a settler of an earlier version left behind more
- * than a day ago. */
-int days_drop_left_over(struct clickhouse *ch, struct error *err);
-
 #endif
