@@ -203,6 +203,30 @@ static void a_day_that_lacks_rows(void **state)
 	lose_each(state, &s, NOT_SENT);
 }
 
+/* Fifteen clicks of it were published, and three of their rows are gone. */
+static void lose_published_rows(struct settled *t)
+{
+	struct error err = {0};
+
+	settled_insert_some(t, START, 15);
+	settled_publish_hour(t, START, 5, 15);
+	if (settle_day(t, &err) < 0)
+		fail_msg("%s", err.text);
+	clickhouse_server_do(&t->server,
+			     "ALTER TABLE clicks DELETE WHERE offset < 3 "
+			     "SETTINGS mutations_sync = 1");
+	settled_publish_hour(t, START, 6, 12);
+}
+
+static void a_day_of_fewer_than_were_published(void **state)
+{
+	const struct scenario s = {lose_published_rows, settle_day,
+				   "hour link_day\t12 0\t15 0\t15",
+				   "held_day hour link_day\t12 0\t15 0\t15"};
+
+	lose_each(state, &s, NOT_SENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +234,7 @@ int main(void)
 		SETTLED_TEST(an_hour_that_lacks_rows),
 		SETTLED_TEST(a_day),
 		SETTLED_TEST(a_day_that_lacks_rows),
+		SETTLED_TEST(a_day_of_fewer_than_were_published),
 	};
 
 	return cmocka_run_group_tests(tests, settled_open, settled_close);
