@@ -24,7 +24,6 @@ struct day_counts {
 	uint64_t hours;		/* events published in its hours */
 	struct link_events staged, before;
 	struct taken_back taken; /* since that was published */
-	bool was;		 /* published */
 };
 
 /* ERROR_PROTOCOL when one of the two tables has fewer events than `least` or

@@ -61,8 +61,7 @@ static void take_staged(void *arg, const uint64_t *n)
 	struct work *w = arg;
 
 	w->n.staged = (struct link_events){n[0], n[1]};
-	w->n.was = n[2] > 0;
-	w->n.before = (struct link_events){n[3], n[4]};
+	w->n.before = (struct link_events){n[2], n[3]};
 }
 
 static void take_flag(void *arg, const uint64_t *n)
@@ -152,7 +151,7 @@ static int stage_rows(struct work *w, struct error *err)
 	uint64_t least = w->n.of_links, repeated = w->n.repeated;
 
 	if (compute(w, w->what->dropped ? of_dropped : of_rows, err) < 0 ||
-	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0 ||
+	    ask(w, settle_sql_day_staged, 4, take_staged, w, err) < 0 ||
 	    count_rows(w, err) < 0 || check_dropped(w, err) < 0 ||
 	    check_repeats(w, repeated, err) < 0)
 		return -1;
@@ -276,10 +275,7 @@ static int settle(struct work *w, const struct progress *last,
 	bool stays;
 
 	ret->done = 1;
-	if (count_rows(w, err) < 0 ||
-	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
-		return -1;
-	if (compare_hours(w, last, &stays, err) < 0)
+	if (count_rows(w, err) < 0 || compare_hours(w, last, &stays, err) < 0)
 		return -1;
 	if (stays)
 		return 0;

@@ -456,7 +456,7 @@ const char *settle_sql_day_rows(bool dropped)
 /* clang-format off */
 const char settle_sql_day_staged[] =
 	"SELECT " SQL_SLOTS(SQL_STAGED_DAY) ", " SQL_VISITS(SQL_STAGED_DAY)
-	", " SQL_PUBLISHED_DAY " > 0, " SQL_SLOTS(SQL_PUBLISHED_DAY)
+	", " SQL_SLOTS(SQL_PUBLISHED_DAY)
 	", " SQL_VISITS(SQL_PUBLISHED_DAY) " FORMAT TabSeparated";
 
 const char settle_sql_publish_day[] = SQL_INTO_SETTLED

@@ -125,8 +125,8 @@ extern const char settle_sql_hours_written[];
 /* rows of clicks and events of the base, those of links, events published in
  * the day's hours, rows that are 'repeated' */
 const char *settle_sql_day_rows(bool dropped);
-/* events of link_slots and of link_days that are staged; whether the day is
- * published; the same of what is published */
+/* events of link_slots and of link_days that are staged; the same of what is
+ * published */
 extern const char settle_sql_day_staged[];
 extern const char settle_sql_publish_day[];
 /* Whether the day was dropped meanwhile: it is not published then. */
