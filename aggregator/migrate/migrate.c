@@ -202,11 +202,11 @@ static int run_migrations(const struct clickhouse_config *config, size_t count,
 			  bool dry_run, report_fn *report, void *arg,
 			  struct error *err)
 {
-	struct run r = {clickhouse_new(config, err),
-			{.refuses_unknown = true},
-			dry_run,
-			report,
-			arg};
+	struct run r = {.ch = clickhouse_new(config, err),
+			.state.refuses_unknown = true,
+			.dry_run = dry_run,
+			.report = report,
+			.arg = arg};
 	int status = -1;
 
 	if (!r.ch)
@@ -224,6 +224,8 @@ out:
 	return status;
 }
 
+/* The command (`print`) has to know every file.  An aggregator that serves may
+ * be older than the one that migrated. */
 static int check(struct clickhouse *ch, bool print, struct error *err)
 {
 	struct state state = {.refuses_unknown = print};

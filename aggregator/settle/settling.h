@@ -177,7 +177,7 @@ void settling_end_turn(const struct settling *s);
 /* --- `settled` -------------------------------------------------------------
  */
 
-/* As in schemas/clickhouse/settled.sql. */
+/* The numbers are those of schemas/clickhouse/settled.sql. */
 enum settled_kind {
 	SETTLED_PASS = 2,
 	SETTLED_HELD_HOUR = 4,

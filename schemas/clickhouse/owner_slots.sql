@@ -8,9 +8,7 @@
 -- of a few parts.  Before a day is copied a row of kind 'copying' is written, so that what
 -- a settler left behind is found and deleted.
 -- Clicks of no link are nobody's, and are not here.
--- A month is read by many questions and written once a day.  One that has got nothing new
--- for a day and a half is merged into one part: each part that a question reads costs it
--- half a millisecond and more, and a merge that is not forced leaves some.
+-- A month is merged into one part as one of sealed_slots is.
 CREATE TABLE IF NOT EXISTS owner_slots
 (
     owner           LowCardinality(String),

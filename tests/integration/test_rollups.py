@@ -160,8 +160,6 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
     assert_answers(made, rows + late)
 
 
-
-
 STEPS = ("stats_spans", "settled:spanning", "settled:spanned_day")
 
 

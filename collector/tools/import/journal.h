@@ -46,7 +46,7 @@ struct journal {
 	char topic[IMPORT_TOPIC_MAX]; /* "import:<name>" */
 };
 
-/* What a row of the table tells (schemas/clickhouse/import_journal.sql). */
+/* A row of schemas/clickhouse/import_journal.sql tells this. */
 enum journal_what {
 	JOURNAL_HEAD = 1,
 	JOURNAL_RUN,

@@ -17,7 +17,7 @@
  * what is gone. */
 #define IS_SOMEBODY "unique_identity != toFixedString('', 20)"
 
-/* As the column has it: schemas/clickhouse/clicks.sql. */
+/* The type of the column `verdict` in schemas/clickhouse/clicks.sql. */
 #define VERDICT_TYPE                                                           \
 	"Enum8(\\'human\\' = 0, \\'bot\\' = 1, \\'prefetch\\' = 2, "           \
 	"\\'preview\\' = 3, \\'monitor\\' = 4, \\'scanner\\' = 5)"

@@ -202,7 +202,7 @@ static void a_list_that_cannot_be_read_is_none(void **state)
 	assert_int_equal(forgotten_load(w->server.ch, &known, &list, &err), -1);
 	assert_null(list);
 	assert_non_null(strstr(err.text, "what is forgotten"));
-	/* It can be counted, and not be read. */
+	/* The server counts this table, and its rows cannot be read. */
 	clickhouse_server_do(&w->server,
 			     "CREATE TABLE forgotten (link_id String, "
 			     "visitor_id FixedString(20), visits_until "

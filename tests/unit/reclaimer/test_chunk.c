@@ -28,6 +28,14 @@ int redisAppendFormattedCommand(redisContext *c, const char *cmd, size_t len)
 	return append(c, cmd, len);
 }
 
+static void act_before(struct fixture *f, const char *word,
+		       void (*act)(struct fixture *f))
+{
+	before_command.f = f;
+	before_command.act = act;
+	before_command.word = word;
+}
+
 /* Sends a command by a connection of its own. */
 static void act_as_another(struct fixture *f, int argc, const char **argv)
 {
@@ -378,7 +386,8 @@ static void refuse_markers(struct fixture *f)
 		       (const char *[]){"ACL", "SETUSER", "default", "-mget"});
 }
 
-/* Its marker was not there yet, and its mark is not there any more. */
+/* The holder opens the block after its marker was read, and before its mark is.
+ */
 static void a_block_that_is_opened_during_a_look_is_not_lost(void **state)
 {
 	struct fixture *f = *state;
@@ -386,9 +395,7 @@ static void a_block_that_is_opened_during_a_look_is_not_lost(void **state)
 
 	issue(f, "10-11:1");
 	s = fill_scene(f);
-	before_command.f = f;
-	before_command.act = open_block_10;
-	before_command.word = "unopened:";
+	act_before(f, "unopened:", open_block_10);
 	must(f, scan(f, &s));
 	assert_null(before_command.word);
 	chunk_count(s.chunk, s.gaps, &s.tally);
@@ -404,13 +411,10 @@ static void a_second_look_that_fails_stops_the_run(void **state)
 
 	issue(f, "10-11:1");
 	s = fill_scene(f);
-	before_command.f = f;
-	before_command.act = refuse_markers;
-	before_command.word = "unopened:";
+	act_before(f, "unopened:", refuse_markers);
 	must_fail(f, scan(f, &s), ERROR_REMOTE);
 	assert_null(before_command.word);
-	act_as_another(f, 4,
-		       (const char *[]){"ACL", "SETUSER", "default", "+mget"});
+	ask(f, "ACL SETUSER default +mget");
 	close_scene(&s);
 }
 

@@ -339,7 +339,7 @@ static void what_redis_does_not_tell_ends_the_run(void **state)
 	assert_int_equal(members(f, "pool"), 200);
 }
 
-/* What has ended is known by then, not what was granted for ever. */
+/* The run has read markers by then, and not what was granted for ever. */
 static void nothing_is_pooled_of_a_chunk_that_is_half_known(void **state)
 {
 	struct fixture *f = *state;

@@ -1,6 +1,7 @@
 /* What a disk makes of the journal, and a failure of Kafka's client of events.
  * Kafka is away, unless a test says otherwise: nobody listens on the port that
  * these tests name. */
+#include "tests/unit/bad_disk.h"
 #include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
@@ -18,7 +19,7 @@
 
 /* In place of libc's: a disk that has no room for a journal, or does not keep
  * what was written. */
-static atomic_bool disk_is_full, sync_fails;
+static atomic_bool disk_is_full;
 
 int posix_fallocate(int fd, off_t at, off_t size)
 {
@@ -29,11 +30,7 @@ int posix_fallocate(int fd, off_t at, off_t size)
 
 int fdatasync(int fd)
 {
-	if (sync_fails) {
-		errno = EIO;
-		return -1;
-	}
-	return (int)syscall(SYS_fdatasync, fd);
+	return bad_disk_sync(fd);
 }
 
 static char broker[] = "127.0.0.1:1", topic[] = "t", compression[] = "none";
@@ -276,15 +273,23 @@ static void refuse_next_produce(rd_kafka_mock_cluster_t *mock,
 	rd_kafka_mock_push_request_errors(mock, 0, 1, code);
 }
 
-static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
+/* Kafka has had one event since. */
+static rd_kafka_mock_cluster_t *start_at_kafka(struct world *w)
 {
-	struct world *w = *state;
 	rd_kafka_mock_cluster_t *mock = make_kafka(w);
 
 	make_sink(w, false);
 	start(w);
 	take(w);
 	await_counted(w, HOUR_ACKNOWLEDGED, 1);
+	return mock;
+}
+
+static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
+{
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock = start_at_kafka(w);
+
 	refuse_next_produce(mock,
 			    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
 	for (int i = 0; i < 50; i++) {
@@ -322,11 +327,9 @@ static void while_kafka_is_away_an_event_goes_to_the_spool_at_once(void **state)
 static void what_kafka_takes_is_not_spooled(void **state)
 {
 	struct world *w = *state;
-	rd_kafka_mock_cluster_t *mock = make_kafka(w);
+	rd_kafka_mock_cluster_t *mock = start_at_kafka(w);
 
-	make_sink(w, false);
-	start(w);
-	for (uint64_t n = 1; n <= 3; n++) {
+	for (uint64_t n = 2; n <= 3; n++) {
 		take(w);
 		await_counted(w, HOUR_ACKNOWLEDGED, n);
 	}
@@ -341,12 +344,8 @@ static void what_kafka_has_not_answered_at_the_end_is_in_the_spool(void **state)
 		EVENTS = 90
 	};
 	struct world *w = *state;
-	rd_kafka_mock_cluster_t *mock = make_kafka(w);
+	rd_kafka_mock_cluster_t *mock = start_at_kafka(w);
 
-	make_sink(w, false);
-	start(w);
-	take(w);
-	await_counted(w, HOUR_ACKNOWLEDGED, 1);
 	rd_kafka_mock_broker_set_rtt(mock, 1, 600 * 1000);
 	for (int i = 0; i < EVENTS; i++)
 		take(w);

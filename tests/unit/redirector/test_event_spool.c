@@ -1,3 +1,4 @@
+#include "tests/unit/bad_disk.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 /* In place of libc's: a disk that is full, does not keep what was written, or
  * is slow for once: as long as `waited_for` is not set, and a while longer.
  */
-static atomic_bool disk_is_full, sync_fails, sync_is_slow, syncing, waited_for;
+static atomic_bool disk_is_full, sync_is_slow, syncing, waited_for;
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
@@ -33,17 +34,13 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 
 int fdatasync(int fd)
 {
-	if (sync_fails) {
-		errno = EIO;
-		return -1;
-	}
-	if (atomic_exchange(&sync_is_slow, false)) {
+	if (!sync_fails && atomic_exchange(&sync_is_slow, false)) {
 		syncing = true;
 		while (!waited_for)
 			usleep(1000);
 		usleep(200000);
 	}
-	return (int)syscall(SYS_fdatasync, fd);
+	return bad_disk_sync(fd);
 }
 
 /* In place of the producer's: Kafka has it at once, unless its queue is full.

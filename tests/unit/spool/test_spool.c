@@ -1,3 +1,4 @@
+#include "tests/unit/bad_disk.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -8,22 +9,15 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "common/spool/segment.h"
 #include "common/spool/spool.h"
 
-/* In place of libc's: a disk that does not keep what was written. */
-static bool sync_fails;
-
+/* In place of libc's. */
 int fdatasync(int fd)
 {
-	if (sync_fails) {
-		errno = EIO;
-		return -1;
-	}
-	return (int)syscall(SYS_fdatasync, fd);
+	return bad_disk_sync(fd);
 }
 
 /* A folder of its own for each test, and the spool in it. */
@@ -721,7 +715,7 @@ static int sync_on_a_bad_disk(struct world *w)
 	return status;
 }
 
-/* What is not durable yet is tried at each call. */
+/* A position that could not be made durable is noted again by the next call. */
 static void a_sync_makes_records_and_the_position_durable(void **state)
 {
 	struct world *w = *state;
