@@ -220,7 +220,6 @@ void assignments_add(struct assignments *a, const char *topic, int32_t number)
 	p->paused = true;
 	p->table =
 		strcmp(topic, a->topic_links) == 0 ? SINK_LINKS : SINK_CLICKS;
-	p->state = PARTITION_RECOVERING;
 	partition_restart(p, 0);
 	schedule_share(a->schedule, a->partitions);
 	log_info(a->log, "partition assigned", log_str("topic", topic),
