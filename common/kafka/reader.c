@@ -432,12 +432,10 @@ static int find_last(struct kafka_reader *r, struct kafka_unreadable *u,
 	if (kafka_reader_bounds(r, r->topic, r->partition, &low, &end, err) < 0)
 		return -1;
 	for (; is_in; step *= 2) {
-		out = in + step;
-		is_in = false;
 		/* Beyond the log's end there is nothing to ask for. */
-		if (out >= end)
-			out = end;
-		else if (is_in_batch(r, out, batch, &is_in, err) < 0)
+		out = step < end - in ? in + step : end;
+		is_in = false;
+		if (out < end && is_in_batch(r, out, batch, &is_in, err) < 0)
 			return -1;
 		if (is_in)
 			in = out;
