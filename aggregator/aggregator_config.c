@@ -106,7 +106,6 @@ static const struct setting settings[] = {
 	SETTING_DURATION(
 		day_grace, "10m", 0, 7 * CLOCK_DAY, AT_START,
 		"How long after its end (UTC) a day is first settled."),
-	SETTING_MOVED(late_window, "clicks.late_window"),
 	SETTING_INT(raw_days, "0", 0, 36500, AT_START,
 		    "How many days rows of clicks are kept after their UTC "
 		    "day has ended: then the day is dropped, and what was "
@@ -131,7 +130,6 @@ static const struct setting settings[] = {
 		"`complete_until` does not wait for it. For any other it "
 		"waits, however long that is silent. The same for all "
 		"aggregators."),
-	SETTING_MOVED(edge_delay, "clicks.edge_delay"),
 	SETTING_DURATION(lease, "30s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "How long an aggregator that fell silent keeps others "
 			 "from settling."),

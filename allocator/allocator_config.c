@@ -43,7 +43,6 @@ static const struct setting settings[] = {
 		     AT_START,
 		     "Audit lines that may wait in memory while the file "
 		     "cannot be written; beyond, they are lost and counted."),
-	SETTING_RENAMED(seen_file, "high_water_file"),
 	SETTING_PATH(
 		high_water_file,
 		OPTIONAL_LIKE("/var/lib/shortloop/allocator.high-water"),
@@ -115,7 +114,6 @@ static const struct setting settings[] = {
 		ledger_every, "15s", 100, CLOCK_HOUR, AT_START,
 		"How often the ledger of the spaces is read for /v1/spaces and "
 		"/metrics; less often when reading takes long."),
-	SETTING_RENAMED(event_timeout, "delivery_timeout"),
 	SETTING_DURATION(delivery_timeout, "0s", 0, 24 * CLOCK_DAY, AT_START,
 			 "How long a link event waits for Kafka before it is "
 			 "given up; 0s: as long as the program runs."),

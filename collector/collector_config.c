@@ -52,7 +52,6 @@ static const struct setting settings_table[] = {
 		     "All that a collector holds: batches, events fetched "
 		     "ahead, caches, rules; not geo files.  Partitions are "
 		     "paused before it is reached"),
-	SETTING_RENAMED(retry_max, "retry_backoff_max"),
 	SETTING_DURATION(
 		retry_backoff_max, "10s", 100, 10 * CLOCK_MINUTE, AT_START,
 		"The longest pause between two tries to insert a batch"),
@@ -64,7 +63,6 @@ static const struct setting settings_table[] = {
 		"How long events with a wrong checksum are read again before "
 		"they are passed over; those that cannot be unpacked are at "
 		"once.  0: neither is, but by `collector pass`"),
-	SETTING_MOVED(late_window, "clicks.late_window"),
 	SETTING_MAX_LAG,
 	SETTING_DURATION(live_max_age, "60s", CLOCK_SECOND, CLOCK_DAY, AT_START,
 			 "Clicks that happened longer ago are not written to "
@@ -72,9 +70,6 @@ static const struct setting settings_table[] = {
 			 "by"),
 	SETTING_PATH(ua_rules, DATADIR "/regexes.yaml", RELOADS,
 		     "User-agent rules: regexes.yaml of uap-core"),
-	SETTING_MOVED(bot_list, "robots.list"),
-	SETTING_MOVED(bot_patterns, "robots.patterns"),
-	SETTING_MOVED(bot_except, "robots.except"),
 	SETTING_PATH(verdict_rules,
 		     OPTIONAL_LIKE("/etc/shortloop/verdict-rules.yaml"),
 		     RELOADS,
@@ -118,7 +113,6 @@ static const struct setting settings_table[] = {
 	SETTING_ENUM(store_ip, "whole", ip_kinds, AT_START,
 		     "What becomes of an address in the column ip: whole, "
 		     "truncated (to /24, IPv6 to /48) or none (::)"),
-	SETTING_RENAMED(store_ip_only, "stored_ip_only"),
 	SETTING_BOOL(stored_ip_only, "false", AT_START,
 		     "Place and visitor, too, are found by the address as it "
 		     "is stored, rather than by the whole"),

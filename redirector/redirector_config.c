@@ -91,7 +91,6 @@ static const struct setting settings_table[] = {
 	SETTING_CACHE_TTL,
 	SETTING_CACHE_NEGATIVE_TTL,
 	SETTING_CACHE_STALE,
-	SETTING_RENAMED(cursor_every, "space_check_every"),
 	SETTING_DURATION(
 		space_check_every, "1s", 100, CLOCK_MINUTE, AT_START,
 		"How often the space records in Redis, with their cursors, are "

@@ -59,8 +59,9 @@ struct watermark {
 	 */
 	int64_t complete_until;
 	int64_t server_ms; /* ClickHouse's clock */
-	/* How far times that were reported in the last ten minutes, by Kafka or
-	 * by a collector of a former version, lie beyond it; 0: none does. */
+	/* How far times that were reported in the last ten minutes, Kafka's or
+	 * ClickHouse's own before its clock went back, lie beyond it; 0: none
+	 * does. */
 	int64_t ahead_ms;
 	/* The partition that it waits for: with complete_until 0 one that is
 	 * silent, else the one that is furthest behind.  "": nothing is

@@ -248,8 +248,7 @@ static int check_known(const struct scope *scope, yaml_node_t *mapping,
 	     yaml_tree_pair(scope->tree, mapping, i, &key, &value); i++) {
 		if (find_setting(scope->table, yaml_scalar(key)))
 			continue;
-		for (const struct setting *s = setting_at(scope->table); s->key;
-		     s = setting_at(s + 1))
+		for (const struct setting *s = scope->table; s->key; s++)
 			buf_printf(&known, "%s%s", known.len ? ", " : "",
 				   s->key);
 		yaml_tree_error(err, scope->tree, key,
@@ -258,29 +257,6 @@ static int check_known(const struct scope *scope, yaml_node_t *mapping,
 				buf_cstr(&known));
 		buf_free(&known);
 		return -1;
-	}
-	return 0;
-}
-
-/* Asked of borrowed sections, too: their unknown keys are the owner's to check,
- * but a setting that we compare with must not keep its fallback while the file
- * gives it by its old name. */
-static int refuse_renamed(const struct scope *scope, yaml_node_t *mapping,
-			  struct error *err)
-{
-	const struct setting *s;
-	yaml_node_t *key, *value;
-	char full[128], now[128];
-
-	for (size_t i = 0;
-	     yaml_tree_pair(scope->tree, mapping, i, &key, &value); i++) {
-		s = find_setting(scope->table, yaml_scalar(key));
-		if (s && s->renamed_to)
-			return yaml_tree_error(
-				err, scope->tree, key,
-				full_key(scope, s->key, full), "renamed to %s",
-				s->moved ? s->renamed_to
-					 : full_key(scope, s->renamed_to, now));
 	}
 	return 0;
 }
@@ -396,12 +372,9 @@ static int load_scope(const struct scope *scope, yaml_node_t *mapping,
 	yaml_node_t *node;
 	int status;
 
-	if (mapping &&
-	    (refuse_renamed(scope, mapping, err) < 0 ||
-	     (!scope->borrowed && check_known(scope, mapping, err) < 0)))
+	if (mapping && !scope->borrowed && check_known(scope, mapping, err) < 0)
 		return -1;
-	for (const struct setting *s = setting_at(scope->table); s->key;
-	     s = setting_at(s + 1)) {
+	for (const struct setting *s = scope->table; s->key; s++) {
 		node = mapping ? yaml_tree_get(scope->tree, mapping, s->key)
 			       : NULL;
 		status = is_absent(node) ? load_fallback(scope, s, err)
@@ -541,8 +514,7 @@ static void release_table(const struct setting *table, void *base)
 	struct setting_list *list;
 	void *at;
 
-	for (const struct setting *s = setting_at(table); s->key;
-	     s = setting_at(s + 1)) {
+	for (const struct setting *s = table; s->key; s++) {
 		if (s->type != SETTING_TYPE_LIST) {
 			value_release(s, base);
 			continue;

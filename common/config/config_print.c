@@ -86,8 +86,7 @@ static void print_list(const struct setting *s, const void *base,
 static void print_table(const struct setting *table, const void *base,
 			unsigned depth, struct buf *out)
 {
-	for (const struct setting *s = setting_at(table); s->key;
-	     s = setting_at(s + 1)) {
+	for (const struct setting *s = table; s->key; s++) {
 		put_indent(out, depth);
 		buf_printf(out, "%s:", s->key);
 		if (s->type == SETTING_TYPE_LIST) {
@@ -171,8 +170,7 @@ static void sample_items(const struct setting *table, unsigned depth,
 {
 	struct buf line = {0};
 
-	for (const struct setting *s = setting_at(table); s->key;
-	     s = setting_at(s + 1)) {
+	for (const struct setting *s = table; s->key; s++) {
 		for (unsigned i = 0; i < depth; i++)
 			buf_puts(&line, "- ");
 		buf_printf(&line, "%s: ", s->key);
@@ -240,8 +238,7 @@ void config_print_sample(const struct config_spec *spec, FILE *out)
 			continue;
 		put_comment(&text, 0, section->help);
 		buf_printf(&text, "%s:\n", section->name);
-		for (const struct setting *s = setting_at(section->settings);
-		     s->key; s = setting_at(s + 1))
+		for (const struct setting *s = section->settings; s->key; s++)
 			sample_setting(s, &text);
 	}
 	write_out(&text, out);
@@ -257,8 +254,7 @@ static void man_setting(const struct setting *s, struct buf *out)
 	if (!s->sub)
 		return;
 	buf_puts(out, "Each item:\n.Bl -tag -width Ds\n");
-	for (const struct setting *sub = setting_at(s->sub); sub->key;
-	     sub = setting_at(sub + 1))
+	for (const struct setting *sub = s->sub; sub->key; sub++)
 		man_setting(sub, out);
 	buf_puts(out, ".El\n");
 }
@@ -274,8 +270,7 @@ static void put_keys(const struct config_spec *spec, enum setting_reload reload,
 	for (size_t i = 0; i < spec->group_count; i++) {
 		if (spec->groups[i].borrowed)
 			continue;
-		for (s = setting_at(spec->groups[i].section->settings); s->key;
-		     s = setting_at(s + 1)) {
+		for (s = spec->groups[i].section->settings; s->key; s++) {
 			if (s->reload != reload)
 				continue;
 			buf_printf(out, "%s%s.%s%s", gap,
@@ -326,8 +321,7 @@ void config_print_man(const struct config_spec *spec, FILE *out)
 			continue;
 		buf_printf(&text, ".Ss Section %s\n%s\n.Bl -tag -width Ds\n",
 			   section->name, section->help);
-		for (const struct setting *s = setting_at(section->settings);
-		     s->key; s = setting_at(s + 1))
+		for (const struct setting *s = section->settings; s->key; s++)
 			man_setting(s, &text);
 		buf_puts(&text, ".El\n");
 	}

@@ -97,20 +97,7 @@ struct setting {
 	/* LIST only: */
 	const struct setting *sub; /* its table, ended by a NULL key */
 	size_t sub_size;	   /* sizeof one item */
-	/* Of a SETTING_RENAMED: the key's name now; of a SETTING_MOVED with the
-	 * section that it is in. */
-	const char *renamed_to;
-	bool moved;
 };
-
-/* `s`, or the first behind it that has not been renamed.  Loops over a table
- * step by it, to the entry whose key is NULL. */
-static inline const struct setting *setting_at(const struct setting *s)
-{
-	while (s->renamed_to)
-		s++;
-	return s;
-}
 
 /* What stands in the place of a fallback where there is none; _LIKE with what
  * the sample shows. */
@@ -162,20 +149,6 @@ static inline const struct setting *setting_at(const struct setting *s)
 #define SETTING_LIST(name, fall, item, table, when, text)                      \
 	SETTING_OF(LIST, #name, name, when, text, fall, .sub = (table),        \
 		   .sub_size = sizeof(item))
-
-/* The key was called `name` in an earlier version, and is `now` in the same
- * section: a file that gives it is refused, and the message says the new name.
- * Nothing else shows it. */
-#define SETTING_RENAMED(name, now)                                             \
-	{                                                                      \
-		.key = #name, .renamed_to = (now)                              \
-	}
-
-/* The same of a setting that is in another section now: "section.key". */
-#define SETTING_MOVED(name, now)                                               \
-	{                                                                      \
-		.key = #name, .renamed_to = (now), .moved = true               \
-	}
 
 /* What one module contributes. */
 struct setting_section {

@@ -2,9 +2,8 @@
 -- key versions new to it; traces of a space whose record is gone are never
 -- built upon.
 -- KEYS space cursor issued pool out
--- ARGV first-block|none fields, then that many times field, value and what a
---      record without the field means, then the pairs of key versions and
---      fingerprints
+-- ARGV first-block|none fields, then that many pairs of field and value, then
+--      the pairs of key versions and fingerprints
 local fields = tonumber(ARGV[2])
 
 -- A version new to the record has made no code yet.
@@ -24,25 +23,25 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   end
   redis.call('HSET', KEYS[1], 'created', string.format('%.0f', now_ms()),
     'run_id', run_id())
-  for i = 3, 2 + 3 * fields, 3 do
+  for i = 3, 2 + 2 * fields, 2 do
     redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
   end
-  for i = 3 + 3 * fields, #ARGV, 2 do add_key(ARGV[i], ARGV[i + 1]) end
+  for i = 3 + 2 * fields, #ARGV, 2 do add_key(ARGV[i], ARGV[i + 1]) end
   return {1, 'created'}
 end
-for i = 3, 2 + 3 * fields, 3 do
-  local has = redis.call('HGET', KEYS[1], ARGV[i]) or ARGV[i + 2]
+for i = 3, 2 + 2 * fields, 2 do
+  local has = redis.call('HGET', KEYS[1], ARGV[i]) or ''
   if has ~= ARGV[i + 1] then return {0, 'differs', ARGV[i], has} end
 end
 local added = 0
-for i = 3 + 3 * fields, #ARGV, 2 do
+for i = 3 + 2 * fields, #ARGV, 2 do
   local has = redis.call('HGET', KEYS[1], ARGV[i])
   if has and has ~= ARGV[i + 1] then
     return {0, 'differs', ARGV[i], has}
   end
   if not has then added = added + 2 end
 end
-for i = 3 + 3 * fields, #ARGV, 2 do
+for i = 3 + 2 * fields, #ARGV, 2 do
   add_key(ARGV[i], ARGV[i + 1])
 end
 return {1, added > 0 and 'extended' or 'unchanged'}

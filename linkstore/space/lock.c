@@ -30,7 +30,7 @@ static int make_value(char ret_value[RECLAIM_LOCK_MAX], struct error *err)
 	return 0;
 }
 
-/* False when an older version wrote it, or somebody else. */
+/* False when something else wrote it. */
 static bool parse_holder(const char *value, long *ret_pid, int64_t *ret_since,
 			 const char **ret_host)
 {

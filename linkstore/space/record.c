@@ -15,20 +15,15 @@
 
 struct identity_field {
 	const char *name; /* NULL: there are no more */
-	const char *old;  /* what a record means that was made without it */
 	char text[24];
 };
 
-static void put(struct identity_field *field, const char *name, const char *old,
-		uint64_t value)
+static void put_number(struct identity_field *field, const char *name,
+		       uint64_t value)
 {
 	field->name = name;
-	field->old = old;
 	snprintf(field->text, sizeof(field->text), "%" PRIu64, value);
 }
-
-/* What the record of a hash space says that has no such field. */
-#define HASH_CODES_OLD URL_CODE_MD5_QUARTERS
 
 static const char *hash_codes_of(const struct link_space *space)
 {
@@ -44,34 +39,29 @@ static void identity_fields(const struct link_space *space,
 			    struct identity_field ret_fields[IDENTITY_FIELDS])
 {
 	memset(ret_fields, 0, IDENTITY_FIELDS * sizeof(*ret_fields));
-	put(&ret_fields[0], "number", "", space->number);
-	put(&ret_fields[1], "length", "", space->length);
-	put(&ret_fields[2], "block_size", "", space->block_size);
-	put(&ret_fields[3], "symbols", "62", space->base);
+	put_number(&ret_fields[0], "number", space->number);
+	put_number(&ret_fields[1], "length", space->length);
+	put_number(&ret_fields[2], "block_size", space->block_size);
+	put_number(&ret_fields[3], "symbols", space->base);
 	ret_fields[4].name = "strategy";
-	ret_fields[4].old = "";
 	snprintf(ret_fields[4].text, sizeof(ret_fields[4].text), "%s",
 		 link_strategy_names[space->strategy]);
 	if (space->strategy != LINK_HASH)
 		return;
 	ret_fields[5].name = "hash_codes";
-	ret_fields[5].old = link_hash_code_names[HASH_CODES_OLD];
 	snprintf(ret_fields[5].text, sizeof(ret_fields[5].text), "%s",
 		 hash_codes_of(space));
 }
 
 /*
  * Takes from a record how the codes of a hash space are made (NULL: the record
- * does not say, so it is from when there was one way only), unless the
- * configuration rules that out, which comparing the fields finds.
- * ERROR_CONFIG: in a way that is not known here.
+ * does not say), unless the configuration rules that out, which comparing the
+ * fields finds.  ERROR_CONFIG: in a way that is not known here.
  */
 static int identity_note_hash_codes(const struct link_space *space,
 				    const char *has, struct error *err)
 {
-	if (!has)
-		has = link_hash_code_names[HASH_CODES_OLD];
-	for (int i = 0; i < URL_CODE_METHODS; i++) {
+	for (int i = 0; has && i < URL_CODE_METHODS; i++) {
 		if (strcmp(has, link_hash_code_names[i]) != 0)
 			continue;
 		linkstore_note_hash_codes(space, (enum url_code_method)i);
@@ -80,7 +70,7 @@ static int identity_note_hash_codes(const struct link_space *space,
 	return error_set(err, ERROR_CONFIG,
 			 "space %s was created with hash_codes = %.40s, which "
 			 "this version does not know",
-			 space->name, has);
+			 space->name, has ? has : "(none)");
 }
 
 /* The one key of a hash space is written down as that of version 0: no code
@@ -117,7 +107,8 @@ static int identity_differs(const struct link_space *space, const char *field,
 			 "space %s was created with %s = %s, but the "
 			 "configuration says %s: it would look for links "
 			 "where there are none",
-			 space->name, field, *has ? has : "(none)", configured);
+			 space->name, field, has && *has ? has : "(none)",
+			 configured);
 }
 
 /* --- comparing ------------------------------------------------------------ */
@@ -139,8 +130,8 @@ static uint64_t count_of(const redisReply *hash, const char *name)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* May codes of a version have been made?  Grants note it; without them, or in a
- * record from before they did, nothing tells, so they may. */
+/* May codes of a version have been made?  Grants note it; where nothing says
+ * so, they may. */
 static bool is_used(const redisReply *hash, const struct link_space *space,
 		    unsigned version)
 {
@@ -222,9 +213,7 @@ static int check_fields(const redisReply *hash, const struct link_space *space,
 	identity_fields(space, fields);
 	for (int i = 0; i < IDENTITY_FIELDS && fields[i].name; i++) {
 		has = find(hash, fields[i].name);
-		if (!has)
-			has = fields[i].old;
-		if (strcmp(has, fields[i].text) != 0)
+		if (!has || strcmp(has, fields[i].text) != 0)
 			return identity_differs(space, fields[i].name, has,
 						fields[i].text, err);
 	}
@@ -332,7 +321,6 @@ static void build_create(struct command *c, const struct link_space *space,
 	for (int i = 0; i < count; i++) {
 		command_text(c, fields[i].name);
 		command_text(c, fields[i].text);
-		command_text(c, fields[i].old);
 	}
 	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
 		if (!identity_fingerprint(space, v, print))

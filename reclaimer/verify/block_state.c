@@ -71,8 +71,8 @@ static struct classification classify_pooled(const struct classify_terms *terms,
 /*
  * Without a marker, or with that of a generation before.  Of a time that is
  * still to come the mark of the grant tells: without it, a block was opened,
- * and its marker is lost.  Allocators of an older version set no marks, so of
- * what may have been granted for a time just now nothing is said.
+ * and its marker is lost.  A block that may have been granted just now can be
+ * opened while it is looked at, so it counts as held.
  */
 static struct classification classify_former(const struct classify_terms *terms,
 					     const struct found_member *claim,

@@ -248,15 +248,14 @@ def test_a_log_that_was_imported_that_far_is_passed_over(
     assert tables.value("SELECT count() FROM ingest_progress") == len(FAR)
 
 
-@pytest.mark.parametrize("number", [1, 0])  # 0 of older versions
 def test_a_block_that_ends_that_far_on_is_waited_for(
-        importer, tables, workdir, far_logs, number):  # noqa: F811
+        importer, tables, workdir, far_logs):  # noqa: F811
     run = importer()
     at = list(offsets(some_lines(20)))
     for name, position in far_logs:
         told_of(tables, name, at[9])
         tables.query("INSERT INTO import_journal (identity, what, run, number, "
-                     f"first, last) SELECT '{name}', 'block', 1, {number}, "
+                     f"first, last) SELECT '{name}', 'block', 1, 1, "
                      f"{at[10]}, {position}")
         run(workdir / "access.log", "--identity", name, expect=65)
         assert "a longer copy" in run.err

@@ -466,7 +466,7 @@ def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
 # --- mending what was published --------------------------------------------------
 
 def publish(world, seconds, read_until=None):
-    """As an aggregator of a former version did, from a report that was ahead."""
+    """As an aggregator would whose own clock was ahead, like the report's."""
     at = datetime64(int((time.time() + seconds) * 1000))
     read_until = read_until or f"'{at}'"
     world.clickhouse.query(

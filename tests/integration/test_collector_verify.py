@@ -579,7 +579,7 @@ def test_reports_of_links_that_are_ahead_are_named(world):
 
 
 def publish(world, seconds):
-    """As an aggregator of a former version did, from a report that was ahead."""
+    """As an aggregator would whose own clock was ahead, like the report's."""
     at = f"now64(3) + toIntervalSecond({seconds})"
     world.clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt, read_until, complete_until, "

@@ -178,32 +178,6 @@ def test_an_unknown_key_names_its_place(name, config, workdir):
     assert any(f"{path}:{line}:3: " in done.stderr for line in where)
 
 
-@pytest.mark.parametrize("section, old, new", [
-    ("allocator", "seen_file", "high_water_file"),
-    ("allocator", "event_timeout", "delivery_timeout"),
-    ("redirector", "cursor_every", "space_check_every"),
-    ("collector", "retry_max", "retry_backoff_max"),
-    ("collector", "bot_list", "robots.list"),
-    ("collector", "bot_patterns", "robots.patterns"),
-    ("collector", "bot_except", "robots.except"),
-    ("collector", "store_ip_only", "stored_ip_only"),
-    ("collector", "late_window", "clicks.late_window"),
-    ("aggregator", "late_window", "clicks.late_window"),
-    ("aggregator", "edge_delay", "clicks.edge_delay")])
-def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
-                                                           config, workdir):
-    config[section] = {old: "1"} | config[section]
-    path = write(workdir, config)
-    lines = pathlib.Path(path).read_text().splitlines()
-    line = lines.index(f"  {old}: '1'") + 1
-    done = run(section, "--check", "-c", path)
-    assert done.returncode == 78
-    assert done.stderr.endswith(f"{path}:{line}:3: {section}.{old}: renamed to "
-                                f"{new if '.' in new else f'{section}.{new}'}\n"
-                                ), done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize("topics, complaint", [
     ({"topic_clicks": "one", "topic_links": "one"},
      "kafka.topic_links: topic_clicks is 'one', too"),

@@ -34,8 +34,7 @@ def put_letter(world, payload, **headers):
 
 
 def mended(world, offset, payload=None):
-    """As a collector of an older version had buried it, which did not know what
-    this one knows."""
+    """As a collector had buried it whose settings made it unreadable then."""
     put_letter(world, click(7) if payload is None else payload,
                topic=world.topics["topic_clicks"], partition="0",
                offset=str(offset), reason="did not know better")

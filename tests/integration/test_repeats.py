@@ -383,7 +383,7 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
 @pytest.mark.parametrize("marked", [False, True])
 def test_before_a_day_is_dropped_each_of_its_events_is_one_click(  # noqa: F811
         keeper, world, clickhouse, marked):
-    """Those that nobody has found, as rows of an older version, and those that a
+    """Those that nobody has found, and those that a
     settler marked, and did not say so: it had lost its lease."""
     start, end = FROM - 20 * DAY, FROM - 19 * DAY
     rows = once(some_clicks(7, 100, [(start, end)], links=LINKS))

@@ -83,13 +83,11 @@ def set_hash_codes(sections, method):
     sections["links"]["spaces"][1]["hash_codes"] = method
 
 
-def test_a_hash_space_from_before_keeps_its_codes(redis, topic, sections,
-                                                  create_space, start):
-    """Its record says nothing of how they are made: as quarters of an MD5."""
+def test_a_hash_space_keeps_the_way_its_codes_are_made(redis, topic, sections,
+                                                       create_space, start):
     set_hash_codes(sections, "md5-quarters")
     for name in SPACES:
         assert create_space(name=name)[0] == 0
-    assert redis.hdel("space:{h6}", "hash_codes") == 1
     old = start(topic)
     codes = [old.create(space="h6", owner=o)["code"] for o in "abcd"]
     old.program.stop()

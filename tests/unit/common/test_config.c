@@ -28,23 +28,17 @@ static const char *const modes[] = {"fast", "safe", NULL};
 #define SETTING_STRUCT struct server
 static const struct setting server_settings[] = {
 	SETTING_STRING(name, REQUIRED, AT_START, "what it is called"),
-	SETTING_RENAMED(share, "weight"),
 	SETTING_INT(weight, "1", 0, 0, AT_START, "its share"),
-	SETTING_RENAMED(part, "weight"),
 	{0},
 };
 
 #undef SETTING_STRUCT
 #define SETTING_STRUCT struct sample
 static const struct setting settings[] = {
-	SETTING_RENAMED(where, "address"),
 	SETTING_STRING(address, "127.0.0.1:80", AT_START, "Where to listen."),
 	SETTING_DURATION(timeout, "30s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "How long to wait."),
 	SETTING_SIZE(limit, "16KiB", 0, 0, AT_START, "How much to take."),
-	SETTING_RENAMED(number, "count"),
-	SETTING_RENAMED(how_many, "count"),
-	SETTING_MOVED(delay, "whole.delay"),
 	SETTING_INT(count, "4", 1, 64, AT_START, "How many."),
 	SETTING_BOOL(quick, "false", AT_START, "Whether to hurry."),
 	SETTING_ENUM(mode, "safe", modes, AT_START, "Which way."),
@@ -53,7 +47,6 @@ static const struct setting settings[] = {
 	SETTING_STRINGS(brokers, "a:1, ::1", AT_START, "Where they are."),
 	SETTING_LIST(servers, "[]", struct server, server_settings, AT_START,
 		     "Who takes part."),
-	SETTING_RENAMED(peers, "servers"),
 	{0},
 };
 static const struct setting_section section = {
@@ -166,13 +159,6 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 		{"part:\n  servers:\n    - name: a\n      wait: 2\n",
 		 ":4:7: part.servers[0].wait: unknown key; known here: name, "
 		 "weight"},
-		{"part:\n  count: 1\n  how_many: 2\n",
-		 ":3:3: part.how_many: renamed to part.count"},
-		{"part:\n  delay: 1s\n",
-		 ":2:3: part.delay: renamed to whole.delay"},
-		{"part:\n  servers:\n    - name: a\n      share: 2\n",
-		 ":4:7: part.servers[0].share: renamed to "
-		 "part.servers[0].weight"},
 		{"part:\n  mod: fast\n",
 		 ":2:3: part.mod: unknown key; known here: address, timeout, "
 		 "limit, count, quick, mode, password, brokers, servers"},
@@ -201,7 +187,6 @@ static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
 {
 	static const struct setting one[] = {
 		SETTING_INT(count, "4", 0, 9, AT_START, "How many."),
-		SETTING_RENAMED(how_many, "count"),
 		{0},
 	};
 	static const struct setting_section theirs = {
@@ -223,10 +208,6 @@ static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
 	unlink(path);
 	unit_write_file("part: {count: 10}\n", path);
 	assert_int_equal(config_load(&of_theirs, path, &config, &err), -1);
-	unlink(path);
-	unit_write_file("part: {how_many: 7}\n", path);
-	assert_int_equal(config_load(&of_theirs, path, &config, &err), -1);
-	assert_non_null(strstr(err.text, "renamed to part.count"));
 	unlink(path);
 }
 
@@ -408,33 +389,6 @@ static void the_sample_loads_as_the_fallbacks(void **state)
 	config_release(&spec, &plain);
 }
 
-static void a_renamed_setting_is_not_shown(void **state)
-{
-	static const char *const old[] = {"where", "number", "how_many",
-					  "delay", "peers",  "share"};
-	struct sample config = {0};
-	struct error err = {0};
-	char *texts[3];
-
-	(void)state;
-	assert_int_equal(load("part: {servers: [{name: a}]}\n", &config, &err),
-			 0);
-	texts[0] = printed(print_effective, &config);
-	texts[1] = printed(print_sample, &spec);
-	texts[2] = printed(print_man, &spec);
-	for (size_t i = 0; i < 3; i++) {
-		for (size_t j = 0; j < sizeof(old) / sizeof(old[0]); j++) {
-			char key[32];
-
-			snprintf(key, sizeof(key), i < 2 ? "%s:" : "Ic %s\n",
-				 old[j]);
-			assert_null(strstr(texts[i], key));
-		}
-		free(texts[i]);
-	}
-	config_release(&spec, &config);
-}
-
 struct files {
 	char *rules;
 	struct setting_strings maps;
@@ -520,7 +474,6 @@ int main(void)
 		cmocka_unit_test(a_secret_is_never_printed),
 		cmocka_unit_test(a_credential_is_read_where_systemd_put_it),
 		cmocka_unit_test(the_sample_loads_as_the_fallbacks),
-		cmocka_unit_test(a_renamed_setting_is_not_shown),
 		cmocka_unit_test(what_sighup_does_stands_behind_the_help),
 		cmocka_unit_test(only_what_is_ours_is_read_again),
 	};

@@ -171,16 +171,35 @@ static void another_set_of_symbols_is_found_out(void **state)
 	assert_non_null(strstr(f->err.text, "symbols = 57"));
 }
 
-static void
-a_record_from_before_there_was_a_choice_has_all_symbols(void **state)
+/* Part of it was deleted: what was made is not known. */
+static void a_record_without_a_field_is_refused(void **state)
 {
+	static const char *const fields[] = {"number",	   "length",
+					     "block_size", "symbols",
+					     "strategy",   "hash_codes"};
 	struct fixture *f = *state;
 	enum space_created created;
+	char text[512], words[200];
 
-	redis_server_number(&f->server, "HDEL space:{s5} symbols");
-	must(f, check(f, f->space));
-	must(f, create(f, &created));
-	assert_int_equal(created, SPACE_UNCHANGED);
+	must(f, space_create(f->server.redis, f->hash, 0, &created, &f->err));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		snprintf(words, sizeof(words), "HGET space:{h6} %s", fields[i]);
+		redis_server_text(&f->server, words, text);
+		snprintf(words, sizeof(words), "HDEL space:{h6} %s", fields[i]);
+		assert_int_equal(redis_server_number(&f->server, words), 1);
+		must_fail(f, check(f, f->hash), ERROR_CONFIG);
+		assert_non_null(strstr(f->err.text, fields[i]));
+		assert_non_null(strstr(f->err.text, "(none)"));
+		must_fail(f,
+			  space_create(f->server.redis, f->hash, 0, &created,
+				       &f->err),
+			  ERROR_CONFIG);
+		assert_non_null(strstr(f->err.text, fields[i]));
+		snprintf(words, sizeof(words), "HSET space:{h6} %s %.100s",
+			 fields[i], text);
+		redis_server_number(&f->server, words);
+	}
+	must(f, check(f, f->hash));
 }
 
 static void set_hash_codes(struct fixture *f, const char *method)
@@ -205,9 +224,7 @@ static void a_new_hash_space_has_keyed_codes(void **state)
 	assert_non_null(strstr(f->err.text, "hash_codes = keyed"));
 }
 
-/* As it was made before there was a choice: with the quarters' fingerprint and
- * without the field. */
-static void make_old_hash_space(struct fixture *f)
+static void make_quarters_space(struct fixture *f)
 {
 	enum space_created created;
 
@@ -215,12 +232,9 @@ static void make_old_hash_space(struct fixture *f)
 	set_hash_codes(f, "md5-quarters");
 	must(f, space_create(f->server.redis, f->hash, 0, &created, &f->err));
 	assert_int_equal(created, SPACE_CREATED);
-	assert_int_equal(
-		redis_server_number(&f->server, "HDEL space:{h6} hash_codes"),
-		1);
 }
 
-static void a_hash_space_from_before_goes_on_as_it_was(void **state)
+static void a_hash_space_goes_on_as_it_was_created(void **state)
 {
 	static const struct url_code_subject of = {"", "", "https://a.example/",
 						   18};
@@ -228,7 +242,7 @@ static void a_hash_space_from_before_goes_on_as_it_was(void **state)
 	struct link_target before, after;
 	enum space_created created;
 
-	make_old_hash_space(f);
+	make_quarters_space(f);
 	must(f, linkstore_hash_code(f->hash, &of, 0, &before, &f->err));
 	set_hash_codes(f, "as-created");
 	must(f, check(f, f->hash));
@@ -287,9 +301,9 @@ int main(void)
 		TEST_ALL(another_strategy_is_found_out),
 		TEST_ALL(another_set_of_symbols_is_found_out),
 		TEST_ALL(a_new_hash_space_has_keyed_codes),
-		TEST_ALL(a_hash_space_from_before_goes_on_as_it_was),
+		TEST_ALL(a_hash_space_goes_on_as_it_was_created),
 		TEST_ALL(a_way_to_make_codes_that_is_not_known_is_refused),
-		TEST(a_record_from_before_there_was_a_choice_has_all_symbols),
+		TEST_ALL(a_record_without_a_field_is_refused),
 		TEST_ALL(the_ledger_of_a_space_without_blocks_counts_links),
 	};
 
