@@ -215,27 +215,11 @@ static bool differs(struct check *c, enum table table, size_t i, uint64_t want,
 	return true;
 }
 
-/* Another version may have settled, or dropped, the day before there was such a
- * dimension.  While others are there, a base that has nothing of one never had;
- * and of a day that is dropped again only those of the base are wanted. */
-static bool is_passed_over(const struct check *c, enum table table, has_fn *has,
-			   size_t at)
-{
-	const struct counts *counts = c->counts[table];
-	bool others = false;
-
-	for (size_t i = 0; i < dimension_count; i++)
-		others |= has(&dimensions[i]) &&
-			  (c->of_base ? counts[i].now : counts[i].base) > 0;
-	return at && others && !(c->of_base ? counts[at].now : counts[at].base);
-}
-
 static bool some_differ(struct check *c, enum table table, has_fn *has,
 			uint64_t want)
 {
 	for (size_t i = 0; i < dimension_count; i++)
-		if (has(&dimensions[i]) && !is_passed_over(c, table, has, i) &&
-		    differs(c, table, i, want, false))
+		if (has(&dimensions[i]) && differs(c, table, i, want, false))
 			return true;
 	return false;
 }
@@ -283,11 +267,9 @@ static void compare(struct check *c)
 	*c->ret = (struct drop_lack){0};
 	if (some_differ(c, STATS_HOURLY, is_of_hours, events) ||
 	    tags_differ(c, STATS_HOURLY, c->rows.tags) ||
-	    links_differ(c, of_links) ||
-	    (c->attempts.owner && owners_differ(c, of_links)))
+	    links_differ(c, of_links) || owners_differ(c, of_links))
 		return;
-	if (c->attempts.value &&
-	    !some_differ(c, DAY_VALUES, is_of_days, events))
+	if (!some_differ(c, DAY_VALUES, is_of_days, events))
 		some_differ(c, OWNER_VALUES, is_of_days, of_links);
 }
 

@@ -7,9 +7,6 @@
  * owner_values and day_values, by dimension where they have some, each in one
  * pass over the partition of the day or month.  stats_spans is not: it is
  * written again from stats_hourly.
- *
- * Dimensions that a later version added are not in the base of a day that was
- * dropped before.  A dimension that the base lacks is passed over.
  */
 #ifndef AGGREGATOR_SETTLE_DROP_CHECK_H
 #define AGGREGATOR_SETTLE_DROP_CHECK_H
@@ -19,8 +16,7 @@
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
 
-/* The attempts by which a day is copied.  0: the table is not counted, as the
- * day was dropped before there was such a table. */
+/* The attempts by which a day is copied. */
 struct drop_attempts {
 	uint64_t sealed, owner, value;
 };

@@ -163,17 +163,13 @@ int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
 		 uint32_t configured, struct stored_epoch *ret,
 		 struct error *err)
 {
-	/* The column `gap` is asked for so that nobody takes a partition over
-	 * before the tables have this version's columns and defaults. */
-	static const char sql[] = "SELECT max(epoch), max(gap) "
-				  "FROM ingest_epochs "
+	static const char sql[] = "SELECT max(epoch) FROM ingest_epochs "
 				  "WHERE " BEGINS;
 	struct stored_key newest = *key;
-	uint64_t n[2] = {0}, epoch;
+	uint64_t epoch = 0;
 
-	if (ask_numbers(ch, sql, key, 0, n, 2, err) < 0)
+	if (ask_numbers(ch, sql, key, 0, &epoch, 1, err) < 0)
 		return error_wrap(err, "ingest_epochs");
-	epoch = n[0];
 	*ret = (struct stored_epoch){.number = configured};
 	if (epoch <= configured)
 		return 0;

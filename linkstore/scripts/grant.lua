@@ -55,16 +55,9 @@ local function note_rate(r)
   redis.call('HINCRBY', day, 'granted', granted)
 end
 
--- When which key version was last used to make codes.  Of those in a record
--- from before this was noted, all may have been until now.
+-- When the key version was last used to make codes.
 local function note_used()
-  local text = string.format('%.0f', now)
-  for v = 0, 3 do
-    if redis.call('HEXISTS', k.space, 'key:' .. v) == 1 then
-      redis.call('HSETNX', k.space, 'used:' .. v, text)
-    end
-  end
-  redis.call('HSET', k.space, 'used:' .. version, text)
+  redis.call('HSET', k.space, 'used:' .. version, string.format('%.0f', now))
 end
 
 local r, why = remember(k, c, now)

@@ -1,6 +1,6 @@
--- When a key version was last used to make codes.  A record from before this
--- was noted says nothing, and one that Redis has forgotten parts of may say
--- "never" wrongly: codes may then have been made until now.
+-- When a key version was last used to make codes.  A record that Redis has
+-- forgotten parts of says nothing, or may say "never" wrongly: codes may then
+-- have been made until now.
 -- KEYS space hand    ARGV version
 -- Replies now, fingerprint ('': the version is not in use), used (0: never),
 -- what was done by hand last.

@@ -233,30 +233,6 @@ static void one_figure_that_is_not_right_is_told(void **state)
 	}
 }
 
-/* A day that was dropped before there was such a table. */
-static void a_table_that_there_was_not_is_not_counted(void **state)
-{
-	struct settled *t = *state;
-	struct day d = day_under(t, 100);
-
-	insert_rows(t, &d);
-	d.table = "owner_slots";
-	d.dimension = "";
-	d.by = 1;
-	fill(t, &d);
-	d.copied.owner = 0;
-	d.copied.value = 0;
-	assert_null(check(t, &d).table);
-	d = day_under(t, 200);
-	d.table = "day_values";
-	d.dimension = "region";
-	d.by = 1;
-	fill(t, &d);
-	assert_string_equal(check(t, &d).table, "day_values");
-	d.copied.value = 0;
-	assert_null(check(t, &d).table);
-}
-
 /* --- dropping ------------------------------------------------------------- */
 
 static struct day begin_day(struct settled *t)
@@ -596,7 +572,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SETTLED_TEST(a_day_that_every_table_has_lacks_nothing),
 		SETTLED_TEST(one_figure_that_is_not_right_is_told),
-		SETTLED_TEST(a_table_that_there_was_not_is_not_counted),
 		SETTLED_TEST(a_day_that_is_whole_is_dropped_once),
 		SETTLED_TEST(a_day_is_dropped_when_it_is_old),
 		SETTLED_TEST(a_day_is_dropped_when_all_of_it_is_copied),
