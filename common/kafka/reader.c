@@ -229,8 +229,10 @@ static int assign(struct kafka_reader *r, struct error *err)
 	rd_kafka_topic_partition_list_t *list;
 	rd_kafka_resp_err_t code;
 
-	if (renew(r, err) < 0)
+	if (renew(r, err) < 0) {
+		r->open = false;
 		return -1;
+	}
 	list = kafka_one_partition(r->topic, r->partition, r->next);
 	code = rd_kafka_assign(r->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);

@@ -41,17 +41,27 @@ static struct {
 	/* What comes in place of all else; 0: nothing does. */
 	rd_kafka_resp_err_t event;
 	bool silent;
+	unsigned silent_at;	 /* from this poll on; 0: never */
+	const char *complaint;	 /* librdkafka's, at the next poll */
+	const char *compression; /* of the topic; NULL: not known */
+	bool refuses_clients;
 	/* The answers of librdkafka. */
-	rd_kafka_resp_err_t assign, bounds, at_time, committed;
+	rd_kafka_resp_err_t assign, bounds, at_time, committed, metadata;
 	unsigned committed_passes; /* refusals before that */
 	int64_t offset;		   /* of a time, or committed */
 	/* What it was asked. */
 	rd_kafka_t *rk;
 	int64_t at; /* -1: nothing is assigned */
-	unsigned assigns, unassigns, wakes, polls, pauses, clients;
+	unsigned assigns, unassigns, wakes, polls, pauses;
+	unsigned clients, limits; /* made; asked for */
+	unsigned drains, drains_closed, closed;
+	char fetch_bytes[24]; /* of the client made last */
+	rd_kafka_t *closed_client;
 	rd_kafka_t *spent; /* it read a wrong checksum */
 	bool spent_was_used;
 	int64_t ahead_ms; /* of the clock */
+	void (*on_error)(rd_kafka_t *, int, const char *, void *);
+	void *opaque;
 } scripted;
 
 static void *scripted_real(const char *name)
@@ -210,10 +220,14 @@ rd_kafka_message_t *rd_kafka_consumer_poll(rd_kafka_t *rk, int timeout_ms)
 
 	scripted.polls++;
 	scripted.spent_was_used |= rk == scripted.spent;
+	if (scripted.complaint)
+		scripted.on_error(rk, 0, scripted.complaint, scripted.opaque);
+	scripted.complaint = NULL;
 	if (event) {
 		scripted.event = 0;
 		return scripted_message(event, -1);
 	}
+	scripted.silent |= scripted.polls == scripted.silent_at;
 	if (scripted.silent || scripted.at < 0) {
 		scripted.ahead_ms += timeout_ms;
 		return NULL;
@@ -243,6 +257,8 @@ rd_kafka_resp_err_t rd_kafka_offsets_for_times(
 {
 	(void)rk;
 	scripted.wakes += timeout_ms == 0;
+	scripted.drains += timeout_ms > 0;
+	scripted.drains_closed += timeout_ms > 0 && scripted.closed > 0;
 	list->elems[0].offset = scripted.offset;
 	list->elems[0].err = scripted.at_time;
 	return 0;
@@ -262,12 +278,150 @@ rd_kafka_resp_err_t rd_kafka_committed(rd_kafka_t *rk,
 	return RD_KAFKA_RESP_ERR_NOT_COORDINATOR;
 }
 
-/* What the brokers say of the topic is not known here. */
+rd_kafka_resp_err_t rd_kafka_metadata(rd_kafka_t *rk, int all,
+				      rd_kafka_topic_t *topic,
+				      const struct rd_kafka_metadata **ret,
+				      int timeout_ms)
+{
+	rd_kafka_resp_err_t (*ask)(rd_kafka_t *, int, rd_kafka_topic_t *,
+				   const struct rd_kafka_metadata **, int);
+
+	if (scripted.metadata)
+		return scripted.metadata;
+	*(void **)&ask = scripted_real("rd_kafka_metadata");
+	return ask(rk, all, topic, ret, timeout_ms);
+}
+
+/* --- a topic's settings ----------------------------------------------------
+ */
+
+static rd_kafka_event_t *const scripted_event = (rd_kafka_event_t *)&scripted;
+
 rd_kafka_event_t *rd_kafka_queue_poll(rd_kafka_queue_t *queue, int timeout_ms)
 {
 	(void)queue;
 	(void)timeout_ms;
-	return NULL;
+	scripted.limits++;
+	return scripted.compression ? scripted_event : NULL;
+}
+
+rd_kafka_event_type_t rd_kafka_event_type(const rd_kafka_event_t *event)
+{
+	rd_kafka_event_type_t (*type)(const rd_kafka_event_t *);
+
+	if (event == scripted_event)
+		return RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT;
+	*(void **)&type = scripted_real("rd_kafka_event_type");
+	return type(event);
+}
+
+rd_kafka_resp_err_t rd_kafka_event_error(rd_kafka_event_t *event)
+{
+	(void)event;
+	return 0;
+}
+
+void rd_kafka_event_destroy(rd_kafka_event_t *event)
+{
+	void (*destroy)(rd_kafka_event_t *);
+
+	if (event == scripted_event)
+		return;
+	*(void **)&destroy = scripted_real("rd_kafka_event_destroy");
+	destroy(event);
+}
+
+const rd_kafka_DescribeConfigs_result_t *
+rd_kafka_event_DescribeConfigs_result(rd_kafka_event_t *event)
+{
+	return (const rd_kafka_DescribeConfigs_result_t *)event;
+}
+
+const rd_kafka_ConfigResource_t **rd_kafka_DescribeConfigs_result_resources(
+	const rd_kafka_DescribeConfigs_result_t *result, size_t *count)
+{
+	static const rd_kafka_ConfigResource_t *resource;
+
+	(void)result;
+	*count = 1;
+	return &resource;
+}
+
+rd_kafka_resp_err_t
+rd_kafka_ConfigResource_error(const rd_kafka_ConfigResource_t *resource)
+{
+	(void)resource;
+	return 0;
+}
+
+const rd_kafka_ConfigEntry_t **
+rd_kafka_ConfigResource_configs(const rd_kafka_ConfigResource_t *resource,
+				size_t *count)
+{
+	static const rd_kafka_ConfigEntry_t *entry;
+
+	(void)resource;
+	*count = 1;
+	return &entry;
+}
+
+const char *rd_kafka_ConfigEntry_name(const rd_kafka_ConfigEntry_t *entry)
+{
+	(void)entry;
+	return "compression.type";
+}
+
+const char *rd_kafka_ConfigEntry_value(const rd_kafka_ConfigEntry_t *entry)
+{
+	(void)entry;
+	return scripted.compression;
+}
+
+/* --- clients ---------------------------------------------------------------
+ */
+
+rd_kafka_t *rd_kafka_new(rd_kafka_type_t type, rd_kafka_conf_t *conf,
+			 char *text, size_t size)
+{
+	rd_kafka_t *(*make)(rd_kafka_type_t, rd_kafka_conf_t *, char *, size_t);
+	size_t len = sizeof(scripted.fetch_bytes);
+
+	*(void **)&make = scripted_real("rd_kafka_new");
+	if (type != RD_KAFKA_CONSUMER)
+		return make(type, conf, text, size);
+	if (scripted.refuses_clients) {
+		snprintf(text, size, "no more threads");
+		return NULL;
+	}
+	scripted.clients++;
+	rd_kafka_conf_get(conf, "fetch.message.max.bytes", scripted.fetch_bytes,
+			  &len);
+	return make(type, conf, text, size);
+}
+
+void rd_kafka_conf_set_error_cb(rd_kafka_conf_t *conf,
+				void (*fn)(rd_kafka_t *, int, const char *,
+					   void *))
+{
+	(void)conf;
+	scripted.on_error = fn;
+}
+
+void rd_kafka_conf_set_opaque(rd_kafka_conf_t *conf, void *opaque)
+{
+	(void)conf;
+	scripted.opaque = opaque;
+}
+
+rd_kafka_resp_err_t rd_kafka_consumer_close(rd_kafka_t *rk)
+{
+	rd_kafka_resp_err_t (*close)(rd_kafka_t *);
+
+	/* To destroy a client closes it once more. */
+	scripted.closed += rk != scripted.closed_client;
+	scripted.closed_client = rk;
+	*(void **)&close = scripted_real("rd_kafka_consumer_close");
+	return close(rk);
 }
 
 /* --- a log -----------------------------------------------------------------
@@ -313,7 +467,7 @@ scripted_reader(rd_kafka_mock_cluster_t *mock)
 	struct kafka_reader *r;
 
 	/* Its client may come to lie where one was that has ended. */
-	scripted.spent = NULL;
+	scripted.spent = scripted.closed_client = NULL;
 	mock_kafka_configure(mock, &made);
 	r = kafka_reader_new(&made.config, "test", "g", &err);
 	if (!r)

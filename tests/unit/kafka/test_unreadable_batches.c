@@ -259,6 +259,29 @@ static void a_failure_meanwhile_passes_nothing_over(void **state)
 	kafka_reader_free(r);
 }
 
+/* Wherever in the search it falls silent. */
+static void silence_meanwhile_passes_nothing_over(void **state)
+{
+	for (unsigned poll = 2; poll <= 8; poll++) {
+		struct kafka_reader *r = start_reader(state);
+		struct kafka_record record;
+		struct error err = {0};
+
+		scripted_clear();
+		scripted_add(BATCH_PACKED, 0, 10);
+		scripted_add(BATCH_READABLE, 11, 11);
+		scripted.polls = 0;
+		scripted.silent = false;
+		scripted.silent_at = poll;
+		scripted_open(r, 0, 20);
+		assert_int_equal(kafka_reader_next(r, &record, &err), -1);
+		assert_true(err.retriable);
+		/* The batch is found by the seventh. */
+		assert_int_equal(reported.count, poll == 8);
+		kafka_reader_free(r);
+	}
+}
+
 /* --- probing ---------------------------------------------------------------
  */
 
@@ -346,6 +369,7 @@ int main(void)
 			a_wrong_checksum_is_fetched_again_before_it_is_passed_over),
 		SCRIPTED_TEST(one_that_can_be_read_then_is_read),
 		SCRIPTED_TEST(a_failure_meanwhile_passes_nothing_over),
+		SCRIPTED_TEST(silence_meanwhile_passes_nothing_over),
 		SCRIPTED_TEST(a_probe_says_what_cannot_be_read_from_there_on),
 		SCRIPTED_TEST(a_probe_of_what_heals_says_that_it_can_be_read),
 		SCRIPTED_TEST(a_probe_without_an_answer_fails),
