@@ -20,17 +20,8 @@
 /* A statement that deletes names so many sources at most. */
 #define SOURCES_AT_ONCE 100
 
-/* Owners' tables have all of it, too, and those of values, unless it was
- * dropped before there were these. */
-#define SQL_IS_COPIED                                                          \
-	SQL_IS_SEALED                                                          \
-	"AND (" SQL_IS_OWNED                                                   \
-	"OR (n_dropped > 0 AND n_based = 0)) AND (" SQL_IS_VALUED              \
-	"OR (n_dropped > 0 AND n_based_value = 0)) "
-
-/* The attempts that are those copies; 0: there is none. */
-#define SQL_OWNER_COPY "if(" SQL_IS_OWNED ", n_owner, 0)"
-#define SQL_VALUE_COPY "if(" SQL_IS_VALUED ", n_value, 0)"
+/* Owners' tables have all of it, too, and those of values. */
+#define SQL_IS_COPIED SQL_IS_SEALED "AND " SQL_IS_OWNED "AND " SQL_IS_VALUED
 
 /* What old means; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
@@ -75,8 +66,8 @@ static int find_next(struct work *w, const struct progress *last, int64_t after,
 {
 	static const char sql[] =
 		"SELECT count(), min(d), argMin(n_dropped, d), "
-		"argMin(n_sealed, d), argMin(" SQL_OWNER_COPY ", d), "
-		"argMin(" SQL_VALUE_COPY ", d) FROM " SQL_DAY_ATTEMPTS
+		"argMin(n_sealed, d), argMin(n_owner, d), "
+		"argMin(n_value, d) FROM " SQL_DAY_ATTEMPTS
 		"WHERE " SQL_IS_COPIED
 		"AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
 		"AND " SQL_IS_OLD "FORMAT TabSeparated";
@@ -308,8 +299,8 @@ static const char publish_sql[] =
 	"AND (SELECT count() FROM " SQL_DAY_ATTEMPTS
 	"WHERE d = {start:UInt32} AND " SQL_IS_COPIED
 	"AND n_sealed > n_dropped AND n_sealed < {attempt:UInt64} "
-	"AND n_sealed = {sealed:UInt64} AND " SQL_OWNER_COPY
-	" = {owner:UInt64} AND " SQL_VALUE_COPY " = {value:UInt64} "
+	"AND n_sealed = {sealed:UInt64} AND n_owner = {owner:UInt64} "
+	"AND n_value = {value:UInt64} "
 	"AND n_dropped = {dropped:UInt64}) = 1 "
 	"AND " SQL_RESCORED " = {rescored:UInt64} "
 	"AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')";

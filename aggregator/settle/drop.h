@@ -11,8 +11,7 @@
  * a row that came meanwhile is not among them.
  *
  * Of a day that a table lacks some of, all hours are told to be settled again,
- * and so are its copies: the rows are still there.  So are those of a day that
- * was settled before there was one of the dimensions.
+ * and so are its copies: the rows are still there.
  *
  * Before that events that were sent twice are made one click each, since of a
  * dropped day they cannot be told any more: those that nobody has looked for

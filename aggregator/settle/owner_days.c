@@ -120,7 +120,7 @@ const struct day_copy_kind owner_days = {
 	.base = "base_owner",
 	.tables = tables,
 	.newest = "n_owner",
-	/* What was dropped before there were these tables is not in a base. */
+	/* A dropped day whose base is lost cannot be copied. */
 	.which = "(n_dropped = 0 OR n_based > 0)",
 	.are_read = SQL_OWNERS_ARE_READ,
 	.of_rows = true,

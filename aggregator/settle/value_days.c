@@ -122,7 +122,7 @@ const struct day_copy_kind value_days = {
 	.base = "base_value",
 	.tables = tables,
 	.newest = "n_value",
-	/* What was dropped before there were these tables is not in a base. */
+	/* A dropped day whose base is lost cannot be copied. */
 	.which = "(n_dropped = 0 OR n_based_value > 0)",
 	.are_read = SQL_VALUES_ARE_READ,
 	.put_settled = put_settled,

@@ -395,12 +395,6 @@ static bool is_blocked(const Shortloop__Link *link)
 	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED;
 }
 
-/* A link from before there were accounts is its creator's. */
-static const char *account_of(const Shortloop__Link *link)
-{
-	return *link->account ? link->account : link->creator;
-}
-
 static int note_blocked(const struct change *c, const Shortloop__Link *link,
 			const char *const *urls, size_t count, url_block_fn *fn,
 			void *arg, struct error *err)
@@ -410,8 +404,8 @@ static int note_blocked(const struct change *c, const Shortloop__Link *link,
 					      .key = c->caller.name};
 
 	return url_block_async(c->api->creation.redis, c->target.space->store,
-			       account_of(link), &decision, urls, count, fn,
-			       arg, err);
+			       link->account, &decision, urls, count, fn, arg,
+			       err);
 }
 
 static int note_let_go(const struct change *c, const Shortloop__Link *link,
@@ -421,8 +415,8 @@ static int note_let_go(const struct change *c, const Shortloop__Link *link,
 	size_t count = link_urls(link, urls);
 
 	return url_let_go_async(c->api->creation.redis, c->target.space->store,
-				account_of(link), link->link_id, urls, count,
-				fn, arg, err);
+				link->account, link->link_id, urls, count, fn,
+				arg, err);
 }
 
 static void ignore_note(void *arg, const struct error *err)
@@ -486,7 +480,7 @@ static void on_urls_checked(void *arg, const char *blocked,
 	if (blocked)
 		http_reply_problem(c->req, 451, NULL, "%s",
 				   blocked_text(c->after, blocked,
-						account_of(c->before), text));
+						c->before->account, text));
 	else if (!err && go_on(c, &why) == 0)
 		return;
 	else
@@ -503,7 +497,7 @@ static int check_urls(struct change *c, struct error *err)
 	if (c->deletes || is_blocked(c->after) ||
 	    !(c->patch.fields.given & (FIELD_URL | FIELD_TARGETS)))
 		return go_on(c, err);
-	return url_checker_check(c->api->creation.urls, account_of(c->before),
+	return url_checker_check(c->api->creation.urls, c->before->account,
 				 urls, count, on_urls_checked, c, err);
 }
 

@@ -32,7 +32,7 @@ static int choose(struct creation *c, struct error *err)
 				   err);
 }
 
-/* Links from before there were domains are the default one's. */
+/* Links made before domains were configured are the default one's. */
 static bool is_of_domain(const Shortloop__Link *link,
 			 const struct link_domain *domain)
 {

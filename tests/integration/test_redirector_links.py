@@ -523,7 +523,7 @@ def test_shared_domains_are_checked_replaced_and_dropped(
 
 
 def test_a_link_without_a_domain_is_the_default_ones(links, start):
-    """Who made one before there were domains has none on those that came later."""
+    """Who made one before domains were configured has none on those that came later."""
     redirector = start()
     code = links.create()
     links.edit(code, domain="")

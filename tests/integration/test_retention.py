@@ -218,7 +218,6 @@ def test_a_day_waits_while_a_table_that_answers_for_it_lacks_some(
 @pytest.mark.long
 def test_a_day_that_a_table_lacks_some_of_is_settled_again_and_dropped(
         keeper, world, clickhouse, program):
-    """So is one that was settled before there was one of the dimensions."""
     rows = some_clicks(29, 400, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
     made = keeper(raw_days=0)
