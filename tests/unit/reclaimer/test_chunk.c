@@ -1,40 +1,9 @@
 /* A chunk on its way through a run, against a real Redis: more members than one
  * script settles, of which some vanish. */
+#include "tests/unit/linkstore/sent.h"
 #include "tests/unit/reclaimer/issued.h"
 
-#include <dlfcn.h>
-
 #include "reclaimer/space/chunk.h"
-
-/* In place of hiredis': another client acts before the first command that has
- * this word in it is sent. */
-static struct {
-	const char *word; /* NULL: nothing is done */
-	void (*act)(struct fixture *f);
-	struct fixture *f;
-} before_command;
-
-int redisAppendFormattedCommand(redisContext *c, const char *cmd, size_t len)
-{
-	int (*append)(redisContext *, const char *, size_t);
-	void *found = dlsym(RTLD_NEXT, "redisAppendFormattedCommand");
-
-	memcpy(&append, &found, sizeof(append));
-	if (before_command.word && memmem(cmd, len, before_command.word,
-					  strlen(before_command.word))) {
-		before_command.word = NULL;
-		before_command.act(before_command.f);
-	}
-	return append(c, cmd, len);
-}
-
-static void act_before(struct fixture *f, const char *word,
-		       void (*act)(struct fixture *f))
-{
-	before_command.f = f;
-	before_command.act = act;
-	before_command.word = word;
-}
 
 /* Sends a command by a connection of its own. */
 static void act_as_another(struct fixture *f, int argc, const char **argv)
@@ -397,7 +366,7 @@ static void a_block_that_is_opened_during_a_look_is_not_lost(void **state)
 	s = fill_scene(f);
 	act_before(f, "unopened:", open_block_10);
 	must(f, scan(f, &s));
-	assert_null(before_command.word);
+	assert_command_was_met();
 	chunk_count(s.chunk, s.gaps, &s.tally);
 	assert_int_equal(s.tally.live, 1);
 	assert_int_equal(s.tally.lost, 1);
@@ -413,7 +382,7 @@ static void a_second_look_that_fails_stops_the_run(void **state)
 	s = fill_scene(f);
 	act_before(f, "unopened:", refuse_markers);
 	must_fail(f, scan(f, &s), ERROR_REMOTE);
-	assert_null(before_command.word);
+	assert_command_was_met();
 	ask(f, "ACL SETUSER default +mget");
 	close_scene(&s);
 }
