@@ -1,148 +1,8 @@
 /* Codes for new links: how blocks are asked for, how long they are held, and
  * what becomes of those who wait. */
-#include "tests/unit/linkstore/async_fixture.h"
+#include "tests/unit/allocator/pool_world.h"
 
-#include "allocator/block_pool/block_pool.h"
 #include "allocator/block_pool/class_pool.h"
-
-enum {
-	REQUESTS_MAX = 1000
-};
-
-struct world {
-	struct async_fixture *a;
-	struct fixture *f;
-	struct loop_timer *tick;
-	struct metrics *metrics;
-	struct block_pool_metrics counts;
-	struct high_water_file *high_water_file;
-	struct block_pool *pool;
-	struct class_pool *day;
-	int answered, issued, closed;
-	struct error last;
-	struct link_block block; /* of the last code */
-	uint32_t offset;
-	int order[REQUESTS_MAX]; /* requests as they were answered */
-	struct request {
-		struct class_pool_request request;
-		struct world *w;
-	} requests[REQUESTS_MAX];
-	int used;
-};
-
-static void on_tick(void *arg)
-{
-	struct world *w = arg;
-
-	loop_stop(w->a->loop);
-}
-
-static void turn(struct world *w)
-{
-	loop_timer_set(w->tick, 2);
-	run_loop(w->a);
-}
-
-#define until(w, condition)                                                    \
-	do {                                                                   \
-		for (int left = 20000; !(condition); left--) {                 \
-			if (!left)                                             \
-				fail_msg("never: %s", #condition);             \
-			turn(w);                                               \
-		}                                                              \
-	} while (0)
-
-static void open_pool(struct world *w, int64_t hold_max, size_t waiting_max)
-{
-	struct block_pool_options options = {
-		.loop = w->a->loop,
-		.redis = w->a->redis,
-		.store = w->f->store,
-		.name = "test",
-		.waiting_max = waiting_max,
-		.metrics = &w->counts,
-		.high_water_file = w->high_water_file,
-	};
-
-	w->f->config.hold_max = hold_max;
-	w->pool = block_pool_new(&options, &w->a->err);
-	assert_non_null(w->pool);
-	w->day = block_pool_class(w->pool, w->f->space, w->f->day);
-}
-
-static int set_up(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	setup_async(state);
-	w->a = *state;
-	w->f = w->a->f;
-	w->metrics = metrics_new();
-	block_pool_metrics_register(&w->counts, w->metrics);
-	w->high_water_file =
-		high_water_file_open(NULL, w->f->store, &w->a->err);
-	w->tick = loop_timer_new(w->a->loop, on_tick, w, &w->a->err);
-	*state = w;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *w = *state;
-	struct async_fixture *a = w->a;
-	void *inner = a;
-
-	until(w, redis_async_pending(a->redis) == 0);
-	block_pool_free(w->pool);
-	loop_timer_free(w->tick);
-	high_water_file_free(w->high_water_file);
-	metrics_free(w->metrics);
-	free(w);
-	return teardown_async(&inner);
-}
-
-static void on_code(void *arg, const struct link_block *block, uint32_t offset,
-		    const struct error *err)
-{
-	struct request *r = arg;
-	struct world *w = r->w;
-
-	w->order[w->answered++] = (int)(r - w->requests);
-	w->last = err ? *err : (struct error){0};
-	if (err)
-		return;
-	w->issued++;
-	w->block = *block;
-	w->offset = offset;
-}
-
-static void take(struct world *w)
-{
-	struct request *r = &w->requests[w->used++];
-
-	assert_in_range(w->used, 1, REQUESTS_MAX);
-	r->w = w;
-	r->request = (struct class_pool_request){.fn = on_code, .arg = r};
-	class_pool_take(w->day, &r->request);
-}
-
-static void take_code(struct world *w)
-{
-	int issued = w->issued;
-
-	take(w);
-	until(w, w->issued > issued);
-}
-
-static long long ask(struct world *w, const char *words)
-{
-	return redis_server_number(&w->f->server, words);
-}
-
-static uint64_t value(const struct metric *metric)
-{
-	return metric_value(metric);
-}
 
 /* --- grants --------------------------------------------------------------- */
 
@@ -392,61 +252,6 @@ static void a_grant_whose_opens_are_not_sent_fails_those_who_wait(void **state)
 	assert_int_equal(w->block.number, 1);
 }
 
-/* --- the end -------------------------------------------------------------- */
-
-static void on_closed(void *arg)
-{
-	struct world *w = arg;
-
-	w->closed++;
-}
-
-static void a_pool_that_closes_hands_its_blocks_back(void **state)
-{
-	struct world *w = *state;
-
-	w->f->config.grant_blocks = 3;
-	open_pool(w, 3600 * 1000, 10);
-	take_code(w);
-	block_pool_close(w->pool, on_closed, w);
-	assert_int_equal(w->closed, 0);
-	until(w, w->closed);
-	assert_int_equal(value(w->counts.blocks_returned), 2);
-	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 1);
-	assert_int_equal(value(w->counts.held), 0);
-	take(w);
-	assert_string_equal(w->last.text, "the allocator is stopping");
-	assert_true(w->last.retriable);
-	assert_int_equal(value(w->counts.grants), 1);
-	turn(w);
-	assert_int_equal(w->closed, 1);
-}
-
-static void a_grant_that_comes_at_the_end_is_handed_back(void **state)
-{
-	struct world *w = *state;
-
-	open_pool(w, 3600 * 1000, 10);
-	take(w);
-	block_pool_close(w->pool, on_closed, w);
-	assert_int_equal(w->answered, 1);
-	assert_string_equal(w->last.text, "the allocator is stopping");
-	assert_int_equal(w->closed, 0);
-	until(w, w->closed);
-	assert_int_equal(w->issued, 0);
-	assert_int_equal(value(w->counts.blocks_returned), 1);
-	assert_int_equal(ask(w, "ZCARD pool:{s5}"), 1);
-}
-
-static void a_pool_without_blocks_closes_at_once(void **state)
-{
-	struct world *w = *state;
-
-	open_pool(w, 3600 * 1000, 10);
-	block_pool_close(w->pool, on_closed, w);
-	assert_int_equal(w->closed, 1);
-}
-
 static void each_class_has_blocks_of_its_own(void **state)
 {
 	struct world *w = *state;
@@ -465,8 +270,6 @@ static void each_class_has_blocks_of_its_own(void **state)
 	assert_int_equal(w->block.number, 1);
 }
 
-#define HERE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,9 +286,6 @@ int main(void)
 		HERE(grants_of_which_no_block_opens_come_to_an_end),
 		HERE(a_block_that_cannot_be_opened_fails_those_who_wait),
 		HERE(a_grant_whose_opens_are_not_sent_fails_those_who_wait),
-		HERE(a_pool_that_closes_hands_its_blocks_back),
-		HERE(a_grant_that_comes_at_the_end_is_handed_back),
-		HERE(a_pool_without_blocks_closes_at_once),
 		HERE(each_class_has_blocks_of_its_own),
 	};
 
