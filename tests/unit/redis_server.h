@@ -237,6 +237,23 @@ static inline const char *redis_server_text(struct redis_server *s,
 	return text;
 }
 
+/* How often a command was called. */
+static inline long long redis_server_calls(struct redis_server *s,
+					   const char *command)
+{
+	redisReply *reply = redis_server_ask(s, "INFO commandstats");
+	char name[64];
+	const char *at;
+	long long calls = 0;
+
+	snprintf(name, sizeof(name), "cmdstat_%s:calls=", command);
+	at = strstr(reply->str, name);
+	if (at)
+		calls = strtoll(at + strlen(name), NULL, 10);
+	freeReplyObject(reply);
+	return calls;
+}
+
 /* A Redis Cluster of one node, which refuses commands over several slots. */
 static inline void redis_server_start_cluster(struct redis_server *s)
 {

@@ -143,6 +143,30 @@ static void a_grant_that_cannot_be_handed_back_is_let_go(void **state)
 	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 1);
 }
 
+static void close_on_code(void *arg, const struct link_block *block,
+			  uint32_t offset, const struct error *err)
+{
+	struct request *r = arg;
+
+	on_code(arg, block, offset, err);
+	block_pool_close(r->w->pool, on_closed, r->w);
+}
+
+/* No code is left then, so that the next grant would be due. */
+static void who_gets_a_code_may_close_the_pool(void **state)
+{
+	struct world *w = *state;
+
+	open_pool(w, 3600 * 1000, 10);
+	take(w);
+	w->requests[0].request.fn = close_on_code;
+	until(w, w->closed);
+	assert_int_equal(w->issued, 1);
+	assert_int_equal(redis_async_pending(w->a->redis), 0);
+	assert_int_equal(value(w->counts.grants), 1);
+	assert_int_equal(ask(w, "GET cursor:{s5}"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +177,7 @@ int main(void)
 		HERE(blocks_that_are_being_opened_at_the_end_go_back),
 		HERE(the_slowest_of_all_classes_is_waited_for),
 		HERE(a_grant_that_cannot_be_handed_back_is_let_go),
+		HERE(who_gets_a_code_may_close_the_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

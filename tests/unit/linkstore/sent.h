@@ -1,6 +1,7 @@
 /*
  * sent.h - what becomes of one command on its way to Redis: another client acts
- * before it is sent, or a Lua expression answers in its place.
+ * before it is sent, a Lua expression answers in its place, or its connection
+ * is lost.
  *
  * Stands in for hiredis' functions in the program that includes it.
  */
@@ -11,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <hiredis/async.h>
+#include <sys/socket.h>
 
 static struct {
 	const char *word; /* that the command has in it; NULL: none is meant */
@@ -18,6 +20,10 @@ static struct {
 	void (*act)(struct fixture *f);
 	struct fixture *f;
 	const char *answer;
+	enum loss {
+		LOST_BEFORE = 1, /* it cannot be sent */
+		LOST_AFTER,	 /* nothing more is heard */
+	} loss;
 } sent;
 
 static inline bool sent_is_meant(const char *cmd, size_t len)
@@ -29,17 +35,16 @@ static inline bool sent_is_meant(const char *cmd, size_t len)
 	return true;
 }
 
-/* Returns the command that goes in its place, to be freed; NULL: it goes. */
-static inline char *sent_instead(const char *cmd, size_t len)
+/* Returns the command that goes in place of the one that is meant, to be freed;
+ * NULL: it goes itself. */
+static inline char *sent_instead(void)
 {
 	char *instead, script[256];
 
-	if (!sent_is_meant(cmd, len))
-		return NULL;
-	if (sent.act) {
+	if (sent.act)
 		sent.act(sent.f);
+	if (!sent.answer)
 		return NULL;
-	}
 	snprintf(script, sizeof(script), "return %s", sent.answer);
 	assert_true(redisFormatCommand(&instead, "EVAL %s 0", script) > 0);
 	return instead;
@@ -49,10 +54,17 @@ int redisAppendFormattedCommand(redisContext *c, const char *cmd, size_t len)
 {
 	int (*append)(redisContext *, const char *, size_t);
 	void *found = dlsym(RTLD_NEXT, "redisAppendFormattedCommand");
-	char *instead = sent_instead(cmd, len);
+	char *instead = NULL;
 	int status;
 
 	memcpy(&append, &found, sizeof(append));
+	if (sent_is_meant(cmd, len)) {
+		if (sent.loss == LOST_BEFORE)
+			return REDIS_ERR;
+		if (sent.loss == LOST_AFTER)
+			shutdown(c->fd, SHUT_RDWR);
+		instead = sent_instead();
+	}
 	status = instead ? append(c, instead, strlen(instead))
 			 : append(c, cmd, len);
 	free(instead);
@@ -65,7 +77,7 @@ int redisAsyncFormattedCommand(redisAsyncContext *c, redisCallbackFn *fn,
 	int (*send)(redisAsyncContext *, redisCallbackFn *, void *,
 		    const char *, size_t);
 	void *found = dlsym(RTLD_NEXT, "redisAsyncFormattedCommand");
-	char *instead = sent_instead(cmd, len);
+	char *instead = sent_is_meant(cmd, len) ? sent_instead() : NULL;
 	int status;
 
 	memcpy(&send, &found, sizeof(send));
@@ -91,6 +103,16 @@ static inline void answer_with(const char *word, int passes, const char *answer)
 {
 	memset(&sent, 0, sizeof(sent));
 	sent.answer = answer;
+	sent.passes = passes;
+	sent.word = word;
+}
+
+/* The blocking connection is lost at the next command that has the word, after
+ * `passes` others. */
+static inline void lose_at(const char *word, int passes, enum loss loss)
+{
+	memset(&sent, 0, sizeof(sent));
+	sent.loss = loss;
 	sent.passes = passes;
 	sent.word = word;
 }

@@ -44,13 +44,7 @@ static void queue(struct async_fixture *a, const struct link_block *block,
 
 static long long evals(struct async_fixture *a)
 {
-	redisReply *reply =
-		redis_server_ask(&a->f->server, "INFO commandstats");
-	const char *at = strstr(reply->str, "cmdstat_evalsha:calls=");
-	long long calls = at ? strtoll(strchr(at, '=') + 1, NULL, 10) : 0;
-
-	freeReplyObject(reply);
-	return calls;
+	return redis_server_calls(&a->f->server, "evalsha");
 }
 
 static void links_of_one_turn_and_block_are_one_script(void **state)

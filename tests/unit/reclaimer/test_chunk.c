@@ -200,6 +200,36 @@ static void all_is_settled_after_redis_dropped_the_script(void **state)
 	close_scene(&s);
 }
 
+/* Two live blocks that end at different times: a script takes 85 such members,
+ * of three parts each.  Neighbours of two members end at the same time. */
+static void members_of_many_parts_are_settled_by_more_scripts(void **state)
+{
+	static const char *const ends[] = {"91000000000000", "92000000000000"};
+	struct fixture *f = *state;
+	long long before;
+	struct scene s;
+
+	for (int i = 0; i < 100; i++) {
+		char words[64];
+
+		snprintf(words, sizeof(words), "%d-%d:1", 3 * i, 3 * i + 1);
+		issue_until(f, words, 1000 + i);
+		for (int k = 0; k < 2; k++) {
+			snprintf(words, sizeof(words), "1 o 1s 1000 %s holder",
+				 ends[(i + k) % 2]);
+			put_marker(f, 3 * i + k, words);
+		}
+	}
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	must(f, close_blocks(f, &s));
+	before = redis_server_calls(&f->server, "evalsha");
+	must(f, settle(f, &s));
+	assert_int_equal(redis_server_calls(&f->server, "evalsha") - before, 2);
+	assert_int_equal(s.tally.live, 200);
+	close_scene(&s);
+}
+
 static void nothing_is_settled_under_a_lock_that_is_anothers(void **state)
 {
 	struct fixture *f = *state;
@@ -570,6 +600,7 @@ int main(void)
 		TEST(what_was_put_aside_is_lost_unless_it_has_its_own_marker),
 		TEST(a_reused_block_granted_for_ever_is_freed_only_by_its_mark),
 		TEST(all_is_settled_after_redis_dropped_the_script),
+		TEST(members_of_many_parts_are_settled_by_more_scripts),
 		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
 		TEST(a_connection_lost_on_the_way_is_told_as_such),
 		TEST(a_block_without_a_marker_is_freed_only_by_its_mark),
