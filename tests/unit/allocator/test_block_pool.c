@@ -44,6 +44,24 @@ static void those_who_wait_are_served_in_their_order(void **state)
 	assert_int_equal(value(w->counts.grants), 1);
 }
 
+/* It waits alone then, behind nobody. */
+static void a_request_that_was_answered_may_wait_again(void **state)
+{
+	struct world *w = *state;
+
+	open_pool(w, 3600 * 1000, 10);
+	take(w);
+	take(w);
+	until(w, w->answered == 2);
+	class_pool_drop(w->day, &w->block);
+	class_pool_take(w->day, &w->requests[0].request);
+	assert_int_equal(w->answered, 2);
+	until(w, w->answered > 2);
+	assert_int_equal(w->order[2], 0);
+	assert_int_equal(w->answered, 3);
+	assert_int_equal(value(w->counts.waiting), 0);
+}
+
 static void no_more_wait_than_may(void **state)
 {
 	struct world *w = *state;
@@ -275,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		HERE(the_first_code_waits_for_a_grant),
 		HERE(those_who_wait_are_served_in_their_order),
+		HERE(a_request_that_was_answered_may_wait_again),
 		HERE(no_more_wait_than_may),
 		HERE(the_next_grant_is_asked_for_at_the_last_fifth),
 		HERE(the_next_grant_is_asked_for_in_the_last_fifth_of_the_hold),

@@ -67,6 +67,31 @@ static void a_link_that_never_ended_is_made_to_end(void **state)
 	assert_true(pttl(f, &t) > 0);
 }
 
+/* Nor are who changed it, when, and how often, what makes a link longer. */
+static void what_every_change_adds_is_no_growth(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer read;
+	Shortloop__Link after;
+	int64_t expires;
+
+	/* The number of the next version takes a byte more. */
+	for (int version = 1; version < 127; version++)
+		edit(f, &t, "https://example.org/", NULL);
+	fill(f);
+	read = read_link(f, &t);
+	assert_int_equal(read.link->version, 127);
+	after = *read.link;
+	after.editor = text_of("one whose name is rather long");
+	after.changed_ms = 1700000000000;
+	link_edit_prepare(read.link, f->never, &after);
+	must(f, await_edit(f->await, &t, read.link, &after, f->never, &expires,
+			   &f->err));
+	await_release(&read.link);
+	assert_int_equal(pttl(f, &t), -1);
+}
+
 static void a_visit_is_counted_and_renews(void **state)
 {
 	struct fixture *f = *state;
@@ -207,6 +232,7 @@ int main(void)
 		TEST_ALL(a_link_is_blocked_and_deleted),
 		TEST_ALL(a_link_is_changed_to_one_that_is_no_longer),
 		TEST_ALL(a_link_that_never_ended_is_made_to_end),
+		TEST_ALL(what_every_change_adds_is_no_growth),
 		TEST_ALL(a_visit_is_counted_and_renews),
 		TEST_ALL(blocks_are_reclaimed),
 		TEST_ALL(blocks_are_handed_back_held_and_released),

@@ -214,6 +214,29 @@ static void a_redis_that_is_away_says_nothing(void **state)
 	close_world(&w);
 }
 
+/* Several pauses end while Redis does not answer. */
+static void a_space_is_not_asked_again_before_the_answer(void **state)
+{
+	struct async_fixture *a = *state;
+	struct world w;
+	size_t pending;
+
+	start(&w, a, SPACE_TO_READ);
+	await_state(&w, SPACE_READY);
+	until(&w, redis_async_pending(a->redis) == 0);
+	kill(w.f->server.pid, SIGSTOP);
+	until(&w, redis_async_pending(a->redis) > 0);
+	pending = redis_async_pending(a->redis);
+	for (int i = 0; i < 10; i++)
+		run_a_while(&w);
+	assert_int_equal(redis_async_pending(a->redis), pending);
+	w.calls = 0;
+	kill(w.f->server.pid, SIGCONT);
+	/* The next answer is of a question that came after it. */
+	until(&w, w.calls >= 2);
+	close_world(&w);
+}
+
 static void a_record_of_another_space_differs(void **state)
 {
 	struct async_fixture *a = *state;
@@ -325,6 +348,7 @@ int main(void)
 		ASYNC(a_cursor_that_went_back_is_raised),
 		ASYNC(who_meets_redis_again_tells_it_without_a_check),
 		ASYNC(a_redis_that_is_away_says_nothing),
+		ASYNC(a_space_is_not_asked_again_before_the_answer),
 		ASYNC(a_record_of_another_space_differs),
 		ASYNC(a_key_must_be_in_use_to_issue_codes_only),
 		ASYNC(what_cannot_be_read_stops_who_reads),

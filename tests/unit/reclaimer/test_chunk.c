@@ -1,9 +1,29 @@
 /* A chunk on its way through a run, against a real Redis: more members than one
  * script settles, of which some vanish. */
 #include "tests/unit/linkstore/sent.h"
+
 #include "tests/unit/reclaimer/issued.h"
+#include <errno.h>
+#include <sys/random.h>
 
 #include "reclaimer/space/chunk.h"
+
+/* The random number that is refused, counted from now on; 0: none. */
+static int random_refused;
+
+/* In place of libc's. */
+ssize_t getrandom(void *to, size_t len, unsigned flags)
+{
+	ssize_t (*draw)(void *, size_t, unsigned);
+	void *found = dlsym(RTLD_NEXT, "getrandom");
+
+	memcpy(&draw, &found, sizeof(draw));
+	if (random_refused && !--random_refused) {
+		errno = EIO;
+		return -1;
+	}
+	return draw(to, len, flags);
+}
 
 /* Sends a command by a connection of its own. */
 static void act_as_another(struct fixture *f, int argc, const char **argv)
@@ -543,6 +563,20 @@ static void one_block_of_so_many_is_looked_through(void **state)
 	close_scene(&s);
 }
 
+static void a_sample_that_cannot_be_drawn_stops_the_run(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+	struct sampler first = {.every = 1}, second = {.every = 1};
+
+	random_refused = 1;
+	must_fail(f, sample(f, &s, &first), ERROR_SYSTEM);
+	random_refused = 2;
+	must_fail(f, sample(f, &s, &second), ERROR_SYSTEM);
+	assert_int_equal(s.tally.sampled, 0);
+	close_scene(&s);
+}
+
 static void only_what_has_ended_is_looked_through(void **state)
 {
 	struct sampler all = {.every = 1};
@@ -613,6 +647,7 @@ int main(void)
 		TEST(a_block_that_was_renewed_after_the_look_is_kept),
 		TEST(what_redis_does_not_tell_stops_the_run),
 		TEST(one_block_of_so_many_is_looked_through),
+		TEST(a_sample_that_cannot_be_drawn_stops_the_run),
 		TEST(only_what_has_ended_is_looked_through),
 		TEST(a_link_that_lives_in_an_ended_block_stops_the_run),
 		TEST(nothing_is_looked_through_under_a_lock_that_is_gone),
