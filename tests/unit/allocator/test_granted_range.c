@@ -134,6 +134,23 @@ static void a_range_that_was_not_opened_is_not_said_to_be_in_use(void **state)
 	assert_null(granted_ranges_current(&w->ranges));
 }
 
+/* There is no room for another command when the last open is answered. */
+static void a_range_that_cannot_be_confirmed_is_not_in_use(void **state)
+{
+	struct world *w = *state;
+	struct redis_config *config = &w->a->f->server.config;
+	int64_t before = config->pending_max;
+
+	assert_int_equal(granted_range_open(w->range, &w->a->err), 0);
+	config->pending_max = 0;
+	run_loop(w->a);
+	config->pending_max = before;
+	assert_int_equal(w->code, ERROR_REMOTE);
+	assert_int_equal(ask(w, "ZCARD unopened:{s5}"), 2);
+	assert_null(granted_ranges_current(&w->ranges));
+	run_until_gone(w);
+}
+
 /* One block cannot be opened, and what comes behind that can be carried out. */
 static void a_range_of_which_one_open_failed_is_not_in_use(void **state)
 {
@@ -452,6 +469,7 @@ int main(void)
 		IN_RANGE(a_range_that_was_not_opened_is_not_said_to_be_in_use),
 		IN_RANGE(no_code_is_there_before_redis_knows_that_it_is_in_use),
 		IN_RANGE(no_code_is_there_when_redis_does_not_confirm),
+		IN_RANGE(a_range_that_cannot_be_confirmed_is_not_in_use),
 		IN_RANGE(a_range_of_which_one_open_failed_is_not_in_use),
 		IN_RANGE(
 			a_range_given_up_before_it_is_confirmed_is_handed_back),

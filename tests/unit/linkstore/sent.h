@@ -117,6 +117,15 @@ static inline void lose_at(const char *word, int passes, enum loss loss)
 	sent.word = word;
 }
 
+/* Was it not met?  It is not waited for any more. */
+static inline bool end_waiting(void)
+{
+	bool waited = sent.word != NULL;
+
+	sent.word = NULL;
+	return waited;
+}
+
 static inline void assert_command_was_met(void)
 {
 	assert_null(sent.word);

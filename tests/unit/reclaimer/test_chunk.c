@@ -250,6 +250,32 @@ static void members_of_many_parts_are_settled_by_more_scripts(void **state)
 	close_scene(&s);
 }
 
+/* 128 members, of two parts each: what the blocks of one have in common is one
+ * part. */
+static void members_of_few_parts_are_settled_by_one_script(void **state)
+{
+	struct fixture *f = *state;
+	long long before;
+	struct scene s;
+
+	for (int i = 0; i < 128; i++) {
+		char member[64];
+
+		snprintf(member, sizeof(member), "%d-%d:1", 3 * i, 3 * i + 1);
+		issue_until(f, member, 1000 + i);
+		put_marker(f, 3 * i, "1 o 1s 1000 2000 holder");
+		put_marker(f, 3 * i + 1, "1 o 1s 1000 2000 holder");
+	}
+	s = fill_scene(f);
+	must(f, scan(f, &s));
+	must(f, close_blocks(f, &s));
+	before = redis_server_calls(&f->server, "evalsha");
+	must(f, settle(f, &s));
+	assert_int_equal(redis_server_calls(&f->server, "evalsha") - before, 1);
+	assert_int_equal(s.tally.freed, 256);
+	close_scene(&s);
+}
+
 static void nothing_is_settled_under_a_lock_that_is_anothers(void **state)
 {
 	struct fixture *f = *state;
@@ -635,6 +661,7 @@ int main(void)
 		TEST(a_reused_block_granted_for_ever_is_freed_only_by_its_mark),
 		TEST(all_is_settled_after_redis_dropped_the_script),
 		TEST(members_of_many_parts_are_settled_by_more_scripts),
+		TEST(members_of_few_parts_are_settled_by_one_script),
 		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
 		TEST(a_connection_lost_on_the_way_is_told_as_such),
 		TEST(a_block_without_a_marker_is_freed_only_by_its_mark),
