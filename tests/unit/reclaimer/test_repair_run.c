@@ -1,6 +1,7 @@
 /* A repair mends what a survey found: against a real Redis, and an archive of
  * links in a real ClickHouse. */
 #include "tests/unit/clickhouse_server.h"
+#include "tests/unit/linkstore/sent.h"
 #include "tests/unit/reclaimer/issued.h"
 
 #include "reclaimer/verify/repair.h"
@@ -349,6 +350,79 @@ static void what_was_never_opened_is_asked_after_in_the_archive(void **state)
 	close_world(&w, 0);
 }
 
+/* --- what is not answered ------------------------------------------------- */
+
+static void nothing_is_pooled_without_the_archives_answer(void **state)
+{
+	struct world w;
+
+	open_world(&w, *state, 3);
+	issue_until(w.f, "0-2:2", 0);
+	survey(&w);
+	clickhouse_server_do(&archive, "RENAME TABLE links TO away");
+	must_fail(w.f, repair_run(&w.repair, &w.f->err), ERROR_REMOTE);
+	clickhouse_server_do(&archive, "RENAME TABLE away TO links");
+	assert_int_equal(w.repair.freed, 0);
+	assert_int_equal(members(w.f, "pool"), 0);
+	assert_int_equal(redis_server_number(&w.f->server, "EXISTS m:{s5:0}"),
+			 0);
+	repair(&w);
+	assert_int_equal(w.repair.freed, 3);
+	close_world(&w, 0);
+}
+
+/* Of each trouble that is repaired one, which the survey finds. */
+static void open_troubled_world(struct world *w, struct fixture *f)
+{
+	open_world(w, f, 12);
+	/* Claimed twice, missing, pooled and open, lost, not opened. */
+	put_live(f, 0, 1);
+	ask(f, "ZADD out:{s5} 3000 1-2:1");
+	ask(f, "ZADD pool:{s5} 1000 4-5:2");
+	put_marker(f, 4, "1 o 1s 1000 2000 holder");
+	put_marker(f, 5, "1 c 1s 1000 2000 holder");
+	issue_until(f, "6-7:2", 0);
+	ask(f, "ZADD issued:{s5} +inf 8-8:2");
+	put_marker(f, 8, "1 c never 1000 2000 holder");
+	put_live(f, 9, 11);
+	survey(w);
+}
+
+static void empty_space(struct world *w)
+{
+	for (int block = 0; block < 12; block++) {
+		char words[64];
+
+		snprintf(words, sizeof(words), "DEL m:{s5:%d}", block);
+		ask(w->f, words);
+	}
+	ask(w->f, "DEL lock:{s5} issued:{s5} pool:{s5} out:{s5}");
+}
+
+static void a_repair_fails_when_a_command_is_refused(void **state)
+{
+	bool all_answered = false;
+	struct world w;
+	int n;
+
+	for (n = 0; !all_answered; n++) {
+		int status;
+
+		open_troubled_world(&w, *state);
+		answer_with("{s5", n, "{err = 'ERR no'}");
+		status = repair_run(&w.repair, &w.f->err);
+		all_answered = end_waiting();
+		assert_int_equal(status, all_answered ? 0 : -1);
+		if (!all_answered)
+			assert_int_equal(w.f->err.code, ERROR_REMOTE);
+		else
+			assert_int_equal(w.repair.freed, 3);
+		survey_free(&w.survey);
+		empty_space(&w);
+	}
+	assert_true(n > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +437,8 @@ int main(void)
 		TEST(lost_blocks_that_are_lost_no_more_stay),
 		TEST(a_lost_block_that_moves_is_not_pooled),
 		TEST(what_was_never_opened_is_asked_after_in_the_archive),
+		TEST(nothing_is_pooled_without_the_archives_answer),
+		TEST(a_repair_fails_when_a_command_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, start_archive, stop_archive);
