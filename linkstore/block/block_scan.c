@@ -212,7 +212,6 @@ static int run(struct pass *p, size_t count, size_t values_each,
 	int status = -1;
 	bool apart;
 
-	p->sent = p->taken = 0;
 	if (redis_keeps_slots_apart(p->redis, &apart, err))
 		return -1;
 	groups = block_groups_new(p->space, p->blocks, count, apart, err);
