@@ -145,6 +145,23 @@ static void a_taken_code_fails_alone(void **state)
 	assert_int_equal(a->refused, 1);
 }
 
+/* The first of its batch, whose records take no room yet. */
+static void a_link_of_which_all_is_zero_is_stored(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+	const Shortloop__Link link = empty_link();
+
+	assert_int_equal(shortloop__link__get_packed_size(&link), 0);
+	linkstore_code(a->f->space, block.number, 0, &a->target);
+	must(a, link_writer_create(a->writer, &block, a->target.code, &link, 0,
+				   on_created, a, &a->err));
+	a->waiting++;
+	run_loop(a);
+	assert_int_equal(a->stored, 1);
+	assert_true(pttl(a->f, &a->target) > 0);
+}
+
 static void links_queued_at_the_end_are_answered(void **state)
 {
 	struct async_fixture *a = *state;
@@ -379,6 +396,7 @@ int main(void)
 		ASYNC(more_than_a_batch_of_links_are_several_scripts),
 		ASYNC(links_of_two_blocks_are_told_apart),
 		ASYNC(a_taken_code_fails_alone),
+		ASYNC(a_link_of_which_all_is_zero_is_stored),
 		ASYNC(links_queued_at_the_end_are_answered),
 		ASYNC(a_redis_that_is_away_fails_what_is_queued),
 		ASYNC(a_look_up_finds_the_link),
