@@ -8,6 +8,8 @@
 
 /* The random number that is refused, counted from now on; 0: none. */
 static int random_refused;
+/* Not 0: what is drawn each time. */
+static uint64_t random_drawn;
 
 /* In place of libc's. */
 ssize_t getrandom(void *to, size_t len, unsigned flags)
@@ -19,6 +21,10 @@ ssize_t getrandom(void *to, size_t len, unsigned flags)
 	if (random_refused && !--random_refused) {
 		errno = EIO;
 		return -1;
+	}
+	if (random_drawn && len == sizeof(random_drawn)) {
+		memcpy(to, &random_drawn, len);
+		return (ssize_t)len;
 	}
 	return draw(to, len, flags);
 }
@@ -63,6 +69,21 @@ static void one_block_of_so_many_is_looked_through(void **state)
 	must(f, sample(f, &s, &few));
 	assert_int_equal(s.tally.sampled, 0);
 	assert_int_equal(few.wait, 0);
+	close_scene(&s);
+}
+
+/* Number 8, then each 19th: 18 are passed over at most where one of 10 is
+ * looked through. */
+static void the_first_of_a_sample_lies_among_the_first_blocks(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+	struct sampler some = {.every = 10};
+
+	random_drawn = 18;
+	must(f, sample(f, &s, &some));
+	random_drawn = 0;
+	assert_int_equal(s.tally.sampled, 53);
 	close_scene(&s);
 }
 
@@ -133,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_block_of_so_many_is_looked_through),
+		TEST(the_first_of_a_sample_lies_among_the_first_blocks),
 		TEST(a_sample_that_cannot_be_drawn_stops_the_run),
 		TEST(only_what_has_ended_is_looked_through),
 		TEST(a_link_that_lives_in_an_ended_block_stops_the_run),

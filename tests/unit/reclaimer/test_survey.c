@@ -136,6 +136,28 @@ static void retired_blocks_are_told_from_missing_ones(void **state)
 	survey_free(&w.survey);
 }
 
+static bool retire_another(struct watch *w)
+{
+	ask(w->f, "HSET space:{s5} retired 2");
+	return false;
+}
+
+/* Which of both the markers are to agree with, nobody can say. */
+static void a_number_of_retired_blocks_that_changes_is_no_finding(void **state)
+{
+	struct fixture *f = *state;
+	struct watch w = watch_of(f, 4);
+
+	put_live(f, 0, 2);
+	put_marker(f, 3, "32767 c 1s 1000 2000 holder");
+	ask(f, "HSET space:{s5} retired 3");
+	w.on_pause = retire_another;
+	must(f, survey(&w));
+	assert_int_equal(counted(&w, STATE_RETIRED), 1);
+	finds(&w, 0);
+	survey_free(&w.survey);
+}
+
 static void a_block_in_two_members_is_found_with_both(void **state)
 {
 	struct fixture *f = *state;
@@ -419,6 +441,7 @@ int main(void)
 		TEST(a_space_without_blocks_is_in_order),
 		TEST(blocks_in_no_set_are_missing),
 		TEST(retired_blocks_are_told_from_missing_ones),
+		TEST(a_number_of_retired_blocks_that_changes_is_no_finding),
 		TEST(a_block_in_two_members_is_found_with_both),
 		TEST(what_markers_say_against_members_is_found),
 		TEST(members_that_are_none_or_beyond_are_found),
