@@ -1,0 +1,133 @@
+/* A disk that fails, or is full. */
+#include "tests/unit/redirector/event_spool_world.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+/* In place of libc's: a disk that is full. */
+static atomic_bool disk_is_full;
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
+{
+	if (disk_is_full) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pwrite64, fd, bytes, size, at);
+}
+
+static void a_disk_that_fails_costs_what_is_counted(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	unit_remove_dir(w->dir);
+	offer(w, 30, 100);
+	start(w);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 30);
+	/* Visitors are served: that is ready. */
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "30 lost; spool "));
+	assert_non_null(strstr(said.data, "No such file or directory"));
+	buf_free(&said);
+}
+
+static uint64_t await_dropped(struct world *w, uint64_t wanted)
+{
+	uint64_t dropped = 0;
+
+	for (int i = 0; i < 20000 && dropped < wanted; i++) {
+		usleep(1000);
+		dropped = metric_of(w, COUNTER_DROPPED_SPOOL_FAILED);
+	}
+	return dropped;
+}
+
+static void open_on_full_disk(struct world *w)
+{
+	event_spool_free(w->spool);
+	disk_is_full = true;
+	open_spool(w);
+	start(w);
+}
+
+static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	open_on_full_disk(w);
+	assert_int_equal(offer(w, 30, 100), 30);
+	assert_int_equal(await_dropped(w, 30), 30);
+	assert_false(event_spool_is_open(w->spool));
+	assert_int_equal(metric_value(w->metrics.spool_missing), 1);
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "No space left on device"));
+	disk_is_full = false;
+	await_open(w->spool);
+	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
+	/* At once, and not when it would have been tried again. */
+	assert_int_equal(offer(w, 7, 100), 7);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
+	buf_free(&said);
+}
+
+/* Kafka's thread gives events up by it, and has to hear of Kafka's return. */
+static void nobody_waits_for_a_disk_that_is_full(void **state)
+{
+	struct world *w = *state;
+	char *bytes = calloc(1, 64 << 10);
+	const struct spool_event event = {
+		.time_ms = TIME, .data = bytes, .len = 64 << 10};
+
+	open_on_full_disk(w);
+	alarm(60);
+	for (int i = 0; i < 300; i++)
+		event_spool_put(w->spool, &event);
+	alarm(0);
+	event_spool_end(w->spool);
+	disk_is_full = false;
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 300);
+	free(bytes);
+}
+
+static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *j = make_journal(w);
+	struct spool_event event = {.time_ms = TIME, .data = "event", .len = 5};
+
+	open_on_full_disk(w);
+	event.entry = event_journal_put(j, 0, TIME, "event", 5);
+	assert_true(event_spool_offer(w->spool, &event));
+	assert_int_equal(await_dropped(w, 1), 1);
+	event_spool_stop_replay(w->spool);
+	event.entry = event_journal_put(j, 0, TIME, "event", 5);
+	assert_true(event_spool_offer(w->spool, &event));
+	event_spool_end(w->spool);
+	disk_is_full = false;
+	event_journal_free(j);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	start_again(w);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		EVENT_SPOOL_TEST(a_disk_that_fails_costs_what_is_counted),
+		EVENT_SPOOL_TEST(
+			a_disk_that_is_full_at_the_start_is_tried_again),
+		EVENT_SPOOL_TEST(nobody_waits_for_a_disk_that_is_full),
+		EVENT_SPOOL_TEST(
+			what_is_in_a_journal_is_lost_or_left_and_not_both),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

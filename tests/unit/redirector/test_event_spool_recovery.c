@@ -1,0 +1,187 @@
+/* The spool takes what others left in their journals, or it stays there. */
+#include "tests/unit/bad_disk.h"
+#include "tests/unit/redirector/event_spool_world.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "common/spool/spool.h"
+
+/* In place of libc's. */
+int fdatasync(int fd)
+{
+	return bad_disk_sync(fd);
+}
+
+enum {
+	LEFT = 600, /* of 1000 bytes each: less than a spool of 1 MiB has room
+		     * for, and more than is left beside ROOM_TAKEN of 64 KiB */
+	ROOM_TAKEN = 10,
+};
+
+/* Each of its events is another. */
+static void leave_journal(struct world *w, size_t count)
+{
+	struct event_journal *j = make_journal(w);
+	char event[1000] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(event, &i, sizeof(i));
+		assert_non_null(event_journal_put(j, 0, TIME + (int64_t)i,
+						  event, sizeof(event)));
+	}
+	event_journal_free(j);
+}
+
+/* Leaves room for some of LEFT. */
+static void fill_most(struct world *w)
+{
+	assert_int_equal(offer(w, ROOM_TAKEN, 64 << 10), ROOM_TAKEN);
+	start(w);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN);
+}
+
+/* Reads all that the files have, and takes it away, as Kafka would: how many of
+ * a journal, of which none may come twice, and all have to be marked. */
+static size_t take_away(struct world *w, bool seen[LEFT])
+{
+	const struct spool_options options = {w->dir, 1 << 20, 0};
+	struct spool_record record;
+	struct spool *files;
+	struct error err;
+	uint64_t lost;
+	size_t count = 0, i;
+
+	event_spool_free(w->spool);
+	w->spool = NULL;
+	files = spool_open(&options, &err);
+	assert_non_null(files);
+	while (spool_next(files, &record, &lost, &err) > 0) {
+		assert_int_equal(lost, 0);
+		if (record.len != 1000)
+			continue;
+		memcpy(&i, record.data, sizeof(i));
+		assert_true(i < LEFT && !seen[i]);
+		assert_true(record.maybe_sent);
+		seen[i] = true;
+		count++;
+	}
+	spool_acknowledge(files, spool_next_number(files));
+	spool_free(files);
+	open_spool(w);
+	return count;
+}
+
+static void what_was_left_is_recovered_at_the_start(void **state)
+{
+	struct world *w = *state;
+
+	leave_journal(w, 7);
+	event_spool_recover(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	event_spool_recover(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+}
+
+static void what_a_full_spool_cannot_take_stays_in_its_journal(void **state)
+{
+	struct world *w = *state;
+	bool seen[LEFT] = {false};
+	uint64_t some;
+	size_t first;
+
+	fill_most(w);
+	leave_journal(w, LEFT);
+	start_again(w);
+	some = metric_of(w, COUNTER_RECOVERED);
+	assert_true(some > LEFT / 4 && some < LEFT);
+	/* More starts take no more. */
+	for (int i = 0; i < 3; i++)
+		start_again(w);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), some);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN + some);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FULL), 0);
+	first = take_away(w, seen);
+	assert_int_equal(first, some);
+	event_spool_recover(w->spool);
+	assert_int_equal(first + take_away(w, seen), LEFT);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), LEFT);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), LEFT);
+}
+
+static void that_a_journal_waits_for_room_is_told(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	fill_most(w);
+	leave_journal(w, LEFT);
+	start_again(w);
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "journal-"));
+	assert_non_null(strstr(said.data, "the spool is full"));
+	buf_free(&said);
+}
+
+static void what_a_failing_disk_cannot_take_stays_in_its_journal(void **state)
+{
+	struct world *w = *state;
+	struct rlimit before, none;
+
+	leave_journal(w, 7);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	/* An event of the queue is lost, and the disk is left alone then. */
+	offer(w, 1, 100);
+	start(w);
+	event_spool_end(w->spool);
+	event_spool_recover(w->spool);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	event_spool_recover(w->spool);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+}
+
+static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
+{
+	struct world *w = *state;
+	bool seen[LEFT] = {false};
+
+	leave_journal(w, 7);
+	sync_fails = true;
+	event_spool_recover(w->spool);
+	sync_fails = false;
+	assert_int_equal(take_away(w, seen), 7);
+	/* The events that were written then may be gone after a loss of power.
+	 */
+	memset(seen, 0, sizeof(seen));
+	event_spool_recover(w->spool);
+	assert_int_equal(take_away(w, seen), 7);
+	event_spool_recover(w->spool);
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(take_away(w, seen), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		EVENT_SPOOL_TEST(what_was_left_is_recovered_at_the_start),
+		EVENT_SPOOL_TEST(
+			what_a_full_spool_cannot_take_stays_in_its_journal),
+		EVENT_SPOOL_TEST(that_a_journal_waits_for_room_is_told),
+		EVENT_SPOOL_TEST(
+			what_a_failing_disk_cannot_take_stays_in_its_journal),
+		EVENT_SPOOL_TEST(
+			a_journal_stays_until_the_spool_is_on_the_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* Kafka gets what is spooled once it is back, and nothing after the end. */
+#include "tests/unit/redirector/event_spool_world.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "redirector/replay.h"
+
+/* In place of libc's: a disk that is slow for once: as long as `waited_for` is
+ * not set, and a while longer. */
+static atomic_bool sync_is_slow, syncing, waited_for;
+
+int fdatasync(int fd)
+{
+	if (atomic_exchange(&sync_is_slow, false)) {
+		syncing = true;
+		while (!waited_for)
+			usleep(1000);
+		usleep(200000);
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+/* In place of the producer's: Kafka has it at once, unless its queue is full.
+ */
+static atomic_size_t produced;
+static atomic_bool queue_is_full;
+
+int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
+		  const void *payload, size_t len, void *opaque,
+		  struct error *err)
+{
+	(void)p;
+	(void)key;
+	(void)key_len;
+	(void)payload;
+	(void)len;
+	atomic_fetch_add(&produced, 1);
+	if (queue_is_full)
+		return error_set(err, ERROR_FULL, "its queue is full");
+	replay_on_delivery(opaque, NULL);
+	return 0;
+}
+
+/* The producer is freed next. */
+static void nothing_is_produced_once_replaying_was_stopped(void **state)
+{
+	struct world *w = *state;
+	size_t at_stop;
+
+	offer(w, 50, 100);
+	event_spool_kafka_changed(w->spool, true);
+	sync_is_slow = true;
+	start(w);
+	for (int i = 0; i < 20000 && !syncing; i++)
+		usleep(1000);
+	/* It is about to hand the first one over. */
+	assert_true(syncing);
+	assert_int_equal(produced, 0);
+	waited_for = true;
+	event_spool_stop_replay(w->spool);
+	at_stop = produced;
+	event_spool_stop_replay(w->spool);
+	event_spool_end(w->spool);
+	assert_int_equal(produced, at_stop);
+	assert_int_equal(metric_of(w, COUNTER_REPLAYED), at_stop);
+	assert_int_equal(metric_value(w->metrics.spool_events), 50 - at_stop);
+}
+
+static void await_produced(size_t wanted)
+{
+	for (int i = 0; i < 20000 && produced < wanted; i++)
+		usleep(1000);
+	assert_true(produced >= wanted);
+}
+
+/* Events that the producer did not take are tried again every 100 ms until
+ * then. */
+static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
+{
+	struct world *w = *state;
+	size_t at_stop;
+	int64_t until;
+
+	queue_is_full = true;
+	produced = 0;
+	offer(w, 5, 100);
+	event_spool_kafka_changed(w->spool, true);
+	start(w);
+	await_produced(2);
+	event_spool_stop_replay(w->spool);
+	at_stop = produced;
+	until = clock_monotonic_ms() + 150;
+	/* The thread goes round once for each. */
+	for (uint64_t spooled = 6; clock_monotonic_ms() < until; spooled++) {
+		assert_int_equal(offer(w, 1, 100), 1);
+		while (metric_of(w, COUNTER_SPOOLED) < spooled)
+			usleep(1000);
+	}
+	assert_int_equal(offer(w, 1, 100), 1);
+	event_spool_end(w->spool);
+	queue_is_full = false;
+	assert_int_equal(produced, at_stop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		EVENT_SPOOL_TEST(
+			nothing_is_produced_once_replaying_was_stopped),
+		EVENT_SPOOL_TEST(
+			nothing_is_tried_again_once_replaying_was_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
