@@ -47,6 +47,7 @@ struct spool {
 	/* Writing. */
 	int out;	  /* -1: the next record begins a segment */
 	bool unsynced;	  /* since spool_sync */
+	int unkept;	  /* errno: a segment before `out` is not on the disk */
 	uint64_t next;	  /* number of the next record */
 	struct buf block; /* what is written at once */
 
@@ -343,6 +344,14 @@ static struct segment *last_segment(struct spool *s)
 	return &s->segments[s->count - 1];
 }
 
+/* spool_sync tells whether the disk has what is in it. */
+static void end_segment(struct spool *s)
+{
+	if (fdatasync(s->out) < 0)
+		s->unkept = errno;
+	stop_writing(s);
+}
+
 static int begin_segment(struct spool *s, struct error *err)
 {
 	char name[SEGMENT_NAME_MAX];
@@ -350,10 +359,8 @@ static int begin_segment(struct spool *s, struct error *err)
 
 	if (s->out >= 0 && last_segment(s)->bytes < s->segment_bytes)
 		return 0;
-	if (s->out >= 0) {
-		fdatasync(s->out);
-		stop_writing(s);
-	}
+	if (s->out >= 0)
+		end_segment(s);
 	/* One that a failure left without a record. */
 	if (s->count && last_segment(s)->first == s->next) {
 		if (s->reading && s->segment == s->next)
@@ -462,7 +469,7 @@ static int append_some(struct spool *s, struct spool_record *records,
 		return 0;
 	/* Half a record must not be in the way of the next. */
 	if (ftruncate(s->out, last_segment(s)->bytes) < 0)
-		stop_writing(s);
+		end_segment(s);
 	return -1;
 }
 
@@ -491,11 +498,14 @@ int spool_sync(struct spool *s, struct error *err)
 	if (!s->unsynced)
 		return 0;
 	s->unsynced = false;
-	if (s->out >= 0 && fdatasync(s->out) < 0) {
-		error_set_errno(err, "cannot write");
-		return error_wrap(err, "spool %s", s->dir_name);
-	}
-	return 0;
+	if (s->out >= 0 && fdatasync(s->out) < 0)
+		s->unkept = errno;
+	if (!s->unkept)
+		return 0;
+	errno = s->unkept;
+	s->unkept = 0;
+	error_set_errno(err, "cannot write");
+	return error_wrap(err, "spool %s", s->dir_name);
 }
 
 /* --- reading -------------------------------------------------------------- */

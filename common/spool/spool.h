@@ -69,7 +69,7 @@ uint64_t spool_next_number(const struct spool *s);
 void spool_acknowledge(struct spool *s, uint64_t number);
 
 /* Notes the position, and waits until what was appended survives a loss of
- * power. */
+ * power.  -1: some of what was appended since the last call may not. */
 int spool_sync(struct spool *s, struct error *err);
 
 struct spool_usage {

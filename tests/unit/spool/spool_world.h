@@ -163,6 +163,17 @@ static inline void segment_path(struct world *w, uint64_t first, char path[128])
 	snprintf(path, 128, "%s/%s", w->dir, segment_name(first, name));
 }
 
+/* Segments of two records each, which begin with 1, 3, 5 and so on. */
+static inline void make_segments(struct world *w, size_t count)
+{
+	uint64_t first;
+
+	w->options.segment_bytes = 100;
+	reopen(w);
+	append(w, 0, 2 * count);
+	assert_int_equal(segment_count(w, &first), count);
+}
+
 #define SPOOL_TEST(name)                                                       \
 	cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 
