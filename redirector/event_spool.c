@@ -177,8 +177,6 @@ void event_spool_stop_replay(struct event_spool *s)
 {
 	pthread_mutex_lock(&s->lock);
 	atomic_store(&s->replay_stopped, true);
-	s->woken = true;
-	pthread_cond_signal(&s->work);
 	pthread_cond_broadcast(&s->room);
 	while (s->replaying)
 		pthread_cond_wait(&s->not_replaying, &s->lock);
