@@ -352,6 +352,52 @@ static void a_segment_that_is_gone_is_counted_lost(void **state)
 	assert_int_equal(next_record(w, 2).time_ms, 2);
 }
 
+/* Bytes of a record, as an earlier file had them where this segment is: a file
+ * system may give them back after a loss of power. */
+static void put_old_bytes(struct world *w, uint64_t into, uint64_t from,
+			  size_t which)
+{
+	const size_t size = SPOOL_HEADER_SIZE + 7;
+	char bytes[1000], path[128];
+	int fd;
+
+	read_segment(w, from, bytes, sizeof(bytes));
+	segment_path(w, into, path);
+	fd = open(path, O_WRONLY | O_APPEND);
+	assert_true(fd >= 0);
+	assert_int_equal(
+		write(fd, bytes + SEGMENT_HEADER_SIZE + which * size, size),
+		size);
+	close(fd);
+}
+
+static void a_segment_has_no_records_of_those_behind_it(void **state)
+{
+	struct world *w = *state;
+
+	make_segments(w, 3);
+	put_old_bytes(w, 1, 3, 0);
+	put_old_bytes(w, 1, 5, 1);
+	read_events(w, 0, 6, false);
+	is_read_to_the_end(w, 0);
+}
+
+static void a_segment_has_no_records_of_those_before_it(void **state)
+{
+	struct world *w = *state;
+
+	make_segments(w, 3);
+	put_old_bytes(w, 3, 1, 1);
+	put_old_bytes(w, 5, 3, 1);
+	reopen(w);
+	assert_int_equal(usage(w).records, 6);
+	read_events(w, 0, 6, false);
+	is_read_to_the_end(w, 0);
+	/* Numbers go on behind the last. */
+	append(w, 6, 1);
+	assert_int_equal(next_record(w, 0).number, 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +416,8 @@ int main(void)
 		SPOOL_TEST(a_flipped_bit_is_counted_as_one_lost),
 		SPOOL_TEST(a_last_record_that_is_damaged_is_counted_lost),
 		SPOOL_TEST(a_segment_that_is_gone_is_counted_lost),
+		SPOOL_TEST(a_segment_has_no_records_of_those_behind_it),
+		SPOOL_TEST(a_segment_has_no_records_of_those_before_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
