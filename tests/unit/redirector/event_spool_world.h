@@ -5,6 +5,7 @@
 #ifndef TESTS_UNIT_REDIRECTOR_EVENT_SPOOL_WORLD_H
 #define TESTS_UNIT_REDIRECTOR_EVENT_SPOOL_WORLD_H
 
+#include "tests/unit/log_file.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@ struct world {
 	struct hour_writer hours;
 	struct metrics *registry;
 	struct health *health;
+	struct log_file log;
 	struct event_spool *spool;
 };
 
@@ -36,6 +38,7 @@ static inline struct event_spool *new_spool(struct world *w, bool awaits_folder,
 		.metrics = &w->metrics,
 		.hours = &w->hours,
 		.health = health_register(w->health, "spool"),
+		.log = w->log.log,
 		.awaits_folder = awaits_folder,
 	};
 
@@ -64,6 +67,7 @@ static inline int make_world(void **state)
 	w->settings.spool_replay_rate = 1000;
 	w->registry = metrics_new();
 	w->health = health_new();
+	log_file_open(&w->log);
 	redirector_metrics_register(&w->metrics, w->registry);
 	hour_writer_init(&w->hours, &w->totals);
 	open_spool(w);
@@ -78,6 +82,7 @@ static inline int drop_world(void **state)
 	event_spool_free(w->spool);
 	hour_writer_destroy(&w->hours);
 	health_free(w->health);
+	log_file_close(&w->log);
 	metrics_free(w->registry);
 	unit_remove_dir(w->parent);
 	free(w);
@@ -105,6 +110,26 @@ static inline uint64_t counted(struct world *w, enum hour_counter which)
 static inline uint64_t metric_of(struct world *w, enum redirector_counter which)
 {
 	return metric_value(w->metrics.counters[which]);
+}
+
+/* Is that what the spool's health says, or a part of it? */
+static inline bool is_said(struct world *w, const char *text)
+{
+	struct buf said = {0};
+	bool found;
+
+	/* Visitors are served, whatever becomes of events: that is ready. */
+	assert_true(health_report(w->health, &said));
+	found = strstr(buf_cstr(&said), text) != NULL;
+	buf_free(&said);
+	return found;
+}
+
+static inline void await_said(struct world *w, const char *text)
+{
+	for (int i = 0; i < 60000 && !is_said(w, text); i++)
+		usleep(1000);
+	assert_true(is_said(w, text));
 }
 
 static inline size_t offer(struct world *w, size_t count, size_t len)

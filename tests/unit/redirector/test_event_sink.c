@@ -1,21 +1,13 @@
-/* What a disk makes of the journal, and a failure of Kafka's client of events.
- * Kafka is away, unless a test says otherwise: nobody listens on the port that
- * these tests name. */
+/* The journal on a disk that fails, and events when Kafka's client does. */
 #include "tests/unit/bad_disk.h"
-#include "tests/unit/mock_kafka.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/redirector/event_sink_world.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/syscall.h>
 
-#include "common/clock.h"
 #include "common/spool/spool.h"
-#include "redirector/event_journal.h"
-#include "redirector/event_sink.h"
 
 /* In place of libc's: a disk that has no room for a journal, or does not keep
  * what was written. */
@@ -33,109 +25,7 @@ int fdatasync(int fd)
 	return bad_disk_sync(fd);
 }
 
-static char broker[] = "127.0.0.1:1", topic[] = "t", compression[] = "none";
-static char *brokers[] = {broker};
-
-struct world {
-	char parent[64], dir[80];
-	char mock_address[64], *mock_brokers[1];
-	struct redirector_config config;
-	struct redirector_metrics metrics;
-	struct hour_totals totals;
-	struct hour_writer hours;
-	struct metrics *registry;
-	struct health *health;
-	struct event_sink *sink;
-};
-
-static int make_world(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct redirector_settings *s = &w->config.redirector;
-
-	snprintf(w->parent, sizeof(w->parent), "/tmp/shortloop-sink-XXXXXX");
-	assert_non_null(mkdtemp(w->parent));
-	snprintf(w->dir, sizeof(w->dir), "%s/spool", w->parent);
-	w->config.kafka = (struct kafka_config){
-		.brokers = {brokers, 1},
-		.topic_clicks = topic,
-		.queue_messages = 100,
-		.queue_bytes = 1 << 20,
-	};
-	s->compression = compression;
-	s->delivery_timeout = CLOCK_HOUR;
-	s->spool_dir = w->dir;
-	s->spool_max_bytes = 1 << 20;
-	s->spool_journal_bytes = 1 << 20;
-	s->spool_replay_rate = 1000;
-	w->registry = metrics_new();
-	w->health = health_new();
-	redirector_metrics_register(&w->metrics, w->registry);
-	hour_writer_init(&w->hours, &w->totals);
-	*state = w;
-	return 0;
-}
-
-static int drop_world(void **state)
-{
-	struct world *w = *state;
-
-	disk_is_full = sync_fails = false;
-	event_sink_free(w->sink);
-	hour_writer_destroy(&w->hours);
-	health_free(w->health);
-	metrics_free(w->registry);
-	unit_remove_dir(w->parent);
-	free(w);
-	return 0;
-}
-
-static void make_sink(struct world *w, bool succeeds)
-{
-	const struct event_sink_options options = {
-		.config = &w->config,
-		.metrics = &w->metrics,
-		.hours = &w->hours,
-		.threads = 1,
-		.registry = w->registry,
-		.health = w->health,
-		.succeeds = succeeds,
-	};
-	struct error err = {0};
-
-	w->sink = event_sink_new(&options, &err);
-	if (!w->sink)
-		fail_msg("%s", err.text);
-}
-
-static void start(struct world *w)
-{
-	struct error err = {0};
-
-	if (event_sink_start(w->sink, &err) < 0)
-		fail_msg("%s", err.text);
-}
-
-static void take(struct world *w)
-{
-	const struct taken_event event = {0, clock_real_ms(), "event", 5};
-
-	assert_int_equal(event_sink_take(w->sink, &event), EVENT_TAKEN);
-}
-
-static size_t count_journals(struct world *w)
-{
-	DIR *dir = opendir(w->dir);
-	size_t count = 0;
-
-	for (struct dirent *e; (e = readdir(dir));)
-		count += strncmp(e->d_name, JOURNAL_PREFIX,
-				 strlen(JOURNAL_PREFIX)) == 0;
-	closedir(dir);
-	return count;
-}
-
-/* Of processes that were killed. */
+/* They are of processes that were killed. */
 static void leave_journals(struct world *w, size_t count)
 {
 	const struct event_journal_options options = {w->dir, 1, 1 << 20, 1000};
@@ -149,17 +39,6 @@ static void leave_journals(struct world *w, size_t count)
 		event_journal_put(j, 0, 1, "event", 5);
 		event_journal_free(j);
 	}
-}
-
-static bool is_said(struct world *w, const char *text)
-{
-	struct buf said = {0};
-	bool found;
-
-	health_report(w->health, &said);
-	found = strstr(buf_cstr(&said), text);
-	buf_free(&said);
-	return found;
 }
 
 /* The sink tries again, and a try has a file until it finds no room: so none is
@@ -200,7 +79,7 @@ static void a_journal_that_has_no_room_is_made_later(void **state)
 	assert_int_equal(count_journals(w), 0);
 }
 
-/* As where its spool is too full to take them. */
+/* The spool may be too full to take them. */
 static void
 what_others_left_keeps_nobody_with_the_folder_from_starting(void **state)
 {
@@ -214,9 +93,10 @@ what_others_left_keeps_nobody_with_the_folder_from_starting(void **state)
 	assert_int_equal(metric_value(w->metrics.journal_missing), 1);
 	assert_true(is_said(w, "there are 16 journals"));
 	take(w);
+	sync_fails = false;
 }
 
-/* That one serves. */
+/* The other one serves. */
 static void what_others_left_ends_a_start_in_the_folder_of_another(void **state)
 {
 	struct world *w = *state;
@@ -233,58 +113,6 @@ static void what_others_left_ends_a_start_in_the_folder_of_another(void **state)
 	spool_free(former);
 }
 
-/* --- Kafka's client fails --------------------------------------------------
- */
-
-static rd_kafka_mock_cluster_t *make_kafka(struct world *w)
-{
-	rd_kafka_mock_cluster_t *mock = mock_kafka_start(topic);
-
-	snprintf(w->mock_address, sizeof(w->mock_address), "%s",
-		 rd_kafka_mock_cluster_bootstraps(mock));
-	w->mock_brokers[0] = w->mock_address;
-	w->config.kafka.brokers = (struct setting_strings){w->mock_brokers, 1};
-	return mock;
-}
-
-static uint64_t counted(struct world *w, enum hour_counter which)
-{
-	struct hour_table table = {0};
-	uint64_t n = 0;
-
-	hour_totals_add_to(&w->totals, &table);
-	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++)
-		n += table.items[i].n[which];
-	return n;
-}
-
-static void await_counted(struct world *w, enum hour_counter which,
-			  uint64_t count)
-{
-	for (int i = 0; i < 60000 && counted(w, which) < count; i++)
-		usleep(1000);
-	assert_int_equal(counted(w, which), count);
-}
-
-/* Kafka answers the next Produce by that error. */
-static void refuse_next_produce(rd_kafka_mock_cluster_t *mock,
-				rd_kafka_resp_err_t code)
-{
-	rd_kafka_mock_push_request_errors(mock, 0, 1, code);
-}
-
-/* Kafka has had one event since. */
-static rd_kafka_mock_cluster_t *start_at_kafka(struct world *w)
-{
-	rd_kafka_mock_cluster_t *mock = make_kafka(w);
-
-	make_sink(w, false);
-	start(w);
-	take(w);
-	await_counted(w, HOUR_ACKNOWLEDGED, 1);
-	return mock;
-}
-
 static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 {
 	struct world *w = *state;
@@ -297,16 +125,11 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 		usleep(1000);
 	}
 	await_counted(w, HOUR_ACKNOWLEDGED, 51);
-	/* What was on its way came by the spool. */
+	/* The spool sent what was on its way. */
 	assert_true(metric_value(w->metrics.counters[COUNTER_REPLAYED]) > 0);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 	event_sink_end(w->sink);
 	mock_kafka_stop(mock);
-}
-
-static uint64_t spooled(struct world *w)
-{
-	return metric_value(w->metrics.counters[COUNTER_SPOOLED]);
 }
 
 /* Kafka's queue would hold them for an hour. */
@@ -398,17 +221,23 @@ what_is_too_large_for_kafka_is_undelivered_and_not_spooled(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 	const struct CMUnitTest tests[] = {
-		TEST(a_journal_that_has_no_room_is_made_later),
-		TEST(what_others_left_keeps_nobody_with_the_folder_from_starting),
-		TEST(what_others_left_ends_a_start_in_the_folder_of_another),
-		TEST(a_client_of_kafkas_that_fails_for_good_costs_no_event),
-		TEST(while_kafka_is_away_an_event_goes_to_the_spool_at_once),
-		TEST(what_kafka_takes_is_not_spooled),
-		TEST(what_kafka_has_not_answered_at_the_end_is_in_the_spool),
-		TEST(what_kafka_did_not_take_in_time_is_undelivered_once),
-		TEST(what_is_too_large_for_kafka_is_undelivered_and_not_spooled),
+		EVENT_SINK_TEST(a_journal_that_has_no_room_is_made_later),
+		EVENT_SINK_TEST(
+			what_others_left_keeps_nobody_with_the_folder_from_starting),
+		EVENT_SINK_TEST(
+			what_others_left_ends_a_start_in_the_folder_of_another),
+		EVENT_SINK_TEST(
+			a_client_of_kafkas_that_fails_for_good_costs_no_event),
+		EVENT_SINK_TEST(
+			while_kafka_is_away_an_event_goes_to_the_spool_at_once),
+		EVENT_SINK_TEST(what_kafka_takes_is_not_spooled),
+		EVENT_SINK_TEST(
+			what_kafka_has_not_answered_at_the_end_is_in_the_spool),
+		EVENT_SINK_TEST(
+			what_kafka_did_not_take_in_time_is_undelivered_once),
+		EVENT_SINK_TEST(
+			what_is_too_large_for_kafka_is_undelivered_and_not_spooled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,5 @@
-/* The queue, and whose the folder is. */
+/* The queue, and what is told of events that it takes or does not take. */
 #include "tests/unit/redirector/event_spool_world.h"
-
-#include <unistd.h>
 
 #include "common/spool/spool.h"
 
@@ -62,6 +60,8 @@ static void what_is_beyond_the_spools_bound_is_undelivered(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), taken - spooled);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FULL),
 			 taken - spooled);
+	assert_true(is_said(w, " 25 lost"));
+	assert_int_equal(log_file_count(&w->log, " events=25 "), 1);
 }
 
 static void a_former_ones_events_are_told_at_once(void **state)
@@ -81,171 +81,85 @@ static void a_former_ones_events_are_told_at_once(void **state)
 	buf_free(&said);
 }
 
-static void a_folder_in_use_is_refused(void **state)
-{
-	struct error err = {0};
-
-	assert_null(new_spool(*state, false, &err));
-	assert_int_equal(err.code, ERROR_BUSY);
-}
-
-/* Somebody has to edit a file. */
-static void a_folder_that_cannot_be_had_is_refused(void **state)
+static void an_idle_spool_says_nothing(void **state)
 {
 	struct world *w = *state;
-	char nowhere[] = "/proc/none/spool";
-	struct error err = {0};
 
-	w->settings.spool_dir = nowhere;
-	assert_null(new_spool(w, true, &err));
-	assert_int_equal(err.code, ERROR_SYSTEM);
-	w->settings.spool_dir = w->dir;
-}
-
-static void put(struct event_journal *j, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		assert_non_null(event_journal_put(j, 0, TIME, "event", 5));
-}
-
-/* Starts one that waits for the folder, and offers it some events; with entries
- * in the journal, if there is one. */
-static struct event_spool *successor(struct world *w, size_t count,
-				     struct event_journal *j)
-{
-	struct error err = {0};
-	struct event_spool *next = new_spool(w, true, &err);
-
-	if (!next)
-		fail_msg("%s", err.text);
-	event_spool_kafka_changed(next, false);
-	assert_int_equal(event_spool_start(next, NULL, &err), 0);
-	for (size_t i = 0; i < count; i++)
-		assert_true(event_spool_offer(
-			next, &(struct spool_event){
-				      .time_ms = TIME,
-				      .entry = j ? event_journal_put(j, 0, TIME,
-								     "event", 5)
-						 : NULL,
-				      .data = "event",
-				      .len = 5,
-			      }));
-	return next;
-}
-
-static void one_that_is_about_to_be_left_is_awaited(void **state)
-{
-	struct world *w = *state;
-	struct event_spool *next = successor(w, 9, NULL);
-	struct buf said = {0};
-
-	assert_false(event_spool_is_open(next));
-	assert_true(health_report(w->health, &said));
-	assert_non_null(strstr(buf_cstr(&said), "in use by process "));
 	start(w);
-	assert_int_equal(offer(w, 4, 100), 4);
-	event_spool_free(w->spool);
-	w->spool = next;
-	await_open(next);
-	event_spool_end(next);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 9 + 4);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
-	assert_int_equal(metric_value(w->metrics.spool_events), 9 + 4);
-	buf_free(&said);
+	event_spool_end(w->spool);
+	assert_false(is_said(w, "spool"));
+	assert_int_equal(log_file_count(&w->log, "dropped"), 0);
 }
 
-static void one_that_is_never_left_costs_what_is_counted(void **state)
+/* By whoever offered it, it is counted; here it is told. */
+static void what_is_refused_is_told_as_lost(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 9, NULL);
+	const struct spool_event put = {
+		.time_ms = TIME, .data = "event", .len = 5};
+	size_t refused;
+	char lost[32], events[32];
 
-	event_spool_end(next);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 9);
-	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 9);
-	event_spool_free(next);
+	w->settings.spool_max_bytes = 64 << 20;
+	start_again(w);
+	event_spool_put(w->spool, &put);
+	event_spool_put(w->spool, &put);
+	refused = 2 + 300 - offer(w, 300, 64 << 10);
+	assert_true(refused > 2);
+	snprintf(lost, sizeof(lost), " %zu lost", refused);
+	snprintf(events, sizeof(events), " events=%zu ", refused);
+	start(w);
+	event_spool_end(w->spool);
+	assert_true(is_said(w, lost));
+	assert_int_equal(log_file_count(&w->log, "click events dropped"), 1);
+	assert_int_equal(log_file_count(&w->log, events), 1);
 }
 
-/* Kafka's thread gives up what it has at the end. */
-static void nobody_waits_for_it_at_the_end(void **state)
+/* Before the thread runs nobody would make room. */
+static void what_is_put_before_the_start_is_given_up(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 0, NULL);
-	char *bytes = calloc(1, 64 << 10);
-	const struct spool_event event = {
-		.time_ms = TIME, .data = bytes, .len = 64 << 10};
+	struct event_journal *j = make_journal(w);
 
-	while (event_spool_offer(next, &event))
-		;
-	event_spool_stop_replay(next);
-	alarm(60);
-	event_spool_put(next, &event);
-	alarm(0);
+	event_spool_put(w->spool,
+			&(struct spool_event){
+				.time_ms = TIME,
+				.entry = event_journal_put(j, 0, TIME, "e", 1),
+				.data = "e",
+				.len = 1,
+			});
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
-	event_spool_free(next);
-	free(bytes);
-}
-
-/* The former one may be killed while it drains. */
-static void what_a_former_one_left_is_recovered_with_the_folder(void **state)
-{
-	struct world *w = *state;
-	struct event_spool *next = successor(w, 0, NULL);
-	struct event_journal *former = make_journal(w),
-			     *lives = make_journal(w);
-
-	put(former, 7);
-	put(lives, 5);
-	event_journal_free(former);
-	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
-	event_spool_free(w->spool);
-	w->spool = next;
-	await_open(next);
-	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 7);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
-	event_journal_free(lives);
-}
-
-/* One that gets no folder neither spools nor loses what has an entry: the next
- * one sends it. */
-static void
-one_that_is_never_left_costs_nothing_that_is_in_a_journal(void **state)
-{
-	struct world *w = *state;
-	struct event_journal *j = make_journal(w);
-	struct event_spool *next = successor(w, 9, j);
-
-	event_spool_stop_replay(next);
-	event_spool_free(next);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_EXPIRED), 1);
+	/* It is lost, and so it is not left to others too. */
 	event_journal_free(j);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 	event_spool_recover(w->spool);
-	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 9);
-	assert_int_equal(counted(w, HOUR_SPOOLED), 9);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
 }
 
-/* The thread that ends Kafka's client waits for it: it must not wait for room
- * that only the folder would give. */
-static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
+static void what_is_longer_than_a_record_is_not_taken(void **state)
 {
 	struct world *w = *state;
 	struct event_journal *j = make_journal(w);
-	struct event_spool *next = successor(w, 0, NULL);
-	char *event = calloc(1, 64 << 10);
+	char *bytes = calloc(1, SPOOL_PAYLOAD_MAX + 1);
+	struct spool_event event = {.time_ms = TIME, .data = bytes};
 
-	event_spool_stop_replay(next);
-	for (int i = 0; i < 200; i++)
-		event_spool_put(next, &(struct spool_event){
-					      .time_ms = TIME,
-					      .entry = event_journal_put(
-						      j, 0, TIME, "event", 5),
-					      .data = event,
-					      .len = 64 << 10,
-				      });
-	event_spool_free(next);
+	w->settings.spool_max_bytes = 64 << 20;
+	start_again(w);
+	start(w);
+	event.len = SPOOL_PAYLOAD_MAX;
+	assert_true(event_spool_offer(w->spool, &event));
+	event_spool_put(w->spool, &event);
+	event.len = SPOOL_PAYLOAD_MAX + 1;
+	assert_false(event_spool_offer(w->spool, &event));
+	event.entry = event_journal_put(j, 0, TIME, "e", 1);
+	event_spool_put(w->spool, &event);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 2);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
 	event_journal_free(j);
-	free(event);
-	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
+	free(bytes);
 }
 
 int main(void)
@@ -256,17 +170,10 @@ int main(void)
 		EVENT_SPOOL_TEST(
 			what_is_beyond_the_spools_bound_is_undelivered),
 		EVENT_SPOOL_TEST(a_former_ones_events_are_told_at_once),
-		EVENT_SPOOL_TEST(a_folder_in_use_is_refused),
-		EVENT_SPOOL_TEST(a_folder_that_cannot_be_had_is_refused),
-		EVENT_SPOOL_TEST(one_that_is_about_to_be_left_is_awaited),
-		EVENT_SPOOL_TEST(one_that_is_never_left_costs_what_is_counted),
-		EVENT_SPOOL_TEST(nobody_waits_for_it_at_the_end),
-		EVENT_SPOOL_TEST(
-			what_a_former_one_left_is_recovered_with_the_folder),
-		EVENT_SPOOL_TEST(
-			one_that_is_never_left_costs_nothing_that_is_in_a_journal),
-		EVENT_SPOOL_TEST(
-			nobody_waits_for_room_at_the_end_of_one_without_folder),
+		EVENT_SPOOL_TEST(an_idle_spool_says_nothing),
+		EVENT_SPOOL_TEST(what_is_refused_is_told_as_lost),
+		EVENT_SPOOL_TEST(what_is_put_before_the_start_is_given_up),
+		EVENT_SPOOL_TEST(what_is_longer_than_a_record_is_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,6 +118,28 @@ static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
 }
 
+/* Each of them is in one line, whenever it comes. */
+static void what_is_dropped_is_said_once_in_a_while(void **state)
+{
+	struct world *w = *state;
+	int64_t begin = clock_monotonic_ms();
+
+	unit_remove_dir(w->dir);
+	offer(w, 3, 100);
+	start(w);
+	await_said(w, " 3 lost");
+	offer(w, 4, 100);
+	await_said(w, " 7 lost");
+	offer(w, 5, 100);
+	event_spool_end(w->spool);
+	assert_int_equal(log_file_count(&w->log, " events=0 "), 0);
+	if (clock_monotonic_ms() - begin > 9000)
+		return;
+	assert_int_equal(log_file_count(&w->log, "click events dropped"), 2);
+	assert_int_equal(log_file_count(&w->log, " events=3 "), 1);
+	assert_int_equal(log_file_count(&w->log, " events=9 "), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +149,7 @@ int main(void)
 		EVENT_SPOOL_TEST(nobody_waits_for_a_disk_that_is_full),
 		EVENT_SPOOL_TEST(
 			what_is_in_a_journal_is_lost_or_left_and_not_both),
+		EVENT_SPOOL_TEST(what_is_dropped_is_said_once_in_a_while),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 #include "tests/unit/bad_disk.h"
 #include "tests/unit/redirector/event_spool_world.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -115,15 +117,13 @@ static void what_a_full_spool_cannot_take_stays_in_its_journal(void **state)
 static void that_a_journal_waits_for_room_is_told(void **state)
 {
 	struct world *w = *state;
-	struct buf said = {0};
 
 	fill_most(w);
 	leave_journal(w, LEFT);
 	start_again(w);
-	assert_true(health_report(w->health, &said));
-	assert_non_null(strstr(buf_cstr(&said), "journal-"));
-	assert_non_null(strstr(said.data, "the spool is full"));
-	buf_free(&said);
+	assert_true(is_said(w, "journal-"));
+	assert_true(is_said(w, "the spool is full"));
+	assert_int_equal(log_file_count(&w->log, "journals of others kept"), 1);
 }
 
 static void what_a_failing_disk_cannot_take_stays_in_its_journal(void **state)
@@ -170,6 +170,82 @@ static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
 	assert_int_equal(take_away(w, seen), 0);
 }
 
+/* They take several steps. */
+static void that_it_spools_is_said_once(void **state)
+{
+	struct world *w = *state;
+
+	leave_journal(w, LEFT);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), LEFT);
+	assert_int_equal(log_file_count(&w->log, "spooling click events"), 1);
+	assert_int_equal(log_file_count(&w->log, " events=600 "), 1);
+}
+
+/* The name of a journal that is the only one. */
+static void only_journal(struct world *w, char path[400])
+{
+	DIR *dir = opendir(w->dir);
+	size_t count = 0;
+
+	assert_non_null(dir);
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (strncmp(e->d_name, JOURNAL_PREFIX,
+			    strlen(JOURNAL_PREFIX)) != 0)
+			continue;
+		snprintf(path, 400, "%s/%s", w->dir, e->d_name);
+		count++;
+	}
+	closedir(dir);
+	assert_int_equal(count, 1);
+}
+
+/* Its header says of a chunk what cannot be: at least one event is lost. */
+static void what_is_damaged_in_a_journal_is_counted(void **state)
+{
+	enum {
+		FIRST_CHUNK = 4096,
+		ITS_END = FIRST_CHUNK + 8,
+	};
+	struct world *w = *state;
+	struct event_journal *j = make_journal(w);
+	const uint32_t end = UINT32_MAX;
+	char path[400];
+	int fd;
+
+	assert_non_null(event_journal_put(j, 0, TIME, "event", 5));
+	only_journal(w, path);
+	event_journal_free(j);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, &end, sizeof(end), ITS_END), sizeof(end));
+	close(fd);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_JOURNAL), 1);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
+	assert_int_equal(log_file_count(&w->log, "damaged=1"), 1);
+	/* It is counted once. */
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_JOURNAL), 1);
+}
+
+static void a_journal_that_is_none_is_set_aside_and_said(void **state)
+{
+	struct world *w = *state;
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/" JOURNAL_PREFIX "0", w->dir);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("something else", file);
+	fclose(file);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_value(w->metrics.files_rejected), 1);
+	assert_int_equal(log_file_count(&w->log, "rejected, and set aside"), 1);
+	event_spool_recover(w->spool);
+	assert_int_equal(metric_value(w->metrics.files_rejected), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +257,9 @@ int main(void)
 			what_a_failing_disk_cannot_take_stays_in_its_journal),
 		EVENT_SPOOL_TEST(
 			a_journal_stays_until_the_spool_is_on_the_disk),
+		EVENT_SPOOL_TEST(that_it_spools_is_said_once),
+		EVENT_SPOOL_TEST(what_is_damaged_in_a_journal_is_counted),
+		EVENT_SPOOL_TEST(a_journal_that_is_none_is_set_aside_and_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 /* Kafka gets what is spooled once it is back, and nothing after the end. */
 #include "tests/unit/redirector/event_spool_world.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
+#include "common/spool/segment.h"
 #include "redirector/replay.h"
 
 /* In place of libc's: a disk that is slow for once: as long as `waited_for` is
@@ -19,6 +21,20 @@ int fdatasync(int fd)
 		usleep(200000);
 	}
 	return (int)syscall(SYS_fdatasync, fd);
+}
+
+/* Headers of segments can be read. */
+static atomic_bool read_fails;
+static atomic_size_t tries;
+
+ssize_t pread(int fd, void *to, size_t size, off_t at)
+{
+	if (read_fails && at >= SEGMENT_HEADER_SIZE) {
+		tries++;
+		errno = EIO;
+		return -1;
+	}
+	return (ssize_t)syscall(SYS_pread64, fd, to, size, at);
 }
 
 /* In place of the producer's: Kafka has it at once, unless its queue is full.
@@ -103,6 +119,76 @@ static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
 	assert_int_equal(produced, at_stop);
 }
 
+static void await_replayed(struct world *w, uint64_t count)
+{
+	for (int i = 0; i < 60000 && metric_of(w, COUNTER_REPLAYED) < count;
+	     i++)
+		usleep(1000);
+	assert_int_equal(metric_of(w, COUNTER_REPLAYED), count);
+}
+
+static void a_spool_that_cannot_be_read_is_tried_again_later(void **state)
+{
+	enum {
+		EVENTS = 50,
+	};
+	struct world *w = *state;
+	int64_t begin;
+	size_t before;
+
+	read_fails = true;
+	event_spool_kafka_changed(w->spool, true);
+	start(w);
+	assert_int_equal(offer(w, 1, 100), 1);
+	for (int i = 0; i < 20000 && tries == 0; i++)
+		usleep(1000);
+	begin = clock_monotonic_ms();
+	before = tries;
+	/* The thread goes round once for each. */
+	for (uint64_t spooled = 2; spooled <= EVENTS; spooled++) {
+		assert_int_equal(offer(w, 1, 100), 1);
+		while (metric_of(w, COUNTER_SPOOLED) < spooled)
+			usleep(1000);
+	}
+	if (clock_monotonic_ms() - begin < 1000)
+		assert_true(tries - before < EVENTS / 2);
+	assert_int_equal(metric_of(w, COUNTER_REPLAYED), 0);
+	await_said(w, "cannot read a segment");
+	read_fails = false;
+	await_replayed(w, EVENTS);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+}
+
+static void await_taken_out(struct world *w)
+{
+	for (int i = 0; i < 60000 && metric_value(w->metrics.spool_events) != 0;
+	     i++)
+		usleep(1000);
+	assert_int_equal(metric_value(w->metrics.spool_events), 0);
+}
+
+/* Nobody ends it: that would take out of the spool what is done with, too. */
+static void what_kafka_has_is_taken_out_and_told(void **state)
+{
+	struct world *w = *state;
+
+	offer(w, 3, 100);
+	start(w);
+	await_said(w, " 3 events,");
+	event_spool_kafka_changed(w->spool, true);
+	await_replayed(w, 3);
+	await_taken_out(w);
+	assert_int_equal(
+		log_file_count(&w->log, "spooled click events replayed"), 1);
+	assert_int_equal(log_file_count(&w->log, " events=3"), 1);
+	/* Another outage has its own number. */
+	event_spool_kafka_changed(w->spool, false);
+	offer(w, 2, 100);
+	await_said(w, " 2 events,");
+	assert_true(is_said(w, "; 0 replayed,"));
+	assert_int_equal(log_file_count(&w->log, "spooling click events"), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +196,9 @@ int main(void)
 			nothing_is_produced_once_replaying_was_stopped),
 		EVENT_SPOOL_TEST(
 			nothing_is_tried_again_once_replaying_was_stopped),
+		EVENT_SPOOL_TEST(
+			a_spool_that_cannot_be_read_is_tried_again_later),
+		EVENT_SPOOL_TEST(what_kafka_has_is_taken_out_and_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
