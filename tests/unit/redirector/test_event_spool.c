@@ -24,6 +24,7 @@ static void what_is_taken_is_spooled_before_it_ends(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 	assert_int_equal(metric_of(w, COUNTER_SPOOLED), 101);
 	assert_int_equal(metric_value(w->metrics.spool_events), 101);
+	assert_true(is_said(w, ", 0 lost"));
 	event_spool_free(w->spool);
 	w->spool = NULL;
 	files = spool_open(&options, &err);

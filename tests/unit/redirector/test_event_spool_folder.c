@@ -169,6 +169,7 @@ static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
 	event_journal_free(j);
 	free(event);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_true(is_said(w, "; 0 lost"));
 }
 
 struct putting {
