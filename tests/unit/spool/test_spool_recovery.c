@@ -296,18 +296,23 @@ static void each_segment_of_another_version_is_refused(void **state)
 	is_refused_of_version(w, 1, "0000000000000001.segment is of version 2");
 }
 
-/* The bit is in the payload of the fourth. */
-static void flip_bit(struct world *w)
+enum {
+	RECORD_SIZE = SPOOL_HEADER_SIZE + 7,
+};
+
+/* The bit is in the payload of that record of the segment, from 0 on. */
+static void flip_bit(struct world *w, uint64_t first, int which)
 {
+	const off_t at = SEGMENT_HEADER_SIZE + which * RECORD_SIZE + 44;
 	char path[128], byte;
 	int fd;
 
-	segment_path(w, 1, path);
+	segment_path(w, first, path);
 	fd = open(path, O_RDWR);
 	assert_true(fd >= 0);
-	assert_int_equal(pread(fd, &byte, 1, 32 + 3 * 47 + 44), 1);
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
 	byte ^= 4;
-	assert_int_equal(pwrite(fd, &byte, 1, 32 + 3 * 47 + 44), 1);
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 	close(fd);
 }
 
@@ -316,7 +321,7 @@ static void a_flipped_bit_is_counted_as_one_lost(void **state)
 	struct world *w = *state;
 
 	append(w, 0, 10);
-	flip_bit(w);
+	flip_bit(w, 1, 3);
 	read_events(w, 0, 3, false);
 	assert_int_equal(next_record(w, 1).time_ms, 4);
 	read_events(w, 5, 5, false);
@@ -328,7 +333,7 @@ static void a_last_record_that_is_damaged_is_counted_lost(void **state)
 	struct world *w = *state;
 
 	append(w, 0, 4);
-	flip_bit(w);
+	flip_bit(w, 1, 3);
 	read_events(w, 0, 3, false);
 	is_read_to_the_end(w, 1);
 	is_read_to_the_end(w, 0);
@@ -357,7 +362,7 @@ static void a_segment_that_is_gone_is_counted_lost(void **state)
 static void put_old_bytes(struct world *w, uint64_t into, uint64_t from,
 			  size_t which)
 {
-	const size_t size = SPOOL_HEADER_SIZE + 7;
+	const size_t at = SEGMENT_HEADER_SIZE + which * RECORD_SIZE;
 	char bytes[1000], path[128];
 	int fd;
 
@@ -365,20 +370,21 @@ static void put_old_bytes(struct world *w, uint64_t into, uint64_t from,
 	segment_path(w, into, path);
 	fd = open(path, O_WRONLY | O_APPEND);
 	assert_true(fd >= 0);
-	assert_int_equal(
-		write(fd, bytes + SEGMENT_HEADER_SIZE + which * size, size),
-		size);
+	assert_int_equal(write(fd, bytes + at, RECORD_SIZE), RECORD_SIZE);
 	close(fd);
 }
 
+/* Where its last one is damaged, another is looked for. */
 static void a_segment_has_no_records_of_those_behind_it(void **state)
 {
 	struct world *w = *state;
 
 	make_segments(w, 3);
-	put_old_bytes(w, 1, 3, 0);
+	flip_bit(w, 1, 1);
 	put_old_bytes(w, 1, 5, 1);
-	read_events(w, 0, 6, false);
+	read_events(w, 0, 1, false);
+	assert_int_equal(next_record(w, 1).time_ms, 2);
+	read_events(w, 3, 3, false);
 	is_read_to_the_end(w, 0);
 }
 
@@ -387,15 +393,24 @@ static void a_segment_has_no_records_of_those_before_it(void **state)
 	struct world *w = *state;
 
 	make_segments(w, 3);
+	flip_bit(w, 3, 1);
 	put_old_bytes(w, 3, 1, 1);
+	read_events(w, 0, 3, false);
+	assert_int_equal(next_record(w, 1).time_ms, 4);
+	read_events(w, 5, 1, false);
+	is_read_to_the_end(w, 0);
+}
+
+static void numbers_go_on_behind_the_highest(void **state)
+{
+	struct world *w = *state;
+
+	make_segments(w, 3);
 	put_old_bytes(w, 5, 3, 1);
 	reopen(w);
 	assert_int_equal(usage(w).records, 6);
-	read_events(w, 0, 6, false);
-	is_read_to_the_end(w, 0);
-	/* Numbers go on behind the last. */
 	append(w, 6, 1);
-	assert_int_equal(next_record(w, 0).number, 7);
+	read_events(w, 0, 7, false);
 }
 
 int main(void)
@@ -418,6 +433,7 @@ int main(void)
 		SPOOL_TEST(a_segment_that_is_gone_is_counted_lost),
 		SPOOL_TEST(a_segment_has_no_records_of_those_behind_it),
 		SPOOL_TEST(a_segment_has_no_records_of_those_before_it),
+		SPOOL_TEST(numbers_go_on_behind_the_highest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
