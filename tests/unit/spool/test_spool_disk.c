@@ -200,8 +200,9 @@ a_segment_that_the_disk_did_not_keep_fails_the_next_sync(void **state)
 /* --- half a record ---------------------------------------------------------
  */
 
-/* Appends what the disk takes of a few more, and returns how many. */
-static size_t append_on_full_disk(struct world *w, uint64_t first)
+/* Appends a few more, and returns how many of them the disk took: a file has
+ * room for so many records, and half a one. */
+static size_t append_on_full_disk(struct world *w, uint64_t first, rlim_t room)
 {
 	struct spool_record records[4];
 	struct rlimit before, few;
@@ -214,7 +215,8 @@ static size_t append_on_full_disk(struct world *w, uint64_t first)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	few = before;
-	few.rlim_cur = SEGMENT_HEADER_SIZE + 3 * (SPOOL_HEADER_SIZE + 7) + 20;
+	few.rlim_cur =
+		SEGMENT_HEADER_SIZE + room * (SPOOL_HEADER_SIZE + 7) + 20;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
 	assert_int_equal(spool_append(w->spool, records, 4, &appended, &err),
 			 -1);
@@ -228,7 +230,7 @@ static void a_segment_goes_on_where_half_a_record_was_cut_off(void **state)
 	uint64_t first;
 
 	append(w, 0, 2);
-	assert_int_equal(append_on_full_disk(w, 2), 1);
+	assert_int_equal(append_on_full_disk(w, 2, 3), 1);
 	append(w, 3, 2);
 	assert_int_equal(segment_count(w, &first), 1);
 	read_events(w, 0, 5, false);
@@ -244,7 +246,7 @@ static void a_segment_whose_half_record_stays_is_not_written_to(void **state)
 
 	append(w, 0, 2);
 	cut_fails = true;
-	assert_int_equal(append_on_full_disk(w, 2), 1);
+	assert_int_equal(append_on_full_disk(w, 2, 3), 1);
 	cut_fails = false;
 	append(w, 3, 2);
 	assert_int_equal(segment_count(w, &first), 2);
@@ -256,6 +258,43 @@ static void a_segment_whose_half_record_stays_is_not_written_to(void **state)
 	is_read_to_the_end(w, 0);
 	reopen(w);
 	read_events(w, 0, 5, true);
+	is_read_to_the_end(w, 0);
+}
+
+/* Damages the last record of the first segment. */
+static void damage_last(struct world *w)
+{
+	char path[128];
+	struct stat st;
+	int fd;
+
+	segment_path(w, 1, path);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(pwrite(fd, "?", 1, st.st_size - 1), 1);
+	close(fd);
+}
+
+/* The reader has come to its end before. */
+static void a_segment_that_was_left_without_a_record_is_made_anew(void **state)
+{
+	struct world *w = *state;
+	uint64_t first;
+
+	make_segments(w, 1);
+	damage_last(w);
+	cut_fails = true;
+	assert_int_equal(append_on_full_disk(w, 2, 0), 0);
+	cut_fails = false;
+	assert_int_equal(segment_count(w, &first), 2);
+	read_events(w, 0, 1, false);
+	is_read_to_the_end(w, 1);
+	append(w, 2, 2);
+	assert_int_equal(segment_count(w, &first), 2);
+	assert_int_equal(usage(w).bytes,
+			 2 * SEGMENT_HEADER_SIZE + 4 * (SPOOL_HEADER_SIZE + 7));
+	read_events(w, 2, 2, false);
 	is_read_to_the_end(w, 0);
 }
 
@@ -348,6 +387,8 @@ int main(void)
 			a_segment_that_the_disk_did_not_keep_fails_the_next_sync),
 		SPOOL_TEST(a_segment_goes_on_where_half_a_record_was_cut_off),
 		SPOOL_TEST(a_segment_whose_half_record_stays_is_not_written_to),
+		SPOOL_TEST(
+			a_segment_that_was_left_without_a_record_is_made_anew),
 		SPOOL_TEST(what_cannot_be_noted_is_not_handed_over),
 		SPOOL_TEST(a_segment_that_cannot_be_read_may_be_moved_away),
 		SPOOL_TEST(a_lock_that_fails_is_not_taken_for_another_process),
