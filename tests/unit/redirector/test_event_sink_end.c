@@ -292,6 +292,55 @@ static void nothing_is_replayed_once_the_producer_goes(void **state)
 	mock_kafka_stop(mock);
 }
 
+/* --- what is not taken ------------------------------------------------------
+ */
+
+static void a_sink_without_a_spool_takes_what_kafkas_queue_does(void **state)
+{
+	struct world *w = *state;
+	const struct taken_event event = {0, clock_real_ms(), "event", 5};
+
+	w->config.redirector.spool_dir = NULL;
+	make_sink(w, false);
+	start(w);
+	assert_true(is_said(w, "memory holds 100 events"));
+	assert_int_equal(log_file_count(&w->log, "there is no spool_dir"), 1);
+	for (int i = 0; i < 100; i++)
+		take(w);
+	assert_int_equal(event_sink_take(w->sink, &event), EVENT_NO_ROOM);
+	event_sink_end(w->sink);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 100);
+}
+
+static void what_is_too_large_for_kafkas_client_is_refused(void **state)
+{
+	struct world *w = *state;
+
+	w->config.redirector.spool_dir = NULL;
+	make_sink(w, false);
+	start(w);
+	assert_int_equal(take_long(w, 2 << 20), EVENT_REFUSED);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+}
+
+static void what_finds_no_room_in_kafkas_queue_is_spooled(void **state)
+{
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock = start_at_kafka(w);
+
+	rd_kafka_mock_broker_set_rtt(mock, 1, NO_ANSWER_MS);
+	for (int i = 0; i < 150; i++)
+		take(w);
+	for (int i = 0; i < 60000 && spooled(w) < 50; i++)
+		usleep(1000);
+	/* Kafka's client may still be letting go of the one before. */
+	assert_in_range(spooled(w), 50, 51);
+	event_sink_end(w->sink);
+	assert_int_equal(spooled(w), 150);
+	assert_int_equal(count_journals(w), 0);
+	mock_kafka_stop(mock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +356,10 @@ int main(void)
 		EVENT_SINK_TEST(
 			what_is_not_delivered_is_said_to_be_dropped_without_a_spool),
 		EVENT_SINK_TEST(nothing_is_replayed_once_the_producer_goes),
+		EVENT_SINK_TEST(
+			a_sink_without_a_spool_takes_what_kafkas_queue_does),
+		EVENT_SINK_TEST(what_is_too_large_for_kafkas_client_is_refused),
+		EVENT_SINK_TEST(what_finds_no_room_in_kafkas_queue_is_spooled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

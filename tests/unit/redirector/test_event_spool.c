@@ -1,6 +1,7 @@
 /* The queue, and what is told of events that it takes or does not take. */
 #include "tests/unit/redirector/event_spool_world.h"
 
+#include "common/spool/segment.h"
 #include "common/spool/spool.h"
 
 static void what_is_taken_is_spooled_before_it_ends(void **state)
@@ -24,6 +25,9 @@ static void what_is_taken_is_spooled_before_it_ends(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 	assert_int_equal(metric_of(w, COUNTER_SPOOLED), 101);
 	assert_int_equal(metric_value(w->metrics.spool_events), 101);
+	assert_int_equal(metric_value(w->metrics.spool_bytes),
+			 SEGMENT_HEADER_SIZE + 100 * (SPOOL_HEADER_SIZE + 300) +
+				 SPOOL_HEADER_SIZE + 4);
 	assert_true(is_said(w, ", 0 lost"));
 	event_spool_free(w->spool);
 	w->spool = NULL;
@@ -163,6 +167,24 @@ static void what_is_longer_than_a_record_is_not_taken(void **state)
 	free(bytes);
 }
 
+/* The clock may have been set back since. */
+static void an_event_of_the_future_is_of_no_age(void **state)
+{
+	struct world *w = *state;
+	const struct spool_event event = {
+		.time_ms = clock_real_ms() + CLOCK_HOUR,
+		.data = "event",
+		.len = 5,
+	};
+
+	start(w);
+	assert_true(event_spool_offer(w->spool, &event));
+	event_spool_end(w->spool);
+	assert_int_equal(metric_value(w->metrics.spool_events), 1);
+	assert_int_equal(metric_value(w->metrics.spool_oldest), 0);
+	assert_true(is_said(w, " oldest 0s;"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +197,7 @@ int main(void)
 		EVENT_SPOOL_TEST(what_is_refused_is_told_as_lost),
 		EVENT_SPOOL_TEST(what_is_put_before_the_start_is_given_up),
 		EVENT_SPOOL_TEST(what_is_longer_than_a_record_is_not_taken),
+		EVENT_SPOOL_TEST(an_event_of_the_future_is_of_no_age),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,29 @@
 /* A disk that fails, or is full. */
+#include "tests/unit/bad_disk.h"
 #include "tests/unit/redirector/event_spool_world.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-/* In place of libc's: a disk that is full. */
+/* In place of libc's: a disk that is full, or does not keep what was written.
+ */
 static atomic_bool disk_is_full;
+static atomic_size_t tries;
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
 	if (disk_is_full) {
+		tries++;
 		errno = ENOSPC;
 		return -1;
 	}
 	return (ssize_t)syscall(SYS_pwrite64, fd, bytes, size, at);
+}
+
+int fdatasync(int fd)
+{
+	return bad_disk_sync(fd);
 }
 
 static void a_disk_that_fails_costs_what_is_counted(void **state)
@@ -140,6 +149,71 @@ static void what_is_dropped_is_said_once_in_a_while(void **state)
 	assert_int_equal(log_file_count(&w->log, " events=9 "), 1);
 }
 
+/* The thread goes round once for each event, and leaves the disk alone for a
+ * second after each try: it was tried before. */
+static void is_left_alone(struct world *w)
+{
+	enum {
+		ROUNDS = 50,
+	};
+	const uint64_t before = metric_of(w, COUNTER_DROPPED_SPOOL_FAILED);
+	const int64_t begin = clock_monotonic_ms();
+	const size_t tried = tries;
+
+	for (uint64_t i = 1; i <= ROUNDS; i++) {
+		assert_int_equal(offer(w, 1, 100), 1);
+		assert_int_equal(await_dropped(w, before + i), before + i);
+	}
+	if (clock_monotonic_ms() - begin < 1000)
+		assert_true(tries - tried < ROUNDS / 2);
+}
+
+static void a_disk_that_is_full_is_tried_again_later(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	disk_is_full = true;
+	assert_int_equal(offer(w, 1, 100), 1);
+	assert_int_equal(await_dropped(w, 1), 1);
+	is_left_alone(w);
+	disk_is_full = false;
+	for (int i = 0; i < 60000 && metric_of(w, COUNTER_SPOOLED) == 0; i++) {
+		offer(w, 1, 100);
+		usleep(1000);
+	}
+	assert_true(metric_of(w, COUNTER_SPOOLED) > 0);
+}
+
+static void a_folder_on_a_full_disk_is_tried_again_later(void **state)
+{
+	struct world *w = *state;
+
+	open_on_full_disk(w);
+	assert_int_equal(offer(w, 1, 100), 1);
+	assert_int_equal(await_dropped(w, 1), 1);
+	is_left_alone(w);
+	disk_is_full = false;
+	await_open(w->spool);
+}
+
+static void that_a_disk_keeps_nothing_is_told_until_it_does(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	sync_fails = true;
+	assert_int_equal(offer(w, 1, 100), 1);
+	await_said(w, "Input/output error");
+	sync_fails = false;
+	for (int i = 0; i < 60000 && is_said(w, "Input/output error"); i++)
+		usleep(1000);
+	assert_false(is_said(w, "Input/output error"));
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 1);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +224,10 @@ int main(void)
 		EVENT_SPOOL_TEST(
 			what_is_in_a_journal_is_lost_or_left_and_not_both),
 		EVENT_SPOOL_TEST(what_is_dropped_is_said_once_in_a_while),
+		EVENT_SPOOL_TEST(a_disk_that_is_full_is_tried_again_later),
+		EVENT_SPOOL_TEST(a_folder_on_a_full_disk_is_tried_again_later),
+		EVENT_SPOOL_TEST(
+			that_a_disk_keeps_nothing_is_told_until_it_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,11 +221,14 @@ static void one_that_was_taken_over_is_not_said_to_be_in_use(void **state)
 	struct event_spool *next = successor(w, 0, NULL);
 
 	await_said(w, "in use by process");
+	assert_int_equal(log_file_count(&w->log, "waiting for the spool"), 1);
+	assert_int_equal(metric_value(w->metrics.spool_missing), 1);
 	event_spool_free(w->spool);
 	w->spool = next;
 	await_open(next);
 	assert_false(is_said(w, "in use by process"));
 	assert_int_equal(log_file_count(&w->log, "spool taken over"), 1);
+	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
 }
 
 int main(void)

@@ -5,11 +5,23 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "common/spool/spool.h"
 
-/* In place of libc's. */
+/* In place of libc's: clocks that are in the future, and a bad disk. */
+static atomic_int ahead_s;
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int status = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	ret->tv_sec += ahead_s;
+	return status;
+}
+
 int fdatasync(int fd)
 {
 	return bad_disk_sync(fd);
@@ -246,6 +258,39 @@ static void a_journal_that_is_none_is_set_aside_and_said(void **state)
 	assert_int_equal(metric_value(w->metrics.files_rejected), 1);
 }
 
+/* The thread has gone round twice, and so once to its end. */
+static void go_round(struct world *w)
+{
+	for (int i = 0; i < 2; i++) {
+		uint64_t spooled = metric_of(w, COUNTER_SPOOLED);
+
+		assert_int_equal(offer(w, 1, 100), 1);
+		for (int k = 0;
+		     k < 60000 && metric_of(w, COUNTER_SPOOLED) == spooled; k++)
+			usleep(1000);
+		assert_true(metric_of(w, COUNTER_SPOOLED) > spooled);
+	}
+}
+
+/* Successors may come and be killed while one has the folder. */
+static void what_is_left_later_is_looked_for_once_a_minute(void **state)
+{
+	struct world *w = *state;
+	int64_t begin = clock_monotonic_ms();
+
+	start(w);
+	go_round(w);
+	leave_journal(w, 7);
+	go_round(w);
+	if (clock_monotonic_ms() - begin < 50000)
+		assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
+	ahead_s = 61;
+	go_round(w);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 7);
+	event_spool_end(w->spool);
+	ahead_s = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +305,8 @@ int main(void)
 		EVENT_SPOOL_TEST(that_it_spools_is_said_once),
 		EVENT_SPOOL_TEST(what_is_damaged_in_a_journal_is_counted),
 		EVENT_SPOOL_TEST(a_journal_that_is_none_is_set_aside_and_said),
+		EVENT_SPOOL_TEST(
+			what_is_left_later_is_looked_for_once_a_minute),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
