@@ -72,6 +72,13 @@ static void a_journal_that_has_no_room_is_made_later(void **state)
 	assert_false(is_said(w, why));
 	assert_int_equal(metric_value(w->metrics.journal_missing), 0);
 	assert_int_equal(count_journals(w), 1);
+	for (int i = 0;
+	     i < 20000 &&
+	     log_file_count(&w->log, "journal of click events made") == 0;
+	     i++)
+		usleep(1000);
+	assert_int_equal(
+		log_file_count(&w->log, "journal of click events made"), 1);
 	take(w);
 	event_sink_end(w->sink);
 	/* Both are in the spool, and nothing is in the journal. */

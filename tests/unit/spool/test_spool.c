@@ -166,6 +166,19 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 					 "make it"));
 }
 
+static void what_is_done_with_stays_so(void **state)
+{
+	struct world *w = *state;
+
+	append(w, 0, 4);
+	read_events(w, 0, 3, false);
+	acknowledge_all(w);
+	spool_acknowledge(w->spool, 1);
+	assert_int_equal(usage(w).records, 1);
+	reopen(w);
+	read_events(w, 3, 1, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +192,7 @@ int main(void)
 		SPOOL_TEST(some_of_a_call_may_be_appended),
 		SPOOL_TEST(another_process_is_refused),
 		SPOOL_TEST(a_folder_that_cannot_be_made_is_named),
+		SPOOL_TEST(what_is_done_with_stays_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
