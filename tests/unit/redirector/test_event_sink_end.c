@@ -323,6 +323,24 @@ static void what_is_too_large_for_kafkas_client_is_refused(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 }
 
+/* Kafka would refuse it from the next process, too. */
+static void what_is_refused_is_not_left_in_the_journal(void **state)
+{
+	char small[] = "message.max.bytes=1000", batch[] = "batch.size=1000";
+	char *options[] = {small, batch};
+	struct world *w = *state;
+	rd_kafka_mock_cluster_t *mock;
+
+	w->config.kafka.options = (struct setting_strings){options, 2};
+	mock = start_at_kafka(w);
+	assert_int_equal(take_long(w, 2000), EVENT_REFUSED);
+	event_sink_end(w->sink);
+	assert_int_equal(count_journals(w), 0);
+	assert_int_equal(spooled(w), 0);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	mock_kafka_stop(mock);
+}
+
 static void what_finds_no_room_in_kafkas_queue_is_spooled(void **state)
 {
 	struct world *w = *state;
@@ -359,6 +377,7 @@ int main(void)
 		EVENT_SINK_TEST(
 			a_sink_without_a_spool_takes_what_kafkas_queue_does),
 		EVENT_SINK_TEST(what_is_too_large_for_kafkas_client_is_refused),
+		EVENT_SINK_TEST(what_is_refused_is_not_left_in_the_journal),
 		EVENT_SINK_TEST(what_finds_no_room_in_kafkas_queue_is_spooled),
 	};
 

@@ -231,6 +231,19 @@ static void one_that_was_taken_over_is_not_said_to_be_in_use(void **state)
 	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
 }
 
+static void one_that_is_never_left_costs_what_is_in_no_journal(void **state)
+{
+	struct world *w = *state;
+	struct event_spool *next = successor(w, 9, NULL);
+
+	event_spool_stop_replay(next);
+	event_spool_end(next);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 9);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 9);
+	assert_true(is_said(w, "; 9 lost"));
+	event_spool_free(next);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +261,8 @@ int main(void)
 		EVENT_SPOOL_TEST(what_is_put_waits_until_the_folder_is_left),
 		EVENT_SPOOL_TEST(
 			one_that_was_taken_over_is_not_said_to_be_in_use),
+		EVENT_SPOOL_TEST(
+			one_that_is_never_left_costs_what_is_in_no_journal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

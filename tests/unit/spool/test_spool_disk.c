@@ -52,6 +52,7 @@ static struct kept_file {
 	ino_t file;
 	off_t size;
 } kept[FILES_MAX];
+static size_t syncs;
 
 /* Its place, or a free one. */
 static struct kept_file *kept_of(ino_t file)
@@ -67,6 +68,7 @@ int fdatasync(int fd)
 {
 	struct stat st;
 
+	syncs++;
 	if (bad_disk_sync(fd) < 0 || fstat(fd, &st) < 0)
 		return -1;
 	*kept_of(st.st_ino) = (struct kept_file){st.st_ino, st.st_size};
@@ -376,6 +378,20 @@ static void a_lock_that_cannot_be_made_says_why(void **state)
 	assert_int_equal(err.sys, EISDIR);
 }
 
+/* The disk is waited for each time. */
+static void handing_over_is_noted_once_for_many(void **state)
+{
+	struct world *w = *state;
+	size_t before = syncs;
+
+	/* Nothing is handed over yet. */
+	is_read_to_the_end(w, 0);
+	append(w, 0, 100);
+	assert_int_equal(syncs - before, 0);
+	read_events(w, 0, 100, false);
+	assert_int_equal(syncs - before, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +409,7 @@ int main(void)
 		SPOOL_TEST(a_segment_that_cannot_be_read_may_be_moved_away),
 		SPOOL_TEST(a_lock_that_fails_is_not_taken_for_another_process),
 		SPOOL_TEST(a_lock_that_cannot_be_made_says_why),
+		SPOOL_TEST(handing_over_is_noted_once_for_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
