@@ -285,7 +285,9 @@ static void what_is_left_later_is_looked_for_once_a_minute(void **state)
 	if (clock_monotonic_ms() - begin < 50000)
 		assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
 	ahead_s = 61;
-	go_round(w);
+	offer(w, 1, 100);
+	for (int i = 0; i < 60000 && metric_of(w, COUNTER_RECOVERED) == 0; i++)
+		usleep(1000);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 7);
 	event_spool_end(w->spool);
 	ahead_s = 0;
