@@ -1,29 +1,10 @@
-#include "tests/unit/unit.h"
-
-#include <string.h>
+#include "tests/unit/aggregator/live_click.h"
 
 #include "aggregator/api/live/live_queue.h"
 
-static struct live_event *event(unsigned number)
-{
-	char text[400];
-	struct error err = {0};
-	struct live_event *e;
-
-	snprintf(text, sizeof(text),
-		 "{\"id\":\"01234567-89ab-cdef-0000-00000000002a\","
-		 "\"link_id\":\"%u\",\"ts\":\"\",\"code\":\"\",\"domain\":\"\","
-		 "\"owner\":\"\",\"country\":\"\",\"verdict\":\"\","
-		 "\"human\":true}",
-		 number);
-	e = live_event_parse(text, strlen(text), &err);
-	assert_non_null(e);
-	return e;
-}
-
 static void put(struct live_queue *q, unsigned number, bool loses)
 {
-	struct live_event *e = event(number);
+	struct live_event *e = live_click_make(number, "");
 
 	assert_int_equal(live_queue_put(q, e), loses);
 	live_event_release(e);
