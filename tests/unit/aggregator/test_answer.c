@@ -100,6 +100,58 @@ static void csv_puts_odd_values_in_quotes(void **state)
 	buf_free(&csv);
 }
 
+static void csv_has_a_column_for_each_of_two_dimensions(void **state)
+{
+	struct group group = {(char[]){"DE"}, (char[]){"ann"}, counts};
+	struct clicks_answer a = answer_of(&group, 1);
+	struct question q = {.group_by = {dimension_find("country"),
+					  dimension_find("owner")},
+			     .group_by_count = 2};
+	struct buf csv = {0};
+
+	(void)state;
+	clicks_to_csv(&q, &a, &csv);
+	assert_string_equal(buf_cstr(&csv),
+			    "country,owner,clicks,visitors,ips,humans,bots,"
+			    "prefetches,events\r\nDE,ann,6,5,4,6,3,1,20\r\n");
+	buf_free(&csv);
+}
+
+static void csv_without_groups_has_a_row_for_each_interval(void **state)
+{
+	struct counts data[] = {counts, {.unique_known = true}};
+	struct clicks_answer a = {.data = data, .total = counts};
+	struct error err = {0};
+	struct question q = {.zone = zone_load("/nowhere", "UTC", &err)};
+	struct buf csv = {0};
+
+	(void)state;
+	a.buckets = (struct buckets){(int64_t[]){0, 3600}, 2};
+	clicks_to_csv(&q, &a, &csv);
+	assert_string_equal(
+		buf_cstr(&csv),
+		"start,clicks,visitors,ips,humans,bots,prefetches,events\r\n"
+		"1970-01-01T00:00:00Z,6,5,4,6,3,1,20\r\n"
+		"1970-01-01T01:00:00Z,0,0,0,0,0,0,0\r\n");
+	question_release(&q);
+	buf_free(&csv);
+}
+
+/* One that is answered anew, and then released. */
+static void groups_can_be_cleared_more_than_once(void **state)
+{
+	struct clicks_answer a = {.group_count = 1};
+
+	(void)state;
+	a.groups = calloc(1, sizeof(*a.groups));
+	assert_non_null(a.groups);
+	a.groups[0] = (struct group){strdup("DE"), strdup("ann"), counts};
+	clicks_answer_clear_groups(&a);
+	assert_int_equal(a.group_count, 0);
+	assert_null(a.groups);
+	clicks_answer_release(&a);
+}
+
 static void assert_csv_value(const char *value, const char *expected)
 {
 	char copy[64], row[128];
@@ -329,6 +381,10 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_null_and_empty),
 		cmocka_unit_test(a_row_of_nulls_has_no_visitors),
 		cmocka_unit_test(csv_puts_odd_values_in_quotes),
+		cmocka_unit_test(csv_has_a_column_for_each_of_two_dimensions),
+		cmocka_unit_test(
+			csv_without_groups_has_a_row_for_each_interval),
+		cmocka_unit_test(groups_can_be_cleared_more_than_once),
 		cmocka_unit_test(csv_holds_no_formula),
 		cmocka_unit_test(the_rest_is_what_the_groups_leave),
 		cmocka_unit_test(the_api_is_described_in_json),

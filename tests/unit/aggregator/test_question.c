@@ -59,6 +59,10 @@ static void nothing_said_asks_for_the_last_day_by_hour(void **state)
 	assert_int_equal(q.bots, BOTS_EXCLUDE);
 	assert_string_equal(zone_name(q.zone), "UTC");
 	question_release(&q);
+	/* A day before the start of an interval is one, too. */
+	assert_int_equal(parse(&q, "to=2026-11-21T10:00:00Z", ALL, &err), 0);
+	assert_int_equal(q.to - q.from, 86400);
+	question_release(&q);
 }
 
 static void a_default_start_is_that_of_a_local_interval(void **state)
@@ -247,6 +251,28 @@ static void groups_are_by_one_or_two_dimensions(void **state)
 	assert_refused("group_by=total", "group_by: ");
 }
 
+static void who_asks_for_an_unknown_dimension_is_told_all(void **state)
+{
+	struct question q;
+	struct error err = {0};
+	const char *at;
+
+	(void)state;
+	assert_int_equal(parse(&q, "group_by=total", ALL, &err), -1);
+	at = strstr(err.text, " of ");
+	assert_non_null(at);
+	at += strlen(" of ");
+	for (size_t i = 1; i < dimension_count; i++) {
+		size_t len = strcspn(at, ",");
+
+		assert_int_equal(len, strlen(dimensions[i].name));
+		assert_memory_equal(at, dimensions[i].name, len);
+		at += len + (at[len] ? strlen(", ") : 0);
+	}
+	assert_string_equal(at, "");
+	question_release(&q);
+}
+
 static void what_is_counted_is_said_by_name(void **state)
 {
 	static const char *const names[] = {"exclude", "include", "only"};
@@ -348,6 +374,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_taken_up_to_their_bounds),
 		cmocka_unit_test(codes_have_up_to_64_of_their_letters),
 		cmocka_unit_test(groups_are_by_one_or_two_dimensions),
+		cmocka_unit_test(who_asks_for_an_unknown_dimension_is_told_all),
 		cmocka_unit_test(what_is_counted_is_said_by_name),
 		cmocka_unit_test(a_verdict_leaves_no_choice_of_robots),
 		cmocka_unit_test(formats_and_orders_are_said_by_name),
