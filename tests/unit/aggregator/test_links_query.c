@@ -112,8 +112,22 @@ static void a_parameter_twice_or_unknown_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("q=a&q=a", "q: given more than once");
-	assert_refused("code=a", "code: no such parameter; known here: q, tag");
+	assert_refused("code=a", "code: no such parameter");
 	assert_refused("%ZZ=1", "query string: a '%'");
+}
+
+static void who_gives_an_unknown_parameter_is_told_all(void **state)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&q, "code=a", &err), -1);
+	assert_string_equal(err.text,
+			    "code: no such parameter; known here: q, tag, "
+			    "owner, campaign, domain, state, url, "
+			    "created_from, created_to, sort, limit, cursor");
+	links_query_release(&q);
 }
 
 static void assert_comes_back(const char *query, struct links_place place)
@@ -374,6 +388,7 @@ int main(void)
 		cmocka_unit_test(each_filter_is_read),
 		cmocka_unit_test(a_bad_value_is_told_by_its_name),
 		cmocka_unit_test(a_parameter_twice_or_unknown_is_refused),
+		cmocka_unit_test(who_gives_an_unknown_parameter_is_told_all),
 		cmocka_unit_test(a_cursor_leads_to_its_place),
 		cmocka_unit_test(a_cursor_is_of_no_other_question),
 		cmocka_unit_test(a_damaged_cursor_is_refused),

@@ -6,14 +6,18 @@
 static void a_click_is_handed_out_with_its_owner(void **state)
 {
 	struct world *w = *state;
+	struct live_event *e = live_click_make(7, "");
 
 	archive_has(1, 9);
-	find_owner(w, 7);
+	live_owners_find(w->owners, e);
 	assert_told(w, 0, 0);
 	assert_int_equal(ask_archive(w), 1);
 	assert_int_equal(archive.asked[0], 7);
 	assert_told(w, 1, 0);
 	assert_int_equal(w->last_found, 7);
+	/* It waits no more. */
+	assert_int_equal(atomic_load(&e->refs), 1);
+	live_event_release(e);
 }
 
 static void nothing_is_asked_when_nothing_waits(void **state)
