@@ -31,7 +31,7 @@ struct live_owners_options {
 	/* The event's `whose` is filled in; from any thread, one call at a
 	 * time.  Shares the event if it keeps it. */
 	void (*found)(void *arg, struct live_event *e);
-	/* So many events did not fit, or could not be asked for. */
+	/* These events did not fit, or nobody could be asked. */
 	void (*lost)(void *arg, uint64_t events);
 	void *arg;
 };

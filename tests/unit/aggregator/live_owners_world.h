@@ -86,7 +86,7 @@ int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 
 /* --- a test's world ------------------------------------------------------- */
 
-/* What the worker does when it is to stand still. */
+/* The worker stands still in it. */
 struct stop {
 	struct work work; /* first */
 	sem_t begun, may_end;

@@ -1,4 +1,4 @@
-/* What is asked of rows, of sealed days and of owners' days. */
+/* Questions that rows, sealed days and owners' days are read for. */
 #include "tests/unit/aggregator/asked_sql.h"
 
 #include "aggregator/api/clicks_sql.h"

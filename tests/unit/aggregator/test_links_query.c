@@ -116,7 +116,7 @@ static void a_parameter_twice_or_unknown_is_refused(void **state)
 	assert_refused("%ZZ=1", "query string: a '%'");
 }
 
-static void who_gives_an_unknown_parameter_is_told_all(void **state)
+static void a_refusal_names_every_parameter(void **state)
 {
 	struct links_query q;
 	struct error err = {0};
@@ -388,7 +388,7 @@ int main(void)
 		cmocka_unit_test(each_filter_is_read),
 		cmocka_unit_test(a_bad_value_is_told_by_its_name),
 		cmocka_unit_test(a_parameter_twice_or_unknown_is_refused),
-		cmocka_unit_test(who_gives_an_unknown_parameter_is_told_all),
+		cmocka_unit_test(a_refusal_names_every_parameter),
 		cmocka_unit_test(a_cursor_leads_to_its_place),
 		cmocka_unit_test(a_cursor_is_of_no_other_question),
 		cmocka_unit_test(a_damaged_cursor_is_refused),

@@ -1,5 +1,5 @@
-/* Which clicks are told to those who do not see all links, by what a real
- * archive says. */
+/* Clicks that are told to listeners who do not see all links, by a real
+ * archive. */
 #include "tests/unit/aggregator/live_reader_world.h"
 #include "tests/unit/aggregator/settled.h"
 
@@ -51,7 +51,8 @@ static struct live_listener listener_to(const char *owners)
 	return l;
 }
 
-static void who_sees_some_is_told_with_the_archives_owner(void **state)
+static void
+a_listener_who_sees_some_is_told_with_the_archives_owner(void **state)
 {
 	struct live_listener any = {.audience = SEES_SOME};
 	struct world *w = *state;
@@ -81,7 +82,7 @@ static void a_click_without_a_link_is_for_those_who_see_all(void **state)
 	live_reader_leave(w->reader, &any);
 }
 
-/* A click of each, and who is told with which. */
+/* Each of the three is clicked, and these of them are told. */
 static void assert_hears(struct world *w, bool ann, bool bob, bool cy)
 {
 	int before = w->told[SEES_SOME], expected = before + ann + bob + cy;
@@ -89,7 +90,6 @@ static void assert_hears(struct world *w, bool ann, bool bob, bool cy)
 	click(w, 1, "ann");
 	click(w, 2, "bob");
 	click(w, 3, "cy");
-	/* All see it. */
 	EVENTUALLY(w->told[SEES_SOME] >= expected);
 	if (cy)
 		assert_int_equal(w->last[SEES_SOME], 3);
@@ -100,9 +100,8 @@ static void assert_hears(struct world *w, bool ann, bool bob, bool cy)
 	assert_int_equal(w->told[SEES_SOME], expected);
 }
 
-/* Each other's clicks are not even looked for. */
 static void
-who_leaves_hears_nothing_more_and_the_others_go_on_hearing(void **state)
+a_listener_that_leaves_hears_nothing_more_and_the_others_do(void **state)
 {
 	static const char *const names[] = {"ann", "bob", "cy"};
 	struct world *w = *state;
@@ -145,10 +144,11 @@ static void a_click_is_lost_for_some_where_no_archive_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		AUDIENCE_TEST(who_sees_some_is_told_with_the_archives_owner),
+		AUDIENCE_TEST(
+			a_listener_who_sees_some_is_told_with_the_archives_owner),
 		AUDIENCE_TEST(a_click_without_a_link_is_for_those_who_see_all),
 		AUDIENCE_TEST(
-			who_leaves_hears_nothing_more_and_the_others_go_on_hearing),
+			a_listener_that_leaves_hears_nothing_more_and_the_others_do),
 		cmocka_unit_test_setup_teardown(
 			a_click_is_lost_for_some_where_no_archive_answers,
 			set_up_without_archive, tear_down_reader),

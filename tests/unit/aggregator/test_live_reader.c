@@ -1,4 +1,4 @@
-/* When the topic of clicks is read, and what of it is told. */
+/* The topic of clicks is read while anybody listens, and not before. */
 #include "tests/unit/aggregator/live_reader_world.h"
 
 #include <dlfcn.h>
@@ -69,7 +69,7 @@ static int set_up(void **state)
 
 /* --- what is read --------------------------------------------------------- */
 
-static void who_sees_all_is_told_each_click(void **state)
+static void a_listener_who_sees_all_is_told_each_click(void **state)
 {
 	struct world *w = *state;
 
@@ -185,7 +185,7 @@ static void brokers_that_do_not_answer_are_asked_again_later(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		READER_TEST(who_sees_all_is_told_each_click),
+		READER_TEST(a_listener_who_sees_all_is_told_each_click),
 		READER_TEST(
 			a_record_that_is_no_click_is_counted_and_passed_over),
 		READER_TEST(nothing_is_read_while_nobody_listens),

@@ -251,7 +251,7 @@ static void groups_are_by_one_or_two_dimensions(void **state)
 	assert_refused("group_by=total", "group_by: ");
 }
 
-static void who_asks_for_an_unknown_dimension_is_told_all(void **state)
+static void a_refusal_names_every_dimension(void **state)
 {
 	struct question q;
 	struct error err = {0};
@@ -374,7 +374,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_taken_up_to_their_bounds),
 		cmocka_unit_test(codes_have_up_to_64_of_their_letters),
 		cmocka_unit_test(groups_are_by_one_or_two_dimensions),
-		cmocka_unit_test(who_asks_for_an_unknown_dimension_is_told_all),
+		cmocka_unit_test(a_refusal_names_every_dimension),
 		cmocka_unit_test(what_is_counted_is_said_by_name),
 		cmocka_unit_test(a_verdict_leaves_no_choice_of_robots),
 		cmocka_unit_test(formats_and_orders_are_said_by_name),

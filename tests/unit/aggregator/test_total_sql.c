@@ -1,5 +1,4 @@
-/* What is asked of settled hours, rolled days and values of days, over all
- * links. */
+/* Questions over all links: settled hours, rolled days, values of days. */
 #include "tests/unit/aggregator/asked_sql.h"
 
 #include "aggregator/api/clicks_sql.h"
@@ -176,6 +175,7 @@ static void hours_that_are_listed_are_counted_alike(void **state)
 	struct question q = question_of(BOTS_ONLY);
 	struct lists lists = no_days;
 	struct progress last;
+	char text[64];
 	struct error err = {0};
 
 	insert_all(t);
@@ -189,6 +189,9 @@ static void hours_that_are_listed_are_counted_alike(void **state)
 	assert_int_equal(hours.items[1].start, FROM + HOUR);
 	assert_int_equal(published_hours_put(&hours, &starts, &attempts, &err),
 			 0);
+	snprintf(text, sizeof(text), "[%" PRId64 ",%" PRId64 "]", FROM,
+		 FROM + HOUR);
+	assert_string_equal(starts.data, text);
 	lists.hours = starts.data;
 	lists.hour_attempts = attempts.data;
 	total_sql_clicks(&sql, &q, &one, &from);
@@ -233,6 +236,24 @@ static void what_was_left_out_of_an_hour_is_told(void **state)
 			    "1\t0\t9\t9\t4\t0\n2\t1\t3\t3\t0\t0\n");
 	total_sql_links_left_out(&sql, &q, &from);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), "11\n");
+}
+
+static void links_are_parted_at_the_start_of_now(void **state)
+{
+	struct settled *t = *state;
+	const struct copied_days none = {0};
+	const struct total_sources from = {.rolled = &none};
+	struct question q = question_of(BOTS_INCLUDE);
+	struct lists lists = no_days;
+	struct buf sql = {0};
+
+	insert_all(t);
+	settle_all(t);
+	lists.start = FROM + HOUR;
+	total_sql_links(&sql, &q, &from);
+	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
+			    "1\t0\t9\t9\t4\t0\n1\t1\t1\t1\t1\t0\n"
+			    "2\t0\t9\t9\t0\t2\n2\t1\t3\t3\t0\t0\n");
 }
 
 /* --- rolled days ------------------------------------------------------------
@@ -431,6 +452,7 @@ int main(void)
 		SETTLED_TEST(parts_of_hours_are_counted_by_slots),
 		SETTLED_TEST(hours_that_are_listed_are_counted_alike),
 		SETTLED_TEST(what_was_left_out_of_an_hour_is_told),
+		SETTLED_TEST(links_are_parted_at_the_start_of_now),
 		SETTLED_TEST(totals_have_rolled_days_and_hours),
 		SETTLED_TEST(values_are_those_of_copied_days_and_rows),
 		SETTLED_TEST(
