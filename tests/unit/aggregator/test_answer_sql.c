@@ -238,6 +238,23 @@ static void a_link_has_sealed_days_and_rows(void **state)
 		clicks_sql_sealed_size(&sql, &q, &copied);
 		assert_string_equal(ask_sorted(t, &q, &sql, &lists), "362\n");
 	}
+	/* All that there was of it, with the first and the last slot and row.
+	 */
+	{
+		struct question q = three_days(BOTS_EXCLUDE);
+		struct buf sql = {0};
+		char life[160];
+
+		clicks_sql_life(&sql, &q, &copied);
+		snprintf(life, sizeof(life),
+			 "362\t343\t32\t4\t93\t83\t%" PRId64 "\t%" PRId64
+			 "\t%" PRId64 "\t%" PRId64 "\n",
+			 (START + HOUR - 900) * CLOCK_SECOND,
+			 (START + 3 * DAY - 900) * CLOCK_SECOND,
+			 FROM * CLOCK_SECOND - 1,
+			 (START + 3 * DAY) * CLOCK_SECOND - 1);
+		assert_string_equal(ask_sorted(t, &q, &sql, &lists), life);
+	}
 }
 
 static void owners_have_copied_days_and_rows(void **state)
