@@ -2,38 +2,12 @@
  * settler says that it failed, what is published is whole, and the next try has
  * the result that one without a fault has. */
 #include "tests/unit/aggregator/settled.h"
+#include "tests/unit/lost_answers.h"
 
-#include <curl/curl.h>
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
-
-enum fault {
-	NOT_SENT, /* the statement is not carried out */
-	LOST	  /* it is, and nobody hears of it */
-};
-
-static struct {
-	int in; /* the in-th request from now on, 0: none */
-	enum fault fault;
-} fault;
-
-/* In place of libcurl's. */
-CURLcode curl_easy_perform(CURL *curl)
-{
-	CURLcode (*perform)(CURL *);
-	void *found = dlsym(RTLD_NEXT, "curl_easy_perform");
-	bool fails = fault.in && !--fault.in;
-
-	memcpy(&perform, &found, sizeof(perform));
-	if (fails && fault.fault == NOT_SENT)
-		return CURLE_COULDNT_CONNECT;
-	if (perform(curl) != CURLE_OK || fails)
-		return CURLE_RECV_ERROR;
-	return CURLE_OK;
-}
 
 struct scenario {
 	void (*prepare)(struct settled *t);
@@ -120,11 +94,11 @@ static bool lose_one(void **state, const struct scenario *s, enum fault how,
 	t->s.turn = &turn;
 	s->prepare(t);
 	assert_string_equal(state_of(t), s->before);
-	fault.in = at;
-	fault.fault = how;
+	lost.in = at;
+	lost.how = how;
 	status = s->settle(t, &err);
-	came = fault.in == 0;
-	fault.in = 0;
+	came = lost.in == 0;
+	lost.in = 0;
 	if (status != (came ? -1 : 0))
 		fail_msg("request %d: %s", at, status ? err.text : "no error");
 	assert_turn_is_free(t);

@@ -549,6 +549,8 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 	assert_int_equal(passes_note(s->ch, &noted[4], 1, why, &err), 0);
 	assert_int_equal(passes_note(s->ch, noted, 0, why, &err), 0);
 	decide(s, "to pass", "3, 2, 'resume', 60, 50");
+	/* One of no offsets is none. */
+	decide(s, "no offsets", "3, 2, 'pass', 5, 5");
 	assert_int_equal(passes_load(s->ch, &p, &err), 0);
 	next = passes_next(&p, "to pass", 3, 2, 0);
 	assert_non_null(next);
@@ -560,6 +562,7 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 	assert_null(passes_next(&p, "to pass", 3, 2, 40));
 	assert_null(passes_next(&p, "to pass", 5, 2, 0));
 	assert_null(passes_next(&p, "none", 3, 2, 0));
+	assert_null(passes_next(&p, "no offsets", 3, 2, 0));
 	assert_int_equal(passes_next(&p, "to pass", 3, 1, 0)->last, 99);
 	assert_int_equal(passes_next(&p, "it's \\ \t", 3, 2, 7)->last, 7);
 	passes_release(&p);
