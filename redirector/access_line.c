@@ -15,7 +15,7 @@ static const char *client_text(const struct address *client,
 
 /* --- combined ------------------------------------------------------------- */
 
-/* strftime knows the months of the locale only. */
+/* strftime writes month names of the locale, so the names are listed here. */
 static void put_time(struct buf *out, int64_t time_ms)
 {
 	static const char months[][4] = {"Jan", "Feb", "Mar", "Apr",

@@ -1,13 +1,13 @@
 /*
  * access_line.h - an answered request as a line of an access log, which
- * `collector import` reads as it reads those of other servers.
+ * `collector import` reads in the same way as the logs of other servers.
  *
  * Combined (Apache's, as nginx writes it):
  *
  *	192.0.2.7 - - [21/Nov/2026:01:02:03 +0000] "GET /aB3xY7k?a=1 HTTP/1.1"
  *	302 0 "https://from.example/" "agent/1.0"
  *
- * JSON, under the names of nginx's variables:
+ * JSON, with the names of nginx's variables:
  *
  *	{"time_iso8601":"2026-11-21T01:02:03.456Z","remote_addr":"192.0.2.7",
  *	 "request_method":"GET","uri":"/aB3xY7k","args":"a=1",
@@ -15,10 +15,11 @@
  *	 "http_host":"sho.rt","http_referer":"https://from.example/",
  *	 "http_user_agent":"agent/1.0"}
  *
- * What a client sends cannot end a field or a line.  In combined, a quote, a
- * backslash and what is not printable ASCII are written as \xNN, so that every
- * byte can be told; in JSON a byte that is no UTF-8 becomes a question mark.
- * An absent header is "-", or no member.
+ * Text from a client cannot end a field or a line.  In combined, a quote, a
+ * backslash and every byte that is not printable ASCII are written as \xNN, so
+ * that the original bytes can be restored; in JSON a byte that is not valid
+ * UTF-8 becomes a question mark.  An absent header is "-" in combined, and has
+ * no member in JSON.
  */
 #ifndef REDIRECTOR_ACCESS_LINE_H
 #define REDIRECTOR_ACCESS_LINE_H
@@ -35,9 +36,9 @@ struct access_entry {
 	int64_t time_ms; /* since 1970 */
 	struct address client;
 	int status;
-	size_t body_bytes; /* sent */
+	size_t body_bytes; /* number sent */
 	struct http_slice method, path, query;
-	unsigned minor_version; /* of HTTP/1 */
+	unsigned minor_version; /* n of HTTP/1.n */
 	/* Headers; an absent one is {NULL, 0}. */
 	struct http_slice host, referrer, user_agent, accept_language, prefetch;
 };

@@ -8,10 +8,10 @@
 #include "redirector/access_line.h"
 
 enum {
-	/* Bytes that a turn gathers before they go: of the smallest queue, a
-	 * part that finds room. */
+	/* A turn hands its lines over when it has gathered this many bytes:
+	 * even the smallest queue has room for so small a part. */
 	LINES_MAX = 16 << 10,
-	LINES_KEPT = 64 << 10 /* memory for them, between turns */
+	LINES_KEPT = 64 << 10 /* memory that is kept for them between turns */
 };
 
 struct access_log {
@@ -19,7 +19,7 @@ struct access_log {
 	struct log *log;
 	void (*put)(struct buf *out, const struct access_entry *entry);
 	uint64_t sample;
-	bool failing; /* the file's thread's: the log says so */
+	bool failing; /* for the file's thread: the log reports a failure */
 };
 
 /* --- the file ------------------------------------------------------------- */
@@ -104,8 +104,7 @@ void access_log_reopen(struct access_log *a)
 		line_file_reopen(a->file);
 }
 
-/* --- a server's lines ------------------------------------------------------
- */
+/* --- a server's lines ----------------------------------------------------- */
 
 int access_writer_init(struct access_writer *w, struct access_log *log,
 		       struct error *err)

@@ -11,9 +11,9 @@ struct admission {
 	struct redirector *redirector;
 	struct deny_view denied;
 	struct rate_table *requests; /* NULL: no limit */
-	struct rate_table *unknown;  /* the same */
+	struct rate_table *unknown;  /* NULL: no limit */
 	uint64_t forgotten_told;
-	int64_t log_after; /* no more lines of clients before (ms) */
+	int64_t log_after; /* ms; no client is logged before then */
 };
 
 static int make_table(const struct rate_rule *rule, size_t bytes,
@@ -71,7 +71,8 @@ bool admission_denies(struct admission *a, const struct address *client)
 	return deny_view_has(&a->denied, client);
 }
 
-/* A trusted proxy that does not say whom it speaks for speaks for many. */
+/* A trusted proxy that does not name its client stands for many clients, so it
+ * has no limit. */
 static uint64_t limited_network(const struct admission *a,
 				const struct address *client)
 {
@@ -81,7 +82,7 @@ static uint64_t limited_network(const struct admission *a,
 	return network_of(client);
 }
 
-/* False, for the caller to pass on. */
+/* Always returns false, for the caller to return. */
 static bool refuse(struct admission *a, const struct address *client,
 		   int64_t now, const char *setting)
 {

@@ -1,17 +1,18 @@
 /*
- * admission.h - whom a server answers, and how often: networks that are denied,
- * and rates of those that clients come from.
+ * admission.h - which clients a server answers, and how often: networks that
+ * are denied, and rates by the network that a client comes from.
  *
  * A request costs its client a token of `client_rate`.  A code that is not in
- * the cache costs one of `unknown_rate` until Redis has told that it has a link
- * of that code, whose visitors therefore pay nothing; requests that wait for
- * one answer pay once.  It is taken before Redis is asked: of one client's
- * codes without a link, Redis is asked for no more than burst + rate * t in t
- * seconds, however many connections ask at once.
+ * the cache costs one of `unknown_rate`, which is returned when Redis reports a
+ * link of that code: visitors of links pay nothing.  Requests that wait for one
+ * look-up pay once.  The token is taken before Redis is queried: for codes of
+ * one client that have no link, Redis gets at most burst + rate * t queries in
+ * t seconds, however many connections send them at once.
  *
- * One per server, on its thread: a client with connections to several threads
- * has its rates at each of them.  The log names one client a minute that is
- * over its limit: it may be a proxy that nobody named.  Times are the loop's.
+ * Each server has one, on its thread: a client with connections to several
+ * threads has its rates at each of them.  The log names one client a minute
+ * that is over its limit: it may be a proxy that the configuration does not
+ * name.  Times are the loop's.
  */
 #ifndef REDIRECTOR_ADMISSION_H
 #define REDIRECTOR_ADMISSION_H
@@ -25,28 +26,31 @@
 
 struct admission;
 
-/* `r` outlives it. */
+/* `r` must outlive it. */
 struct admission *admission_new(struct redirector *r, struct error *err);
 void admission_free(struct admission *a); /* NULL accepted */
 
-/* Is there a rule about requests at all?  Those below need the client. */
+/* False if there is no rule about requests.  If there is one, the next two
+ * functions need the client's address. */
 bool admission_has_rules(const struct admission *a);
 
-/* Is it on the list of networks that are not answered? */
+/* True if the client's network is on the deny list. */
 bool admission_denies(struct admission *a, const struct address *client);
 
-/* False: the client has asked too often; *ret_wait_ms is when it may again. */
+/* Returns false if the client has sent too many requests; *ret_wait_ms is the
+ * time until it may send the next one. */
 bool admission_take_request(struct admission *a, const struct address *client,
 			    int64_t now, int64_t *ret_wait_ms);
 
-/* False: the client asked for too many codes that have no link.  Else
- * *ret_network is for admission_return_unknown, if the code has one. */
+/* Returns false if the client has requested too many codes that have no link.
+ * Otherwise *ret_network is for admission_return_unknown, which is called if
+ * the code has a link. */
 bool admission_take_unknown(struct admission *a, const struct address *client,
 			    int64_t now, uint64_t *ret_network,
 			    int64_t *ret_wait_ms);
 void admission_return_unknown(struct admission *a, uint64_t network);
 
-/* Debts that were forgotten since the last call. */
+/* Returns the number of debts that were forgotten since the last call. */
 uint64_t admission_forgotten(struct admission *a);
 
 #endif

@@ -17,7 +17,7 @@
 	"<title>" title "</title>\n"                                           \
 	"<h1>" title "</h1>\n<p>" text "</p>\n"
 
-/* What the buffer for pages keeps: few are longer. */
+/* Capacity that the buffer for pages keeps; few pages are longer. */
 #define PAGE_KEPT (32 << 10)
 
 static const char page_not_found[] =
@@ -45,12 +45,12 @@ struct answers {
 	const struct request_info_rules *rules;
 	struct access_writer access;
 	struct versions_user pages;
-	struct buf lines; /* of a redirect that is put together */
-	struct buf page;  /* that opens something */
+	struct buf lines; /* the redirect that is being put together */
+	struct buf page;  /* the landing page that is being put together */
 	char retry_after[32];
 };
 
-/* Each answer comes by here, on its way out. */
+/* Every answer passes through here when it is sent. */
 static void log_answer(struct answers *a, const struct http_request *req,
 		       int status, size_t body_bytes)
 {
@@ -73,7 +73,7 @@ static void send_page(struct answers *a, struct http_request *req, int status,
 	http_reply(req, status, fields, page, strlen(page));
 }
 
-/* The lines with the URL that this visit is sent to. */
+/* Appends the header lines with the URL that this visit is sent to. */
 static void pass_on(struct buf *out, const struct cached_link *link,
 		    struct http_slice lines, struct http_slice rest,
 		    struct http_slice query)
@@ -94,8 +94,8 @@ static bool passes_any(const struct cached_link *link, struct http_slice rest,
 
 /*
  * A browser may keep a permanent redirect for at most permanent_max_age, and
- * never beyond the link's end; the others are asked for every time, since a
- * visit that is not seen is not counted.  `now` is monotonic ms.
+ * never beyond the link's end.  It requests the other redirects every time,
+ * since a visit that does not arrive is not counted.  `now` is monotonic ms.
  */
 static void put_age(struct answers *a, const struct cached_link *link,
 		    int64_t now)
@@ -128,14 +128,15 @@ void answer_redirect(struct answers *a, struct http_request *req,
 		put_age(a, link, now);
 	if (vhost->robots_line)
 		buf_puts(&a->lines, vhost->robots_line);
-	/* Out of memory, the redirect goes without what did not fit. */
+	/* When memory is short, the redirect is sent without the lines that did
+	 * not fit. */
 	if (a->lines.len > 0 && !a->lines.failed)
 		lines = (struct http_slice){a->lines.data, a->lines.len};
 	log_answer(a, req, link->status, 0);
 	http_reply_lines(req, link->status, lines, NULL, 0);
 }
 
-/* The lines, and that of the host, where it has one. */
+/* Returns the lines, followed by the robots line of the host if it has one. */
 static struct http_slice with_robots_line(struct answers *a,
 					  const struct virtual_host *vhost,
 					  struct http_slice lines)
@@ -162,13 +163,14 @@ static size_t put_url(struct buf *out, const struct cached_link *link,
 	return out->len - from;
 }
 
-/* Into a->page.  `open` as link_lines_put_landing made it. */
+/* Writes the page into a->page.  `open` is as link_lines_put_landing wrote
+ * it. */
 static void put_page(struct answers *a, const struct http_request *req,
 		     const struct cached_link *link,
 		     const struct page_template *page, const char *open,
 		     enum in_app in_app)
 {
-	/* Any window opens what is of the Web. */
+	/* An https URL opens in any window. */
 	bool anywhere = !strncmp(open, "https:", 6);
 	const char *browser = in_app_name(anywhere ? IN_APP_NONE : in_app);
 	size_t len, all;
@@ -314,8 +316,7 @@ void answers_end_turn(struct answers *a)
 	access_writer_flush(&a->access);
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 struct answers *answers_new(const struct redirector *r, struct loop *loop,
 			    const struct request_info_rules *rules,

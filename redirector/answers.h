@@ -1,11 +1,11 @@
 /*
  * answers.h - the responses themselves: redirects, pages that open something,
- * and small fixed pages that repeat nothing of the request.  What they are told
- * by (events, counters) is up to the responder; each leaves its line in the
- * access log.
+ * and small fixed pages that repeat nothing of the request.  The responder
+ * reports them (events, counters); each response writes its line to the access
+ * log.
  *
- * Each function of a request answers it, once, and ends its strings.  Belongs
- * to one thread.
+ * Each function that takes a request answers it, once, and ends its strings.
+ * Belongs to one thread.
  */
 #ifndef REDIRECTOR_ANSWERS_H
 #define REDIRECTOR_ANSWERS_H
@@ -23,17 +23,18 @@
 
 struct answers;
 
-/* All of them must outlive it. */
+/* All arguments must outlive it. */
 struct answers *answers_new(const struct redirector *r, struct loop *loop,
 			    const struct request_info_rules *rules,
 			    struct error *err);
 void answers_free(struct answers *a); /* NULL accepted */
 
-/* At the end of a turn of the loop: hands over lines of the access log. */
+/* Called at the end of a turn of the loop: hands over lines of the access
+ * log. */
 void answers_end_turn(struct answers *a);
 
-/* To where the link leads for that target, with what it passes on of path and
- * query.  `now` is monotonic ms. */
+/* Redirects to the URL that the link has for that target, with the path and
+ * query that the link passes on.  `now` is monotonic ms. */
 void answer_redirect(struct answers *a, struct http_request *req,
 		     const struct virtual_host *vhost,
 		     const struct cached_link *link, Shortloop__Device target,
@@ -46,34 +47,35 @@ void answer_landing(struct answers *a, struct http_request *req,
 		    const struct cached_link *link, Shortloop__Device target,
 		    enum in_app in_app);
 
-/* 302 to the fallback that the host has. */
+/* 302 to the fallback of the host. */
 void answer_fallback(struct answers *a, struct http_request *req,
 		     const struct virtual_host *vhost);
 
-/* A robots.txt by which all is allowed to all. */
+/* A robots.txt that allows everything to all robots. */
 void answer_robots_txt(struct answers *a, struct http_request *req);
 
-/* 204, to be kept: there is no icon. */
+/* 204, which clients may cache: there is no icon. */
 void answer_no_icon(struct answers *a, struct http_request *req);
 
-/* 304 if the client has it. */
+/* 200 with the file, or 304 if the client has the same version. */
 void answer_app_file(struct answers *a, struct http_request *req,
 		     const struct app_file *file, bool same);
 
-/* A page of a status that wants no header of its own: 403, 404, 410 or 451. */
+/* A page with a status that needs no header of its own: 403, 404, 410 or
+ * 451. */
 void answer_page(struct answers *a, struct http_request *req, int status);
 
 /* 405. */
 void answer_no_method(struct answers *a, struct http_request *req);
 
-/* 429, to come again in that time. */
+/* 429, with Retry-After for that time. */
 void answer_limited(struct answers *a, struct http_request *req,
 		    int64_t wait_ms);
 
-/* 429 for a fetch of a link whose visits are kept for people. */
+/* 429 for a fetch of a link whose visits are reserved for people. */
 void answer_over_fetches(struct answers *a, struct http_request *req);
 
-/* 503, to come again in retry_after. */
+/* 503, with Retry-After: retry_after. */
 void answer_unavailable(struct answers *a, struct http_request *req);
 
 #endif

@@ -18,13 +18,13 @@
 
 enum {
 	TAG_BYTES = 8,
-	TAG_SIZE = 2 * TAG_BYTES + 3, /* with its quotes */
+	TAG_SIZE = 2 * TAG_BYTES + 3, /* including its quotes */
 };
 
 struct app_file {
 	_Atomic size_t users;
 	char tag[TAG_SIZE];
-	struct buf lines; /* of a 200; those of a 304 end it */
+	struct buf lines; /* of a 200; the end of them is of a 304 */
 	size_t lines_of_body;
 	struct buf body;
 };
@@ -42,7 +42,7 @@ enum app_file_kind app_file_kind_of(struct http_slice path)
 {
 	enum app_file_kind kind = 0;
 
-	/* Codes are shorter. */
+	/* A shorter path may be a code. */
 	if (path.len < sizeof("/apple-app-site-association") - 1)
 		return APP_FILE_KINDS;
 	while (kind < APP_FILE_KINDS &&
@@ -55,7 +55,7 @@ enum app_file_kind app_file_kind_of(struct http_slice path)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* Up to `most` bytes, and one more where there are more. */
+/* Reads up to `most` bytes, and one more if the file is longer. */
 static int read_up_to(int fd, const char *path, size_t most, struct buf *ret,
 		      struct error *err)
 {
@@ -107,7 +107,7 @@ static int read_app_file(const char *path, struct buf *ret_body,
 	return status;
 }
 
-/* RFC 9309, 2.3: UTF-8. */
+/* RFC 9309, 2.3 requires UTF-8. */
 static int check_text(const struct buf *body, const char *path,
 		      struct error *err)
 {
@@ -131,7 +131,7 @@ static int check_json(const struct buf *body, const char *path,
 	json_t *root;
 	bool fits;
 
-	/* jansson passes over one behind a number. */
+	/* jansson ignores a NUL byte that follows a number. */
 	if (body->len && memchr(body->data, '\0', body->len))
 		return error_set(err, ERROR_CONFIG, "%s: not JSON: a NUL byte",
 				 path);

@@ -1,8 +1,8 @@
 /*
- * backlog.h - whether events that waited for Kafka in memory have gone, so that
- * what malloc keeps of theirs can be given back to the system.
+ * backlog.h - detects when a backlog of events that waited for Kafka in memory
+ * is gone, so that memory which malloc keeps can be returned to the system.
  *
- * Asked about once a second.  Belongs to one thread.
+ * Called about once a second.  Belongs to one thread.
  */
 #ifndef REDIRECTOR_BACKLOG_H
 #define REDIRECTOR_BACKLOG_H
@@ -11,23 +11,26 @@
 #include <stddef.h>
 
 enum {
-	/* As many that wait at once are a backlog, */
+	/* This many events that wait at once are a backlog. */
 	BACKLOG_MIN = 8192,
-	/* and as few are some batches on their way, */
+	/* A backlog is low when no more than this many wait: they may be
+	 * batches on their way to Kafka. */
 	BACKLOG_LEFT = 4096,
-	/* or so small a part of what it was, where much is on its way always.
-	 */
+	/* It is low, too, at no more than this fraction of its highest number,
+	 * where many events are always on their way. */
 	BACKLOG_PART = 4,
-	/* So many times in a row: no valley between batches is its end. */
+	/* It is gone after this many calls in a row in which it is low, so that
+	 * a dip between batches does not count. */
 	BACKLOG_LOW = 5,
 };
 
 struct backlog {
-	size_t most; /* that waited, since the last one ended */
+	size_t most; /* that waited at once in this backlog */
 	unsigned low;
 };
 
-/* `waiting`: events that wait now.  True once for each backlog. */
+/* `waiting` is the number of events that wait now.  Returns true once for each
+ * backlog. */
 bool backlog_has_gone(struct backlog *b, size_t waiting);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include "common/backoff.h"
 
-/* Time since *then, which a clock that went back brings to the present. */
+/* Returns the time since *then.  If the clock went back, *then becomes the
+ * present. */
 static int64_t elapsed(int64_t *then, int64_t now)
 {
 	if (now < *then)
@@ -10,8 +11,7 @@ static int64_t elapsed(int64_t *then, int64_t now)
 	return now - *then;
 }
 
-/* --- the window ------------------------------------------------------------
- */
+/* --- the window ----------------------------------------------------------- */
 
 static void window_begin(struct breaker_window *w, int64_t now)
 {
@@ -173,7 +173,8 @@ static void open_flapping(struct breaker *b, int64_t now, uint32_t random)
 		b->wait = closed;
 }
 
-/* Those that fail together with the one that opened it count once. */
+/* Look-ups that fail together with the one that opened the breaker are not
+ * counted again. */
 void breaker_failed(struct breaker *b, int64_t now, uint32_t random)
 {
 	b->failures++;

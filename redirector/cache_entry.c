@@ -18,14 +18,13 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* `from` + `ms`, where `ms` may be for ever. */
+/* Returns `from` + `ms`, where `ms` may be infinite. */
 static int64_t later(int64_t from, int64_t ms)
 {
 	return ms == DURATION_NEVER ? INT64_MAX : from + ms;
 }
 
-/* --- times -----------------------------------------------------------------
- */
+/* --- times ---------------------------------------------------------------- */
 
 int64_t cache_entry_renew_interval(const struct linkstore *store,
 				   const Shortloop__Link *link)
@@ -35,8 +34,9 @@ int64_t cache_entry_renew_interval(const struct linkstore *store,
 	return below ? (int64_t)link->ttl_ms - below : INT64_MAX;
 }
 
-/* When a visit should ask Redis again so that the link is renewed: as soon as
- * it is due, or, being renewed now, as soon as it can be due again. */
+/* Returns when a visit should query Redis again so that the link is renewed: as
+ * soon as it is due, or, if this look-up renews it, as soon as it can be due
+ * again. */
 static int64_t next_renewal(const struct cache_entry_builder *b, int64_t asked,
 			    const struct link_answer *answer)
 {
@@ -56,8 +56,8 @@ static void end_at(struct cached_link *entry, int64_t until)
 	entry->fresh_until = entry->stale_until = entry->expires = until;
 }
 
-/* How long the answer holds.  Life is counted from before the question, so that
- * no entry outlives its link. */
+/* Sets how long the answer is valid.  Times count from before the query, so
+ * that no entry outlives its link. */
 static void set_times(const struct cache_entry_builder *b,
 		      const struct link_answer *answer, int64_t asked,
 		      struct cached_link *entry)
@@ -74,8 +74,7 @@ static void set_times(const struct cache_entry_builder *b,
 		least(entry->fresh_until, next_renewal(b, asked, answer));
 }
 
-/* --- bytes -----------------------------------------------------------------
- */
+/* --- bytes ---------------------------------------------------------------- */
 
 static int status_of(const Shortloop__Link *link)
 {
@@ -89,7 +88,7 @@ static int status_of(const Shortloop__Link *link)
 	}
 }
 
-/* NULL: the device has no target of its own. */
+/* Returns NULL if the device has no target of its own. */
 static const Shortloop__Target *target_for(const Shortloop__Link *link,
 					   int device)
 {
@@ -142,7 +141,7 @@ static int write_lines(struct cache_entry_builder *b,
 	return 0;
 }
 
-/* Of a link that is gone only its number may be known. */
+/* If a link is gone, only its link id may be known. */
 static int write_event(struct cache_entry_builder *b, struct http_slice code,
 		       const Shortloop__Link *link, uint64_t former_id,
 		       struct error *err)
@@ -158,7 +157,7 @@ static int write_event(struct cache_entry_builder *b, struct http_slice code,
 	return b->event.failed ? error_set_nomem(err) : 0;
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the entry ------------------------------------------------------------ */
 
 static int build_redirect(struct cache_entry_builder *b,
 			  const struct link_target *target,

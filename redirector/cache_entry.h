@@ -1,6 +1,6 @@
 /*
- * cache_entry.h - makes the cache's entry of a link out of what Redis has of
- * its code.
+ * cache_entry.h - makes a link's cache entry from the answer of Redis for its
+ * code.
  *
  * Belongs to one thread.
  */
@@ -13,26 +13,27 @@
 #include "linkstore/linkstore.h"
 #include "redirector/link_cache.h"
 
-/* How long an entry is good for, in ms. */
+/* How long an entry is valid, in ms. */
 struct cache_entry_times {
-	int64_t ttl;	      /* that a link stays fresh */
-	int64_t negative_ttl; /* the same for the absence of one */
-	int64_t stale;	      /* that a link may stand in */
+	int64_t ttl;	      /* how long a link stays fresh */
+	int64_t negative_ttl; /* how long the absence of a link stays fresh */
+	int64_t stale;	      /* how long a link may stand in */
 };
 
 struct cache_entry_builder {
 	const struct linkstore *store;
 	struct cache_entry_times times;
-	struct buf event, lines; /* of the entry that was built last */
+	struct buf event, lines; /* bytes of the entry that was built last */
 };
 
 void cache_entry_builder_release(struct cache_entry_builder *b);
 
 /*
- * `asked` is when Redis was asked, `now` the present, both monotonic ms.  A
- * link that may not be visited yet gives the entry of one that is not there.
- * *ret_entry points into the builder and the answer, until the next call.
- * ERROR_PROTOCOL when the link's record makes no redirect.
+ * `asked` is the time when Redis was queried, `now` the present, both monotonic
+ * ms.  A link that may not be visited yet gives the entry of a link that does
+ * not exist.  *ret_entry points into the builder and the answer, and is valid
+ * until the next call.  Returns ERROR_PROTOCOL when the link's record makes no
+ * redirect.
  */
 int cache_entry_build(struct cache_entry_builder *b,
 		      const struct link_target *target,
@@ -40,7 +41,8 @@ int cache_entry_build(struct cache_entry_builder *b,
 		      int64_t now, struct cached_link *ret_entry,
 		      struct error *err);
 
-/* How long after a renewal the link comes due again (ms); INT64_MAX: never. */
+/* Returns how long after a renewal the link is due again (ms); INT64_MAX:
+ * never. */
 int64_t cache_entry_renew_interval(const struct linkstore *store,
 				   const Shortloop__Link *link);
 

@@ -7,22 +7,23 @@
 #include <sys/random.h>
 
 struct click_encoder {
-	/* 128 random bits at the start of each encoder, then counting: two
-	 * encoders meet only if their random numbers do. */
+	/* 128 random bits at the start of each encoder, then a count: ids of
+	 * two encoders collide only if their random numbers do. */
 	uint64_t id_high;
 	uint64_t id_low;
 	struct click_limits limits;
-	size_t bound; /* of an event without its link's part */
+	size_t bound; /* largest event without its link's part */
 	struct buf out;
 	char *edge;
 };
 
-/* Bytes for all that is not text: tags, lengths and numbers. */
+/* Bytes for everything but text: tags, lengths and numbers. */
 #define FRAME_MAX 512
-/* The same of a cookie. */
+/* The same for one cookie. */
 #define COOKIE_FRAME_MAX 16
 
-/* Keeps a cut from leaving half a character, or half of an escaped one. */
+/* Returns a length that does not cut through a character or a percent
+ * escape. */
 static size_t cut_length(struct http_slice s, size_t max)
 {
 	size_t len = max;
@@ -48,8 +49,8 @@ static struct http_slice cut(struct http_slice s, size_t max)
 	return (struct http_slice){s.data, cut_length(s, max)};
 }
 
-/* ASCII that can be seen; anything else becomes '?', so that text of any bytes
- * fits a UTF-8 field. */
+/* Copies visible ASCII; any other byte becomes '?', so that any bytes fit a
+ * UTF-8 field. */
 static void put_printable(const char *text, size_t len, char *out)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -191,10 +192,10 @@ void click_encoder_free(struct click_encoder *e)
 
 /* --- the encoding ----------------------------------------------------------
  *
- * By hand (protobuf.dev/programming-guides/encoding), since it is done for each
- * visit: protobuf-c goes through the description of every field of any message.
- * What is zero or empty is left out, as proto3 has it.
- */
+ * The message is encoded by hand (protobuf.dev/programming-guides/encoding),
+ * since it is done for each visit: protobuf-c reads the description of every
+ * field of any message.  A zero or empty value is left out, as proto3
+ * requires. */
 
 enum {
 	WIRE_VARINT = 0,
@@ -251,13 +252,13 @@ static size_t varint_size(uint64_t value)
 	return size;
 }
 
-/* Of a field whose number takes one byte. */
+/* The size of a field whose number takes one byte. */
 static size_t bytes_size(size_t len)
 {
 	return len ? 1 + varint_size(len) + len : 0;
 }
 
-/* An entry of a map is a message: its key is field 1, its value field 2. */
+/* A map entry is a message: its key is field 1, its value field 2. */
 static char *put_cookie(char *to, unsigned field,
 			const struct click_cookie *cookie, size_t max)
 {
@@ -274,7 +275,7 @@ static char *put_cookie(char *to, unsigned field,
 	return to + value_len;
 }
 
-/* The numbers are those of schemas/click.proto. */
+/* The field numbers are those of schemas/click.proto. */
 static char *put_click(char *to, struct click_encoder *e,
 		       const struct click *click)
 {
@@ -311,7 +312,7 @@ struct http_slice click_encode(struct click_encoder *e,
 	char *to;
 
 	buf_reset(&e->out);
-	/* Every text is bounded by now. */
+	/* At this point every text has a maximum length. */
 	to = buf_reserve(&e->out, e->bound + click->link_part.len);
 	if (!to)
 		return (struct http_slice){0};

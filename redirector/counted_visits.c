@@ -8,13 +8,14 @@
 struct counted_visit {
 	struct counted_visits *owner;
 	struct http_request *req;
-	struct cached_link *link; /* a copy: the cache may let go of it */
+	struct cached_link *link; /* a copy: the cache may drop the original */
 	struct freshness_mark asked;
 	struct link_target target;
-	bool fetch; /* no visit: robots.h */
+	bool fetch; /* not a visit: see robots.h */
 };
 
-/* The entry of the very link as it was, if it is still there. */
+/* Returns the cache entry of the same link in the same version, if it is still
+ * there. */
 static struct cached_link *entry_of(const struct counted_visit *c)
 {
 	struct cached_link *entry =
@@ -26,8 +27,8 @@ static struct cached_link *entry_of(const struct counted_visit *c)
 		       : NULL;
 }
 
-/* Notes in the cache that the link has ended.  The entry does not stand in
- * while Redis is away: the link may have been given more visits meanwhile. */
+/* Marks the link as ended in the cache.  The entry does not stand in while
+ * Redis is away: the link may have been given more visits meanwhile. */
 static void note_end(const struct counted_visit *c, int64_t fresh_until)
 {
 	struct cached_link *entry = entry_of(c);
@@ -51,8 +52,8 @@ static void renew_counted(const struct counted_visit *c)
 	renewer_check(c->owner->renewer, &c->target);
 }
 
-/* Where the link led when the visit came need not be where it leads now; the
- * visit is used up all the same. */
+/* True if the link has changed since the visit came: it may lead elsewhere now.
+ * The visit is used up all the same. */
 static bool leads_elsewhere(const struct counted_visit *c)
 {
 	return c->link->outcome == LINK_OUTCOME_REDIRECT &&
@@ -78,7 +79,7 @@ static void finish_counted(struct counted_visit *c, const struct error *err)
 	free(c);
 }
 
-/* The visit was one too many, or the link has ended. */
+/* Called when there was no visit left, or the link has ended. */
 static void finish_gone(struct counted_visit *c, int64_t fresh_until)
 {
 	c->link->outcome = LINK_OUTCOME_GONE;
@@ -99,7 +100,7 @@ static void finish_allowed(struct counted_visit *c)
 	finish_counted(c, NULL);
 }
 
-/* There are visits left, and they are for people. */
+/* Called when visits are left, but only people may have them. */
 static void refuse_fetch(struct counted_visit *c)
 {
 	redirector_count(c->owner->counters, COUNTER_FETCHES_OVER);
@@ -134,7 +135,8 @@ static void on_counted(void *arg, enum visit_count result, uint64_t used,
 	}
 }
 
-/* As many as it has visits, and the setting's at least. */
+/* Returns the number of visits of the link, or the setting if that is
+ * higher. */
 static uint64_t max_fetches(const struct counted_visit *c)
 {
 	int64_t least =

@@ -1,17 +1,19 @@
 /*
- * counted_visits.h - visits of links that may be visited only so many times.
+ * counted_visits.h - visits of links that may be visited only a limited number
+ * of times.
  *
- * Every one is counted in Redis before it is answered; no cache helps, and
- * while Redis cannot be asked there is no visit.  Once a link has had its
- * visits, the cache says gone for as long as the entry is fresh.
+ * Every visit is counted in Redis before it is answered; no cache helps, and
+ * while Redis cannot be queried there is no visit.  Once a link has had its
+ * visits, the cache answers "gone" for as long as the entry is fresh.
  *
- * What is no click of a person (robots.h: previews, prefetches, HEAD) uses up
- * no visit.  It is answered as a visit is, and counted by itself, since who has
- * the link could call himself a robot: beyond as many as the link has visits,
- * or uncounted_fetches if that is more, it is a 429.
+ * A request that is no click of a person (robots.h: previews, prefetches, HEAD)
+ * uses up no visit.  It is answered like a visit, and counted separately, since
+ * a person who has the link could claim to be a robot: after as many of them as
+ * the link has visits, or uncounted_fetches if that is more, the answer is a
+ * 429.
  *
- * Such a link is renewed by visits that were allowed, and by no others: else
- * those that come too late would keep it, and its block, for ever.
+ * Only visits that were allowed renew such a link: otherwise visits that come
+ * too late would keep it, and its block, for ever.
  *
  * Belongs to its loop's thread.
  */
@@ -26,7 +28,8 @@
 #include "redirector/responder.h"
 #include "redirector/robots.h"
 
-/* What they work with; it and they outlive the connection to Redis. */
+/* The parts that counting works with; all of them must outlive the connection
+ * to Redis. */
 struct counted_visits {
 	struct redirector *redirector;
 	struct loop *loop;
@@ -40,13 +43,13 @@ struct counted_visits {
 };
 
 /* Counts a visit of `link`, which has max_visits, and answers it later: as the
- * link says, 410 when it has had its visits, 429 or 503.  -1: it is not
- * counted, and never answered. */
+ * link says, 410 when it has had its visits, 429 or 503.  Returns -1 if the
+ * visit is not counted; then it is never answered here. */
 int counted_visits_begin(struct counted_visits *v, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,
 			 struct error *err);
 
-/* Lets go of what its thread holds of the robots. */
+/* Releases the thread's view of the robots. */
 void counted_visits_release(struct counted_visits *v);
 
 #endif

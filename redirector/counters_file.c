@@ -16,7 +16,7 @@
 #include "redirector/owned_files.h"
 
 enum {
-	TEXT_MAX = 4096, /* a name, with its 0 */
+	TEXT_MAX = 4096, /* a name, including its 0 */
 	WRITERS_MAX = 4097,
 	ALIGNMENT = 64,
 };
@@ -28,10 +28,10 @@ static const char rejected_name[] = "counters.rejected";
 struct file_header {
 	char magic[8];
 	uint32_t version, writers, counters, hours;
-	uint32_t instance_size, edge_size; /* with their 0 */
+	uint32_t instance_size, edge_size; /* including their 0 */
 	uint64_t boot;
 	int64_t started_ms;
-	char machine[BOOT_ID_MAX]; /* what is in memory is of one start */
+	char machine[BOOT_ID_MAX]; /* boot id: memory is lost at a restart */
 	uint64_t check;		   /* of all that is above */
 	_Atomic uint64_t sequence;
 };
@@ -45,7 +45,7 @@ struct counters_file {
 	struct counters_origin origin;
 };
 
-/* --- what it looks like --------------------------------------------------- */
+/* --- layout --------------------------------------------------------------- */
 
 static uint64_t header_check(const struct file_header *h)
 {
@@ -142,7 +142,7 @@ static int make_room(struct counters_file *f, const char *dir,
 	return error_wrap(err, "%s/%s", dir, f->name);
 }
 
-/* `h` is zeroed. */
+/* `h` must be zeroed. */
 static int make_header(struct file_header *h,
 		       const struct counters_origin *origin, size_t writers,
 		       struct error *err)
@@ -189,7 +189,8 @@ struct counters_file *counters_file_new(const char *dir,
 	names = (char *)(f->header + 1);
 	memcpy(names, origin->instance, h.instance_size);
 	memcpy(names + h.instance_size, origin->edge, h.edge_size);
-	/* The last: until then it is none. */
+	/* The header is written last: without it, this is no file of
+	 * counters. */
 	memcpy(f->header, &h, sizeof(h));
 	set_names(f);
 	return f;
@@ -263,7 +264,7 @@ static int map_file(struct counters_file *f, struct error *err)
 	return map(f, err);
 }
 
-/* It is locked. */
+/* The caller holds the file's lock. */
 static void set_aside(const struct counters_file *f)
 {
 	if (renameat(f->dir, f->name, f->dir, rejected_name) < 0)
@@ -303,7 +304,7 @@ void counters_file_remove(struct counters_file *f)
 
 /* --- listing -------------------------------------------------------------- */
 
-/* False: its owner lives. */
+/* Returns false if the owner is alive. */
 static bool drop(int dir, const char *name)
 {
 	struct error err;
@@ -344,7 +345,7 @@ int counters_file_list(const char *dir, struct owned_files *ret,
 	return status;
 }
 
-/* --- what it has ---------------------------------------------------------- */
+/* --- contents ------------------------------------------------------------- */
 
 const struct counters_origin *
 counters_file_origin(const struct counters_file *f)

@@ -17,16 +17,16 @@
 #include "schemas/counters.pb-c.h"
 
 enum {
-	AGAIN_MS = 50,	/* a thread has not come to the end of its turn */
-	LEFT_MS = 1000, /* between two looks at whether others' were stored */
+	AGAIN_MS = 50,	/* retry while a thread has not ended its turn */
+	LEFT_MS = 1000, /* between checks whether left ones were stored */
 	INSTANCE_MAX = HOST_NAME_SIZE + 8,
 	KEY_MAX = 24,
 };
 
-/* What another start left. */
+/* The counters that another start left. */
 struct left {
 	struct counters_file *file; /* NULL: this place is free */
-	int64_t ended_ms;	    /* it had ended by then */
+	int64_t ended_ms;	    /* a time at which it had ended */
 	struct receipt receipt;
 	bool told;
 };
@@ -38,10 +38,10 @@ struct counters_report {
 	char instance[INSTANCE_MAX];
 	struct counters_file *file;
 	struct left left[COUNTERS_FILES_MAX];
-	pthread_mutex_t lock; /* of what follows */
-	struct error refusal; /* why Kafka did not store the last such record */
+	pthread_mutex_t lock; /* protects `refusal` */
+	struct error refusal; /* why Kafka refused the last refused record */
 
-	/* On the thread; after it, of who ends it. */
+	/* Used by the thread; after it, by the caller that ends it. */
 	struct hour_table table;
 	struct told_hours hours;
 	struct hour_table left_table;
@@ -106,7 +106,8 @@ void counters_record_put(struct buf *out, const struct counters_origin *origin,
 
 /* --- sending -------------------------------------------------------------- */
 
-/* Adds up what the writers have, and returns until when it is all. */
+/* Adds up the counters of all writers, and returns the time until which they
+ * are complete. */
 static int64_t collect(struct counters_report *r)
 {
 	const struct counters_report_options *o = &r->options;
@@ -123,7 +124,7 @@ static int64_t collect(struct counters_report *r)
 	return least;
 }
 
-/* On the producer's thread. */
+/* Called on the producer's thread. */
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct counters_report *r = arg;
@@ -156,14 +157,14 @@ static void put_record(struct counters_report *r, struct counters_file *file,
 			    counts);
 }
 
-/* The receipt says what becomes of it, also where it cannot be sent. */
+/* The receipt gets the result of the record, also if it cannot be sent. */
 static void send_record(struct counters_report *r, struct counters_file *file,
 			struct counters_state state,
 			const struct hour_counts *counts,
 			struct receipt *receipt)
 {
 	struct error err = {0};
-	char key[KEY_MAX]; /* all records of one start in one partition */
+	char key[KEY_MAX]; /* puts all records of a start in one partition */
 	int status;
 
 	snprintf(key, sizeof(key), "%016" PRIx64,
@@ -198,7 +199,7 @@ static void tell(struct counters_report *r, int64_t until_ms, bool ended)
 	const struct hour_counts present = {.hour = (until_ms - 1) / HOUR_MS};
 
 	warn_of_failures(r);
-	/* The present one is told of also when nothing was counted in it. */
+	/* The present hour is reported even if nothing was counted in it. */
 	hour_table_add(&r->table, &present);
 	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
 		const struct hour_counts *counts = &r->table.items[i];
@@ -217,8 +218,8 @@ int64_t counters_report_wait(int64_t now_ms, int64_t every)
 	return every - now_ms % every + 1;
 }
 
-/* True where all threads have counted beyond the last time that a report was
- * due.  A clock that goes back stops none. */
+/* True if all threads have counted beyond the time when the next report was
+ * due.  A clock that goes back does not stop the reports. */
 static bool is_due(const struct counters_report *r, int64_t until_ms)
 {
 	int64_t every = r->options.settings->counters_every;
@@ -227,8 +228,7 @@ static bool is_due(const struct counters_report *r, int64_t until_ms)
 	       clock_monotonic_ms() - r->told_at > 2 * every;
 }
 
-/* --- what another start left -----------------------------------------------
- */
+/* --- counters of other starts --------------------------------------------- */
 
 static bool has_counts(const struct hour_counts *counts)
 {
@@ -238,8 +238,8 @@ static bool has_counts(const struct hour_counts *counts)
 	return false;
 }
 
-/* All of it, since nobody knows what has arrived.  Until it ended it has
- * counted everything. */
+/* Reports all hours, since it is unknown which records have arrived.  The
+ * counts are complete up to the end of that process. */
 static void tell_left_file(struct counters_report *r, struct left *left)
 {
 	struct hour_table *table = &r->left_table;
@@ -290,8 +290,8 @@ static void tell_left_again(struct counters_report *r, struct left *left)
 	tell_left_file(r, left);
 }
 
-/* What Kafka has is dropped; what it did not store is told again with the next
- * report. */
+/* Drops counters that Kafka has; those that it did not store are sent again
+ * with the next report. */
 static void look_after(struct counters_report *r, struct left *left,
 		       bool reports)
 {
@@ -328,8 +328,8 @@ static struct left *free_place(struct counters_report *r)
 	return NULL;
 }
 
-/* Of those that live, and of those that are opened already, it cannot have the
- * lock. */
+/* A file cannot be locked, and is skipped, if its owner is alive or if it is
+ * open here already. */
 static void open_left(struct counters_report *r, const char *name)
 {
 	struct left *left = free_place(r);
@@ -373,7 +373,7 @@ static int find_left(struct counters_report *r, struct error *err)
 	return 0;
 }
 
-/* A start beside this one may have been killed since the last look. */
+/* Another process in the folder may have been killed since the last search. */
 static void find_left_again(struct counters_report *r)
 {
 	struct error err;
@@ -383,9 +383,9 @@ static void find_left_again(struct counters_report *r)
 			 log_err(&err));
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the thread ----------------------------------------------------------- */
 
-/* ms until there is something to do again. */
+/* Returns the ms until the next step. */
 static int64_t next_step(const struct counters_report *r, int64_t now)
 {
 	int64_t every = r->options.settings->counters_every;
@@ -413,7 +413,7 @@ static int64_t step(struct periodic *self, void *arg)
 
 /* --- making --------------------------------------------------------------- */
 
-/* Host and port, unless there is a name for it. */
+/* Returns the setting `instance`, or host and port. */
 static const char *instance_of(struct counters_report *r)
 {
 	const struct redirector_settings *s = r->options.settings;
@@ -428,9 +428,10 @@ static const char *instance_of(struct counters_report *r)
 	return r->instance;
 }
 
-/* In memory alone where the disk has no room for it: visitors are redirected
- * all the same, and counted.  Of a folder that is not there yet the disk is the
- * reason, too: the spool, which makes it, has begun. */
+/* The counters are in memory alone if the disk has no room for them: visitors
+ * are redirected all the same, and counted.  If the folder does not exist yet,
+ * the disk is the reason as well: the spool, which creates it, has been
+ * started. */
 static struct counters_file *new_file(struct counters_report *r,
 				      const struct counters_origin *origin,
 				      struct error *err)
@@ -473,8 +474,8 @@ static int make_file(struct counters_report *r, struct error *err)
 	for (size_t i = 0; i <= o->servers; i++)
 		hour_writer_init(&o->writers[i],
 				 counters_file_totals(r->file, i));
-	/* The first record says so much, so that one that is killed soon is
-	 * missed. */
+	/* The first record has this time, so that a process that is killed soon
+	 * after is noticed to be missing. */
 	for (size_t i = 0; i < o->servers; i++)
 		hour_writer_flush(&o->writers[i], origin.started_ms);
 	return 0;
@@ -520,7 +521,7 @@ int counters_report_start(struct counters_report *r, struct error *err)
 	return r->thread ? periodic_start(r->thread, err) : -1;
 }
 
-/* Until Kafka has the last records. */
+/* Waits until Kafka has the last records. */
 static int await_last(struct counters_report *r, int64_t timeout_ms,
 		      struct error *err)
 {
@@ -562,7 +563,7 @@ void counters_report_free(struct counters_report *r)
 	kafka_producer_free(r->producer);
 	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
 		counters_file_free(r->left[i].file);
-	/* A start that failed before it did anything. */
+	/* This start failed before it counted anything. */
 	if (r->file && counters_file_is_empty(r->file))
 		counters_file_remove(r->file);
 	counters_file_free(r->file);

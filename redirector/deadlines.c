@@ -33,8 +33,8 @@ void deadlines_release(struct deadlines *all)
 
 void deadlines_add(struct deadlines *all, struct deadline *d, void *owner)
 {
-	/* The timer of one that was the only one, and is gone, comes too early
-	 * at the worst. */
+	/* A timer may still be set for a deadline that was removed: at worst it
+	 * fires too early. */
 	if (!all->first)
 		loop_timer_set(all->timer, all->timeout);
 	d->owner = owner;

@@ -1,6 +1,6 @@
 /*
- * deadlines.h - what is to happen by a while from now, all of it by the same:
- * a queue, of which one timer watches the head.
+ * deadlines.h - deadlines that are all the same time ahead when they are added:
+ * a queue, with one timer for its head.
  *
  * Belongs to its loop's thread, allocates nothing.
  */
@@ -12,10 +12,10 @@
 #include "common/error.h"
 #include "common/loop/loop.h"
 
-/* A part of what has to happen, zeroed. */
+/* A member of the struct that has the deadline; zeroed at first. */
 struct deadline {
 	struct deadline *prev, *next;
-	void *owner; /* for the function below */
+	void *owner; /* argument of `passed` */
 	int64_t at;  /* 0: it is in no queue */
 };
 
@@ -27,14 +27,14 @@ struct deadlines {
 	void (*passed)(void *owner);
 };
 
-/* `passed` is called with those whose time is over, which are in no queue then;
- * it may add and remove others. */
+/* `passed` is called with the owner of each deadline that has passed, which is
+ * in no queue any more; it may add and remove others. */
 int deadlines_init(struct deadlines *all, struct loop *loop, int64_t timeout_ms,
 		   void (*passed)(void *owner), struct error *err);
 void deadlines_release(struct deadlines *all); /* zeroed accepted */
 
 void deadlines_add(struct deadlines *all, struct deadline *d, void *owner);
-/* Of one in no queue: nothing. */
+/* Does nothing if it is in no queue. */
 void deadlines_remove(struct deadlines *all, struct deadline *d);
 
 #endif

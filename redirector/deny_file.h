@@ -1,6 +1,6 @@
 /*
- * deny_file.h - the present list of networks that are not answered, which is
- * read again while servers look into it, each with a view of its own
+ * deny_file.h - the present list of networks that are denied.  It can be read
+ * again while servers use it, each through a view of its own
  * (common/versions.h).
  */
 #ifndef REDIRECTOR_DENY_FILE_H
@@ -15,20 +15,21 @@
 
 struct deny_file;
 
-/* Reads it: errors as of deny_list_load.  `path` is kept, not copied. */
+/* Reads the file; errors are those of deny_list_load.  `path` is kept, not
+ * copied. */
 struct deny_file *deny_file_new(const char *path, struct error *err);
-/* After the views.  NULL accepted. */
+/* Called after the views are released.  NULL accepted. */
 void deny_file_free(struct deny_file *file);
 
-/* Reads it again; requests from now on are held against what it has now.  On
- * failure the list before stays.  From any thread. */
+/* Reads the file again; later requests are checked against the new list.  On
+ * failure the former list stays.  Callable from any thread. */
 int deny_file_reload(struct deny_file *file, struct error *err);
 
 size_t deny_file_count(struct deny_file *file);
 
-/* Of one thread.  Zeroed but for the file, it has seen nothing yet. */
+/* Belongs to one thread.  Zeroed but for `file` at first. */
 struct deny_view {
-	struct deny_file *file; /* NULL: nobody is denied */
+	struct deny_file *file; /* NULL: no client is denied */
 	struct versions_user user;
 };
 

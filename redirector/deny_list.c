@@ -10,7 +10,7 @@
 #include "common/network_list.h"
 #include "common/read_file.h"
 
-/* An address as a number; of IPv4 `high` is 0. */
+/* An address as a number; `high` is 0 for IPv4. */
 struct number {
 	uint64_t high, low;
 };
@@ -19,13 +19,13 @@ struct range {
 	struct number first, last;
 };
 
-/* Half of what requests are from: eight of them in a cache line. */
+/* IPv4 has half of the traffic: a cache line holds eight of these. */
 struct range_v4 {
 	uint32_t first, last;
 };
 
 struct deny_list {
-	size_t count; /* of networks */
+	size_t count; /* number of networks */
 	struct range_v4 *v4;
 	size_t v4_count;
 	struct range *v6;
@@ -52,7 +52,7 @@ static int compare(struct number a, struct number b)
 	return (a.low > b.low) - (a.low < b.low);
 }
 
-/* The lowest `bits` bits, which may be none or all. */
+/* Returns a mask of the lowest `bits` bits, which may be none or all. */
 static uint64_t low_mask(unsigned bits)
 {
 	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -69,7 +69,7 @@ static struct range range_of(const struct network *net)
 	return r;
 }
 
-/* --- ranges in order ------------------------------------------------------ */
+/* --- sorted ranges -------------------------------------------------------- */
 
 static int by_first(const void *left, const void *right)
 {
@@ -78,7 +78,7 @@ static int by_first(const void *left, const void *right)
 	return compare(a->first, b->first);
 }
 
-/* Joins those that overlap; returns how many are left. */
+/* Joins ranges that overlap; returns the number that is left. */
 static size_t join(struct range *ranges, size_t count)
 {
 	size_t kept = 0;
@@ -133,7 +133,7 @@ static int keep_v6(struct deny_list *list, struct buf *networks,
 
 /* --- the file ------------------------------------------------------------- */
 
-/* While it is read. */
+/* State while a file is read. */
 struct reading {
 	struct buf v4, v6; /* struct range */
 	size_t count;
@@ -237,7 +237,7 @@ size_t deny_list_count(const struct deny_list *list)
 	return list->count;
 }
 
-/* --- looking -------------------------------------------------------------- */
+/* --- searching ------------------------------------------------------------ */
 
 static bool has_v4(const struct deny_list *list, uint32_t address)
 {

@@ -1,18 +1,18 @@
 /*
- * deny_list.h - networks that are not to be answered, out of a file, by the ten
- * thousand.
+ * deny_list.h - networks that are denied, read from a file that may have tens
+ * of thousands.
  *
- * One network a line, as lists of this kind have them:
+ * The file has one network a line, in the usual form of such lists:
  *
  *	192.0.2.0/24 ; why it is there
  *	2001:db8::/32
  *	198.51.100.7		# or an address alone
  *
- * `#` and `;` start a comment.  Networks may overlap: they are kept as ranges
- * without a common address, in order, where a binary search finds an address in
+ * `#` and `;` start a comment.  Networks may overlap: they are kept as sorted
+ * ranges without common addresses, in which a binary search finds an address in
  * as many steps as the number of ranges has bits.
  *
- * Read-only once loaded: from any thread.
+ * Read-only once loaded: any thread may use it.
  */
 #ifndef REDIRECTOR_DENY_LIST_H
 #define REDIRECTOR_DENY_LIST_H
@@ -29,15 +29,16 @@ enum {
 
 struct deny_list;
 
-/* A line that makes no sense is ERROR_CONFIG, "file:line: what is wrong"; so is
- * a file that cannot be read or has more than DENY_NETWORKS_MAX networks. */
+/* Returns ERROR_CONFIG for a line that is not valid ("file:line: what is
+ * wrong"), a file that cannot be read, and one with more than DENY_NETWORKS_MAX
+ * networks. */
 struct deny_list *deny_list_load(const char *path, struct error *err);
 void deny_list_free(struct deny_list *list); /* NULL accepted */
 
-/* An address of length 0 is in none. */
+/* False for an address of length 0. */
 bool deny_list_has(const struct deny_list *list, const struct address *address);
 
-/* Networks that the file has. */
+/* Returns the number of networks in the file. */
 size_t deny_list_count(const struct deny_list *list);
 
 #endif

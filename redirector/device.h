@@ -1,6 +1,6 @@
 /*
- * device.h - which of a link's targets a visitor's device is for, by its
- * User-Agent (common/agent/device.h).
+ * device.h - which of a link's targets is for a visitor's device, according to
+ * its User-Agent (common/agent/device.h).
  */
 #ifndef REDIRECTOR_DEVICE_H
 #define REDIRECTOR_DEVICE_H
@@ -19,7 +19,7 @@ struct device {
 
 struct device device_of(struct http_slice user_agent);
 
-/* "browser", "wechat", "mini-program", "qq", "weibo", "alipay". */
+/* Returns "browser", "wechat", "mini-program", "qq", "weibo" or "alipay". */
 const char *in_app_name(enum in_app in_app);
 
 #endif

@@ -1,5 +1,5 @@
-/* disk_failure.h - tells a disk that fails from a configuration that is wrong.
- */
+/* disk_failure.h - tells a disk that fails from a configuration that is
+ * wrong. */
 #ifndef REDIRECTOR_DISK_FAILURE_H
 #define REDIRECTOR_DISK_FAILURE_H
 
@@ -7,8 +7,9 @@
 
 #include "common/error.h"
 
-/* Is the disk full, a quota used up, or can it not be read or written?  Then
- * the same call may succeed later, and nobody has to edit a file. */
+/* True if the disk is full, a quota is used up, or the disk cannot be read or
+ * written.  Then the same call may succeed later, and no file has to be
+ * edited. */
 bool disk_failure_is(const struct error *err);
 
 #endif

@@ -22,13 +22,13 @@ enum {
 	CHUNKS_MIN = 2,
 	RINGS_MAX = 4096,
 	CHUNKS_MAX = 1 << 20,
-	/* Events for which no chunk is looked for after none was found: a look
-	 * goes over all of them. */
+	/* After a search found no free chunk, this many events pass without
+	 * another search, since a search goes over all chunks. */
 	PAUSE_EVENTS = 64,
 };
 
 enum entry_state {
-	/* Written, or being written, and not done. */
+	/* The entry is written, or being written, and not done. */
 	ENTRY_UNDONE = 0x4c4c5301,
 	ENTRY_DONE,
 };
@@ -42,17 +42,17 @@ struct file_header {
 	uint64_t check; /* of all that is above */
 };
 
-/* `end` grows, in bytes from the chunk's begin; what lies before it is
+/* `end` is in bytes from the chunk's start, and grows; before it lie
  * entries. */
 struct chunk {
-	uint64_t filling; /* of the ring, from 1 on */
+	uint64_t filling; /* number of this filling of the ring, from 1 on */
 	_Atomic uint32_t end;
 	char unused[ALIGNMENT - 12];
 };
 
 #define CHUNK_HEAD (sizeof(struct chunk))
 #define ENTRY_HEAD (sizeof(struct journal_entry))
-/* Where the checked part of an entry begins. */
+/* Offset of the checked part of an entry. */
 #define ENTRY_CHECKED (offsetof(struct journal_entry, number))
 
 _Static_assert(offsetof(struct journal_entry, data) == ENTRY_HEAD,
@@ -78,7 +78,7 @@ static uint64_t entry_number(uint64_t filling, uint32_t at)
 
 void journal_entry_done(struct journal_entry *entry)
 {
-	/* Whatever was read of it, was read before. */
+	/* Release: reads of the entry happen before it is marked. */
 	atomic_store_explicit(&entry->state, ENTRY_DONE, memory_order_release);
 }
 
@@ -119,7 +119,7 @@ static int check_header(const struct file_header *h, size_t size,
 	return 0;
 }
 
-/* Before its header is written, a file is empty, or of zeros. */
+/* A file is empty, or all zeros, until its header is written. */
 static bool has_begun(const void *bytes, size_t size)
 {
 	static const struct file_header none;
@@ -161,8 +161,7 @@ static bool is_entry(const struct journal_entry *e, uint64_t number,
 	       e->check == entry_check(e, e->len);
 }
 
-/* Damaged bytes are passed over to the next entry; each stretch of them is
- * counted. */
+/* Skips damaged bytes up to the next entry, and counts each stretch of them. */
 static int read_chunk(struct reading *r, const char *bytes,
 		      uint32_t chunk_bytes, struct error *err)
 {
@@ -195,7 +194,7 @@ static int read_chunk(struct reading *r, const char *bytes,
 	return 0;
 }
 
-/* By time, and else as they lie. */
+/* Orders by time, and events of one time by their place. */
 static int compare_events(const void *a, const void *b)
 {
 	const struct journal_event *x = a, *y = b;
@@ -251,8 +250,8 @@ void journal_rest_release(struct journal_rest *rest)
 	*rest = (struct journal_rest){0};
 }
 
-/* Written, not by way of a mapping: on a disk that is full, a file system that
- * copies what it overwrites would end the process. */
+/* Uses pwrite rather than a mapping: on a full disk, with a file system that
+ * copies what it overwrites, a store into a mapping would end the process. */
 void journal_mark_done(int fd, const void *bytes,
 		       const struct journal_event *events, size_t count)
 {
@@ -269,13 +268,13 @@ void journal_mark_done(int fd, const void *bytes,
 
 /* --- a journal ------------------------------------------------------------ */
 
-/* What a thread knows of its chunks; nobody else looks at it. */
+/* The chunks of one thread; no other thread uses it. */
 struct ring {
 	char *chunks;
 	uint64_t filling;
-	uint32_t current, end; /* the chunk that is filled, and up to where */
-	unsigned pause;	       /* events before a chunk is looked for again */
-	/* Of each chunk: the entries before it are known to be done. */
+	uint32_t current, end; /* the chunk being filled, and its used bytes */
+	unsigned pause;	       /* events until the next search for a chunk */
+	/* Per chunk: the entries before this offset are known to be done. */
 	uint32_t *done;
 };
 
@@ -326,7 +325,8 @@ static int make_rings(struct event_journal *j, struct error *err)
 		r->done = calloc(j->header.chunks, sizeof(*r->done));
 		if (!r->done)
 			return error_set_nomem(err);
-		/* As if it were full: the first event looks for another. */
+		/* The ring begins as if it were full: the first event searches
+		 * a chunk. */
 		r->end = j->header.chunk_bytes;
 	}
 	return 0;
@@ -361,7 +361,7 @@ static int make_name(struct event_journal *j, struct error *err)
 	return 0;
 }
 
-/* Until its header is written, it has nothing. */
+/* Until its header is written, the file counts as empty. */
 static int map(struct event_journal *j, struct error *err)
 {
 	void *at;
@@ -416,7 +416,7 @@ static char *chunk_at(const struct event_journal *j, const struct ring *r,
 	return r->chunks + (size_t)i * j->header.chunk_bytes;
 }
 
-/* Goes on where it found the last time that one was not done. */
+/* Continues at the entry that was not done at the last call. */
 static bool is_done(const struct event_journal *j, struct ring *r, uint32_t i)
 {
 	const char *bytes = chunk_at(j, r, i);
@@ -442,7 +442,8 @@ static void begin_chunk(const struct event_journal *j, struct ring *r,
 {
 	struct chunk *c = (struct chunk *)chunk_at(j, r, i);
 
-	/* Nobody reads entries of one filling as those of another. */
+	/* Sets `end` to 0 meanwhile, so that entries of one filling are never
+	 * read as those of another. */
 	atomic_store_explicit(&c->end, 0, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	c->filling = ++r->filling;
@@ -453,7 +454,7 @@ static void begin_chunk(const struct event_journal *j, struct ring *r,
 	r->done[i] = 0;
 }
 
-/* False: none is done. */
+/* Returns false if all chunks have undone entries. */
 static bool next_chunk(const struct event_journal *j, struct ring *r)
 {
 	if (r->pause) {
@@ -470,8 +471,8 @@ static bool next_chunk(const struct event_journal *j, struct ring *r)
 	return false;
 }
 
-/* A kill ends a thread between two instructions, and what it wrote before is in
- * the file: so no more is asked than that the compiler keeps the order. */
+/* A kill ends a thread between two instructions, and all that was written
+ * before is in the file: so it is enough that the compiler keeps the order. */
 static struct journal_entry *write_entry(struct chunk *c, uint32_t at,
 					 int64_t time_ms, const void *event,
 					 size_t len)

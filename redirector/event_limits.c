@@ -12,7 +12,7 @@
 
 struct limit {
 	_Alignas(CACHE_LINE) _Atomic int64_t full_at; /* monotonic ns */
-	int64_t rate; /* a second; -1: as many as there are */
+	int64_t rate; /* per second; -1: no limit */
 };
 
 struct event_limits {
