@@ -17,10 +17,10 @@
 #include "redirector/replay.h"
 
 enum {
-	/* Beside the request's own text: what a click says of its link, whose
-	 * tags and names are bounded, and numbers. */
+	/* Bytes beside the text of the request: the link's part of a click,
+	 * whose tags and names are bounded, and numbers. */
 	LINK_PART_MAX = 8 << 10,
-	RETRY_MS = 1000, /* after the disk had no room for a journal */
+	RETRY_MS = 1000, /* when the disk had no room for a journal */
 	BACKLOG_EVERY_MS = 1000,
 };
 
@@ -29,22 +29,22 @@ struct event_sink {
 	struct health_check *kafka;
 	struct kafka_producer *producer;
 	struct event_spool *spool;
-	/* Only beside a spool; NULL: not yet. */
+	/* Exists only with a spool; NULL: not yet. */
 	_Atomic(struct event_journal *) journal;
 	struct health_check *journal_health;
-	struct periodic *journal_maker; /* NULL: it was made at once */
+	struct periodic *journal_maker; /* NULL: no retry was needed */
 	struct backlog backlog;
 	struct periodic *backlog_watcher;
-	/* What comes goes into the spool rather than into memory. */
+	/* New events go into the spool rather than into memory. */
 	atomic_bool kafka_away;
 };
 
-/* --- what a message is ------------------------------------------------------
+/* --- opaque pointers of messages ---------------------------------------------
  *
- * The producer keeps a pointer with each message, whose lowest bits say what it
- * is.  Of one from the spool it is the replay's; of any other its entry in the
- * journal, or where there is none, no pointer but the event's time.
- */
+ * The producer keeps a pointer with each message, whose lowest bits tell its
+ * kind.  For a message from the spool it is the pointer of the replay; for any
+ * other it is the entry in the journal, or, without an entry, the event's time
+ * instead of a pointer. */
 
 enum {
 	IS_TIME = 1,
@@ -68,7 +68,7 @@ static bool is_replayed(const void *opaque)
 	return ((uintptr_t)opaque & (IS_TIME | IS_ENTRY)) == 0;
 }
 
-/* NULL: it stands in no journal. */
+/* Returns NULL if the event is in no journal. */
 static struct journal_entry *entry_of(void *opaque)
 {
 	if ((uintptr_t)opaque & IS_TIME)
@@ -84,7 +84,7 @@ static int64_t time_of(void *opaque)
 	return entry ? entry->time_ms : (int64_t)((uintptr_t)opaque >> 1);
 }
 
-/* --- on the producer's threads -------------------------------------------- */
+/* --- the producer's threads ----------------------------------------------- */
 
 static void on_kafka(void *arg, bool up, const char *reason)
 {
@@ -100,8 +100,8 @@ static void on_kafka(void *arg, bool up, const char *reason)
 			 log_str("reason", reason));
 }
 
-/* After it was counted: a kill in between has the event sent again, marked, and
- * counted again. */
+/* Called after the event was counted: if a kill comes in between, the event is
+ * sent again, marked, and counted again. */
 static void mark_done(struct journal_entry *entry)
 {
 	if (entry)
@@ -116,7 +116,7 @@ static void give_up(struct event_sink *sink, void *opaque)
 	mark_done(entry_of(opaque));
 }
 
-/* Of failures it hears without a spool alone. */
+/* Without a spool, this is also called for failures. */
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct event_sink *sink = arg;
@@ -156,7 +156,7 @@ static void on_failure(void *arg, void *opaque, const void *event, size_t len,
 
 /* --- making --------------------------------------------------------------- */
 
-/* The longest that a click can be, or a little more. */
+/* Returns the largest size of a click event, or a little more. */
 static size_t event_max(const struct redirector_settings *s)
 {
 	return (size_t)(s->max_user_agent + s->max_referrer +
@@ -164,7 +164,7 @@ static size_t event_max(const struct redirector_settings *s)
 	       LINK_PART_MAX;
 }
 
-/* In the spool's folder, whoever has that. */
+/* Makes it in the spool's folder, whichever process has the folder. */
 static int make_journal(struct event_sink *sink, struct error *err)
 {
 	const struct redirector_settings *s = &sink->options.config->redirector;
@@ -184,7 +184,7 @@ static int make_journal(struct event_sink *sink, struct error *err)
 	return 0;
 }
 
-/* On its thread. */
+/* Runs on the thread of `journal_maker`. */
 static int64_t make_journal_late(struct periodic *self, void *arg)
 {
 	struct event_sink *sink = arg;
@@ -199,9 +199,10 @@ static int64_t make_journal_late(struct periodic *self, void *arg)
 	return RETRY_MS;
 }
 
-/* Where the spool can be had, its folder is there, and the configuration is
- * right.  So many journals of others are kept where this process has the folder
- * and the spool is full; where another one has it, that one serves. */
+/* True if a later try may succeed: then the spool could be opened, its folder
+ * exists, and the configuration is right.  ERROR_BUSY, too many journals of
+ * others, is temporary only if this process has the folder, when the spool is
+ * full.  If another process has it, that one serves. */
 static bool may_come_later(const struct event_sink *sink,
 			   const struct error *why)
 {
@@ -267,9 +268,9 @@ static int make_producer(struct event_sink *sink, struct error *err)
 	return sink->producer ? 0 : -1;
 }
 
-/* malloc keeps what was freed below something that is in use: of 100,000 events
- * that waited, tens of megabytes that nobody needs until the next outage.  On
- * its thread. */
+/* malloc keeps memory that was freed below a block in use: after 100,000 events
+ * that waited, tens of megabytes stay unused until the next outage.  Runs on
+ * the thread of `backlog_watcher`. */
 static int64_t give_memory_back(struct periodic *self, void *arg)
 {
 	struct event_sink *sink = arg;
@@ -312,7 +313,7 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 	return sink;
 }
 
-/* An operator who has not chosen this sees it before Kafka is away. */
+/* Warns an operator who has not chosen this, before Kafka is away. */
 static void warn_of_no_spool(struct event_sink *sink)
 {
 	char remark[256];
@@ -326,7 +327,7 @@ static void warn_of_no_spool(struct event_sink *sink)
 	health_say(health_register(sink->options.health, "spool"), remark);
 }
 
-/* What others left is taken before room is taken for more. */
+/* Events that others left are taken before space is allocated for new ones. */
 int event_sink_start(struct event_sink *sink, struct error *err)
 {
 	if (watch_backlog(sink, err) < 0)
@@ -349,12 +350,12 @@ void event_sink_end(struct event_sink *sink)
 	sink->backlog_watcher = NULL;
 	if (sink->spool)
 		event_spool_stop_replay(sink->spool);
-	/* Tells of what it gives up before it is gone. */
+	/* Reports the events that it drops before it is freed. */
 	kafka_producer_free(sink->producer);
 	sink->producer = NULL;
 	if (sink->spool)
 		event_spool_end(sink->spool);
-	/* Whoever gets the folder finds what is left there. */
+	/* The next owner of the folder finds the entries that are left. */
 	event_journal_free(atomic_exchange(&sink->journal, NULL));
 	event_spool_free(sink->spool);
 	sink->spool = NULL;
@@ -384,8 +385,7 @@ void event_sink_flush(struct event_sink *sink, int64_t timeout_ms)
 			  log_err(&err));
 }
 
-/* --- on the threads that answer --------------------------------------------
- */
+/* --- the threads that answer ---------------------------------------------- */
 
 static enum event_taken spool_event(struct event_sink *sink,
 				    const struct taken_event *event,
@@ -411,10 +411,12 @@ static enum event_taken refuse(const struct error *err,
 	return err->code == ERROR_FULL ? EVENT_NO_ROOM : EVENT_REFUSED;
 }
 
-/* What finds no room in the journal goes to the disk at once: there it is safe
- * in a moment, and in Kafka's queue it would not be for long.  Not so without a
- * journal, since a disk that has no room for one has none for all events. While
- * another process has the folder, Kafka's queue is all there is. */
+/* True if the event goes to the spool rather than to Kafka's queue.  An event
+ * that finds no room in the journal goes to the disk at once, where it is soon
+ * safe; in Kafka's queue it would stay unsafe for longer.  Without a journal
+ * that rule does not apply, since a disk without room for a journal has none
+ * for all events.  While another process has the folder, there is only Kafka's
+ * queue. */
 static bool goes_to_spool(const struct event_sink *sink, bool no_room)
 {
 	return (no_room || atomic_load_explicit(&sink->kafka_away,
@@ -422,7 +424,7 @@ static bool goes_to_spool(const struct event_sink *sink, bool no_room)
 	       event_spool_is_open(sink->spool);
 }
 
-/* NULL: it stands in none. */
+/* Returns NULL if there is no journal, or no room in it. */
 static struct journal_entry *put_into(struct event_journal *journal,
 				      const struct taken_event *event)
 {
@@ -432,8 +434,8 @@ static struct journal_entry *put_into(struct event_journal *journal,
 		       : NULL;
 }
 
-/* What stands in the journal stays there until Kafka has it, or the spool: it
- * need not be copied once more. */
+/* An event in the journal stays there until Kafka or the spool has it, so it
+ * need not be copied again. */
 static int produce(struct event_sink *sink, const struct taken_event *event,
 		   struct journal_entry *entry, struct error *err)
 {
@@ -445,7 +447,7 @@ static int produce(struct event_sink *sink, const struct taken_event *event,
 			     opaque_of_time(event->time_ms), err);
 }
 
-/* By way of the journal, where there is one. */
+/* Takes the event through the journal if there is one. */
 static enum event_taken take_safely(struct event_sink *sink,
 				    const struct taken_event *event)
 {

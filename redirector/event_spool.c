@@ -22,14 +22,14 @@
 enum {
 	BATCH = 256,	     /* records appended at once */
 	REPLAY_MS = 10,	     /* between two steps */
-	REPORT_MS = 1000,    /* between two looks at the state */
+	REPORT_MS = 1000,    /* between two reports of the state */
 	RETRY_MS = 1000,     /* after the disk failed */
-	FOLDER_MS = 100,     /* between two looks whether the folder is free */
-	JOURNALS_MS = 60000, /* between two looks for what others left */
-	COMPLAIN_MS = 10000, /* between two lines of events dropped */
+	FOLDER_MS = 100,     /* between two tries to open the folder */
+	JOURNALS_MS = 60000, /* between two searches for journals of others */
+	COMPLAIN_MS = 10000, /* between two log lines of dropped events */
 };
 
-/* Before each event in the queue. */
+/* Precedes each event in the queue. */
 struct queued {
 	int64_t time_ms;
 	struct journal_entry *entry;
@@ -47,30 +47,30 @@ struct event_spool {
 	bool thread_runs;
 	atomic_bool kafka_away, replay_stopped, open;
 
-	pthread_mutex_t lock; /* of what follows, up to `replaying` */
+	pthread_mutex_t lock; /* protects the members down to `replaying` */
 	pthread_cond_t work, room, not_replaying;
 	struct buf queue;
-	uint64_t refused; /* no room in the queue; not told of yet */
+	uint64_t refused; /* no room in the queue; not reported yet */
 	bool woken, ending;
 	bool replaying; /* the thread uses the producer */
 
-	/* On the thread. */
+	/* Used by the thread. */
 	struct buf taken;
 	struct spool_record records[BATCH];
-	struct journal_entry *entries[BATCH]; /* of the records */
+	struct journal_entry *entries[BATCH]; /* one per record */
 	bool holding;	   /* there are events in the spool */
-	uint64_t replayed; /* as many as were when it began to */
-	int64_t retry_at;  /* writing, after a failure; monotonic ms */
-	int64_t replay_at; /* reading, likewise */
+	uint64_t replayed; /* value of the counter when holding began */
+	int64_t retry_at;  /* writes fail until then; monotonic ms */
+	int64_t replay_at; /* the same for replays */
 	struct error failure;
-	struct error journals; /* why those of others are there yet */
+	struct error journals; /* why journals of others were kept */
 	int64_t report_at, complain_at, journals_at;
 	uint64_t dropped, dropped_untold;
 };
 
-/* --- queueing ------------------------------------------------------------- */
+/* --- the queue ------------------------------------------------------------ */
 
-/* All or nothing.  With the lock held. */
+/* Appends the whole event or nothing.  Called with the lock held. */
 static bool enqueue(struct event_spool *s, const struct queued *q,
 		    const void *event)
 {
@@ -79,7 +79,7 @@ static bool enqueue(struct event_spool *s, const struct queued *q,
 	if (s->ending || s->queue.len + need > QUEUE_BYTES)
 		return false;
 	if (!buf_reserve(&s->queue, need)) {
-		/* What is queued is there all the same. */
+		/* A failed reserve leaves the queue as it was. */
 		s->queue.failed = false;
 		return false;
 	}
@@ -124,14 +124,16 @@ static void count_dropped(struct event_spool *s, enum redirector_counter reason,
 			      HOUR_UNDELIVERED);
 }
 
-/* With the lock held.  At the end nobody waits for another process' folder. */
+/* Called with the lock held.  At the end, no thread waits for a folder that
+ * another process has. */
 static bool may_become_room(const struct event_spool *s)
 {
 	return !s->ending &&
 	       (atomic_load(&s->open) || !atomic_load(&s->replay_stopped));
 }
 
-/* At the end of a process that has not got the folder the journal keeps it. */
+/* True at the end of a process that never got the folder: the journal keeps the
+ * event. */
 static bool is_left(const struct event_spool *s,
 		    const struct journal_entry *entry)
 {
@@ -240,8 +242,8 @@ static void append_records(struct event_spool *s, size_t count)
 	count_spooled(s, done);
 }
 
-/* At the end of one without a folder: what has an entry is left to who gets
- * that. */
+/* At the end of a process without the folder: events with an entry in the
+ * journal are left to the next owner of the folder. */
 static void leave(struct event_spool *s, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -249,8 +251,8 @@ static void leave(struct event_spool *s, size_t count)
 			drop(s, i, i + 1, COUNTER_DROPPED_SPOOL_FAILED);
 }
 
-/* Counted before they are done: a kill in between has them sent again, and
- * nothing is missing. */
+/* Events are counted before they are marked as done: after a kill in between
+ * they are sent again, and none is missing. */
 static void append(struct event_spool *s, size_t count)
 {
 	if (!s->spool && atomic_load(&s->replay_stopped)) {
@@ -290,7 +292,7 @@ static void append_taken(struct event_spool *s)
 	}
 }
 
-/* --- telling -------------------------------------------------------------- */
+/* --- reports -------------------------------------------------------------- */
 
 static void complain(struct event_spool *s, int64_t now)
 {
@@ -304,7 +306,7 @@ static void complain(struct event_spool *s, int64_t now)
 	s->dropped_untold = 0;
 }
 
-/* Ready all the same: visitors are served. */
+/* The check only adds a remark, since visitors are served all the same. */
 static void tell_health(struct event_spool *s, const struct spool_usage *u,
 			int64_t age_ms)
 {
@@ -368,7 +370,7 @@ static void tell_usage(struct event_spool *s)
 	tell_health(s, &u, age);
 }
 
-/* Without a folder. */
+/* Reports the state without a folder. */
 static void tell_why_not(struct event_spool *s)
 {
 	char text[sizeof(s->failure.text) + 64];
@@ -403,7 +405,7 @@ static void report(struct event_spool *s)
 		complain(s, now);
 		return;
 	}
-	/* Of a failure `failure` tells; what is there is there. */
+	/* A failure is reported by `failure`; what was written stays. */
 	(void)spool_sync(s->spool, &s->failure);
 	tell_usage(s);
 	complain(s, now);
@@ -439,7 +441,7 @@ static int open_spool(struct event_spool *s, struct error *err)
 	return 0;
 }
 
-/* Sees what is there, from a former process. */
+/* Takes note of events that a former process left. */
 static void begin(struct event_spool *s)
 {
 	struct spool_usage u;
@@ -452,8 +454,7 @@ static void begin(struct event_spool *s)
 	atomic_store(&s->open, true);
 }
 
-/* --- what others left ------------------------------------------------------
- */
+/* --- journals of others --------------------------------------------------- */
 
 static void take_rest(struct event_spool *s, size_t i,
 		      const struct journal_event *event)
@@ -476,7 +477,7 @@ static void count_damaged(struct event_spool *s,
 					  : clock_real_ms());
 }
 
-/* All of them, or those that there is room for. */
+/* Appends all events, or as many as there is room for. */
 static int append_rest(struct event_spool *s, const struct journal_rest *rest,
 		       size_t *ret_appended, struct error *err)
 {
@@ -506,9 +507,9 @@ static void tell_recovered(struct event_spool *s, size_t events, size_t damaged)
 		 log_int("damaged", (int64_t)damaged));
 }
 
-/* What is spooled is on the disk before the journal has it no longer: a kill in
- * between has it sent twice, and marked.  None is dropped: where it lies it is
- * as safe as in the spool. */
+/* Spooled events are on the disk before they are marked in the journal: after a
+ * kill in between they are sent twice, marked as maybe sent.  None is dropped:
+ * in the journal they are as safe as in the spool. */
 static int recover(void *arg, const struct journal_rest *rest,
 		   size_t *ret_taken, struct error *err)
 {
@@ -552,7 +553,7 @@ void event_spool_recover(struct event_spool *s)
 	tell_usage(s);
 }
 
-/* A successor may have been killed before it was one, or when it had begun. */
+/* A successor may have been killed during the hand-over, or after it. */
 static void recover_again(struct event_spool *s)
 {
 	if (clock_monotonic_ms() >= s->journals_at)
@@ -567,8 +568,9 @@ static bool may_replay(struct event_spool *s)
 	       !atomic_load(&s->replay_stopped);
 }
 
-/* Under the lock: whoever has stopped it finds either that it will not use the
- * producer, or that it does, and waits. */
+/* Called without the lock, and takes it: event_spool_stop_replay then finds
+ * either that the thread will not use the producer, or that it does, and
+ * waits. */
 static bool enter_replay(struct event_spool *s)
 {
 	bool may;
@@ -600,8 +602,8 @@ static void replay(struct event_spool *s)
 	leave_replay(s);
 }
 
-/* Waits for events, or for a while, and takes what there is.  False: it is to
- * end, and there is nothing. */
+/* Waits for events, or for a while, and takes all that are queued.  Returns
+ * false if the thread is to end and nothing is queued. */
 static bool take(struct event_spool *s)
 {
 	int64_t until =
@@ -623,7 +625,7 @@ static bool take(struct event_spool *s)
 	return go_on;
 }
 
-/* Waits a moment for the folder.  False: it is to end. */
+/* Waits FOLDER_MS.  Returns false if the thread is to end. */
 static bool rest(struct event_spool *s)
 {
 	int64_t until = clock_monotonic_ms() + FOLDER_MS;
@@ -637,7 +639,8 @@ static bool rest(struct event_spool *s)
 	return go_on;
 }
 
-/* False: not now; `failure` says why. */
+/* Returns false if the folder cannot be opened now; `failure` has the
+ * reason. */
 static bool open_late(struct event_spool *s)
 {
 	if (open_spool(s, &s->failure) < 0)
@@ -650,7 +653,8 @@ static bool open_late(struct event_spool *s)
 	return true;
 }
 
-/* Until the other process has left it, or this one is to end. */
+/* Waits until the other process has left the folder, or this thread is to
+ * end. */
 static void await_folder(struct event_spool *s)
 {
 	while (!open_late(s) && s->failure.code == ERROR_BUSY) {
@@ -660,8 +664,9 @@ static void await_folder(struct event_spool *s)
 	}
 }
 
-/* Others do not wait for the disk meanwhile, as they do for a folder that
- * another process is about to leave: what is queued is taken, and dropped. */
+/* Tries to open a folder whose disk fails.  Other threads do not wait for that,
+ * as they do for another process that leaves the folder: queued events are
+ * dropped meanwhile. */
 static void try_to_open(struct event_spool *s)
 {
 	int64_t now = clock_monotonic_ms();

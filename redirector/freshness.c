@@ -9,9 +9,9 @@
 #include "codespace/alias.h"
 #include "common/clock.h"
 
-/* Readers that have not looked for so many changes are woken. */
+/* A reader that has not seen this many changes is woken. */
 #define BEHIND (FRESHNESS_RING / 8)
-/* Nothing is covered. */
+/* A time that covers no entry. */
 #define NEVER (INT64_MIN / 2)
 
 struct change {
@@ -20,20 +20,22 @@ struct change {
 };
 
 /*
- * A reader looks at `confirmed` first and then at `head`: what was confirmed
- * has been noted before.
+ * A reader reads `confirmed` first and then `head`: changes are noted before
+ * they are confirmed.
  */
 struct freshness {
 	_Atomic int64_t confirmed;
 	_Atomic uint64_t head; /* changes noted; raised under the lock */
-	_Atomic int64_t slept; /* as `head`: how long the machine has, in all */
-	pthread_mutex_t lock;  /* of what follows */
-	uint64_t resumed;      /* the number that the subscription began with */
-	uint64_t voided;       /* entries asked for before it are void */
-	int64_t unnamed;       /* when either came last */
-	char source[FRESHNESS_RUN_ID_SIZE]; /* where it began */
+	_Atomic int64_t slept; /* like `head`: how long the machine slept, in
+				* all */
+	pthread_mutex_t lock;  /* protects the members below */
+	uint64_t resumed;      /* number of the change that began the
+				* subscription */
+	uint64_t voided;       /* entries of look-ups before it are void */
+	int64_t unnamed;       /* time of the later of these two */
+	char source[FRESHNESS_RUN_ID_SIZE]; /* redis_run_id where it began */
 	struct freshness_reader *readers;
-	struct change ring[FRESHNESS_RING]; /* by number */
+	struct change ring[FRESHNESS_RING]; /* place: number % FRESHNESS_RING */
 };
 
 struct freshness_reader {
@@ -43,16 +45,18 @@ struct freshness_reader {
 	freshness_fn *fn;
 	void *arg;
 	bool woken;	/* under the lock */
-	uint64_t turns; /* of the loop, when it looked at the clocks last */
-	/* Changed by its own thread, under the lock when others read it. */
+	uint64_t turns; /* of the loop, when the clocks were last read */
+	/* Changed by the reader's own thread, under the lock where others read
+	 * it. */
 	uint64_t seen;
 	uint64_t resumed, voided;
 	int64_t confirmed;
-	int64_t distrusted; /* what was asked for until then is not covered */
-	int64_t unnamed;    /* as freshness_unnamed_until */
-	int64_t resumed_at; /* when that was seen, by the loop's clock */
+	int64_t distrusted; /* look-ups that began until then are not covered */
+	int64_t unnamed;    /* see freshness_unnamed_until */
+	int64_t resumed_at; /* when `resumed` was seen, by the loop's clock */
 	char source[FRESHNESS_RUN_ID_SIZE];
-	char asked[FRESHNESS_RUN_ID_SIZE]; /* where links are looked up */
+	char asked[FRESHNESS_RUN_ID_SIZE]; /* redis_run_id where links are
+					    * looked up */
 };
 
 struct freshness *freshness_new(struct error *err)
@@ -91,7 +95,7 @@ static void on_woken(void *arg)
 	freshness_sync(r);
 }
 
-/* A post that fails is tried again with the next change. */
+/* A post that fails is repeated with the next change. */
 static void wake_those_behind(struct freshness *f, uint64_t head)
 {
 	struct error ignored;
@@ -103,7 +107,7 @@ static void wake_those_behind(struct freshness *f, uint64_t head)
 	}
 }
 
-/* Under the lock.  Returns the number of the change. */
+/* Called with the lock held.  Returns the number of the change. */
 static uint64_t append(struct freshness *f, const char *code, size_t len)
 {
 	uint64_t number = atomic_load(&f->head) + 1;
@@ -126,7 +130,7 @@ void freshness_resume(struct freshness *f, const char *run_id)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void void_all(struct freshness *f)
 {
 	f->voided = append(f, NULL, 0);
@@ -160,8 +164,8 @@ void freshness_suspend(struct freshness *f)
 
 /* --- sleep ---------------------------------------------------------------- */
 
-/* Short sleeps add up.  A thread that is held up between its looks at the two
- * clocks finds less than it is, never more. */
+/* Short sleeps add up.  A thread that is delayed between reading the two clocks
+ * measures too little, never too much. */
 static bool has_slept(const struct freshness *f, int64_t slept)
 {
 	return slept - atomic_load(&f->slept) > FRESHNESS_SLEEP_MS;
@@ -175,9 +179,10 @@ void freshness_compare_clocks(struct freshness *f, int64_t boottime,
 	if (!has_slept(f, slept))
 		return;
 	pthread_mutex_lock(&f->lock);
-	if (has_slept(f, slept)) { /* no other thread has been here */
+	if (has_slept(f, slept)) { /* no other thread has done it */
 		void_all(f);
-		/* After `head`: who finds it said finds all void. */
+		/* Stored after `head`: a thread that reads it finds all entries
+		 * void. */
 		atomic_store(&f->slept, slept);
 	}
 	pthread_mutex_unlock(&f->lock);
@@ -235,8 +240,8 @@ static void hand_over(struct freshness_reader *r, uint64_t head)
 	}
 }
 
-/* Under the lock.  Before the changes that it told of are handed over: they are
- * not older by the loop's clock. */
+/* Called with the lock held, before the changes that followed are handed over:
+ * by the loop's clock they must not be older than `resumed_at`. */
 static void take_source(struct freshness_reader *r)
 {
 	const struct freshness *f = r->shared;
@@ -260,7 +265,7 @@ static void catch_up(struct freshness_reader *r)
 		r->voided = f->voided;
 	if (r->unnamed < f->unnamed)
 		r->unnamed = f->unnamed;
-	if (head - r->seen > FRESHNESS_RING) { /* some were written over */
+	if (head - r->seen > FRESHNESS_RING) { /* some were overwritten */
 		r->voided = head;
 		r->unnamed = clock_monotonic_ms();
 	} else {
@@ -270,8 +275,8 @@ static void catch_up(struct freshness_reader *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Once a turn does: who asks after a sleep is heard in a turn that begins after
- * it. */
+/* Once per turn is enough: a request that is sent after a sleep is read in a
+ * turn that begins after it. */
 static void look_at_clocks(struct freshness_reader *r)
 {
 	int64_t boottime;

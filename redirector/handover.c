@@ -19,11 +19,11 @@
 #include "redirector/sockets.h"
 
 #define MAGIC	   "SLhand1" /* another version of this protocol has another */
-#define FDS_MAX	   128	     /* in one message */
+#define FDS_MAX	   128	     /* maximum in one message */
 #define PATIENCE_S 30
-#define PEERS_MAX  16  /* that have connected, and not asked */
-#define PAUSE_MS   100 /* after accepting failed, for want of descriptors */
-#define TRIES	   10  /* of a successor whose predecessor ends meanwhile */
+#define PEERS_MAX  16  /* connected peers that have not sent TAKE */
+#define PAUSE_MS   100 /* after accept failed because descriptors ran out */
+#define TRIES	   10  /* if the predecessor ends meanwhile */
 
 enum kind {
 	TAKE = 1,
@@ -32,16 +32,15 @@ enum kind {
 	SERVING,
 };
 
-/* Between processes of one host, so in its order of bytes. */
+/* In the host's byte order, since both processes run on one host. */
 struct message {
 	char magic[8];
 	uint32_t kind;
-	uint32_t count; /* of descriptors with it */
-	int32_t pid;	/* of the sender */
+	uint32_t count; /* descriptors that come with it */
+	int32_t pid;	/* process id of the sender */
 };
 
-/* --- messages ---------------------------------------------------------------
- */
+/* --- messages ------------------------------------------------------------- */
 
 static int send_message(int to, enum kind kind, const int *fds, size_t count)
 {
@@ -61,7 +60,7 @@ static void close_all(const int *fds, size_t count)
 	}
 }
 
-/* Descriptors that come with it are the caller's. */
+/* The caller owns the descriptors that come with it. */
 static ssize_t receive_bytes(int from, struct message *m, int fds[FDS_MAX],
 			     size_t *ret_count)
 {
@@ -86,7 +85,8 @@ static ssize_t receive_bytes(int from, struct message *m, int fds[FDS_MAX],
 	return n;
 }
 
-/* -1 and errno: EPROTO for what is no message of ours, 0 for the end. */
+/* On failure returns -1 and sets errno: EPROTO for bytes that are no message of
+ * this protocol, 0 at the end of the connection. */
 static int receive(int from, struct message *ret, int fds[FDS_MAX],
 		   size_t *ret_count)
 {
@@ -102,7 +102,7 @@ static int receive(int from, struct message *ret, int fds[FDS_MAX],
 	return -1;
 }
 
-/* Of a message that brings none. */
+/* Receives a message without descriptors; true if it is of the wanted kind. */
 static bool receives(int from, enum kind wanted, int32_t *ret_pid)
 {
 	struct message m;
@@ -124,8 +124,8 @@ static void set_patience(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
-/* Of the successor's side it is who made the socket, which came by inheritance
- * to whom it talks to. */
+/* For the successor, the credentials are those of the process that made the
+ * socket; the process at the other end may have inherited it. */
 static bool is_one_of_us(int fd)
 {
 	struct ucred who;
@@ -142,7 +142,7 @@ struct predecessor {
 	pid_t pid;
 };
 
-/* -1: nobody listens there. */
+/* Returns -1 on failure; ERROR_NOTFOUND: no process listens there. */
 static int connect_to(const char *path, struct error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -162,13 +162,13 @@ static int connect_to(const char *path, struct error *err)
 	return -1;
 }
 
-/* All that a predecessor sends; one that ends meanwhile has sent nothing. */
+/* All that a predecessor has sent; used only when it is complete. */
 struct received {
 	int *fds;
 	size_t count;
 };
 
-/* Takes over `fds`, also on failure. */
+/* Takes ownership of `fds`, also on failure. */
 static int received_add(struct received *r, const int *fds, size_t count,
 			struct error *err)
 {
@@ -206,7 +206,8 @@ static void received_end(struct received *r)
 
 static int no_answer(const char *path, struct error *err)
 {
-	/* With its socket, where this one waited for its turn. */
+	/* It ended and closed its socket while this process waited for its
+	 * turn. */
 	if (errno == ECONNRESET || errno == EPIPE)
 		return error_set_retriable(err, ERROR_NOTFOUND,
 					   "who listened at %s has ended",
@@ -223,7 +224,7 @@ static int no_answer(const char *path, struct error *err)
 			 path);
 }
 
-/* Others may have come before. */
+/* Waits for the first byte: other successors may be served before. */
 static int await_turn(int fd, int64_t turn_ms)
 {
 	struct pollfd answer = {.fd = fd, .events = POLLIN};
@@ -246,7 +247,7 @@ static int receive_sockets(struct predecessor *p, const char *path,
 	size_t count;
 
 	do {
-		/* However many messages it sends. */
+		/* One deadline for all messages. */
 		if (await_turn(p->fd, until - clock_monotonic_ms()) < 0 ||
 		    receive(p->fd, &m, fds, &count) < 0)
 			return no_answer(path, err);
@@ -338,7 +339,7 @@ void predecessor_free(struct predecessor *p)
 
 struct peer {
 	int fd;
-	int64_t until; /* of clock_monotonic_ms */
+	int64_t until; /* deadline, by clock_monotonic_ms */
 };
 
 struct handover {
@@ -348,16 +349,17 @@ struct handover {
 	void (*on_relieved)(void *arg);
 	void *arg;
 	struct log *log;
-	/* Those that have said nothing so far, in the order they came. */
+	/* Peers that have sent nothing so far, in the order in which they
+	 * came. */
 	struct peer peers[PEERS_MAX];
 	size_t peer_count;
 	pthread_t thread;
 	bool runs;
 	atomic_bool ending;
-	bool lent; /* on the thread; after it, of who ends it */
+	bool lent; /* used by the thread; after it, by handover_end */
 };
 
-/* False: it is to end. */
+/* Returns false on a timeout, or if the thread is to end. */
 static bool wait_for(const struct handover *h, int fd, int timeout_ms)
 {
 	struct pollfd fds[] = {{.fd = h->wake, .events = POLLIN},
@@ -381,7 +383,7 @@ static int send_sockets(const struct handover *h, int to)
 	return send_message(to, END, NULL, 0);
 }
 
-/* True: it serves in our place. */
+/* Returns true if the successor serves in place of this process. */
 static bool hand_to(struct handover *h, int successor)
 {
 	int32_t pid = 0;
@@ -394,7 +396,7 @@ static bool hand_to(struct handover *h, int successor)
 	if (send_sockets(h, successor) < 0)
 		h->lent = false;
 	else if (!wait_for(h, successor, -1))
-		return false; /* it may serve yet */
+		return false; /* the successor may still begin to serve */
 	else if (receives(successor, SERVING, &pid))
 		return true;
 	h->lent = false;
@@ -403,22 +405,22 @@ static bool hand_to(struct handover *h, int successor)
 	return false;
 }
 
-/* False: it is to end. */
+/* Returns false if the thread is to end. */
 static bool await_begin(struct handover *h)
 {
 	uint64_t count;
 
 	(void)wait_for(h, -1, -1);
-	/* An end that comes after this wakes it anew; one that came before has
-	 * said so. */
+	/* A later handover_end wakes the thread again; an earlier one has set
+	 * `ending`. */
 	return read(h->wake, &count, sizeof(count)) == sizeof(count) &&
 	       !atomic_load(&h->ending);
 }
 
-/* --- those who have connected ---
- * Each may take its time to ask, and none makes others wait meanwhile. */
+/* --- connected peers --- Each may take its time to send TAKE, and does not
+ * delay the others. */
 
-/* The caller's to close. */
+/* Removes a peer; the caller closes the descriptor that is returned. */
 static int take_peer(struct handover *h, size_t i)
 {
 	int fd = h->peers[i].fd;
@@ -460,8 +462,8 @@ static void accept_peer(struct handover *h)
 		fd, clock_monotonic_ms() + PATIENCE_S * CLOCK_SECOND};
 }
 
-/* Messages are sent whole, and arrive so.  Returns whether one is there; one
- * who only looked whether somebody listens is let go. */
+/* Messages are sent in one piece, and arrive so.  Returns true if one is there;
+ * a peer that only checked whether a process listens is closed. */
 static bool has_asked(struct handover *h, size_t i)
 {
 	char bytes[sizeof(struct message)];
@@ -485,7 +487,7 @@ static void leave_late_peers(struct handover *h)
 		leave_peer(h, 0, "it said nothing for 30 s");
 }
 
-/* Of poll; -1: without end. */
+/* Returns the timeout for poll; -1: none. */
 static int until_a_peer_is_late(const struct handover *h)
 {
 	int64_t left;
@@ -502,12 +504,13 @@ enum {
 	FIRST_PEER
 };
 
-/* Of what poll has found, the first that has asked; -1: none. */
+/* Returns the first peer that poll has found and that has sent TAKE; -1:
+ * none. */
 static int look_at_peers(struct handover *h, const struct pollfd *fds)
 {
 	size_t count = h->peer_count, left = 0;
 
-	/* What was let go is not at its place any more. */
+	/* Peers that were closed have moved the later ones forward. */
 	for (size_t i = 0; i < count; i++) {
 		if (!fds[FIRST_PEER + i].revents)
 			continue;
@@ -518,7 +521,7 @@ static int look_at_peers(struct handover *h, const struct pollfd *fds)
 	return -1;
 }
 
-/* Returns the next successor, or -1 when it is to end. */
+/* Returns the next successor, or -1 when the thread is to end. */
 static int await_successor(struct handover *h)
 {
 	struct pollfd fds[FIRST_PEER + PEERS_MAX];
@@ -558,8 +561,8 @@ static void *run(void *arg)
 		relieved = hand_to(h, successor);
 		close(successor);
 	}
-	/* Those that have asked meanwhile find out by that, and ask the next
-	 * one. */
+	/* Peers that have sent TAKE meanwhile see the close, and connect to the
+	 * next process. */
 	while (h->peer_count)
 		close(take_peer(h, 0));
 	if (relieved)

@@ -1,6 +1,6 @@
 /*
- * handover.h - a running redirector hands its sockets to the next one, by a
- * Unix socket.
+ * handover.h - a running redirector hands its sockets to the next one, through
+ * a Unix socket.
  *
  *	successor                          predecessor
  *	connects, TAKE            ──▶
@@ -9,10 +9,10 @@
  *	begins to accept
  *	SERVING                   ──▶      accepts no more, drains, ends
  *
- * Both have the same sockets, so that there is no moment without one, and no
- * client that waits at one is lost.  If the successor ends before it says
- * SERVING, the predecessor goes on as if nothing had been.  Both make sure that
- * the other is of the same user, or root.
+ * Both processes have the same sockets, so there is always a process that
+ * listens, and no client that waits at a socket is lost.  If the successor ends
+ * before it sends SERVING, the predecessor goes on as before.  Each checks that
+ * the other runs as the same user, or as root.
  */
 #ifndef REDIRECTOR_HANDOVER_H
 #define REDIRECTOR_HANDOVER_H
@@ -31,22 +31,23 @@
 struct predecessor;
 
 /*
- * Asks whoever listens at `path` for its sockets.  *ret is NULL when nobody
- * does.  Of several that ask, one comes after the other, each from the one
- * before it: that may take up to `turn_ms`.  One that ends before it has sent
- * all has sent nothing: no socket of its is added to `into`.  ERROR_BUSY: it
- * does not answer in that time; tried again, it may.  ERROR_PROTOCOL: it is
- * something else than a redirector that this one can succeed.
+ * Requests the sockets of the process that listens at `path`.  *ret is NULL
+ * when no process listens there.  If several processes request them, each gets
+ * them from the one before it, in turn: that may take up to `turn_ms`.  If a
+ * predecessor ends before it has sent all, nothing is taken: no socket of it is
+ * added to `into`.  ERROR_BUSY: it does not answer in that time; a later try
+ * may succeed.  ERROR_PROTOCOL: it is no redirector that this one can succeed.
  */
 int predecessor_find(const char *path, int64_t turn_ms, struct inherited *into,
 		     struct predecessor **ret, struct error *err);
 
 pid_t predecessor_pid(const struct predecessor *p);
 
-/* Has it drain and end, now that we accept.  That it is gone is no error. */
+/* Makes the predecessor drain and end, now that this process accepts
+ * connections.  It is no error if the predecessor is gone. */
 void predecessor_relieve(struct predecessor *p);
 
-/* One that was not relieved goes on.  NULL accepted. */
+/* A predecessor that was not relieved goes on.  NULL accepted. */
 void predecessor_free(struct predecessor *p);
 
 /* --- the predecessor ------------------------------------------------------ */
@@ -54,23 +55,24 @@ void predecessor_free(struct predecessor *p);
 struct handover;
 
 /*
- * Makes all that it takes to wait for a successor at `listening`, in a thread,
- * and to hand it `fds`, which all stay the caller's, open until handover_end.
- * When the successor serves, on_relieved(arg) is called, on the thread.
+ * Prepares all that is needed to wait for a successor at `listening`, in a
+ * thread, and to hand it `fds`.  They all belong to the caller, who keeps them
+ * open until handover_end.  When the successor serves, on_relieved(arg) is
+ * called, on the thread.
  */
 struct handover *handover_new(int listening, const int *fds, size_t count,
 			      void (*on_relieved)(void *arg), void *arg,
 			      struct log *log, struct error *err);
 
-/* Begins to wait.  Cannot fail: who is to be relieved is relieved after all
+/* Begins to wait.  Cannot fail, since a predecessor is relieved after all steps
  * that can. */
 void handover_begin(struct handover *h);
 
-/* Hands nothing over any more.  True: a successor has the sockets, and serves
+/* Stops handing over.  Returns true if a successor has the sockets, and serves
  * or is about to. */
 bool handover_end(struct handover *h);
 
-/* Ends it first.  NULL accepted. */
+/* Calls handover_end first.  NULL accepted. */
 void handover_free(struct handover *h);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "linkstore/domains.h"
 
-/* What is replaced as one. */
+/* Domains and hosts, which are replaced together. */
 struct host_set {
 	struct domains *domains;
 	struct virtual_hosts *hosts;
@@ -14,7 +14,8 @@ struct host_table {
 	const struct redirector_config *config;
 	const struct linkstore *store;
 	struct versions *sets;
-	struct versions_user reloading; /* what is about to be replaced */
+	struct versions_user reloading; /* the set that is about to be
+					 * replaced */
 };
 
 static void set_free(void *value)
@@ -26,7 +27,7 @@ static void set_free(void *value)
 	free(set);
 }
 
-/* `before`: NULL at the start. */
+/* `before` is NULL at the start. */
 static struct host_set *set_new(const struct host_table *t, const char *shared,
 				const struct host_set *before,
 				struct app_file_rejections *ret_rejections,

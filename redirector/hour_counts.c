@@ -32,8 +32,9 @@ const struct hour_counts *hour_table_find(const struct hour_table *t,
 
 /* --- a writer's totals ---------------------------------------------------- */
 
-/* False: there is nothing.  A place that is taken for another hour meanwhile is
- * read again: its counts must not be told as the former hour's. */
+/* Returns false if the place is empty.  If it changes to another hour
+ * meanwhile, it is read again: its counts must not be reported for the former
+ * hour. */
 static bool read_total(const struct hour_total *total, struct hour_counts *ret)
 {
 	int64_t hour;
@@ -52,7 +53,7 @@ static bool read_total(const struct hour_total *total, struct hour_counts *ret)
 int64_t hour_totals_add_to(const struct hour_totals *totals,
 			   struct hour_table *to)
 {
-	/* First: what was counted before it is read behind it. */
+	/* Read first: counts that were made before it are then read as well. */
 	int64_t until = atomic_load(&totals->until_ms);
 	struct hour_counts counts;
 
@@ -85,7 +86,7 @@ void hour_writer_init(struct hour_writer *w, struct hour_totals *totals)
 	memset(w, 0, sizeof(*w));
 	w->totals = totals;
 	w->at = w->lost;
-	/* No hour is so far away: the first count looks for its own. */
+	/* No hour is that early: the first count finds its own. */
 	w->begin_ms = INT64_MIN;
 	pthread_mutex_init(&w->lock, NULL);
 }
@@ -110,7 +111,7 @@ static void take_place(struct hour_total *total, int64_t hour)
 	atomic_store(&total->hour, hour);
 }
 
-/* Where that hour is counted. */
+/* Returns the counts of that hour. */
 static _Atomic uint64_t *counts_of(struct hour_writer *w, int64_t hour)
 {
 	struct hour_total *total = &w->totals->items[place_of(hour)];
