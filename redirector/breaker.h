@@ -78,8 +78,7 @@ struct breaker {
 	enum breaker_state state;
 	unsigned failures;	      /* in a row */
 	unsigned trips;		      /* openings since it was closed */
-	int64_t since;		      /* start of this state; set when closed,
-				       * too */
+	int64_t since;		      /* when this state began */
 	int64_t wait;		      /* time open, now or the last time */
 	bool flapping;		      /* open for a share of failures */
 	unsigned flaps;		      /* with less than a window in between */

@@ -26,11 +26,9 @@ struct change {
 struct freshness {
 	_Atomic int64_t confirmed;
 	_Atomic uint64_t head; /* changes noted; raised under the lock */
-	_Atomic int64_t slept; /* like `head`: how long the machine slept, in
-				* all */
+	_Atomic int64_t slept; /* total ms of sleep; set under the lock */
 	pthread_mutex_t lock;  /* protects the members below */
-	uint64_t resumed;      /* number of the change that began the
-				* subscription */
+	uint64_t resumed;      /* change that began the subscription */
 	uint64_t voided;       /* entries of look-ups before it are void */
 	int64_t unnamed;       /* time of the later of these two */
 	char source[FRESHNESS_RUN_ID_SIZE]; /* redis_run_id where it began */
@@ -55,8 +53,7 @@ struct freshness_reader {
 	int64_t unnamed;    /* see freshness_unnamed_until */
 	int64_t resumed_at; /* when `resumed` was seen, by the loop's clock */
 	char source[FRESHNESS_RUN_ID_SIZE];
-	char asked[FRESHNESS_RUN_ID_SIZE]; /* redis_run_id where links are
-					    * looked up */
+	char asked[FRESHNESS_RUN_ID_SIZE]; /* redis_run_id for look-ups */
 };
 
 struct freshness *freshness_new(struct error *err)

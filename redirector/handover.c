@@ -417,8 +417,8 @@ static bool await_begin(struct handover *h)
 	       !atomic_load(&h->ending);
 }
 
-/* --- connected peers --- Each may take its time to send TAKE, and does not
- * delay the others. */
+/* --- connected peers ---
+ * Each may take its time to send TAKE, and does not delay the others. */
 
 /* Removes a peer; the caller closes the descriptor that is returned. */
 static int take_peer(struct handover *h, size_t i)

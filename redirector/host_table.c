@@ -14,8 +14,7 @@ struct host_table {
 	const struct redirector_config *config;
 	const struct linkstore *store;
 	struct versions *sets;
-	struct versions_user reloading; /* the set that is about to be
-					 * replaced */
+	struct versions_user reloading; /* set about to be replaced */
 };
 
 static void set_free(void *value)

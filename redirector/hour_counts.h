@@ -94,8 +94,7 @@ struct hour_writer {
 	struct hour_totals *totals;
 	int64_t begin_ms; /* start of the hour that `at` belongs to */
 	_Atomic uint64_t *at;
-	_Atomic uint64_t lost[HOUR_COUNTERS]; /* counts of hours that are too
-					       * old */
+	_Atomic uint64_t lost[HOUR_COUNTERS]; /* hours that are too old */
 	pthread_mutex_t lock; /* for threads that count without turns */
 };
 

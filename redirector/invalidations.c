@@ -16,14 +16,14 @@
 #include "linkstore/link/invalidation.h"
 
 #define HEARTBEAT_MS 200
-/* A connection that gives no sign for so long is given up.  Entries have ceased
- * to be fresh before: FRESHNESS_BOUND_MS. */
+/* A connection without an answer for this long is closed.  Entries cease to be
+ * fresh before: FRESHNESS_BOUND_MS. */
 #define SILENCE_MAX_MS 2000
 /* No step of connecting takes longer, so that the thread can be ended. */
 #define STEP_MAX_MS    2000
 #define BACKOFF_MIN_MS 50
 #define BACKOFF_MAX_MS 1000
-/* Of a message: its words around what is said, and its head. */
+/* Size of a message: its head, and the text around the payload. */
 #define MESSAGE_BYTES_MAX (INVALIDATION_MAX + 1024)
 
 struct invalidation_metrics {
@@ -39,16 +39,17 @@ struct invalidations {
 	struct invalidation_metrics metrics;
 	struct periodic *thread;
 	_Atomic bool renew;
-	pthread_mutex_t lock; /* of the two that follow */
-	/* Where links are looked up; "": unknown. */
+	pthread_mutex_t lock; /* protects the next two */
+	/* The Redis in which links are looked up; "": unknown. */
 	char followed[FRESHNESS_RUN_ID_SIZE];
 	char subscribed[FRESHNESS_RUN_ID_SIZE];
-	/* On the thread. */
+	/* Used by the thread. */
 	struct redis *redis;			      /* NULL: not connected */
 	unsigned failures;			      /* in a row */
-	char told[sizeof(((struct error *)0)->text)]; /* why it is down */
-	int64_t asked; /* since when a heartbeat is under way; 0: none is */
-	int64_t beat;  /* when the last one was asked for */
+	char told[sizeof(((struct error *)0)->text)]; /* reason that was last
+						       * reported */
+	int64_t asked; /* when the pending heartbeat was sent; 0: none is */
+	int64_t beat;  /* when the last one was sent */
 	int64_t log_after;
 };
 
@@ -62,7 +63,7 @@ static void note_code(void *arg, const char *code, size_t len)
 	metric_add(i->metrics.links, 1);
 }
 
-/* One line a second at most: whoever may publish may do so often. */
+/* Logs one line a second at most: a client that may publish may do so often. */
 static void log_malformed(struct invalidations *i)
 {
 	int64_t now = clock_monotonic_ms();
@@ -83,7 +84,7 @@ static void on_message(struct invalidations *i, const redisReply *said)
 		metric_add(i->metrics.everything, 1);
 		break;
 	case INVALIDATION_MALFORMED:
-		/* It may be of a later version, and say anything. */
+		/* It may be of a later version, with an unknown meaning. */
 		metric_add(i->metrics.malformed, 1);
 		log_malformed(i);
 	}
@@ -98,7 +99,7 @@ static void on_heartbeat(struct invalidations *i)
 	metric_observe(i->metrics.heartbeat,
 		       (double)(clock_monotonic_ms() - i->asked) / 1e3);
 	i->asked = 0;
-	/* A connection that never gets as far is one more failure. */
+	/* A connection that never gets this far counts as one more failure. */
 	i->failures = 0;
 	i->told[0] = '\0';
 }
@@ -120,8 +121,8 @@ static int on_reply(struct invalidations *i, const redisReply *reply,
 	if (says(reply, "message") && reply->elements == 3 && is_text(reply, 2))
 		on_message(i, reply->element[2]);
 	else if (says(reply, "pong") || redis_error_is(reply, "MISCONF"))
-		/* An answer in its turn is all that is asked for: a server that
-		 * cannot write to its disk answers PING with MISCONF. */
+		/* Any answer to PING is enough: a server that cannot write to
+		 * its disk answers with MISCONF. */
 		on_heartbeat(i);
 	else if (reply->type == REDIS_REPLY_ERROR)
 		return error_set_retriable(err, ERROR_REMOTE, "redis: %s",
@@ -153,8 +154,9 @@ static int subscribe(struct invalidations *i, struct error *err)
 	return 0;
 }
 
-/* What another Redis publishes says nothing of links that are looked up here: a
- * former master that still takes itself for one, say. */
+/* Fails if this is another Redis than the one in which links are looked up: its
+ * messages say nothing about the links there.  It may be a former master that
+ * still acts as one. */
 static int go_along(struct invalidations *i, struct error *err)
 {
 	const char *run_id = redis_run_id(i->redis);
@@ -193,7 +195,7 @@ static int ask_heartbeat(struct invalidations *i, int64_t now,
 	return redis_send(i->redis, 1, argv, err);
 }
 
-/* Takes what comes next, if anything comes before a heartbeat is due. */
+/* Reads the next reply, if one comes before a heartbeat is due. */
 static int listen_once(struct invalidations *i, struct error *err)
 {
 	int64_t now = clock_monotonic_ms(), wait = HEARTBEAT_MS;
@@ -254,7 +256,7 @@ static int listen_until_it_ends(struct invalidations *i, struct periodic *self,
 	return 0;
 }
 
-/* A life of the connection.  Returns ms until the next. */
+/* Runs one connection from start to end.  Returns ms until the next. */
 static int64_t run(struct periodic *self, void *arg)
 {
 	struct invalidations *i = arg;
@@ -340,7 +342,7 @@ void invalidations_follow(struct invalidations *i, const char *run_id)
 	pthread_mutex_unlock(&i->lock);
 	if (other)
 		atomic_store(&i->renew, true);
-	/* It may be waiting to try again. */
+	/* The thread may be waiting for its next try. */
 	periodic_wake(i->thread);
 }
 

@@ -1,12 +1,13 @@
 /*
- * invalidations.h - listens to what is published of changed links, on a
- * connection to Redis and a thread of its own, and notes it for the caches.
+ * invalidations.h - subscribes to the messages about changed links, on a
+ * connection to Redis and a thread of its own, and notes the changes for the
+ * caches.
  *
- * Every HEARTBEAT_MS Redis is asked for a sign of life on that connection;
- * what was published before comes before the answer.  Whenever the connection
- * breaks it is made anew: the caches' entries are then asked for again.  That
- * there is none is no reason not to be ready (see freshness.h), once the first
- * has been tried.
+ * Every HEARTBEAT_MS a PING is sent on that connection; messages that were
+ * published before arrive before the answer.  A connection that breaks is
+ * replaced: the entries of the caches are then looked up again.  A missing
+ * connection does not make the program unready (see freshness.h), once the
+ * first one has been tried.
  */
 #ifndef REDIRECTOR_INVALIDATIONS_H
 #define REDIRECTOR_INVALIDATIONS_H
@@ -20,7 +21,7 @@
 
 struct invalidations;
 
-/* All of them must outlive it. */
+/* All arguments must outlive it. */
 struct invalidations *invalidations_new(const struct redis_config *redis,
 					struct freshness *freshness,
 					struct health_check *health,
@@ -29,14 +30,14 @@ struct invalidations *invalidations_new(const struct redis_config *redis,
 
 int invalidations_start(struct invalidations *i, struct error *err);
 
-/* Links are looked up in the Redis of this redis_run_id from now on ("": which
- * is not known).  A subscription to another one is no longer one, and a new one
- * is made.  From any thread. */
+/* Links are looked up in the Redis with this redis_run_id from now on ("":
+ * unknown).  A subscription to another Redis ends, and a new one is made.
+ * Callable from any thread. */
 void invalidations_follow(struct invalidations *i, const char *run_id);
 
-/* Ends the thread, before the loops of freshness' readers are freed. */
+/* Ends the thread; called before the loops of freshness' readers are freed. */
 void invalidations_stop(struct invalidations *i);
-/* Stops it first.  NULL accepted. */
+/* Calls invalidations_stop first.  NULL accepted. */
 void invalidations_free(struct invalidations *i);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "redirector/owned_files.h"
 
-/* A file that is this process' now, and its bytes. */
+/* A file that this process owns now, and its bytes. */
 struct found {
 	int dir, fd;
 	const char *name;
@@ -16,7 +16,7 @@ struct found {
 	size_t size;
 };
 
-/* It is kept for somebody to look at; one that was kept before is gone. */
+/* Keeps the file for an operator; it replaces one that was kept before. */
 static int set_aside(const struct found *f, const struct error *why,
 		     const struct journal_taker *taker, struct error *err)
 {
@@ -26,8 +26,8 @@ static int set_aside(const struct found *f, const struct error *why,
 	return 0;
 }
 
-/* A file that stays has what was not taken, and no more: else what was taken
- * would be taken at each look. */
+/* In a file that stays, the events that were taken are marked as done:
+ * otherwise they would be taken again at each search. */
 static int take_rest(const struct found *f, const struct journal_rest *rest,
 		     const struct journal_taker *taker, struct error *err)
 {
@@ -99,8 +99,8 @@ static int take(int dir, const char *name, const struct journal_taker *taker,
 	return status;
 }
 
-/* One that cannot be taken keeps nobody from the others; the last error is
- * returned. */
+/* A file that cannot be taken does not prevent taking the others; the last
+ * error is returned. */
 static int take_all(int dir, const struct journal_taker *taker,
 		    struct error *err)
 {

@@ -1,10 +1,10 @@
 /*
- * journal_files.h - the journals (event_journal.h) that others left in a
- * spool's folder.
+ * journal_files.h - the journals (event_journal.h) that other processes left in
+ * a spool's folder.
  *
- * Two processes take events at a time where one hands over to the other, each
- * with a journal of its own, and one of them may be killed then.  What is left
- * is read only by who has the folder itself, and can put it into the spool.
+ * During a hand-over two processes take events, each with a journal of its own,
+ * and either may be killed then.  Only the process that has the folder reads
+ * what is left, since only it can put it into the spool.
  */
 #ifndef REDIRECTOR_JOURNAL_FILES_H
 #define REDIRECTOR_JOURNAL_FILES_H
@@ -15,18 +15,21 @@
 #define JOURNAL_REJECTED "journal.rejected"
 
 struct journal_taker {
-	/* What a process left undone.  0: all of it is safe elsewhere, and the
-	 * file is removed.  -1: so are the first *ret_taken of its events; the
-	 * file stays, with the others undone. */
+	/* Takes the events that a process left undone.  Returns 0 if all of
+	 * them are safe elsewhere; then the file is removed.  Returns -1 if
+	 * only the first *ret_taken are; then the file stays, with the others
+	 * undone. */
 	int (*take)(void *arg, const struct journal_rest *rest,
 		    size_t *ret_taken, struct error *err);
-	/* A file that cannot be read was renamed (JOURNAL_REJECTED). */
+	/* Called when a file that cannot be read was renamed
+	 * (JOURNAL_REJECTED). */
 	void (*reject)(void *arg, const struct error *why);
 	void *arg;
 };
 
-/* Takes what processes that have ended left; for who has the folder.  -1: the
- * taker's error, the disk, or no memory; what was not taken stays. */
+/* Takes the journals of processes that have ended; the caller must have the
+ * folder.  Returns -1 on an error of the taker or the disk, or without memory;
+ * events that were not taken stay. */
 int journal_files_take(const char *dir, const struct journal_taker *taker,
 		       struct error *err);
 

@@ -81,8 +81,7 @@ struct freshness_reader *known_links_changes(struct known_links *k)
 	return k->changes;
 }
 
-/* --- metrics --------------------------------------------------------------
- */
+/* --- metrics -------------------------------------------------------------- */
 
 void known_links_report(struct known_links *k)
 {
@@ -116,8 +115,7 @@ static void register_gauges(struct cache_gauges *g, struct metrics *m,
 		   (int64_t)cache_bytes);
 }
 
-/* --- making ---------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 struct known_links *known_links_new(const struct server_context *server,
 				    freshness_fn *fn, void *arg,

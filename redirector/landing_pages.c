@@ -18,11 +18,11 @@ static const struct http_slice ours[LANDINGS] = {
 };
 
 struct page_set {
-	struct page_template *pages[LANDINGS]; /* none of LANDING_NONE */
+	struct page_template *pages[LANDINGS]; /* LANDING_NONE has none */
 };
 
 struct landing_pages {
-	const char *paths[LANDINGS]; /* NULL: ours */
+	const char *paths[LANDINGS]; /* NULL: the built-in page */
 	struct versions *sets;
 };
 

@@ -7,17 +7,17 @@
 #include "common/hash.h"
 #include "redirector/record_ring.h"
 
-/* An entry with its strings takes 250-450 bytes: with a slot for every 256 the
- * table is not what is full first. */
+/* An entry with its strings takes 250-450 bytes: with a slot for every 256,
+ * memory for entries runs out before slots do. */
 #define BYTES_PER_SLOT 256
 #define SLOTS_MIN      64
 
-/* A record of the ring, oldest to newest as the hand of the clock goes. */
+/* A record of the ring, which has the order of the clock, oldest first. */
 struct entry {
 	struct cached_link link;
 	uint64_t hash;
 	size_t cost; /* bytes in the ring */
-	bool known;  /* in the table; else it only waits to be dropped */
+	bool known;  /* in the table; else it waits to be dropped */
 	bool visited;
 	uint8_t code_len;
 	char data[]; /* code, domain, lines, event */
@@ -25,10 +25,10 @@ struct entry {
 
 struct link_cache {
 	struct entry **slots;
-	size_t mask; /* slots - 1: a power of two */
+	size_t mask; /* slots - 1; their number is a power of two */
 	struct record_ring ring;
 	struct link_cache_stats stats;
-	struct hash_key hash_key; /* visitors choose the codes */
+	struct hash_key hash_key; /* keyed: visitors choose the codes */
 };
 
 struct link_cache *link_cache_new(size_t max_bytes, struct error *err)
@@ -68,7 +68,7 @@ void link_cache_free(struct link_cache *cache)
 	free(cache);
 }
 
-/* The slot that holds the code, or the free one where it would go. */
+/* Returns the slot that holds the code, or the free one where it would go. */
 static size_t find_slot(const struct link_cache *cache, uint64_t hash,
 			struct http_slice code)
 {
@@ -83,7 +83,7 @@ static size_t find_slot(const struct link_cache *cache, uint64_t hash,
 	return i;
 }
 
-/* Where the table has the entry. */
+/* Returns the entry's slot. */
 static size_t slot_of(const struct link_cache *cache, const struct entry *e)
 {
 	size_t i = e->hash & cache->mask;
@@ -112,7 +112,7 @@ static void empty_slot(struct link_cache *cache, size_t hole)
 	cache->slots[hole] = NULL;
 }
 
-/* Its bytes are free again when the hand comes by. */
+/* The bytes are free again when the hand passes. */
 static void remove_at(struct link_cache *cache, size_t slot)
 {
 	struct entry *e = cache->slots[slot];
@@ -174,7 +174,7 @@ struct cached_link *cached_link_copy(const struct cached_link *link)
 	return copy;
 }
 
-/* The texts lie behind the code, as copy_texts puts them. */
+/* The texts lie behind the code, in the order of copy_texts. */
 static void find_texts(struct entry *e)
 {
 	const char *at = e->data + e->code_len;
@@ -194,7 +194,7 @@ static void renew_oldest(struct link_cache *cache, struct entry *e)
 	cache->slots[slot] = e;
 }
 
-/* Moves the hand until an entry or what was left of one has made room. */
+/* Moves the hand until it has dropped an entry, or the remains of one. */
 static void drop_one(struct link_cache *cache)
 {
 	struct entry *e;
@@ -247,7 +247,8 @@ void link_cache_put(struct link_cache *cache, struct http_slice code,
 	size_t cost = cost_of(code, link);
 
 	if (e && e->cost == cost) {
-		/* Asked for again, for the most part as it was. */
+		/* Common case: the link was looked up again, and is mostly
+		 * unchanged. */
 		fill(e, hash, code, link);
 		return;
 	}

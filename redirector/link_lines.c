@@ -39,7 +39,7 @@ int link_lines_put(struct buf *out, const struct redirect_form *form,
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-/* A page of ours would vouch for what it opens. */
+/* Checks the URL, since visitors trust it when this server's page opens it. */
 static int check_open(const char *url, struct error *err)
 {
 	char scheme[URL_SCHEME_MAX];
@@ -75,9 +75,8 @@ static bool has_target(const struct cached_link *link, Shortloop__Device device)
 	return device && link->line_ends[device] > link->line_ends[device - 1];
 }
 
-/* In WeChat, who has none for it gets
- * the page of the system all the same, if it is a page: it says how to get out
- * of there. */
+/* In WeChat, a link without a WeChat target uses the target of the system, but
+ * only if that is a page: the page explains how to leave WeChat. */
 Shortloop__Device link_lines_target(const struct cached_link *link,
 				    struct device device)
 {

@@ -8,43 +8,43 @@
 #include "redirector/recent_changes.h"
 #include "redirector/replica.h"
 
-/* How often a link is asked for that changes while it is asked for. */
+/* Tries for a link that changes during its look-up. */
 #define TRIES 4
 
 struct attempt;
 
-/* A link that is looked up.  It is being asked for (`attempt`), or it waits for
- * its turn at the master. */
+/* A link that is looked up.  A query for it is under way (`attempt`), or it
+ * waits for its turn at the master. */
 struct question {
 	struct question *prev, *next; /* while it waits */
 	struct link_source *source;
 	struct attempt *attempt; /* NULL: it waits */
 	link_found_fn *fn;
 	void *arg;
-	struct deadline late, patience; /* with the replica */
+	struct deadline late, patience; /* `patience` is for a replica */
 	unsigned tries;
-	bool may_stand_in; /* what a replica has, if there is nothing else */
-	bool fell_back;	   /* the master failed it, and a replica was asked */
+	bool may_stand_in; /* a replica's link, if nothing else */
+	bool fell_back;	   /* the master failed, then a replica was tried */
 	struct link_target target;
 };
 
-/* What a server was sent. */
+/* A query that was sent to a server. */
 struct attempt {
 	struct link_source *source;
-	struct question *question; /* NULL: nobody waits any more */
+	struct question *question; /* NULL: its result is not needed any more */
 	enum lookup_server of;
 	struct freshness_mark asked;
 	int64_t sent;
-	bool judged; /* the breaker was told that it is late */
+	bool judged; /* reported to the breaker as late */
 };
 
-/* A server, and whether it may be asked. */
+/* A server, and whether it may be queried. */
 struct side {
 	struct link_source *source;
 	enum lookup_server of;
 	struct breaker breaker;
 	enum breaker_state told;
-	struct loop_timer *timer; /* when an open one is half-open */
+	struct loop_timer *timer; /* fires when an open one is half-open */
 };
 
 struct link_source {
@@ -54,7 +54,7 @@ struct link_source {
 	struct recent_changes *recent;
 	struct redirector_counters *counters;
 	struct side sides[LOOKUP_SERVERS];
-	struct question *first, *last; /* that wait for the master */
+	struct question *first, *last; /* waiting for the master */
 	struct deadlines late, patience;
 };
 
@@ -63,10 +63,9 @@ static int64_t now_of(const struct link_source *s)
 	return loop_now_ms(s->server->loop);
 }
 
-/* --- breakers --------------------------------------------------------------
- */
+/* --- breakers ------------------------------------------------------------- */
 
-/* Whatever was done to it. */
+/* Reports a changed state; called after each call of the breaker. */
 static void tell(struct side *side)
 {
 	struct link_source *s = side->source;
@@ -91,7 +90,7 @@ static enum breaker_word may_ask(struct side *side)
 	return word;
 }
 
-/* The wait is over: also where no visit comes by to find out. */
+/* The breaker leaves the open state even if there is no visit. */
 static void on_wait_over(void *arg)
 {
 	(void)may_ask(arg);
@@ -108,7 +107,8 @@ static void judge(struct side *side, bool well)
 	tell(side);
 }
 
-/* A record that cannot be read, say, is no failure of the server. */
+/* Only a retriable error is a failure of the server; a record that cannot be
+ * read is not. */
 static bool is_well(const struct error *err)
 {
 	return !err || !err->retriable;
@@ -123,8 +123,7 @@ void link_source_connected(struct link_source *s, enum lookup_server of)
 	tell(&s->sides[of]);
 }
 
-/* --- questions -------------------------------------------------------------
- */
+/* --- questions ------------------------------------------------------------ */
 
 static void enqueue(struct question *q)
 {
@@ -161,8 +160,7 @@ static void finish(struct question *q, const struct link_found *found,
 	fn(arg, found, why, err);
 }
 
-/* --- asking ----------------------------------------------------------------
- */
+/* --- queries -------------------------------------------------------------- */
 
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err);
@@ -233,7 +231,7 @@ static int ask_master(struct question *q, enum redirector_counter *ret_why,
 	return refuse(ret_why, err);
 }
 
-/* Has it all that was written for the link, as far as was heard? */
+/* True if the replica has all writes for the link that are known of. */
 static bool has_all_of(const struct link_source *s, const struct question *q,
 		       int64_t as_of)
 {
@@ -242,7 +240,7 @@ static bool has_all_of(const struct link_source *s, const struct question *q,
 					   link_target_code(&q->target));
 }
 
-/* False: it was not asked. */
+/* Returns false if no query was sent. */
 static bool ask_replica(struct question *q, int64_t behind_max)
 {
 	struct link_source *s = q->source;
@@ -262,8 +260,8 @@ static bool ask_replica(struct question *q, int64_t behind_max)
 	return true;
 }
 
-/* The master failed it, or is not asked any more.  As for who comes later, a
- * replica may stand in; it is asked once. */
+/* The master failed, or may not be queried now.  A replica may stand in, as it
+ * may for later visits; it is tried once. */
 static void fail(struct question *q, enum redirector_counter why,
 		 const struct error *err)
 {
@@ -275,7 +273,7 @@ static void fail(struct question *q, enum redirector_counter why,
 	finish(q, NULL, why, err);
 }
 
-/* Of one whose answer did not do. */
+/* Called when the answer of a replica was of no use. */
 static void ask_master_instead(struct question *q)
 {
 	enum redirector_counter why;
@@ -285,8 +283,8 @@ static void ask_master_instead(struct question *q)
 		fail(q, why, &err);
 }
 
-/* Those that wait, as far as there is room by now; or all, when it is known
- * that none will be asked. */
+/* Sends waiting queries while the breaker permits; if it refuses, all of them
+ * fail. */
 static void go_on(struct link_source *s)
 {
 	enum redirector_counter why;
@@ -307,10 +305,10 @@ static void go_on(struct link_source *s)
 	}
 }
 
-/* --- the replica -----------------------------------------------------------
- */
+/* --- the replica ---------------------------------------------------------- */
 
-/* That nothing is there, or no more, or not yet, is not for it to say. */
+/* True for a link that is there now.  A replica cannot tell that a link is
+ * absent, gone, or not begun yet. */
 static bool is_live(const struct link_answer *answer)
 {
 	return answer->link && !answer->begins_in &&
@@ -328,8 +326,8 @@ static bool has_changed(const struct question *q,
 				       asked);
 }
 
-/* Another Redis has told of a change that this one may never hear of, and its
- * replica neither. */
+/* True if another Redis reported a change that this one, and its replica, may
+ * never receive. */
 static bool was_changed_elsewhere(const struct question *q)
 {
 	const struct link_source *s = q->source;
@@ -338,8 +336,8 @@ static bool was_changed_elsewhere(const struct question *q)
 	       freshness_elsewhere_since(s->changes);
 }
 
-/* What a copy is good for: COUNTER_REPLICA_USED, an answer; _STOOD_IN, one for
- * want of a better; or nothing. */
+/* Classifies a copy: COUNTER_REPLICA_USED, an answer; _STOOD_IN, one that may
+ * stand in; any other is of no use. */
 static enum redirector_counter judge_copy(const struct question *q,
 					  const struct link_found *found,
 					  const struct error *err)
@@ -381,8 +379,7 @@ static void take_copy(struct question *q, const struct link_found *found,
 		finish(q, NULL, why, &failure);
 }
 
-/* --- answers ---------------------------------------------------------------
- */
+/* --- answers -------------------------------------------------------------- */
 
 static void disbelieve(struct question *q, const char *why)
 {
@@ -392,10 +389,10 @@ static void disbelieve(struct question *q, const char *why)
 	finish(q, NULL, COUNTER_UNAVAILABLE, &err);
 }
 
-/* The answer may be from before a change of which was heard already: it came
- * another way.  Then it is not believed, and the link asked for again; or from
- * a Redis that the change has not reached, which there is no use in asking
- * again. */
+/* The answer may be older than a change that was received already on the other
+ * connection.  Then it is dropped, and the link looked up again.  It may also
+ * come from a Redis that the change has not reached; then another query is of
+ * no use. */
 static void take_answer(struct question *q, const struct link_found *found,
 			const struct error *err)
 {
@@ -437,7 +434,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	go_on(s);
 }
 
-/* Nobody waits for it any more; it counts as failed. */
+/* Detaches a query whose result is not needed any more; it counts as failed. */
 static void give_up(struct question *q)
 {
 	struct attempt *a = q->attempt;
@@ -475,8 +472,7 @@ static void on_patience_lost(void *owner)
 	ask_master_instead(q);
 }
 
-/* --- interface -------------------------------------------------------------
- */
+/* --- interface ------------------------------------------------------------ */
 
 static struct question *question_new(struct link_source *s,
 				     const struct link_target *target,
@@ -535,8 +531,7 @@ void link_source_note_change(struct link_source *s, struct http_slice code)
 	recent_changes_note(s->recent, code, now_of(s));
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 static int make_side(struct link_source *s, enum lookup_server of,
 		     struct error *err)

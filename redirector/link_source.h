@@ -1,6 +1,6 @@
 /*
- * link_source.h - where a thread looks links up: which server it asks, when,
- * for how long, and how many questions it has under way.
+ * link_source.h - where a thread looks links up: which server it queries, when,
+ * for how long, and how many queries are under way.
  *
  *	ask --> a replica may have it --> a live link, as it is now --> found
  *	 |          |
@@ -12,18 +12,18 @@
  *	                                             v   late
  *	                                          failed
  *
- * A replica is asked only for what it is known to have all of
- * (replica_position.h): a link that was not named as changed since.  What it
- * says is believed as of then, or as of the last heartbeat of the channel of
- * changes, and only that a link is there, or blocked; that there is none, or
- * no longer, only the master can say.
+ * A replica is queried only for a link of which it is known to have everything
+ * (replica_position.h): one that was not named as changed since.  Its answer
+ * counts as of then, or as of the last heartbeat of the channel of changes, and
+ * only if a link is there, or blocked; only the master can tell that there is
+ * none, or none any more.
  *
- * Neither is believed of a link that was named as changed by another Redis: a
- * former master does not know what its successor was told
+ * Neither server is trusted for a link that another Redis named as changed: a
+ * former master does not have the writes of its successor
  * (freshness_elsewhere_since).
  *
- * While the master cannot be asked, what a replica has is as good as what a
- * cache has: it may stand in for `cache_stale`.
+ * While the master cannot be queried, a link in a replica is as good as one in
+ * a cache: it may stand in for `cache_stale`.
  *
  * Belongs to its loop's thread.
  */
@@ -43,23 +43,25 @@
 struct link_source;
 
 struct link_found {
-	const struct link_answer *answer; /* during the call */
-	struct freshness_mark asked;	  /* as of when it is so */
-	int64_t sent; /* when it was asked for, monotonic ms */
+	const struct link_answer *answer; /* valid during the call */
+	struct freshness_mark asked;	  /* mark that the answer is current as
+					   * of */
+	int64_t sent; /* when the query was sent, monotonic ms */
 };
 
-/* `found`, or NULL: err says why not, and `why` is how that 503 counts, as in
- * responder_send_unavailable. */
+/* `found` is the answer, or NULL: then `err` is the reason, and `why` is the
+ * counter of that 503, as in responder_send_unavailable. */
 typedef void link_found_fn(void *arg, const struct link_found *found,
 			   enum redirector_counter why,
 			   const struct error *err);
 
-/* All of them must outlive it. */
+/* All arguments must outlive it. */
 struct link_source *link_source_new(const struct server_context *server,
 				    struct freshness_reader *changes,
 				    struct redirector_counters *counters,
 				    struct error *err);
-/* After the connections' ends, which end all questions.  NULL accepted. */
+/* Called after the connections have ended, which end all queries.  NULL
+ * accepted. */
 void link_source_free(struct link_source *s);
 
 /* This link was named as changed. */
@@ -68,17 +70,18 @@ void link_source_note_change(struct link_source *s, struct http_slice code);
 void link_source_connected(struct link_source *s, enum lookup_server of);
 
 /*
- * Looks a link up.  0: `fn` is called once, later, within lookup_timeout.  -1:
- * never, and *ret_why is how that counts.  `stand_in`: that a replica has it
- * may do, if the master cannot be asked.
+ * Looks a link up.  Returns 0 if `fn` will be called once, later, within
+ * lookup_timeout.  Returns -1 if it will not; *ret_why is the counter of that
+ * 503.  `stand_in` permits the answer of a replica if the master cannot be
+ * queried.
  */
 int link_source_ask(struct link_source *s, const struct link_target *target,
 		    bool stand_in, link_found_fn *fn, void *arg,
 		    enum redirector_counter *ret_why, struct error *err);
 
-/* For other questions to the master, which the breaker counts as well: may it
- * be asked?  When it was, `_begun`, and when it has answered (NULL) or failed,
- * `_ended`. */
+/* For other queries to the master, which the breaker counts as well.  The first
+ * returns whether it may be queried.  When a query was sent, call `_begun`;
+ * when it was answered (NULL) or failed, call `_ended`. */
 bool link_source_permits(struct link_source *s);
 void link_source_begun(struct link_source *s);
 void link_source_ended(struct link_source *s, const struct error *err);

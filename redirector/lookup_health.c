@@ -21,19 +21,18 @@ struct lookup_health {
 	struct health_check *lookups, *replicas;
 	struct metric *with_replica;
 	struct server_metrics metrics[LOOKUP_SERVERS];
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	size_t counts[LOOKUP_SERVERS][BREAKER_STATES];
 	bool paused;
 	size_t without_replica;
-	char why_without[200]; /* the last that was told */
+	char why_without[200]; /* last reason reported */
 	struct thread_state threads[];
 };
 
-/* --- breakers --------------------------------------------------------------
- */
+/* --- breakers ------------------------------------------------------------- */
 
-/* Under the lock.  From the first thread that pauses to the last that resumes:
- * in between they come and go. */
+/* Called with the lock held.  Logs when the first thread pauses and when the
+ * last resumes, not the changes in between. */
 static void log_lookups(struct lookup_health *h)
 {
 	const size_t *counts = h->counts[LOOKUP_MASTER];
@@ -48,7 +47,7 @@ static void log_lookups(struct lookup_health *h)
 	}
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void report_lookups(struct lookup_health *h)
 {
 	const size_t *counts = h->counts[LOOKUP_MASTER];
@@ -71,7 +70,7 @@ static void report_lookups(struct lookup_health *h)
 	}
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void set_gauges(struct lookup_health *h, enum lookup_server of)
 {
 	for (int i = 0; i < BREAKER_STATES; i++)
@@ -97,8 +96,7 @@ void lookup_health_breaker(struct lookup_health *h, unsigned thread,
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* --- replicas --------------------------------------------------------------
- */
+/* --- replicas ------------------------------------------------------------- */
 
 void lookup_health_replica(struct lookup_health *h, unsigned thread,
 			   const char *why)
@@ -124,8 +122,7 @@ void lookup_health_replica(struct lookup_health *h, unsigned thread,
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 static void register_server(struct lookup_health *h, enum lookup_server of,
 			    const char *name)

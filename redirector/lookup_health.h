@@ -1,11 +1,12 @@
 /*
- * lookup_health.h - what /readyz, metrics and the log tell of looking links up:
- * the threads' breakers, and whether they have a replica to ask.
+ * lookup_health.h - reports look-ups of links to /readyz, metrics and the log:
+ * the breakers of the threads, and whether they have a replica to query.
  *
- * While a thread's breaker for the master is open the program is not ready:
- * what is not in its cache is a 503.  Half-open it is, with a remark, since it
- * is visits by which the thread finds out.  That replicas are away or behind is
- * a remark.  From any thread.
+ * While a thread's breaker for the master is open, the program is not ready: a
+ * visit that is not in its cache gets a 503.  While it is half-open, the
+ * program is ready, with a remark, since the thread needs visits to find out
+ * whether Redis is back.  Replicas that are away or behind are a remark.
+ * Callable from any thread.
  */
 #ifndef REDIRECTOR_LOOKUP_HEALTH_H
 #define REDIRECTOR_LOOKUP_HEALTH_H
@@ -31,20 +32,20 @@ struct lookup_health_options {
 	struct metrics *metrics;
 	struct log *log;
 	size_t threads;
-	bool replicas; /* there are some */
+	bool replicas; /* replicas are configured */
 };
 
-/* What the options point to must outlive it. */
+/* All that the options point to must outlive it. */
 struct lookup_health *
 lookup_health_new(const struct lookup_health_options *options,
 		  struct error *err);
 void lookup_health_free(struct lookup_health *h); /* NULL accepted */
 
-/* A thread's breaker is in another state. */
+/* A thread's breaker has changed its state. */
 void lookup_health_breaker(struct lookup_health *h, unsigned thread,
 			   enum lookup_server of, enum breaker_state state);
 
-/* `why` the thread asks no replica; NULL: it does. */
+/* `why` is the reason that the thread queries no replica; NULL: it does. */
 void lookup_health_replica(struct lookup_health *h, unsigned thread,
 			   const char *why);
 

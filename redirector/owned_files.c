@@ -13,14 +13,15 @@
 #include <unistd.h>
 
 enum {
-	/* Each time somebody looked between two calls, and found it empty. */
+	/* Each try fails only if another process finds the new file empty
+	 * before it is locked. */
 	TRIES = 100,
 };
 
-/* --- one ------------------------------------------------------------------ */
+/* --- one file ------------------------------------------------------------- */
 
-/* Has the file that is open still that name?  One that was renamed, or removed
- * and made anew, is another's. */
+/* True if the open file still has that name.  If it was renamed, or removed and
+ * made again, it belongs to another process. */
 static bool is_named(int dir, const char *name, const struct stat *open)
 {
 	struct stat named;
@@ -39,7 +40,7 @@ static int lock(int fd, int how)
 	return status;
 }
 
-/* 1: another removed it before it was locked. */
+/* Returns 1 if another process removed the file before it was locked. */
 static int try_to_make(int dir, const char *name, int *ret, struct error *err)
 {
 	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -71,8 +72,8 @@ int owned_file_make(int dir, const char *name, struct error *err)
 	return status < 0 ? -1 : fd;
 }
 
-/* Empty: its owner went before it wrote to it, or has not come to its lock yet,
- * and makes another. */
+/* Checks a file that was just locked.  If it is empty, its owner ended before
+ * it wrote to it, or has not locked it yet and will make another one. */
 static int check_taken(int dir, const char *name, int fd, struct error *err)
 {
 	struct stat st;
@@ -130,7 +131,7 @@ int owned_file_map(int fd, size_t size, void **ret, struct error *err)
 	return 0;
 }
 
-/* --- all ------------------------------------------------------------------ */
+/* --- all files ------------------------------------------------------------ */
 
 struct listed {
 	char name[OWNED_NAME_SIZE];
