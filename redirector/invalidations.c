@@ -46,8 +46,7 @@ struct invalidations {
 	/* Used by the thread. */
 	struct redis *redis;			      /* NULL: not connected */
 	unsigned failures;			      /* in a row */
-	char told[sizeof(((struct error *)0)->text)]; /* reason that was last
-						       * reported */
+	char told[sizeof(((struct error *)0)->text)]; /* reason last reported */
 	int64_t asked; /* when the pending heartbeat was sent; 0: none is */
 	int64_t beat;  /* when the last one was sent */
 	int64_t log_after;

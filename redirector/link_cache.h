@@ -5,7 +5,7 @@
  * The cache is a hash table with open addressing (linear probing, deletion by
  * shifting back); the hash is keyed, since visitors choose the codes.  Its size
  * in bytes is limited: when it is full, the second-chance algorithm (CLOCK: F.
- * J.  Corbato, 1968) drops entries that were not visited since the hand last
+ * J. Corbato, 1968) drops entries that were not visited since the hand last
  * passed.  Entries lie in a ring (record_ring.h), in the order of the clock, so
  * that a full cache needs no other memory: visited entries move to the front.
  *
@@ -37,8 +37,7 @@ struct cached_link {
 	int64_t stale_until;	     /* equal to fresh_until: never stands in */
 	int64_t expires;	     /* end of the link; INT64_MAX: never */
 	struct freshness_mark asked; /* when Redis was queried for it */
-	const char *domain;	     /* domain that the link is bound to; "":
-				      * none */
+	const char *domain;	     /* domain that it is bound to; "": none */
 	uint8_t space;		     /* index of its space in the linkstore */
 	/* Redirects only: link_lines_put of each device, end to end, and where
 	 * they end.  A device without a target has no lines of its own; device

@@ -44,8 +44,7 @@ struct link_source;
 
 struct link_found {
 	const struct link_answer *answer; /* valid during the call */
-	struct freshness_mark asked;	  /* mark that the answer is current as
-					   * of */
+	struct freshness_mark asked;	  /* the answer is current as of this */
 	int64_t sent; /* when the query was sent, monotonic ms */
 };
 

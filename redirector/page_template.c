@@ -10,10 +10,10 @@
 #include "common/read_file.h"
 #include "common/utf8.h"
 
-/* Text of the page, and the value behind it. */
+/* A text of the page, and the value that follows it. */
 struct piece {
 	struct http_slice text;
-	enum page_value value; /* PAGE_VALUES: none, it is the last */
+	enum page_value value; /* PAGE_VALUES: none, it is the last piece */
 };
 
 struct page_template {
@@ -31,15 +31,14 @@ static const char *const value_names[PAGE_VALUES] = {
 
 /* --- reading ---------------------------------------------------------------
  *
- * From the first byte to the last; each function takes what it is named after
- * off the front, or says what is wrong with it.
- */
+ * The page is read from the first byte to the last; each function take_...
+ * consumes the part in its name, or reports its mistake. */
 
 struct reading {
 	struct page_template *page;
 	const char *name;
 	const char *start, *at, *end;
-	const char *piece;	    /* where the next one begins */
+	const char *piece;	    /* start of the next piece */
 	struct buf scripts, styles; /* sources of the policy */
 	size_t inlines;
 };
@@ -85,7 +84,8 @@ static bool skip_past(struct reading *r, const char *text)
 
 /* --- values --------------------------------------------------------------- */
 
-/* The value whose name stands at `at` with its braces; PAGE_VALUES: none. */
+/* Returns the value whose name stands at `at` in its braces; PAGE_VALUES:
+ * none. */
 static enum page_value value_at(const struct reading *r, size_t *ret_len)
 {
 	const char *name = r->at + 2;
@@ -129,7 +129,7 @@ static int take_value(struct reading *r, struct error *err)
 	return 0;
 }
 
-/* Up to `to`, with the values that stand before it. */
+/* Reads up to `to`, and the values before it. */
 static int take_until(struct reading *r, char to, struct error *err)
 {
 	while (r->at < r->end && *r->at != to) {
@@ -155,8 +155,8 @@ static void put_hash(struct buf *sources, const char *text, size_t len)
 	buf_printf(sources, " 'sha256-%s'", encoded);
 }
 
-/* Neither a value, nor what makes a script go on behind its end (HTML, "script
- * data escaped state"). */
+/* Refuses a value, and text by which a script would go on behind its end (HTML,
+ * "script data escaped state"). */
 static int check_inline(struct reading *r, const char *to, struct error *err)
 {
 	const char *from = r->at;
@@ -188,7 +188,7 @@ static const char *find_close(const struct reading *r, const char *close)
 	return NULL;
 }
 
-/* What stands between the tags; `tag` is where the first began. */
+/* Reads the text between the tags; `tag` is the start of the first one. */
 static int take_inline(struct reading *r, const char *tag, bool script,
 		       struct error *err)
 {
@@ -341,7 +341,7 @@ static int take_comment(struct reading *r, struct error *err)
 				"the comment that begins here has no end", err);
 }
 
-/* A { as well, since a value behind a < would make a tag of it. */
+/* A { counts, too, since a value behind a < would turn it into a tag. */
 static bool is_tag(const struct reading *r)
 {
 	return r->end - r->at > 1 &&
@@ -393,7 +393,8 @@ static int check_values(struct reading *r, struct error *err)
 	return 0;
 }
 
-/* Of one kind; "": none may be there, as default-src says. */
+/* Puts the sources of one kind.  If there are none, default-src forbids that
+ * kind. */
 static void put_sources(struct buf *head, const char *directive,
 			const struct buf *sources)
 {
@@ -408,7 +409,8 @@ static void put_head(const struct reading *r)
 {
 	struct buf *head = &r->page->head;
 
-	/* Of the referrer only the host: the code is nobody's business. */
+	/* strict-origin: a referrer has the host only, since the code is
+	 * private. */
 	buf_puts(head, "Content-Type: text/html; charset=utf-8\r\n"
 		       "Cache-Control: private, no-store\r\n"
 		       "Vary: User-Agent\r\n"
@@ -441,10 +443,9 @@ static int read_page(struct page_template *page, const char *name,
 	return status;
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
-/* Line ends become LF, as a browser has them before it hashes a script. */
+/* Line ends become LF, as in a browser before it hashes a script. */
 static int copy_text(struct page_template *page, const char *name,
 		     struct http_slice text, struct error *err)
 {
@@ -515,8 +516,7 @@ void page_template_free(struct page_template *page)
 	free(page);
 }
 
-/* --- writing ---------------------------------------------------------------
- */
+/* --- writing -------------------------------------------------------------- */
 
 struct http_slice page_template_head(const struct page_template *page)
 {

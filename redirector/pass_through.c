@@ -5,12 +5,11 @@
 #include "common/http/url.h"
 #include "common/uri.h"
 
-/* --- the path --------------------------------------------------------------
- */
+/* --- the path ------------------------------------------------------------- */
 
-/* Of a segment: up to its parameters, which begin with the first semicolon
- * (RFC 3986, 3.3).  Some servers, Tomcat for one, drop these and then read
- * "..;a" as "..". */
+/* The name of a segment: the part before its parameters, which begin with the
+ * first semicolon (RFC 3986, 3.3).  Some servers, such as Tomcat, drop these
+ * and then read "..;a" as "..". */
 struct segment_name {
 	size_t len, dots;
 	bool ended;
@@ -35,7 +34,7 @@ bool pass_through_may_follow(struct http_slice rest)
 
 	while (rest.len > 0) {
 		c = url_take_decoded(&rest);
-		/* Browsers take a backslash for a slash. */
+		/* Browsers treat a backslash as a slash. */
 		if (c != '/' && c != '\\') {
 			put_in_name(&name, c);
 			continue;
@@ -47,11 +46,10 @@ bool pass_through_may_follow(struct http_slice rest)
 	return !is_dots(&name);
 }
 
-/* --- the query -------------------------------------------------------------
- */
+/* --- the query ------------------------------------------------------------ */
 
-/* Cuts the next parameter that is not empty off the front; its length is 0 at
- * the end. */
+/* Cuts the next parameter that is not empty off the front and returns it; its
+ * length is 0 at the end. */
 static struct http_slice next_parameter(struct http_slice *query)
 {
 	struct http_slice one = {query->data, 0};
@@ -155,10 +153,9 @@ static void append_merged(struct buf *out, bool overrides,
 	}
 }
 
-/* --- the URL ---------------------------------------------------------------
- */
+/* --- the URL -------------------------------------------------------------- */
 
-/* Cuts off what begins with `mark`, which may be nothing. */
+/* Cuts off the part that begins with `mark` and returns it; it may be empty. */
 static struct http_slice cut_from(struct http_slice *text, char mark)
 {
 	const char *at = memchr(text->data, mark, text->len);

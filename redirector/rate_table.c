@@ -17,14 +17,15 @@ struct bucket {
 struct rate_table {
 	struct hash_key hash_key;
 	int64_t interval, burst;
-	int64_t now; /* ns; the latest that was seen */
+	int64_t now; /* ns; the latest time seen */
 	uint64_t forgotten;
 	uint64_t mask; /* sets - 1 */
 	struct bucket buckets[];
 };
 
-/* IPv4 as ::ffff:a.b.c.d, shifted to where no /64 of the Internet is
- * (0::/8 is IETF's own); NETWORK_NONE lies in multicast, where no client is. */
+/* IPv4 addresses are written as ::ffff:a.b.c.d, and shifted into a range where
+ * the Internet has no /64 (0::/8 is reserved by the IETF).  NETWORK_NONE lies
+ * in multicast, which no client uses. */
 uint64_t network_of(const struct address *address)
 {
 	size_t len = address->len == 4 ? 4 : 8;
@@ -89,7 +90,8 @@ static struct bucket *find(struct bucket *set, uint64_t network)
 	return NULL;
 }
 
-/* The one with the least debt makes room. */
+/* Returns a bucket for the network; the bucket with the least debt is
+ * replaced. */
 static struct bucket *begin(struct rate_table *t, struct bucket *set,
 			    uint64_t network)
 {

@@ -5,7 +5,7 @@
 #include "common/hash.h"
 
 struct recent_changes {
-	struct hash_key hash_key; /* visitors choose codes */
+	struct hash_key hash_key; /* keyed: visitors choose codes */
 	int64_t last[RECENT_CHANGES];
 };
 

@@ -1,10 +1,10 @@
 /*
- * recent_changes.h - when a code was last named as changed: what a thread asks
- * before it looks a link up where changes come late.
+ * recent_changes.h - when a code was last named as changed.  A thread checks
+ * this before it looks a link up in a server that receives changes late.
  *
- * Bounded: a code has one of RECENT_CHANGES places, by a keyed hash, and shares
- * it with others.  So the answer may be the time of another's change, which is
- * later than its own and never earlier.
+ * The size is limited: a keyed hash gives a code one of RECENT_CHANGES places,
+ * which it shares with other codes.  So the answer may be the time of another
+ * code's change, which is later than that of its own, never earlier.
  *
  * Belongs to one thread.  Times are monotonic ms.
  */
@@ -26,7 +26,7 @@ void recent_changes_free(struct recent_changes *changes); /* NULL accepted */
 void recent_changes_note(struct recent_changes *changes, struct http_slice code,
 			 int64_t now);
 
-/* INT64_MIN: never. */
+/* INT64_MIN: it was never named. */
 int64_t recent_changes_last(const struct recent_changes *changes,
 			    struct http_slice code);
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 /*
- * Two shapes, '=' what records take:
+ * The ring has two shapes ('=' is used by records):
  *
- *     |    tail====head          |     the next one goes behind the head, or to
- *                                      the start where it does not fit there
- *     |====head    tail====end   |     wrapped: it goes between
+ *     |    tail====head          |     the next record goes behind the head, or
+ * to the start if it does not fit there
+ *     |====head    tail====end   |     wrapped: it goes between head and tail
  */
 
 int record_ring_init(struct record_ring *ring, size_t size)
@@ -68,6 +68,6 @@ void *record_ring_renew_oldest(struct record_ring *ring, size_t bytes)
 	const char *from = ring->memory + ring->tail;
 
 	record_ring_drop_oldest(ring, bytes);
-	/* Where it goes may be part of where it is. */
+	/* The new place may overlap the old one. */
 	return memmove(record_ring_place(ring, bytes), from, bytes);
 }

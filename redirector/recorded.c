@@ -10,7 +10,7 @@ static int check_name(const struct setting_strings *names, size_t index,
 	const char *name = names->items[index];
 	size_t len = strlen(name);
 
-	/* RFC 6265 takes tokens of RFC 9110 for the names of cookies. */
+	/* RFC 6265 requires a token of RFC 9110 as the name of a cookie. */
 	if (len > CLICK_COOKIE_NAME_MAX || !check_is_token(name, len))
 		return error_set(err, ERROR_CONFIG,
 				 "redirector.record_cookies: '%.80s' is not a "
@@ -55,7 +55,7 @@ static void read_cookies(const struct setting_strings *names,
 	click->cookies = room->cookies;
 }
 
-/* {NULL, 0}: there is none, or more than one. */
+/* {NULL, 0}: there is no such header, or more than one. */
 static struct http_slice only_header(const struct http_request *req,
 				     const char *name)
 {

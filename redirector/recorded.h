@@ -1,7 +1,7 @@
 /*
- * recorded.h - what an event has of a request only because a setting names it:
- * cookies, and the trace that the request is part of.  Both are personal data,
- * and off unless an operator wants them.
+ * recorded.h - the parts of a request that an event has only if a setting names
+ * them: cookies, and the trace that the request is part of.  Both are personal
+ * data, and off unless an operator turns them on.
  */
 #ifndef REDIRECTOR_RECORDED_H
 #define REDIRECTOR_RECORDED_H
@@ -15,20 +15,21 @@
 #include "redirector/redirector_config.h"
 #include "redirector/trace_context.h"
 
-/* Of redirector.record_cookies: few enough names, each a token (RFC 6265) that
- * is there once and not too long.  ERROR_CONFIG says which is not. */
+/* Checks redirector.record_cookies: at most CLICK_COOKIES_MAX names, each a
+ * token (RFC 6265), not too long, and only once.  ERROR_CONFIG names the first
+ * mistake. */
 int recorded_check(const struct redirector_settings *s, struct error *err);
 
-/* Where what a click says is kept. */
+/* Storage for values that a click points to. */
 struct recorded {
 	struct click_cookie cookies[CLICK_COOKIES_MAX];
 	uint8_t trace_id[TRACE_ID_SIZE];
 };
 
 /*
- * Puts into `click` what the request has of it; `room` and the request must
- * outlive the click.  Of cookies of one name the first counts, as servers have
- * it; of several traceparent headers none.
+ * Sets these fields of `click` from the request; `room` and the request must
+ * outlive the click.  If several cookies have one name, the first counts, as in
+ * servers; if there are several traceparent headers, none does.
  */
 void recorded_read(const struct redirector_settings *s,
 		   const struct http_request *req, struct recorded *room,

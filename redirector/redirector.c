@@ -25,8 +25,7 @@
 #include "redirector/renew_throttle.h"
 #include "redirector/robots.h"
 
-/* --- health ----------------------------------------------------------------
- */
+/* --- health --------------------------------------------------------------- */
 
 void redirector_redis_changed(struct redirector *r, unsigned thread,
 			      const char *run_id, const struct error *err)
@@ -60,7 +59,7 @@ bool redirector_can_redirect(const struct redirector *r)
 	       (!r->shared_domains || health_is_up(h->domains));
 }
 
-/* Ends the program the way an operator would: main waits for that signal. */
+/* Ends the program as an operator would: main waits for that signal. */
 static void end_program(struct redirector *r, const struct error *err)
 {
 	pthread_mutex_lock(&r->health.lock);
@@ -72,8 +71,8 @@ static void end_program(struct redirector *r, const struct error *err)
 	pthread_mutex_unlock(&r->health.lock);
 }
 
-/* Finds the first space with codes of a key that is not configured, and sets
- * the gauges of all. */
+/* Sets the gauges of all spaces, and finds the first one that has codes of a
+ * key that is not configured. */
 static bool find_missing_key(const struct redirector *r,
 			     char ret_text[MISSING_KEYS_TEXT_MAX])
 {
@@ -85,8 +84,8 @@ static bool find_missing_key(const struct redirector *r,
 	return found;
 }
 
-/* One health check tells of all spaces.  It is down while a key is missing, as
- * others may have it: it is for them to redirect its links. */
+/* One health check covers all spaces.  It is down while a key is missing:
+ * another redirector may have the key, and has to redirect the links. */
 static void on_space_checked(void *arg, const struct link_space *space,
 			     enum space_state state, const struct error *err)
 {
@@ -115,8 +114,7 @@ int redirector_failure(const struct redirector *r, struct error *err)
 	return -1;
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 static size_t thread_count(const struct redirector_settings *settings)
 {
@@ -149,7 +147,7 @@ static int make_health(struct redirector *r, struct health *health,
 	return 0;
 }
 
-/* Whose word on the client's address is taken. */
+/* Makes the lists of peers that are trusted for the client's address. */
 static int make_peers(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *settings = &r->config->redirector;
@@ -182,8 +180,8 @@ static int make_denied(struct redirector *r, struct error *err)
 	return 0;
 }
 
-/* Whose word is taken, who is denied or has no limit, and which links are shown
- * where. */
+/* Makes the rules: trusted peers, denied and exempt clients, and which links
+ * are served at which host. */
 static int make_rules(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *settings = &r->config->redirector;
@@ -209,7 +207,7 @@ static int make_rules(struct redirector *r, struct error *err)
 	return r->hosts_in_use ? 0 : -1;
 }
 
-/* "" and revision 0: those of the configuration or its file. */
+/* "" and revision 0 stand for the domains of the configuration or its file. */
 static int take_domains(void *arg, const char *shared, uint64_t revision,
 			struct error *err)
 {
@@ -310,7 +308,7 @@ static int make_lookups(struct redirector *r, struct health *health,
 		.replicas = redis_has_replicas(redis),
 	};
 
-	/* Of however many there are. */
+	/* It is taken modulo the number of replicas. */
 	r->first_replica = arc4random_uniform(1 << 16);
 	r->lookups = lookup_health_new(&options, err);
 	return r->lookups ? 0 : -1;
@@ -322,7 +320,7 @@ static int make_hours(struct redirector *r, struct error *err)
 	return r->hours ? 0 : error_set_nomem(err);
 }
 
-/* Counted as well where nobody is told. */
+/* Counts are kept even if they are not reported. */
 static int make_untold_totals(struct redirector *r, struct error *err)
 {
 	r->untold = calloc(r->threads + 1, sizeof(*r->untold));
@@ -395,8 +393,8 @@ static int make_parts(struct redirector *r, struct health *health,
 	    make_spaces(r, err) < 0 || make_invalidations(r, err) < 0 ||
 	    make_hours(r, err) < 0)
 		return -1;
-	/* The sink makes the folder in which counters lie, and counts what it
-	 * does from its start on. */
+	/* The sink makes the folder of the counters' file, and counts from its
+	 * start on. */
 	if (make_sink(r, health, succeeds, err) < 0 ||
 	    make_counters(r, err) < 0)
 		return -1;
@@ -413,8 +411,8 @@ struct redirector *redirector_new(struct app *app,
 		error_set_nomem(err);
 		return NULL;
 	}
-	/* jansson seeds its hash tables on first use, which is not safe from
-	 * several threads. */
+	/* jansson seeds its hash tables on first use, which is not
+	 * thread-safe. */
 	json_object_seed(0);
 	r->config = config;
 	r->log = app_log(app);
@@ -433,8 +431,8 @@ void redirector_free(struct redirector *r)
 {
 	if (!r)
 		return;
-	/* It counts in `hours` until it is gone, and they in the counters'
-	 * memory. */
+	/* The sink counts in `hours` until it is freed, and they in the memory
+	 * of the counters. */
 	event_sink_free(r->sink);
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
@@ -463,8 +461,7 @@ void redirector_free(struct redirector *r)
 	free(r);
 }
 
-/* --- reloading -------------------------------------------------------------
- */
+/* --- reloading ------------------------------------------------------------ */
 
 static void reload_denied(struct redirector *r)
 {
@@ -553,14 +550,14 @@ int redirector_check(const void *config, struct error *err)
 	return denied ? 0 : -1;
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------- */
 
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 {
 	event_sink_flush(r->sink, timeout_ms);
 }
 
-/* Do domains of the configuration itself name files? */
+/* True if domains of the configuration itself name files. */
 static bool has_app_files(const struct domains_config *config)
 {
 	const struct domain_config *all = config->list.items;
@@ -575,7 +572,7 @@ static bool has_app_files(const struct domains_config *config)
 static void reload_domains(struct redirector *r)
 {
 	const struct domains_config *config = &r->config->domains;
-	struct error ignored; /* it is in the log */
+	struct error ignored; /* already logged */
 
 	if (r->shared_domains)
 		shared_domains_watch_again(r->shared_domains);
@@ -629,7 +626,7 @@ int redirector_start_counters(struct redirector *r, struct error *err)
 
 void redirector_end_counters(struct redirector *r, int64_t timeout_ms)
 {
-	/* What becomes of the last events is counted before it returns. */
+	/* It counts the results of the last events before it returns. */
 	event_sink_end(r->sink);
 	if (r->counters)
 		counters_report_end(r->counters, timeout_ms);

@@ -1,9 +1,10 @@
 /*
- * redirector.h - what the threads of the program share: links' spaces and
- * hosts, the way of events, metrics, and whether the program is ready.
+ * redirector.h - the state that the threads of the program share: spaces of
+ * links and hosts, the sink of events, metrics, and whether the program is
+ * ready.
  *
- * Made before the threads start, and read by them; what changes while they run
- * has functions below, or is thread-safe by itself.
+ * It is made before the threads start, and they read it; parts that change
+ * meanwhile have functions below, or are thread-safe themselves.
  */
 #ifndef REDIRECTOR_REDIRECTOR_H
 #define REDIRECTOR_REDIRECTOR_H
@@ -38,13 +39,13 @@ struct robots;
 struct shared_domains_watch;
 struct space_monitor;
 
-/* What /readyz tells; any thread reports. */
+/* The state behind /readyz; any thread reports to it. */
 struct redirector_health {
 	pthread_mutex_t lock;
 	struct health_check *redis, *links, *invalidations, *domains;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
-	bool failed; /* `failure` is why the program ends by itself */
+	bool failed; /* `failure` made the program end itself */
 	struct error failure;
 };
 
@@ -60,84 +61,86 @@ struct redirector {
 
 	struct linkstore *store;
 	struct network_list *proxies; /* trusted ones */
-	/* Who begins with a PROXY header; NULL: nobody does. */
+	/* Peers that send a PROXY header; NULL: no peer does. */
 	struct network_list *proxy_protocol;
 	struct log_pace headers_rejected, lookups_failed;
 	struct access_log *access_log; /* NULL: none */
 	struct network_list *limit_exempt;
-	struct deny_file *denied; /* NULL: nobody is */
+	struct deny_file *denied; /* NULL: no client is denied */
 	struct landing_pages *landing_pages;
-	struct robots *robots; /* whose fetches use up no visit */
+	struct robots *robots; /* robots use up no visit */
 	struct host_table *hosts_in_use;
 	struct shared_domains_watch *shared_domains; /* NULL: none */
 	struct metric *domains_revision;
 	struct lookup_health *lookups;
-	size_t first_replica; /* drawn: redirectors begin with different ones */
+	size_t first_replica; /* random, so that redirectors spread over
+			       * replicas */
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */
 	struct freshness *freshness;
-	struct invalidations *invalidations; /* notes changes there */
+	struct invalidations *invalidations; /* notes changes in `freshness` */
 	struct event_sink *sink;
-	struct event_limits *event_limits; /* what goes there */
-	/* One a thread, by number, and one of the sink's threads. */
+	struct event_limits *event_limits; /* limits events for the sink */
+	/* One per thread, by its number, and one for the sink's threads. */
 	struct hour_writer *hours;
-	struct counters_report *counters; /* NULL: nobody is told, and they */
+	struct counters_report *counters; /* NULL: no reports; then `hours` */
 	struct hour_totals *untold;	  /* count here */
 };
 
-/* `config` must outlive it.  `succeeds`: another redirector, with the same
- * spool, may be about to end. */
+/* `config` must outlive it.  `succeeds` is true if another redirector, with the
+ * same spool, may be about to end. */
 struct redirector *redirector_new(struct app *app,
 				  const struct redirector_config *config,
 				  bool succeeds, struct error *err);
-/* After the threads are gone.  NULL accepted. */
+/* Called after the threads are gone.  NULL accepted. */
 void redirector_free(struct redirector *r);
 
-/* Opens the access log anew, and reads again the files that may change while
- * the program runs, or the shared domains; one with a mistake changes nothing.
- * Logs what came of it. */
+/* Reopens the access log, and reads again the files that may change while the
+ * program runs, or the shared domains; one with a mistake changes nothing.
+ * Logs the results. */
 void redirector_reload(struct redirector *r);
 
-/* For --check: reads what a start would read. */
+/* For --check: reads all files that a start would read. */
 int redirector_check(const void *config, struct error *err);
 
-/* A thread's connection to Redis came, to that redis_run_id, or went (NULL, and
- * err says why).  The program is ready only when every thread has its
- * connection. */
+/* A thread's connection to Redis was made (to that redis_run_id) or lost (NULL,
+ * and `err` is the reason).  The program is ready only when every thread has
+ * its connection. */
 void redirector_redis_changed(struct redirector *r, unsigned thread,
 			      const char *run_id, const struct error *err);
 
-/* Has it what visits need: Redis, its spaces, and the shared domains?  From any
- * thread. */
+/* True if all that visits need is there: Redis, its spaces, and the shared
+ * domains.  Callable from any thread. */
 bool redirector_can_redirect(const struct redirector *r);
 
-/* Logs that a link could not be looked up, one line a second at most: visits
- * come by the thousand.  From any thread. */
+/* Logs that a link could not be looked up, at most one line a second, since
+ * there may be thousands of visits.  Callable from any thread. */
 void redirector_log_lookup_failure(struct redirector *r,
 				   const struct error *err);
 
-/* Begins to look for domains in Redis, if they are shared. */
+/* Begins to watch the domains in Redis, if they are shared. */
 int redirector_start_domains(struct redirector *r, struct error *err);
 
-/* Begins to hear of links that change. */
+/* Begins to receive the changes of links. */
 int redirector_start_invalidations(struct redirector *r, struct error *err);
-/* Before the threads' loops are freed. */
+/* Called before the threads' loops are freed. */
 void redirector_stop_invalidations(struct redirector *r);
 
-/* Begins to tell what is counted, when the threads run. */
+/* Begins to report counters; called when the threads run. */
 int redirector_start_counters(struct redirector *r, struct error *err);
 
-/* Delivers the events that were taken, for at most `timeout_ms`; that some are
- * left is logged. */
+/* Delivers the events that were taken, for at most `timeout_ms`; logs if some
+ * are left. */
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms);
 
-/* After the threads are gone: spools or gives up what was not delivered, and
- * tells for the last time what was counted, for at most `timeout_ms`. */
+/* Called after the threads are gone: spools or drops events that were not
+ * delivered, and sends the last report of counters, for at most
+ * `timeout_ms`. */
 void redirector_end_counters(struct redirector *r, int64_t timeout_ms);
 
-/* Returns -1 and *err when the program ended by itself (it sent itself
- * SIGTERM), else 0.  After the threads are gone. */
+/* Returns -1 and *err when the program ended itself (it sent itself SIGTERM),
+ * else 0.  Called after the threads are gone. */
 int redirector_failure(const struct redirector *r, struct error *err);
 
 #endif

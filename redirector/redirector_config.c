@@ -24,7 +24,7 @@ static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 	"127.0.0.0/8, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, "             \
 	"100.64.0.0/10, 169.254.0.0/16, ::1, fc00::/7, fe80::/10"
 
-/* So many are all of them. */
+/* No rate limit is ever reached at this value. */
 #define EVENT_RATE_MAX 10000000
 
 #define SETTING_STRUCT struct redirector_settings
@@ -258,7 +258,8 @@ int redirector_unix_mode(const struct redirector_settings *settings)
 	char *end;
 	unsigned long mode = strtoul(text, &end, 8);
 
-	/* With its zero, since a decimal number would be another mode. */
+	/* It must begin with 0, since a decimal number would be another
+	 * mode. */
 	return *text == '0' && !*end && mode <= 0777 ? (int)mode : -1;
 }
 
@@ -331,7 +332,7 @@ static int validate_limits(const struct redirector_settings *settings,
 	return exempt ? 0 : -1;
 }
 
-/* A question may be with the replica first, and has one end for both. */
+/* A look-up may begin at the replica, and has one deadline for both servers. */
 static int validate_replicas(const struct redirector_config *c,
 			     struct error *err)
 {
@@ -389,8 +390,8 @@ int redirector_config_complete(void *config, struct error *err)
 {
 	struct redirector_settings *s =
 		&((struct redirector_config *)config)->redirector;
-	/* systemd names several with colons between them; the last is of the
-	 * unit alone. */
+	/* systemd separates several folders by colons; only this unit has the
+	 * last one. */
 	const char *dirs = getenv("STATE_DIRECTORY");
 	const char *last = dirs ? strrchr(dirs, ':') : NULL;
 

@@ -30,8 +30,8 @@ struct redirector_settings {
 	struct setting_strings proxy_protocol;
 	struct setting_strings trusted_proxies;
 	char *client_header;   /* request_info_style() reads it */
-	char *fallback_url;    /* of `/`; NULL: 404 */
-	bool fallback_unknown; /* also of codes that have no link */
+	char *fallback_url;    /* for `/`; NULL: 404 */
+	bool fallback_unknown; /* also for codes that have no link */
 	bool trim_paths;       /* path_code_in_text() */
 	char *unknown_hosts;   /* "default", "refuse" */
 	/* The cache; sizes over all threads. */
@@ -42,7 +42,7 @@ struct redirector_settings {
 	int64_t space_check_every;
 	/* Looking links up in Redis. */
 	int64_t lookup_timeout;
-	int64_t lookups_at_first; /* under way after an outage, by thread */
+	int64_t lookups_at_first; /* under way after an outage, per thread */
 	int64_t breaker_failures;
 	int64_t breaker_failure_share; /* per cent */
 	int64_t breaker_wait_max;
@@ -51,9 +51,9 @@ struct redirector_settings {
 	/* Answers. */
 	int64_t permanent_max_age;
 	int64_t retry_after;
-	int64_t uncounted_fetches;    /* least, of a link with max_visits */
-	char *app_page_file;	      /* NULL: ours */
-	char *mini_program_page_file; /* the same */
+	int64_t uncounted_fetches;    /* minimum, for links with max_visits */
+	char *app_page_file;	      /* NULL: the built-in page */
+	char *mini_program_page_file; /* NULL: the built-in page */
 	/* Events, in bytes. */
 	int64_t max_user_agent;
 	int64_t max_referrer;
@@ -70,7 +70,7 @@ struct redirector_settings {
 	int64_t spool_max_bytes;
 	int64_t spool_replay_rate; /* events a second */
 	int64_t spool_journal_bytes;
-	/* Events a second of answers that lead nowhere. */
+	/* Maximum of events a second for answers that lead nowhere. */
 	int64_t event_rate_not_found;
 	int64_t event_rate_expired;
 	int64_t event_rate_blocked;
@@ -82,7 +82,7 @@ struct redirector_settings {
 	char *access_log_format; /* "combined", "json" */
 	int64_t access_log_sample;
 	int64_t access_log_queue;
-	char *deny_file; /* NULL: nobody is denied */
+	char *deny_file; /* NULL: no client is denied */
 	/* Limits; redirector_rates() reads the rates. */
 	char *client_rate;
 	int64_t client_burst;
@@ -106,21 +106,22 @@ struct redirector_config {
 extern const struct setting_group redirector_groups[];
 extern const size_t redirector_group_count;
 
-/* Of the socket's file.  -1: the setting is no mode. */
+/* Returns the mode of the socket's file.  -1: the setting is no mode. */
 int redirector_unix_mode(const struct redirector_settings *settings);
 
-/* Those of requests and of codes without a link; count 0: no limit. */
+/* Returns the rates of requests and of codes without a link; count 0: no
+ * limit. */
 int redirector_rates(const struct redirector_settings *settings,
 		     struct rate_rule *ret_client,
 		     struct rate_rule *ret_unknown, struct error *err);
 
-/* Gives a spool_dir to who runs under systemd and names none: the folder spool
- * in the last of $STATE_DIRECTORY.  One that is "none" is NULL then.  `config`
- * is a struct redirector_config. */
+/* Sets spool_dir if systemd runs the program and the setting is missing: the
+ * folder spool in the last folder of $STATE_DIRECTORY.  The value "none"
+ * becomes NULL.  `config` is a struct redirector_config. */
 int redirector_config_complete(void *config, struct error *err);
 
-/* What the tables cannot say: networks, URLs, settings that depend on others.
- * `config` is a struct redirector_config. */
+/* Checks rules that the tables cannot express: networks, URLs, settings that
+ * depend on others.  `config` is a struct redirector_config. */
 int redirector_config_validate(const void *config, struct error *err);
 
 #endif
