@@ -7,7 +7,7 @@
  * The ring has two shapes ('=' is used by records):
  *
  *     |    tail====head          |     the next record goes behind the head, or
- * to the start if it does not fit there
+ *                                      to the start if it does not fit there
  *     |====head    tail====end   |     wrapped: it goes between head and tail
  */
 

@@ -73,8 +73,7 @@ struct redirector {
 	struct shared_domains_watch *shared_domains; /* NULL: none */
 	struct metric *domains_revision;
 	struct lookup_health *lookups;
-	size_t first_replica; /* random, so that redirectors spread over
-			       * replicas */
+	size_t first_replica; /* random, to spread over replicas */
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */

@@ -1,10 +1,10 @@
 /*
- * redirector_metrics.h - what the redirector counts.
+ * redirector_metrics.h - the counters and gauges of the redirector.
  *
  * The metrics belong to all threads.  Each thread counts in numbers of its own,
- * which are added up when they are asked for, so that two threads do not pass
- * cache lines back and forth for every request.  A new one is a number here and
- * its row in redirector_metrics.c, in any order.
+ * which are added up when the metrics are read, so that threads do not pass
+ * cache lines back and forth for every request.  A new metric is a number here
+ * and its row in redirector_metrics.c, in any order.
  */
 #ifndef REDIRECTOR_REDIRECTOR_METRICS_H
 #define REDIRECTOR_REDIRECTOR_METRICS_H
@@ -81,12 +81,12 @@ enum redirector_counter {
 
 struct redirector_metrics {
 	struct metric *counters[COUNTER_KINDS];
-	/* Of the spool. */
+	/* State of the spool. */
 	struct metric *spool_events, *spool_bytes, *spool_oldest;
 	struct metric *spool_missing, *journal_missing;
 	struct metric *miss_seconds;
 	struct metric *reload_failures;
-	struct metric *files_rejected; /* of those a former process left */
+	struct metric *files_rejected; /* files of former processes */
 	struct metric *denied_networks;
 };
 
@@ -94,8 +94,8 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 				 struct metrics *registry);
 
 /*
- * What one thread counts: it is in the metrics at once, and so before the
- * answer that it is about.  All zeros: closed, and ready to be opened.
+ * The counts of one thread: the metrics include them at once, and so before the
+ * answer that they are about.  All zeros: closed, and ready to be opened.
  */
 struct redirector_counters {
 	struct metrics *registry;
@@ -103,12 +103,12 @@ struct redirector_counters {
 	_Atomic uint64_t n[COUNTER_KINDS];
 };
 
-/* They must not move until they are closed; after a failure they are. */
+/* The struct must not move until it is closed; after a failure it is closed. */
 int redirector_counters_open(struct redirector_counters *c,
 			     struct metrics *registry,
 			     const struct redirector_metrics *metrics,
 			     struct error *err);
-/* From any thread, after the one that counts. */
+/* Callable from any thread, after the one that counts has ended. */
 void redirector_counters_close(struct redirector_counters *c);
 
 static inline void redirector_count_many(struct redirector_counters *c,

@@ -7,7 +7,7 @@
 
 struct bucket {
 	uint64_t link_id; /* 0: empty; no link has it */
-	int64_t since;	  /* when it was renewed */
+	int64_t since;	  /* time of its renewal */
 };
 
 struct renew_throttle {
@@ -38,7 +38,7 @@ void renew_throttle_free(struct renew_throttle *throttle)
 static struct bucket *bucket_of(struct renew_throttle *throttle,
 				uint64_t link_id)
 {
-	/* Multiplied by 2^64 / phi (Knuth, TAOCP 6.4), so that links of one
+	/* Multiplies by 2^64 / phi (Knuth, TAOCP 6.4), so that links of one
 	 * block, whose ids differ in a few bits, spread. */
 	return &throttle->buckets[link_id * UINT64_C(0x9e3779b97f4a7c15) >> 52];
 }

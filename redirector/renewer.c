@@ -12,7 +12,7 @@ struct renewal {
 	uint64_t link_id;
 };
 
-/* A question whether a link is due to be renewed. */
+/* A query whether a link is due to be renewed. */
 struct renewal_check {
 	struct renewer *by;
 	struct link_target target;

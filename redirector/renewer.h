@@ -1,8 +1,8 @@
 /*
- * renewer.h - renews links that are visited, so that they and their block live
- * on.
+ * renewer.h - renews links that are visited, so that they and their block stay
+ * alive.
  *
- * A renewal is sent to Redis and nobody waits for it; one that fails is
+ * A renewal is sent to Redis, and no visitor waits for it; one that fails is
  * counted, and the next visit tries again.  Belongs to its loop's thread.
  */
 #ifndef REDIRECTOR_RENEWER_H
@@ -13,7 +13,8 @@
 #include "linkstore/linkstore.h"
 #include "redirector/redirector.h"
 
-/* What it works with; it and they outlive the connection to Redis. */
+/* The parts that it works with; all of them must outlive the connection to
+ * Redis. */
 struct renewer {
 	const struct redirector *redirector;
 	struct loop *loop;
@@ -25,7 +26,7 @@ struct renewer {
 void renewer_renew(struct renewer *r, const struct link_target *target,
 		   const Shortloop__Link *link);
 
-/* Asks Redis whether the link is due, and renews it if it is. */
+/* Queries Redis whether the link is due, and renews it if it is. */
 void renewer_check(struct renewer *r, const struct link_target *target);
 
 #endif

@@ -8,16 +8,16 @@
 #include "redirector/click_event.h"
 
 enum {
-	WINDOW = 4096, /* events on their way; a power of two */
+	WINDOW = 4096, /* events under way; a power of two */
 	WINDOW_BYTES = 8 << 20,
-	/* After a failure, until the next try. */
+	/* Wait after a failure, until the next try. */
 	PAUSE_MS = 1000,
-	/* The producer's queue is full of present visits. */
+	/* Wait when the producer's queue is full of present visits. */
 	FULL_PAUSE_MS = 100,
 };
 
 enum entry_state {
-	ENTRY_SENT,	  /* the producer has it */
+	ENTRY_SENT,	  /* passed to the producer */
 	ENTRY_DONE,	  /* may be taken out of the spool */
 	ENTRY_UNSENT,	  /* to be sent, and certainly not stored yet */
 	ENTRY_MAYBE_SENT, /* to be sent again, and marked so */
@@ -39,13 +39,12 @@ struct replay {
 	int64_t rate;
 	const atomic_bool *stopped;
 
-	/* On their way, in order: `count` of them from `first` on. */
+	/* Entries under way, in order: `count` of them from `first` on. */
 	struct entry entries[WINDOW];
 	size_t first, count;
-	size_t bytes;		/* of their events */
-	atomic_size_t failures; /* entries to be sent again */
-	_Atomic int64_t
-		failed_at; /* monotonic ms; the last that Kafka failed */
+	size_t bytes;		   /* of their events */
+	atomic_size_t failures;	   /* entries to be sent again */
+	_Atomic int64_t failed_at; /* monotonic ms; when Kafka last failed */
 
 	int64_t now, filled_at; /* monotonic ms */
 	int64_t allowance;	/* events that may be sent now, by 1000 */
@@ -101,7 +100,7 @@ int64_t replay_oldest_ms(const struct replay *r)
 	return r->count ? r->entries[r->first].time_ms : 0;
 }
 
-/* --- what became of them -------------------------------------------------- */
+/* --- results -------------------------------------------------------------- */
 
 static void count_lost(struct replay *r, enum redirector_counter reason,
 		       int64_t time_ms, uint64_t n)
@@ -122,12 +121,13 @@ static void count_replayed(struct replay *r, const struct entry *e)
 
 static void set_failed(struct entry *e, enum entry_state state)
 {
-	/* Before the state: nobody may see one that is not counted. */
+	/* Counted before the state is set: another thread must not find an
+	 * entry that is not counted. */
 	atomic_fetch_add(&e->replay->failures, 1);
 	atomic_store(&e->state, state);
 }
 
-/* Too large for the topic, which it will be again. */
+/* The event is too large for the topic, now and at any later try. */
 static void give_up(struct entry *e)
 {
 	count_lost(e->replay, COUNTER_DROPPED_REFUSED, e->time_ms, 1);
@@ -169,8 +169,8 @@ void replay_retire(struct replay *r)
 
 static void fill_allowance(struct replay *r)
 {
-	int64_t most =
-		r->rate * 100 + 1000; /* a tenth of a second's, and one */
+	int64_t most = r->rate * 100 + 1000; /* events of a tenth of a second,
+					      * and one */
 
 	r->allowance += (r->now - r->filled_at) * r->rate;
 	r->filled_at = r->now;
@@ -178,13 +178,13 @@ static void fill_allowance(struct replay *r)
 		r->allowance = most;
 }
 
-/* False: no more for now. */
+/* Returns false if no more may be sent for now. */
 static bool send_entry(struct replay *r, struct kafka_producer *producer,
 		       struct entry *e)
 {
 	struct error err;
 
-	/* First: the report may come before kafka_produce is back. */
+	/* Set first: the result may arrive before kafka_produce returns. */
 	atomic_store(&e->state, ENTRY_SENT);
 	r->allowance -= 1000;
 	if (kafka_produce(producer, NULL, 0, e->event.data, e->event.len, e,
@@ -194,7 +194,7 @@ static bool send_entry(struct replay *r, struct kafka_producer *producer,
 		give_up(e);
 		return true;
 	}
-	/* It was not taken, whatever the reason. */
+	/* The producer did not take it, whatever the reason. */
 	set_failed(e, ENTRY_UNSENT);
 	r->paused_until =
 		r->now + (err.code == ERROR_FULL ? FULL_PAUSE_MS : PAUSE_MS);
@@ -210,7 +210,7 @@ static void mark(struct entry *e)
 	e->replay->bytes += CLICK_MAYBE_SENT_SIZE;
 }
 
-/* False: not now. */
+/* Returns false if it cannot be sent now. */
 static bool send_again(struct replay *r, struct kafka_producer *producer,
 		       struct entry *e)
 {
@@ -222,14 +222,15 @@ static bool send_again(struct replay *r, struct kafka_producer *producer,
 		return false;
 	if (state == ENTRY_MAYBE_SENT)
 		mark(e);
-	/* Out of memory: it must not go without its mark. */
+	/* Without memory for its mark, it must not be sent. */
 	if (e->event.failed)
 		return false;
 	atomic_fetch_sub(&r->failures, 1);
 	return send_entry(r, producer, e);
 }
 
-/* Those that failed, in order, after a pause.  False: some are left. */
+/* Sends failed events again, in order, after a pause.  Returns false if some
+ * are left. */
 static bool send_failed_again(struct replay *r, struct kafka_producer *producer)
 {
 	if (atomic_load(&r->failures) == 0)
@@ -249,7 +250,7 @@ static void note_damaged(struct replay *r, uint64_t lost, int64_t time_ms)
 			   time_ms ? time_ms : clock_real_ms(), lost);
 }
 
-/* Reads the next record into an entry.  0: there is none. */
+/* Reads the next record into an entry.  Returns 0 if there is none. */
 static int add_entry(struct replay *r, struct entry *e, struct error *err)
 {
 	struct spool_record record;
@@ -273,7 +274,7 @@ static int add_entry(struct replay *r, struct entry *e, struct error *err)
 	r->bytes += e->event.len;
 	if (!e->event.failed)
 		return 1;
-	/* Out of memory.  It was read, and cannot be sent. */
+	/* Without memory, the event was read and cannot be sent. */
 	r->bytes -= e->event.len;
 	r->count--;
 	count_lost(r, COUNTER_DROPPED_REFUSED, record.time_ms, 1);

@@ -1,10 +1,10 @@
 /*
- * replay.h - sends the events of a spool to Kafka, and takes them out of it
- * once they are stored there.
+ * replay.h - sends the events of a spool to Kafka, and removes them from the
+ * spool once they are stored there.
  *
- * In the spool's order, and at a bounded rate; a bounded number of them is on
- * its way at a time.  One that fails is sent again before any that comes behind
- * those.  Belongs to the spool's thread, but for replay_on_delivery.
+ * Events are sent in the spool's order, at a limited rate, and with a limited
+ * number under way.  Events that failed are sent again before any new ones.
+ * Belongs to the spool's thread, except for replay_on_delivery.
  */
 #ifndef REDIRECTOR_REPLAY_H
 #define REDIRECTOR_REPLAY_H
@@ -24,34 +24,35 @@ struct replay;
 struct replay_options {
 	struct spool *spool;
 	int64_t rate; /* events a second */
-	/* Somebody waits for replay_step, which reads no more then. */
+	/* True if another thread waits for the end of replay_step, which then
+	 * reads no more. */
 	const atomic_bool *stopped;
 	const struct redirector_metrics *metrics;
-	struct hour_writer *hours; /* what becomes of them is counted here */
+	struct hour_writer *hours; /* counts the results */
 };
 
 struct replay *replay_new(const struct replay_options *options,
 			  struct error *err);
-/* No event may be on its way.  NULL accepted. */
+/* No event may be under way.  NULL accepted. */
 void replay_free(struct replay *r);
 
-/* Takes out of the spool what has arrived. */
+/* Removes events that Kafka has from the spool. */
 void replay_retire(struct replay *r);
 
 /*
- * Sends what may be sent by now (monotonic ms).  Returns -1 when the spool
- * cannot be read, which may be tried again.
+ * Sends the events that may be sent by now (monotonic ms).  Returns -1 when the
+ * spool cannot be read; the caller may try again.
  */
 int replay_step(struct replay *r, struct kafka_producer *producer,
 		int64_t now_ms, struct error *err);
 
-/* Of the oldest event that was not taken out yet; 0: there is none on its way.
- */
+/* Returns the time of the oldest event that was not removed yet; 0: none is
+ * under way. */
 int64_t replay_oldest_ms(const struct replay *r);
 bool replay_is_idle(const struct replay *r);
 
-/* What the producer tells of a message whose `opaque` replay_step gave it; on
- * the producer's thread. */
+/* Receives the producer's result for a message whose `opaque` replay_step set;
+ * called on the producer's thread. */
 void replay_on_delivery(void *opaque, const struct error *err);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often the master is asked how far it is. */
+/* How often the master is queried for its offset. */
 #define SAMPLE_MS 500
-/* How soon a replica that is not there yet is asked again. */
+/* How soon a replica that is behind is queried again. */
 #define AGAIN_MIN_MS 10
 #define AGAIN_MAX_MS 250
 
@@ -20,11 +20,13 @@ struct replica {
 	struct replica_options options;
 	struct redis_async *redis;
 	struct replica_position position;
-	struct loop_timer *timer; /* of the next question; unset: one waits */
+	struct loop_timer *timer; /* for the next query; unset: one is
+				   * pending */
 	int64_t again;
-	char why[sizeof(
-		((struct error *)0)->text)]; /* it is not up; "": it is */
-	bool told_lag;			     /* that it is too far behind */
+	char why[sizeof(((struct error *)0)->text)]; /* reason that it is not
+						      * up; "": it is */
+	bool told_lag; /* it is reported as too far
+			* behind */
 	bool stopped;
 };
 
@@ -41,8 +43,7 @@ int64_t replica_as_of(const struct replica *r)
 	return r->position.as_of;
 }
 
-/* --- how far it is ---------------------------------------------------------
- */
+/* --- offsets -------------------------------------------------------------- */
 
 static const char *why_it_lags(const struct replica *r)
 {
@@ -103,7 +104,7 @@ static void on_replica_info(void *arg, const redisReply *reply,
 	if (r->stopped)
 		return;
 	if (!is_text(reply, err)) {
-		r->position.reached = true; /* ask anew, the master first */
+		r->position.reached = true; /* query again, the master first */
 		sample_later(r);
 	} else if (replica_position_of_replica(&r->position, reply->str)) {
 		sample_later(r);
@@ -131,7 +132,7 @@ static void on_master_info(void *arg, const redisReply *reply,
 	sample_later(r);
 }
 
-/* False: it was not sent. */
+/* Returns false if the query was not sent. */
 static bool ask_info(struct replica *r, struct redis_async *redis,
 		     redis_reply_fn *fn)
 {
@@ -156,22 +157,20 @@ static void ask_replica(struct replica *r)
 	sample_later(r);
 }
 
-/* --- its connection --------------------------------------------------------
- */
+/* --- the connection ------------------------------------------------------- */
 
 static void on_state(void *arg, bool up, const struct error *err)
 {
 	struct replica *r = arg;
 
-	/* The next one may be another's. */
+	/* The next connection may be to another replica. */
 	replica_position_reset(&r->position);
 	r->told_lag = up;
 	snprintf(r->why, sizeof(r->why), "%s", up ? "" : err->text);
 	r->options.on_state(r->options.arg, up, up ? BEHIND : r->why);
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 struct replica *replica_new(const struct replica_options *options,
 			    struct error *err)

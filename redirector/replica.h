@@ -1,7 +1,7 @@
 /*
- * replica.h - a thread's connection to a read replica, and up to when it has
- * what was written to the master (replica_position.h), which is asked twice a
- * second.
+ * replica.h - a thread's connection to a read replica, and the time until which
+ * the replica has all writes of the master (replica_position.h), which is
+ * checked twice a second.
  *
  * A replica that is away is tried again, and others after it; one that has
  * become a master is left.  Belongs to its loop's thread.
@@ -20,35 +20,38 @@
 
 struct replica;
 
-/* Its connection came (NULL) or went, or whether it is close enough behind the
- * master has changed: `why` it is not to be asked before the master.  `anew`:
- * it is another connection. */
+/* Called when the connection is made or lost, and when the replica falls too
+ * far behind the master or has caught up.  `why` is the reason not to query it
+ * before the master; NULL: it may be queried.  `anew` is true for a new
+ * connection. */
 typedef void replica_state_fn(void *arg, bool anew, const char *why);
 
 struct replica_options {
 	struct loop *loop;
-	const struct redis_config *config; /* that has replicas */
+	const struct redis_config *config; /* must name replicas */
 	struct redis_async *master;
-	size_t first;	 /* of them to be tried */
-	int64_t lag_max; /* ms that it may be behind */
+	size_t first;	 /* number of the replica to try first */
+	int64_t lag_max; /* ms; maximum that it may be behind */
 	replica_state_fn *on_state;
 	void *arg;
 };
 
-/* All of what it is made of must outlive it. */
+/* All that the options point to must outlive it. */
 struct replica *replica_new(const struct replica_options *options,
 			    struct error *err);
 /* Ends its connection, before the master's and once the loop no longer runs:
- * what is in flight gets its callback.  NULL accepted. */
+ * queries under way get their callback.  NULL accepted. */
 void replica_stop(struct replica *r);
-/* After it was stopped, and the master's connection freed.  NULL accepted. */
+/* Called after it was stopped, and the master's connection freed.  NULL
+ * accepted. */
 void replica_free(struct replica *r);
 
-/* Not up, it refuses what it is sent.  NULL: it was stopped. */
+/* Returns the connection, which refuses commands while it is not up.  NULL: it
+ * was stopped. */
 struct redis_async *replica_redis(const struct replica *r);
 
-/* It has all that was written to the master before then; REPLICA_NEVER: not
- * known. */
+/* Returns the time before which it has all writes of the master; REPLICA_NEVER:
+ * unknown. */
 int64_t replica_as_of(const struct replica *r);
 
 #endif

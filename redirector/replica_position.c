@@ -6,15 +6,14 @@
 
 #include "common/redis/targets.h"
 
-/* --- what INFO says --------------------------------------------------------
- */
+/* --- fields of INFO ------------------------------------------------------- */
 
 struct position {
 	char history[41];
 	long long offset;
 };
 
-/* -1: it does not say. */
+/* Returns -1 if the field is missing. */
 static long long read_number(const char *info, const char *name)
 {
 	const char *text = redis_info_value(info, name);
@@ -46,8 +45,8 @@ static bool link_is_up(const char *info)
 	return status && !strncmp(status, "up", 2);
 }
 
-/* A replica keeps a backlog of the stream as well, which begins where it was
- * last sent all data, until it is full and lets go of its beginning. */
+/* A replica keeps a backlog of the stream, too.  It begins where the last full
+ * copy of the data was sent, until it is full and drops its beginning. */
 static long long read_backlog_start(const char *info)
 {
 	long long length = read_number(info, "repl_backlog_histlen:");
@@ -57,8 +56,7 @@ static long long read_backlog_start(const char *info)
 	return read_number(info, "repl_backlog_first_byte_offset:");
 }
 
-/* --- one stream ------------------------------------------------------------
- */
+/* --- one stream ----------------------------------------------------------- */
 
 static void forget_replica(struct replica_position *p)
 {
@@ -73,9 +71,10 @@ static void begin(struct replica_position *p)
 	p->furthest = -1;
 }
 
-/* Has it been sent all data since it last spoke?  A replica that goes on in the
- * stream never falls back, and its backlog stays.  That the offset falls may be
- * missed: it is soon past where it was. */
+/* True if the replica received a full copy of the data since its last answer.
+ * A replica that goes on in the stream never falls back, and the start of its
+ * backlog stays.  A falling offset alone may be missed, since it soon exceeds
+ * its old value. */
 static bool has_resynchronised(const struct replica_position *p,
 			       long long offset, long long backlog_start)
 {
@@ -110,8 +109,7 @@ static void note_master(struct replica_position *p, long long offset)
 	p->furthest = offset;
 }
 
-/* --- interface -------------------------------------------------------------
- */
+/* --- interface ------------------------------------------------------------ */
 
 void replica_position_reset(struct replica_position *p)
 {
@@ -142,8 +140,9 @@ bool replica_position_of_replica(struct replica_position *p, const char *info)
 
 	if (p->reached || !read_position(info, "slave_repl_offset:", &at))
 		return false;
-	/* It may not have followed the master yet, or be another's; or
-	 * another master has taken over, which this one will not tell. */
+	/* The replica may not have followed the master yet, or follow another
+	 * one; or another master has taken over, which this replica's answers
+	 * will not show. */
 	if (strcmp(p->history, at.history) != 0) {
 		forget_replica(p);
 		p->reached = true;
@@ -157,8 +156,8 @@ bool replica_position_of_replica(struct replica_position *p, const char *info)
 	if (at.offset < p->offset || !link_is_up(info))
 		return false;
 	p->reached = true;
-	/* One that is past it is so either by what was written meanwhile, or by
-	 * what the master has no longer: its next answer tells. */
+	/* A replica that is past `offset` has either later writes, or writes
+	 * that the master no longer has: the master's next answer decides. */
 	if (at.offset == p->offset || p->stream == REPLICA_STREAM_SAME)
 		p->as_of = p->asked;
 	return true;

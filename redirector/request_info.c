@@ -4,8 +4,8 @@
 
 #include "codespace/path_code.h"
 
-/* Lines of the forwarding header that are looked at, from the right: a proxy
- * that is trusted appends to a line or adds one. */
+/* Lines of the forwarding header that are read, from the right: a trusted proxy
+ * appends to a line or adds one. */
 #define FORWARDED_LINES_MAX 16
 
 struct http_slice request_info_code(struct http_slice path)
@@ -33,7 +33,7 @@ static void keep_line(struct forwarded *f, struct http_slice line)
 	f->lines[f->count++] = line;
 }
 
-/* Of each style, as in the setting client_header. */
+/* Names by style, as in the setting client_header. */
 static const struct http_slice header_names[] = {
 	[FORWARDED_LIST] = {"x-forwarded-for", 15},
 	[FORWARDED_RFC7239] = {"forwarded", 9},
@@ -49,7 +49,7 @@ enum forwarded_style request_info_style(const char *header)
 	return FORWARDED_LIST;
 }
 
-/* The header of the click that a name of this length may be; NULL: none. */
+/* Returns the field of the click for the header of that name; NULL: none. */
 static struct http_slice *click_field(struct click *click,
 				      struct http_slice name)
 {

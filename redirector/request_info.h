@@ -1,7 +1,7 @@
 /*
- * request_info.h - what a request says that an answer or an event needs.
+ * request_info.h - the parts of a request that an answer or an event needs.
  *
- * Headers are walked once.  Slices point into the request.
+ * Headers are read once.  Slices point into the request.
  */
 #ifndef REDIRECTOR_REQUEST_INFO_H
 #define REDIRECTOR_REQUEST_INFO_H
@@ -18,19 +18,20 @@ struct request_info_rules {
 	enum forwarded_style style;
 };
 
-/* Of what redirector.client_header says; lower case. */
+/* Returns the style for redirector.client_header; `header` is in lower case. */
 enum forwarded_style request_info_style(const char *header);
 
-/* The code that a path names, and what follows it (codespace/path_code.h). */
+/* Return the code in a path, and the rest behind it (codespace/path_code.h). */
 struct http_slice request_info_code(struct http_slice path);
 struct http_slice request_info_rest(struct http_slice path);
 
-/* Fills what the event takes from the request; the rest of it is zeroed. */
+/* Fills the fields that an event takes from the request; the others are
+ * zeroed. */
 void request_info_read(const struct http_request *req,
 		       const struct request_info_rules *rules,
 		       struct click *ret_click);
 
-/* The client alone. */
+/* Returns the client's address only. */
 struct address request_info_client(const struct http_request *req,
 				   const struct request_info_rules *rules);
 

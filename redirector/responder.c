@@ -27,15 +27,15 @@ struct responder {
 	struct hour_writer *hours;
 	struct click_encoder *encoder;
 	struct request_info_rules rules;
-	struct recorded recorded; /* of the click that is encoded */
+	struct recorded recorded; /* values of the click that is being
+				   * encoded */
 	struct answers *answers;
-	struct buf part; /* of an event whose code has no entry */
+	struct buf part; /* link part of an event without a cache entry */
 };
 
-/* --- events ----------------------------------------------------------------
- */
+/* --- events --------------------------------------------------------------- */
 
-/* Of no event: nobody will be told. */
+/* The event is not sent, so it counts as refused. */
 static void refuse_event(struct responder *r, const struct click *click,
 			 enum redirector_counter reason)
 {
@@ -55,7 +55,7 @@ static enum redirector_counter withheld_counter_of(Shortloop__Outcome outcome)
 	}
 }
 
-/* By rule, which is no loss. */
+/* The event is withheld by rule, so it does not count as lost. */
 static void withhold_event(struct responder *r, const struct click *click)
 {
 	redirector_count(r->counters, withheld_counter_of(click->outcome));
@@ -101,7 +101,7 @@ static enum hour_counter hour_counter_of(Shortloop__Outcome outcome)
 	}
 }
 
-/* Answered, and no event tells of it. */
+/* Counts an answer without an event. */
 static void count_silent(struct responder *r, enum redirector_counter which)
 {
 	redirector_count(r->counters, which);
@@ -141,7 +141,7 @@ static enum redirector_counter counter_of_redirect(int status)
 	}
 }
 
-/* A page counts as the redirect in whose place it is. */
+/* A page counts as the redirect that it replaces. */
 static struct classification classify_live(const struct cached_link *link,
 					   bool head, Shortloop__Device target)
 {
@@ -177,7 +177,7 @@ static struct classification classify(const struct cached_link *link, bool head,
 				       404, COUNTER_NOT_FOUND};
 }
 
-/* Does a code without a link lead to the fallback? */
+/* True if a code without a link leads to the fallback. */
 static bool leads_to_fallback(const struct responder *r,
 			      const struct virtual_host *vhost,
 			      const struct cached_link *link)
@@ -194,8 +194,9 @@ static void report(struct responder *r, const struct http_request *req,
 	click->outcome = c->outcome;
 	click->status = c->status;
 	click->link_part = link->event;
-	/* The event before its counts, and both before the answer: what was
-	 * answered is there after a kill (docs/redirector.md, A kill). */
+	/* The event comes before its counts, and both before the answer, so
+	 * that after a kill they cover all that was answered
+	 * (docs/redirector.md, A kill). */
 	if (event_limits_take(r->event_limits, c->outcome,
 			      loop_now_ms(r->loop))) {
 		recorded_read(r->settings, req, &r->recorded, click);
@@ -208,7 +209,7 @@ static void report(struct responder *r, const struct http_request *req,
 	redirector_count(r->counters, c->counter);
 }
 
-/* Of a link without targets nobody asks. */
+/* The device is not needed for a link without targets. */
 static struct device device_for(const struct cached_link *link,
 				const struct click *click)
 {
@@ -218,7 +219,8 @@ static struct device device_for(const struct cached_link *link,
 	return device_of(click->user_agent);
 }
 
-/* The event goes first: the request's strings are gone once it is answered. */
+/* The event is sent first: the request's strings are gone once it is
+ * answered. */
 static void send_link(struct responder *r, struct http_request *req,
 		      const struct virtual_host *vhost,
 		      const struct cached_link *link, struct click *click,
@@ -259,7 +261,7 @@ static void send_link(struct responder *r, struct http_request *req,
 	}
 }
 
-/* A code that has no link, as far as this visitor is concerned. */
+/* Answers for a code that has no link, or none for this visitor. */
 static void send_unknown_code(struct responder *r, struct http_request *req,
 			      const struct virtual_host *vhost,
 			      struct http_slice code, struct click *click)
@@ -272,15 +274,15 @@ static void send_unknown_code(struct responder *r, struct http_request *req,
 	send_link(r, req, vhost, &nothing, click, 0);
 }
 
-/* May the visit have a path behind the code? */
+/* True if the link passes on the path behind the code. */
 static bool goes_on(const struct cached_link *link, struct http_slice rest)
 {
 	return link->outcome == LINK_OUTCOME_REDIRECT && link->pass.path &&
 	       pass_through_may_follow(rest);
 }
 
-/* Is that all passed over which stands behind the code?  A link that hands its
- * path on gets it as it is. */
+/* True if the whole rest behind the code is ignored.  A link that passes its
+ * path on gets it unchanged. */
 static bool trims(const struct responder *r, const struct cached_link *link,
 		  struct http_slice rest)
 {
@@ -288,7 +290,7 @@ static bool trims(const struct responder *r, const struct cached_link *link,
 	       path_code_trims(rest);
 }
 
-/* Was something behind the code passed over? */
+/* True if some text behind the code was ignored. */
 static bool is_trimmed(const struct responder *r,
 		       const struct cached_link *link, struct http_slice path)
 {
@@ -466,8 +468,7 @@ void responder_end_turn(struct responder *r)
 	answers_end_turn(r->answers);
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 struct responder *responder_new(const struct redirector *redirector,
 				unsigned thread, struct loop *loop,

@@ -6,7 +6,7 @@
 #include "common/agent/bots.h"
 #include "common/agent/verdict.h"
 
-/* The collector's default of max_text: longer events are cut there, too. */
+/* The collector's default of max_text, at which it cuts longer events, too. */
 #define USER_AGENT_MAX 2048
 
 struct robots {
@@ -19,7 +19,8 @@ static void list_free(void *value)
 	bots_free(value);
 }
 
-/* Without JIT, as the program's sandbox has no memory that can be executed. */
+/* Loads without JIT, since the program's sandbox permits no executable
+ * memory. */
 static struct bots *load(const struct robots_config *config, struct error *err)
 {
 	const struct bots_source source = {
@@ -78,15 +79,15 @@ size_t robots_count(struct robots *r)
 	return count;
 }
 
-/* The newest list, with a matcher for it.  Out of memory there is none. */
+/* Returns the newest list, with a matcher for it; NULL without memory. */
 static const struct bots *use(struct robots_view *view)
 {
 	struct error err;
 	const struct bots *bots;
 
 	view->user.of = view->of->lists;
-	/* The version that is held stays in memory, so that no other lies where
-	 * it lay. */
+	/* The version in use stays in memory, so no other one can have its
+	 * address. */
 	bots = versions_use(&view->user);
 	if (view->seen == bots)
 		return bots;
@@ -103,7 +104,7 @@ static size_t cut(size_t len, size_t max)
 	return len < max ? len : max;
 }
 
-/* As much of it as its event has. */
+/* Copies as much of the header as its event has. */
 static void copy_purpose(struct http_slice from,
 			 char purpose[CLICK_PREFETCH_MAX + 1])
 {
@@ -122,8 +123,8 @@ bool robots_view_is_fetch(struct robots_view *view, const struct click *click,
 	const struct bots *bots = len ? use(view) : NULL;
 	char purpose[CLICK_PREFETCH_MAX + 1];
 	struct bot bot;
-	/* Without the rules of uap-core nobody knows whether it is a device, so
-	 * vague patterns are not believed. */
+	/* Without the rules of uap-core it is unknown whether the agent is a
+	 * device, so vague patterns are not trusted. */
 	bool found = bots && bots_find(bots, view->matcher, agent->data, len,
 				       true, &bot);
 

@@ -14,14 +14,15 @@
 #include "redirector/visits.h"
 
 enum {
-	LOOK_MS = 10, /* between two looks whether visits can be redirected */
-	/* Others may have been started before, while the one that runs hands
-	 * over: so long, and some times what each may take until it serves. */
+	LOOK_MS = 10, /* between two checks whether visits can be redirected */
+	/* Other processes may have been started earlier, and get the sockets
+	 * first.  The wait for this process's turn is TURN_MS, and TURNS times
+	 * the time that each may take until it serves. */
 	TURN_MS = 30000,
 	TURNS = 4,
-	/* At the end of a process that the service manager starts anew, while
-	 * visitors wait: for those who have connected but not asked, and for
-	 * Kafka. */
+	/* Limits at the end of a process that the service manager restarts,
+	 * while visitors wait: for connections that have sent no request, and
+	 * for Kafka. */
 	LAST_VISITORS_MS = 1000,
 	LAST_EVENTS_MS = 3000,
 };
@@ -31,16 +32,16 @@ struct serving {
 	const struct redirector_config *config;
 	struct inherited *inherited;
 	struct predecessor *predecessor; /* NULL: none runs */
-	bool takes_over;		 /* sockets, and who waits there */
+	bool takes_over;		 /* sockets, and clients that wait
+					  * there */
 	struct redirector *redirector;
 	struct sockets *sockets;
 	struct servers *servers;
-	struct handover *handover; /* NULL: there is to be none */
-	bool kept; /* the service manager keeps the sockets over a restart */
+	struct handover *handover; /* NULL: no hand-over */
+	bool kept; /* the service manager keeps sockets over a restart */
 };
 
-/* --- the start -------------------------------------------------------------
- */
+/* --- the start ------------------------------------------------------------ */
 
 static int inherit(struct serving *s, struct error *err)
 {
@@ -61,8 +62,8 @@ static int inherit(struct serving *s, struct error *err)
 	return 0;
 }
 
-/* One that has handed over may have the spool yet, also when its successor was
- * killed meanwhile, and this one is the next. */
+/* True if a former process may still have the spool: the predecessor, or one
+ * that has handed over to a successor which was killed meanwhile. */
 static bool may_succeed(const struct serving *s)
 {
 	return s->predecessor || s->config->redirector.handover_socket;
@@ -96,8 +97,8 @@ static int give_up(struct serving *s, struct error *err)
 	return -1;
 }
 
-/* Waits, since somebody else serves, or visitors wait at the sockets.  *ret: it
- * was told to end meanwhile. */
+/* Waits while another process serves, or while visitors wait at the sockets.
+ * *ret_ended is true if the process was told to end meanwhile. */
 static int await_redirects(struct serving *s, bool *ret_ended,
 			   struct error *err)
 {
@@ -119,7 +120,7 @@ static int await_redirects(struct serving *s, bool *ret_ended,
 	return 0;
 }
 
-/* It serves: main waits for that signal. */
+/* A successor serves; the signal ends this process: main waits for it. */
 static void on_relieved(void *arg)
 {
 	struct serving *s = arg;
@@ -141,7 +142,8 @@ static int make_handover(struct serving *s, struct error *err)
 	return s->handover ? 0 : -1;
 }
 
-/* Without it a restart works as well, but for visitors that come meanwhile. */
+/* If storing them fails, a restart still works, but loses visitors that come
+ * meanwhile. */
 static void have_sockets_kept(struct serving *s)
 {
 	struct error err = {0};
@@ -158,8 +160,8 @@ static void have_sockets_kept(struct serving *s)
 	}
 }
 
-/* What can fail comes first: who runs goes on until this one serves for good.
- */
+/* Steps that can fail come first: the predecessor goes on until this process
+ * serves for good. */
 static int open_doors(struct serving *s, struct error *err)
 {
 	if (redirector_start_counters(s->redirector, err) < 0 ||
@@ -186,16 +188,15 @@ static int start(struct serving *s, bool *ret_ended, struct error *err)
 	return *ret_ended ? 0 : open_doors(s, err);
 }
 
-/* --- the end ---------------------------------------------------------------
- */
+/* --- the end -------------------------------------------------------------- */
 
 static int64_t at_most(int64_t ms, int64_t most)
 {
 	return ms < most ? ms : most;
 }
 
-/* It keeps no socket of both, or whoever is started after a kill of the other
- * would find one at which nobody accepts. */
+/* Closes the sockets that both have.  Otherwise, after a kill of the successor,
+ * a process that starts would find a socket at which no process accepts. */
 static void leave_sockets(struct serving *s)
 {
 	struct error err;
@@ -211,7 +212,7 @@ static void leave_sockets(struct serving *s)
 	s->sockets = NULL;
 }
 
-/* Another process serves already: nobody waits for this one. */
+/* Another process serves already: no visitor waits for the end of this one. */
 static int64_t end_relieved(struct serving *s)
 {
 	int64_t timeout = s->config->redirector.drain_timeout;
@@ -225,8 +226,8 @@ static int64_t end_relieved(struct serving *s)
 	return timeout;
 }
 
-/* Another process is started when this one has ended: it serves as long as it
- * can, and ends in a hurry. */
+/* Another process is started when this one has ended, so this one serves as
+ * long as it can, and then ends quickly. */
 static int64_t end_restarted(struct serving *s)
 {
 	int64_t timeout = s->config->redirector.drain_timeout;
@@ -272,12 +273,13 @@ static void release(struct serving *s)
 	servers_free(s->servers);
 	sockets_free(s->sockets);
 	redirector_free(s->redirector);
-	/* Last: one that was not relieved goes on, with all that is ours. */
+	/* Freed last: a predecessor that was not relieved goes on, with all
+	 * sockets of this process. */
 	predecessor_free(s->predecessor);
 	inherited_free(s->inherited);
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the command ---------------------------------------------------------- */
 
 static void on_reload(void *arg)
 {

@@ -5,8 +5,8 @@
 #include "common/app/app.h"
 
 /*
- * Answers visits until it is told to end, or another redirector has taken over
- * (handover.h).  `config` is a struct redirector_config.
+ * Answers visits until the process is told to end, or another redirector has
+ * taken over (handover.h).  `config` is a struct redirector_config.
  */
 int redirector_serve(struct app *app, const void *config, struct error *err);
 
