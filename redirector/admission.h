@@ -4,10 +4,11 @@
  *
  * A request costs its client a token of `client_rate`.  A code that is not in
  * the cache costs one of `unknown_rate`, which is returned when Redis reports a
- * link of that code: visitors of links pay nothing.  Requests that wait for one
- * look-up pay once.  The token is taken before Redis is queried: for codes of
- * one client that have no link, Redis gets at most burst + rate * t queries in
- * t seconds, however many connections send them at once.
+ * link of that code, or gives no answer: visitors of links pay nothing.
+ * Requests that wait for one look-up pay once.  The token is taken before Redis
+ * is queried: for codes of one client that have no link, Redis gets at most
+ * burst + rate * t queries in t seconds, however many connections send them at
+ * once.
  *
  * Each server has one, on its thread: a client with connections to several
  * threads has its rates at each of them.  The log names one client a minute

@@ -169,8 +169,8 @@ void replay_retire(struct replay *r)
 
 static void fill_allowance(struct replay *r)
 {
-	int64_t most = r->rate * 100 + 1000; /* events of a tenth of a second,
-					      * and one */
+	int64_t most = r->rate * 100 + 1000; /* a tenth of a second's, and
+					      * one */
 
 	r->allowance += (r->now - r->filled_at) * r->rate;
 	r->filled_at = r->now;

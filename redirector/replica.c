@@ -20,13 +20,11 @@ struct replica {
 	struct replica_options options;
 	struct redis_async *redis;
 	struct replica_position position;
-	struct loop_timer *timer; /* for the next query; unset: one is
-				   * pending */
+	struct loop_timer *timer; /* for the next query; unset: one pends */
 	int64_t again;
-	char why[sizeof(((struct error *)0)->text)]; /* reason that it is not
-						      * up; "": it is */
-	bool told_lag; /* it is reported as too far
-			* behind */
+	char why[sizeof(((struct error *)0)->text)]; /* why it is not up; "": it
+						      * is */
+	bool told_lag; /* that it is too far behind */
 	bool stopped;
 };
 

@@ -32,8 +32,7 @@ struct serving {
 	const struct redirector_config *config;
 	struct inherited *inherited;
 	struct predecessor *predecessor; /* NULL: none runs */
-	bool takes_over;		 /* sockets, and clients that wait
-					  * there */
+	bool takes_over;		 /* sockets with waiting clients */
 	struct redirector *redirector;
 	struct sockets *sockets;
 	struct servers *servers;

@@ -11,7 +11,7 @@
 #include "common/wake.h"
 #include "linkstore/space/space_monitor.h"
 
-/* A thread does within that time what takes no time, however busy the host. */
+/* Timeout for a thread's answer to a short task, enough on a busy host. */
 #define TELL_MS CLOCK_MINUTE
 
 struct server {
@@ -26,11 +26,11 @@ struct server {
 struct servers {
 	struct redirector *redirector;
 	struct sockets *sockets;
-	struct http_config http; /* of visitors */
+	struct http_config http; /* for visitors */
 	pthread_mutex_t lock;
 	pthread_cond_t told;
-	size_t done;  /* threads that have told that they did what was asked */
-	size_t count; /* that were made */
+	size_t done;  /* threads that have done their task */
+	size_t count; /* threads that were made */
 	struct server *items[];
 };
 
@@ -81,8 +81,8 @@ static void server_free(struct server *s)
 		return;
 	if (s->context.number == 0)
 		space_monitor_stop(s->context.redirector->spaces);
-	/* Before the others: what is in flight is answered through them.  What
-	 * a replica owes is asked of the master. */
+	/* Freed before the others, which are needed to answer what is under
+	 * way.  Queries of a replica that end here go to the master. */
 	replica_stop(s->context.replica);
 	redis_async_free(s->context.redis);
 	replica_free(s->context.replica);
@@ -137,14 +137,14 @@ static int make_hooks(struct server *s, struct error *err)
 {
 	if (loop_on_turn_end(s->context.loop, on_turn_end, s, err) < 0)
 		return -1;
-	/* One of them checks the spaces for all. */
+	/* The first thread checks the spaces for all. */
 	if (s->context.number != 0)
 		return 0;
 	return space_monitor_start(s->context.redirector->spaces,
 				   s->context.loop, s->context.redis, err);
 }
 
-/* Threads begin with different ones. */
+/* Each thread begins with another replica. */
 static int make_replica(struct server *s, struct error *err)
 {
 	const struct server_context *c = &s->context;
@@ -207,8 +207,8 @@ static struct server *server_new(struct servers *all,
 	return s;
 }
 
-/* Nobody reads the body of a visit, and it is kept before anybody asks whose it
- * is: it may be as long as headers may. */
+/* Limits bodies to the size of headers: the body of a visit is never read, and
+ * it is kept in memory before the client is checked. */
 static struct http_config config_of_visitors(const struct http_config *general)
 {
 	struct http_config config = *general;
@@ -263,7 +263,7 @@ int servers_start(struct servers *all, struct error *err)
 	return 0;
 }
 
-/* A thread has done what it was asked for. */
+/* Reports that this thread has done its task. */
 static void tell(void *arg)
 {
 	struct servers *all = ((struct server *)arg)->all;
@@ -274,7 +274,7 @@ static void tell(void *arg)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* False: not all within that time. */
+/* Returns false on a timeout. */
 static bool wait_until_told(struct servers *all, size_t count,
 			    int64_t timeout_ms)
 {
@@ -289,7 +289,7 @@ static bool wait_until_told(struct servers *all, size_t count,
 	return told;
 }
 
-/* Has every thread do it, and waits until all have told. */
+/* Runs `fn` on every thread, and waits until all have reported. */
 static int on_each(struct servers *all, void (*fn)(void *arg),
 		   int64_t timeout_ms, struct error *err)
 {
@@ -361,7 +361,8 @@ static void end_threads(struct servers *all, serving_end *end,
 
 void servers_drain(struct servers *all, int64_t timeout_ms)
 {
-	/* Nobody else connects; each thread takes of those that wait. */
+	/* No client can connect any more; each thread accepts some of those
+	 * that wait. */
 	sockets_unlink(all->sockets);
 	end_threads(all, http_listener_drain, timeout_ms);
 }
@@ -397,8 +398,7 @@ void servers_wind_down(struct servers *all, int64_t timeout_ms)
 
 	for (size_t i = 0; i < all->count; i++)
 		all->items[i]->timeout = timeout_ms;
-	/* Where it cannot be asked for, or a thread has failed, it is left
-	 * out. */
+	/* A thread that has failed, or cannot be reached, is skipped. */
 	(void)on_each(all, wind_down, timeout_ms + TELL_MS, &ignored);
 }
 

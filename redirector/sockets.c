@@ -23,9 +23,9 @@ struct fds {
 
 struct sockets {
 	size_t threads;
-	bool own_each; /* the first sockets of the port are the threads' */
+	bool own_each; /* the first sockets of the port belong to threads */
 	struct fds port;
-	size_t taken; /* how many of the threads' are not ours to be closed */
+	size_t taken; /* threads' sockets that were taken */
 	struct unix_socket *visitors, *handover; /* NULL: none */
 	int admin;				 /* -1: none */
 	bool admin_taken;
@@ -44,8 +44,7 @@ static int add(struct fds *to, int fd, struct error *err)
 	return 0;
 }
 
-/* --- the port --------------------------------------------------------------
- */
+/* --- the port ------------------------------------------------------------- */
 
 static bool may_be_bound_again(int fd)
 {
@@ -84,8 +83,7 @@ static int open_port(struct sockets *s, const char *address,
 	return 0;
 }
 
-/* --- the others ------------------------------------------------------------
- */
+/* --- the others ----------------------------------------------------------- */
 
 static bool is_ours(const char *name)
 {
@@ -104,7 +102,7 @@ static struct unix_socket *adopt_unix(const char *path, unsigned mode,
 		return NULL;
 	}
 	s = unix_socket_adopt(path, is_ours(name) ? (int)mode : -1, fd, err);
-	/* A socket unit sees to its file itself. */
+	/* A socket unit manages its file itself. */
 	if (s && !is_ours(name))
 		unix_socket_disown(s);
 	return s;
@@ -137,7 +135,7 @@ static int open_admin(struct sockets *s, const char *address,
 	s->admin = inherited_take(in, address);
 	if (s->admin >= 0)
 		return 0;
-	/* Not shared: a second program with that address is refused. */
+	/* It is bound exclusively: a second program with that address fails. */
 	if (address_bind(address, false, &s->admin, err) < 0)
 		return error_wrap(err, "admin listener");
 	return add(&s->made, s->admin, err);
@@ -162,8 +160,7 @@ static int keep_leftover(struct sockets *s, struct inherited *in,
 	return 0;
 }
 
-/* --- all of them ----------------------------------------------------------
- */
+/* --- all of them ---------------------------------------------------------- */
 
 static int list_shared(struct sockets *s, struct error *err)
 {
@@ -278,7 +275,7 @@ void sockets_close_leftover(struct sockets *s)
 		const char *name = s->left_names[i].name;
 
 		close(s->left.items[i]);
-		/* One that stays there is closed by the next start. */
+		/* A socket that stays there is closed by the next start. */
 		if (is_ours(name))
 			(void)fd_store_remove(name, &ignored);
 	}
@@ -296,7 +293,7 @@ size_t sockets_all(const struct sockets *s, const int **ret_fds)
 	return s->all.count;
 }
 
-/* By the socket's number, which no other has while it is open. */
+/* Names the socket by its inode number, which is unique while it is open. */
 static int store(int fd, struct error *err)
 {
 	char name[sizeof(SOCKETS_NAME) + 24];

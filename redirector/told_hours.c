@@ -2,14 +2,15 @@
 
 #include <string.h>
 
-/* --- what became of records ----------------------------------------------- */
+/* --- results of records --------------------------------------------------- */
 
 void receipt_expect(struct receipt *r)
 {
 	atomic_fetch_add(&r->pending, 1);
 }
 
-/* The failure first: who sees that all is known sees it, too. */
+/* The failure is set first: a thread that finds all results known finds it,
+ * too. */
 void receipt_note(struct receipt *r, bool stored)
 {
 	if (!stored)
@@ -32,7 +33,7 @@ bool receipt_take_failure(struct receipt *r)
 	return atomic_exchange(&r->failed, false);
 }
 
-/* --- which to tell -------------------------------------------------------- */
+/* --- which hours to report ------------------------------------------------ */
 
 static bool is_recent(struct told_hours *t, size_t place,
 		      const struct hour_counts *counts, int64_t now)
@@ -46,9 +47,9 @@ static bool is_recent(struct told_hours *t, size_t place,
 	return t->changed[place] && now - t->changed[place] < HOUR_MS;
 }
 
-/* A place without an hour has nothing to tell, although the present hour may
- * have been told from there: where nothing was counted in it, nothing is left
- * of it. */
+/* A place without an hour is not reported, although the present hour may have
+ * been reported from there: if nothing was counted in it, it is not in the
+ * table. */
 bool told_hours_take(struct told_hours *t, size_t place,
 		     const struct hour_counts *counts, int64_t now)
 {

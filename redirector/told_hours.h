@@ -1,10 +1,10 @@
 /*
- * told_hours.h - which hours a report of counters (counters_report.h) tells:
+ * told_hours.h - which hours a report of counters (counters_report.h) contains:
  * those that have changed within the last hour, and those of which a record was
  * not stored, however long ago they changed.
  *
- * It belongs to the thread that reports.  What became of a record may come on
- * another one.
+ * Belongs to the thread that reports.  The result of a record may arrive on
+ * another thread.
  */
 #ifndef REDIRECTOR_TOLD_HOURS_H
 #define REDIRECTOR_TOLD_HOURS_H
@@ -16,39 +16,40 @@
 
 #include "redirector/hour_counts.h"
 
-/* What became of the records of one hour, or of one file.  Zeroed, there is
- * none. */
+/* The results of the records of one hour, or of one file.  Zeroed: no
+ * records. */
 struct receipt {
-	atomic_size_t pending; /* nobody knows yet */
-	atomic_bool failed;    /* one was not stored */
+	atomic_size_t pending; /* records without a result */
+	atomic_bool failed;    /* a record was not stored */
 };
 
-/* Once before a record is handed over, and once when it is known whether it is
- * stored.  From any thread. */
+/* The first is called before a record is handed over, the second once it is
+ * known whether the record is stored.  Callable from any thread. */
 void receipt_expect(struct receipt *r);
 void receipt_note(struct receipt *r, bool stored);
 
-/* True where all is known. */
+/* True if all results are known. */
 bool receipt_is_complete(const struct receipt *r);
 
 bool receipt_has_failed(const struct receipt *r);
 
-/* The same, and forgets it: what failed is told again. */
+/* Returns the same and clears it: the caller sends the counts again. */
 bool receipt_take_failure(struct receipt *r);
 
-/* Zeroed, nothing was told. */
+/* The hours that were reported; zeroed at first. */
 struct told_hours {
 	struct hour_table told;
-	int64_t changed[HOUR_TABLE_SIZE]; /* monotonic ms, as told last */
-	struct receipt receipts[HOUR_TABLE_SIZE]; /* of the places' records */
+	int64_t changed[HOUR_TABLE_SIZE]; /* monotonic ms, as last reported */
+	struct receipt receipts[HOUR_TABLE_SIZE]; /* one per place */
 };
 
-/* Whether what stands in that place of the table is to be told at `now`
- * (monotonic ms).  If so, the caller tells it. */
+/* Returns whether that place of the table is to be reported at `now` (monotonic
+ * ms).  If so, the caller reports it. */
 bool told_hours_take(struct told_hours *t, size_t place,
 		     const struct hour_counts *counts, int64_t now);
 
-/* Of how many places a record was not stored that is to be told again. */
+/* Returns the number of places with a record that was not stored and is to be
+ * sent again. */
 size_t told_hours_count_failed(const struct told_hours *t);
 
 #endif

@@ -11,7 +11,7 @@ enum {
 	VALUE_LEN = FLAGS_AT + 2,
 };
 
-/* hex_digit takes capitals as well, which no traceparent has. */
+/* hex_digit accepts capitals as well, which a traceparent must not have. */
 static int lower_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -32,7 +32,7 @@ static bool read_bytes(const char *text, size_t count, uint8_t *out)
 	return true;
 }
 
-/* An id of zeros alone is none. */
+/* An id of all zeros is invalid. */
 static bool read_id(const char *text, size_t count, uint8_t *out)
 {
 	uint8_t any = 0;

@@ -13,9 +13,9 @@
 #define TRACE_ID_SIZE 16
 
 /*
- * The trace-id of a value of version 00: "00-", 32 digits, "-", 16 digits, "-",
- * 2 digits, in lower case, where neither trace-id nor parent-id is all zeros.
- * False: it is anything else, and ret_id is untouched.
+ * Reads the trace-id of a value of version 00: "00-", 32 digits, "-", 16
+ * digits, "-", 2 digits, in lower case, with neither trace-id nor parent-id all
+ * zeros.  Returns false for any other value, and leaves ret_id untouched.
  */
 bool traceparent_read(struct http_slice value, uint8_t ret_id[TRACE_ID_SIZE]);
 

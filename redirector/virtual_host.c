@@ -9,14 +9,13 @@
 
 struct virtual_hosts {
 	const struct domains *domains;
-	size_t count; /* of domains */
+	size_t count; /* number of domains */
 	bool refuse;
-	const struct virtual_host
-		*otherwise;	     /* of a Host that is no domain's */
-	struct virtual_host items[]; /* by the index of the domain */
+	const struct virtual_host *otherwise; /* for a Host of no domain */
+	struct virtual_host items[];	      /* by index of the domain */
 };
 
-/* `url` is NULL where there is no fallback. */
+/* `url` is NULL if there is no fallback. */
 static int set_fallback(struct virtual_host *vhost, const char *url,
 			struct error *err)
 {
@@ -33,7 +32,7 @@ static int set_fallback(struct virtual_host *vhost, const char *url,
 	return 0;
 }
 
-/* `tag` is NULL where there is none. */
+/* `tag` is NULL if there is none. */
 static int set_robots_line(struct virtual_host *vhost, const char *tag,
 			   struct error *err)
 {
@@ -141,7 +140,8 @@ static const char *path_of(const struct link_domain *domain,
 	return NULL;
 }
 
-/* The same file of the domain of that name; NULL: there was none. */
+/* Returns the former file of the domain with that name; NULL: there was
+ * none. */
 static struct app_file *file_before(const struct virtual_hosts *before,
 				    const char *name, enum app_file_kind kind)
 {
@@ -197,7 +197,7 @@ int virtual_hosts_read_files(struct virtual_hosts *hosts,
 	return 0;
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- finding -------------------------------------------------------------- */
 
 bool virtual_hosts_refuse_some(const struct virtual_hosts *hosts)
 {

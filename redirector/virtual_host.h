@@ -2,10 +2,11 @@
  * virtual_host.h - the domain that a request's Host header leads to, and which
  * links are shown there.
  *
- * With no domain configured there is one virtual host for every Host; a link
- * that is bound to a domain is then shown where Host is that very name.  With
- * domains a link that is bound to none is the default domain's: it must not
- * come up under one that was added after it, which may be somebody else's.
+ * Without configured domains, there is one virtual host for every Host; a link
+ * that is bound to a domain is then shown only if Host is that name.  With
+ * domains, a link that is bound to none belongs to the default domain: it must
+ * not appear under a domain that was added later, which may be another
+ * customer's.
  *
  * Made once, then read by every thread.
  */
@@ -23,11 +24,11 @@
 #include "redirector/redirector_config.h"
 
 struct virtual_host {
-	const char *name;   /* of the domain; NULL: none is configured */
-	bool is_default;    /* it is the domain of links that name none */
-	char *fallback_url; /* as a URI; NULL: there is none */
+	const char *name;   /* domain; NULL: none is configured */
+	bool is_default;    /* it has the links that name no domain */
+	char *fallback_url; /* as a URI; NULL: none */
 	char *robots_line;  /* "X-Robots-Tag: ...\r\n"; NULL: none */
-	uint64_t spaces;    /* one bit a space, by its index */
+	uint64_t spaces;    /* one bit per space, by its index */
 	struct app_file *app_files[APP_FILE_KINDS]; /* NULL: none */
 };
 
@@ -40,35 +41,36 @@ virtual_hosts_new(const struct domains *domains, const struct linkstore *store,
 		  struct error *err);
 void virtual_hosts_free(struct virtual_hosts *hosts); /* NULL accepted */
 
-/* What became of files that were read while others were in use. */
+/* The files that could not be read while others were in use. */
 struct app_file_rejections {
 	size_t count;
-	struct error first; /* why; where there is one */
+	struct error first; /* why the first was rejected, if any was */
 };
 
 /*
- * Reads the files that the domains name.  With `before`, which may be NULL,
- * those in use so far: a file with a mistake is put into *ret_rejections, and
- * the domain has the one of `before`, if that had any.  Without: -1.
+ * Reads the files that the domains name.  `before` has the files in use so far,
+ * or is NULL.  With it, a file with a mistake is counted in *ret_rejections,
+ * and the domain keeps its file of `before`, if it has one.  Without it, such a
+ * file makes the call return -1.
  */
 int virtual_hosts_read_files(struct virtual_hosts *hosts,
 			     const struct virtual_hosts *before,
 			     struct app_file_rejections *ret_rejections,
 			     struct error *err);
 
-/* Are there Host values that get no answer but 404? */
+/* True if some Host values get no answer but 404. */
 bool virtual_hosts_refuse_some(const struct virtual_hosts *hosts);
-/* Is this one of them? */
+/* True if this is one of them. */
 bool virtual_hosts_refuse(const struct virtual_hosts *hosts,
 			  struct http_slice host);
 
-/* The virtual host of a Host header's value; the default domain's for a value
- * that is unknown or absent.  Never NULL. */
+/* Returns the virtual host for the value of a Host header; the default domain's
+ * for a value that is unknown or absent.  Never NULL. */
 const struct virtual_host *virtual_hosts_find(const struct virtual_hosts *hosts,
 					      struct http_slice host);
 
-/* May that link be seen there?  `host` is what the virtual host was found by.
- */
+/* True if that link may be shown there.  `host` is the value by which the
+ * virtual host was found. */
 bool virtual_host_shows(const struct virtual_host *virtual_host,
 			struct http_slice host, const struct cached_link *link);
 

@@ -20,23 +20,23 @@
 #include "redirector/responder.h"
 
 /*
- * The way of a request; each of its ends is a response:
+ * The path of a request through this file; each end of it is a response:
  *
  *	on_request --> a code, fresh in the cache --> respond
  *	    |               |
  *	    v               v   not there, or no longer fresh
- *	403 to 405, 429 look_up --> no code of ours: 404
+ *	403 to 405, 429 look_up --> no valid code: 404
  *	                    |   --> too many that have no link: 429
  *	                    |
  *	                    v   Redis answers, for all that wait for the code
  *	                on_found --> respond
  *	                    |
- *	                    v   Redis cannot be asked, failed, or is late
+ *	                    v   Redis cannot be queried, failed, or is late
  *	                respond_without_redis --> the stale link, or 503
  *
- *	respond --> any number of visits: the response
+ *	respond --> unlimited visits: the response
  *	    |
- *	    v   only so many
+ *	    v   limited visits
  *	counted_visits_begin --> the response, 410, 429 or 503
  */
 
@@ -48,17 +48,16 @@ struct waiter {
 	int64_t since; /* monotonic ns */
 };
 
-/* A code that Redis was asked for, and the requests that wait for the answer.
- */
+/* A look-up of a code, and the requests that wait for its answer. */
 struct lookup {
 	struct lookup *next; /* in its bucket */
 	struct visits *owner;
 	struct waiter *first, **last;
-	uint64_t network; /* that has paid for it; admission.h */
+	uint64_t network; /* network that paid for it; see admission.h */
 	struct link_target target;
 };
 
-/* At most as many at once as the listener has connections. */
+/* It never has more look-ups than the listener has connections. */
 struct lookup_table {
 	struct hash_key hash_key;
 	struct lookup *buckets[LOOKUP_BUCKETS];
@@ -109,7 +108,8 @@ static void respond(struct visits *v, struct http_request *req,
 	responder_send_unavailable(v->responder, req, COUNTER_UNAVAILABLE);
 }
 
-/* Redis did not tell.  `why` is how it counts that nothing stands in. */
+/* Called when Redis gave no answer.  `why` is the counter of the 503 if nothing
+ * can stand in. */
 static void respond_without_redis(struct visits *v, struct http_request *req,
 				  struct http_slice code,
 				  enum redirector_counter why)
@@ -124,13 +124,12 @@ static void respond_without_redis(struct visits *v, struct http_request *req,
 	responder_send_unavailable(v->responder, req, why);
 }
 
-/* --- looking up ------------------------------------------------------------
+/* --- look-ups --------------------------------------------------------------
  *
- * Requests for a code that Redis is being asked for wait for the same answer.
- * What comes back goes into the cache, and a link that is due is renewed.
- */
+ * Requests for a code that is being looked up wait for the same answer.  The
+ * answer goes into the cache, and a link that is due is renewed. */
 
-/* Visitors choose the codes, so the hash is keyed. */
+/* The hash is keyed, since visitors choose the codes. */
 static struct lookup **find_lookup(struct lookup_table *table,
 				   const struct link_target *t)
 {
@@ -142,8 +141,8 @@ static struct lookup **find_lookup(struct lookup_table *table,
 	return at;
 }
 
-/* Answers all that wait for `link`; NULL: Redis gave no usable answer, and err
- * says why.  Frees the look-up. */
+/* Answers all requests that wait with `link`; NULL: Redis gave no usable
+ * answer, and `err` is the reason.  Frees the look-up. */
 static void finish_lookup(struct lookup *l, const struct cached_link *link,
 			  enum redirector_counter why, const struct error *err)
 {
@@ -179,13 +178,13 @@ static int use_answer(struct lookup *l, const struct link_found *found,
 			      loop_now_ms(v->loop), ret_link, err) < 0)
 		return -1;
 	ret_link->asked = found->asked;
-	/* It may be of a replica, and from before it was asked for. */
+	/* The answer may be a replica's, and older than the query. */
 	stale_until = found->asked.at + v->builder.times.stale;
 	if (ret_link->stale_until > stale_until)
 		ret_link->stale_until = stale_until;
 	known_links_put(v->known, link_target_code(&l->target), ret_link);
-	/* A link that may not be visited yet, or no more, is not kept alive by
-	 * trying. */
+	/* Visits do not keep a link alive that may not be visited yet, or no
+	 * more. */
 	if (answer->renew && ret_link->outcome == LINK_OUTCOME_REDIRECT &&
 	    !ret_link->max_visits)
 		renewer_renew(&v->renewer, &l->target, answer->link);
@@ -205,7 +204,7 @@ static void on_found(void *arg, const struct link_found *found,
 		found = NULL;
 		err = &failed;
 	}
-	/* Only a code without a link costs something. */
+	/* Only a code without a link costs a token. */
 	if (!found || found->answer->link)
 		admission_return_unknown(v->admission, l->network);
 	redirector_count(&v->counters,
@@ -213,7 +212,8 @@ static void on_found(void *arg, const struct link_found *found,
 	finish_lookup(l, found ? &link : NULL, why, err);
 }
 
-/* `stand_in`: that a replica has the link may do, for want of the master. */
+/* `stand_in` permits the answer of a replica if the master cannot be
+ * queried. */
 static struct lookup *start_lookup(struct visits *v,
 				   const struct link_target *target,
 				   uint64_t network, bool stand_in,
@@ -234,7 +234,7 @@ static struct lookup *start_lookup(struct visits *v,
 	return NULL;
 }
 
-/* False: out of memory. */
+/* Returns false when out of memory. */
 static bool wait_for_lookup(struct lookup *l, struct http_request *req)
 {
 	struct waiter *w = malloc(sizeof(*w));
@@ -247,9 +247,9 @@ static bool wait_for_lookup(struct lookup *l, struct http_request *req)
 	return true;
 }
 
-/* A link that was there a while ago is not guessed, and costs nothing.  `stale`
- * is what the cache has of the code, or NULL.  False: the request cannot pay
- * and was answered. */
+/* Takes a token for a code.  A link that was there a while ago was not guessed,
+ * and costs nothing.  `stale` is the cache's entry for the code, or NULL.
+ * Returns false if the client has no token; then the request was answered. */
 static bool pay(struct visits *v, struct http_request *req,
 		const struct cached_link *stale, uint64_t *ret_network)
 {
@@ -269,7 +269,7 @@ static bool pay(struct visits *v, struct http_request *req,
 	return false;
 }
 
-/* Whoever waits for an answer that another has asked for pays nothing. */
+/* A request that joins a look-up under way pays nothing. */
 static void ask(struct visits *v, struct http_request *req,
 		struct http_slice code, const struct link_target *target,
 		const struct cached_link *stale)
@@ -291,7 +291,7 @@ static void ask(struct visits *v, struct http_request *req,
 		respond_without_redis(v, req, code, why);
 }
 
-/* A code that no link can have: its token is not given back. */
+/* Refuses a code that no link can have; its token is not returned. */
 static void refuse_code(struct visits *v, struct http_request *req,
 			struct http_slice code, const struct cached_link *stale)
 {
@@ -322,9 +322,9 @@ static void look_up(struct visits *v, struct http_request *req,
 		refuse_code(v, req, code, stale);
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------- */
 
-/* False: it was answered. */
+/* Returns false if the request was answered. */
 static bool admit(struct visits *v, struct http_request *req)
 {
 	struct address client;
@@ -344,8 +344,9 @@ static bool admit(struct visits *v, struct http_request *req)
 	return false;
 }
 
-/* Of a path that is no code as it stands: one of ours, or what a text made of a
- * code, as visitors copy it.  False: it was answered. */
+/* Handles a path that is not a plain code: a path of the server's own, or a
+ * code with text around it, as visitors copy it.  Returns false if the request
+ * was answered. */
 static bool find_code_in_text(struct visits *v, struct http_request *req,
 			      struct path_text_code *ret_code)
 {
@@ -421,10 +422,9 @@ static void on_turn_end(void *state)
 	known_links_report(v->known);
 }
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
-/* The end of the turn says that all before was counted. */
+/* The end of this turn confirms that all before it was counted. */
 static void on_report_due(void *arg)
 {
 	struct visits *v = arg;

@@ -1,6 +1,6 @@
 /*
- * visits.h - handles requests: finds the link of the code that is visited, in
- * the thread's cache or in Redis, and answers.
+ * visits.h - handles requests: finds the link of the visited code, in the
+ * thread's cache or in Redis, and answers.
  */
 #ifndef REDIRECTOR_VISITS_H
 #define REDIRECTOR_VISITS_H
