@@ -19,7 +19,7 @@ struct access_log {
 	struct log *log;
 	void (*put)(struct buf *out, const struct access_entry *entry);
 	uint64_t sample;
-	bool failing; /* for the file's thread: the log reports a failure */
+	bool failing; /* used by the file's thread: logged as failing */
 };
 
 /* --- the file ------------------------------------------------------------- */

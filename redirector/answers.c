@@ -151,7 +151,7 @@ static struct http_slice with_robots_line(struct answers *a,
 		       : (struct http_slice){a->lines.data, a->lines.len};
 }
 
-/* Appends the URL with what the visit adds to it; returns its length. */
+/* Appends the URL with the visit's additions; returns its length. */
 static size_t put_url(struct buf *out, const struct cached_link *link,
 		      const struct http_request *req, const char *url)
 {

@@ -72,7 +72,7 @@ void answer_no_method(struct answers *a, struct http_request *req);
 void answer_limited(struct answers *a, struct http_request *req,
 		    int64_t wait_ms);
 
-/* 429 for a fetch of a link whose visits are reserved for people. */
+/* 429 for a fetch of a link that keeps its visits for people. */
 void answer_over_fetches(struct answers *a, struct http_request *req);
 
 /* 503, with Retry-After: retry_after. */

@@ -24,7 +24,7 @@ enum {
 struct app_file {
 	_Atomic size_t users;
 	char tag[TAG_SIZE];
-	struct buf lines; /* of a 200; the end of them is of a 304 */
+	struct buf lines; /* lines of a 200, then those of a 304 */
 	size_t lines_of_body;
 	struct buf body;
 };

@@ -25,7 +25,7 @@ enum {
 };
 
 struct backlog {
-	size_t most; /* that waited at once in this backlog */
+	size_t most; /* highest number in this backlog */
 	unsigned low;
 };
 

@@ -58,7 +58,7 @@ enum breaker_state {
 struct breaker_rules {
 	unsigned failures; /* in a row */
 	int64_t wait_max;  /* ms */
-	unsigned first;	   /* look-ups under way after a return */
+	unsigned first;	   /* most look-ups under way after a return */
 	unsigned share;	   /* per cent; 0: only failures in a row count */
 };
 
@@ -81,7 +81,7 @@ struct breaker {
 	int64_t since;		      /* when this state began */
 	int64_t wait;		      /* time open, now or the last time */
 	bool flapping;		      /* open for a share of failures */
-	unsigned flaps;		      /* with less than a window in between */
+	unsigned flaps;		      /* openings within a window of another */
 	bool trying;		      /* half-open: a look-up is under way */
 	struct breaker_window window; /* filled while it is closed */
 	unsigned under_way;

@@ -53,8 +53,7 @@ struct click {
 	struct http_slice referrer;
 	struct http_slice accept_language;
 	struct http_slice query;
-	struct http_slice prefetch; /* Sec-Purpose, or the same header under an
-				     * older name */
+	struct http_slice prefetch; /* Sec-Purpose, or an older name */
 	/* Cookies that the configuration names (recorded.h). */
 	const struct click_cookie *cookies;
 	size_t cookie_count;

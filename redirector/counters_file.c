@@ -32,7 +32,7 @@ struct file_header {
 	uint64_t boot;
 	int64_t started_ms;
 	char machine[BOOT_ID_MAX]; /* boot id: memory is lost at a restart */
-	uint64_t check;		   /* of all that is above */
+	uint64_t check;		   /* covers all that is above */
 	_Atomic uint64_t sequence;
 };
 

@@ -45,7 +45,7 @@ struct counters_report {
 	struct hour_table table;
 	struct told_hours hours;
 	struct hour_table left_table;
-	int64_t told_until, told_at; /* real; monotonic */
+	int64_t told_until, told_at; /* real time; monotonic */
 	struct buf record;
 };
 

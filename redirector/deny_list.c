@@ -135,7 +135,7 @@ static int keep_v6(struct deny_list *list, struct buf *networks,
 
 /* State while a file is read. */
 struct reading {
-	struct buf v4, v6; /* struct range */
+	struct buf v4, v6; /* arrays of struct range */
 	size_t count;
 };
 

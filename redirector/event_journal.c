@@ -39,7 +39,7 @@ struct file_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t rings, chunks, chunk_bytes;
-	uint64_t check; /* of all that is above */
+	uint64_t check; /* covers all that is above */
 };
 
 /* `end` is in bytes from the chunk's start, and grows; before it lie

@@ -100,7 +100,7 @@ enum {
 };
 
 struct event_journal_options {
-	const char *dir;  /* its readers send what is left in the journal */
+	const char *dir;  /* folder whose owner sends what is left */
 	size_t rings;	  /* one for each thread that puts events */
 	int64_t bytes;	  /* for all rings together */
 	size_t event_max; /* a chunk has room for a few of this size */

@@ -41,7 +41,7 @@ struct event_spool {
 	struct event_spool_options options;
 	/* NULL: another process has the folder, or the disk fails. */
 	struct spool *spool;
-	struct replay *replay; /* NULL likewise */
+	struct replay *replay; /* NULL for the same reasons */
 	struct kafka_producer *producer;
 	pthread_t thread;
 	bool thread_runs;
@@ -61,7 +61,7 @@ struct event_spool {
 	bool holding;	   /* there are events in the spool */
 	uint64_t replayed; /* value of the counter when holding began */
 	int64_t retry_at;  /* writes fail until then; monotonic ms */
-	int64_t replay_at; /* the same for replays */
+	int64_t replay_at; /* replays fail until then */
 	struct error failure;
 	struct error journals; /* why journals of others were kept */
 	int64_t report_at, complain_at, journals_at;

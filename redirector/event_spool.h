@@ -76,9 +76,9 @@ struct spool_event {
  * Callable from any thread. */
 bool event_spool_offer(struct event_spool *s, const struct spool_event *event);
 
-/* As event_spool_offer, but waits for room; if there will be none, the event is
- * dropped or left to another process.  For threads that no visitor waits
- * for. */
+/* Works as event_spool_offer, but waits for room; if there will be none, the
+ * event is dropped or left to another process.  For threads that no visitor
+ * waits for. */
 void event_spool_put(struct event_spool *s, const struct spool_event *event);
 
 /* Pauses the replay while Kafka is away.  Callable from any thread. */

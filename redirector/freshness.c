@@ -43,7 +43,7 @@ struct freshness_reader {
 	freshness_fn *fn;
 	void *arg;
 	bool woken;	/* under the lock */
-	uint64_t turns; /* of the loop, when the clocks were last read */
+	uint64_t turns; /* turn in which the clocks were last read */
 	/* Changed by the reader's own thread, under the lock where others read
 	 * it. */
 	uint64_t seen;

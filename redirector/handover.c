@@ -18,7 +18,7 @@
 #include "common/fds_send.h"
 #include "redirector/sockets.h"
 
-#define MAGIC	   "SLhand1" /* another version of this protocol has another */
+#define MAGIC	   "SLhand1" /* unique to this version of the protocol */
 #define FDS_MAX	   128	     /* maximum in one message */
 #define PATIENCE_S 30
 #define PEERS_MAX  16  /* connected peers that have not sent TAKE */
@@ -85,7 +85,7 @@ static ssize_t receive_bytes(int from, struct message *m, int fds[FDS_MAX],
 	return n;
 }
 
-/* On failure returns -1 and sets errno: EPROTO for bytes that are no message of
+/* Returns -1 on failure and sets errno: EPROTO for bytes that are no message of
  * this protocol, 0 at the end of the connection. */
 static int receive(int from, struct message *ret, int fds[FDS_MAX],
 		   size_t *ret_count)
@@ -206,8 +206,8 @@ static void received_end(struct received *r)
 
 static int no_answer(const char *path, struct error *err)
 {
-	/* It ended and closed its socket while this process waited for its
-	 * turn. */
+	/* The predecessor ended, and closed its socket, while this process
+	 * waited for its turn. */
 	if (errno == ECONNRESET || errno == EPIPE)
 		return error_set_retriable(err, ERROR_NOTFOUND,
 					   "who listened at %s has ended",

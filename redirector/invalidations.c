@@ -83,7 +83,8 @@ static void on_message(struct invalidations *i, const redisReply *said)
 		metric_add(i->metrics.everything, 1);
 		break;
 	case INVALIDATION_MALFORMED:
-		/* It may be of a later version, with an unknown meaning. */
+		/* The message may be of a later version, with an unknown
+		 * meaning. */
 		metric_add(i->metrics.malformed, 1);
 		log_malformed(i);
 	}
@@ -154,8 +155,8 @@ static int subscribe(struct invalidations *i, struct error *err)
 }
 
 /* Fails if this is another Redis than the one in which links are looked up: its
- * messages say nothing about the links there.  It may be a former master that
- * still acts as one. */
+ * messages are not about the links there.  It may be a former master that still
+ * acts as one. */
 static int go_along(struct invalidations *i, struct error *err)
 {
 	const char *run_id = redis_run_id(i->redis);

@@ -307,7 +307,7 @@ static void go_on(struct link_source *s)
 
 /* --- the replica ---------------------------------------------------------- */
 
-/* True for a link that is there now.  A replica cannot tell that a link is
+/* True for a link that is there now.  A replica is no proof that a link is
  * absent, gone, or not begun yet. */
 static bool is_live(const struct link_answer *answer)
 {

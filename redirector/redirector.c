@@ -308,7 +308,7 @@ static int make_lookups(struct redirector *r, struct health *health,
 		.replicas = redis_has_replicas(redis),
 	};
 
-	/* It is taken modulo the number of replicas. */
+	/* The number is taken modulo the number of replicas. */
 	r->first_replica = arc4random_uniform(1 << 16);
 	r->lookups = lookup_health_new(&options, err);
 	return r->lookups ? 0 : -1;
@@ -626,7 +626,7 @@ int redirector_start_counters(struct redirector *r, struct error *err)
 
 void redirector_end_counters(struct redirector *r, int64_t timeout_ms)
 {
-	/* It counts the results of the last events before it returns. */
+	/* The sink counts the results of the last events before it returns. */
 	event_sink_end(r->sink);
 	if (r->counters)
 		counters_report_end(r->counters, timeout_ms);

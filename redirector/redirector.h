@@ -60,7 +60,7 @@ struct redirector {
 	struct redirector_health health;
 
 	struct linkstore *store;
-	struct network_list *proxies; /* trusted ones */
+	struct network_list *proxies; /* trusted proxies */
 	/* Peers that send a PROXY header; NULL: no peer does. */
 	struct network_list *proxy_protocol;
 	struct log_pace headers_rejected, lookups_failed;
@@ -84,7 +84,7 @@ struct redirector {
 	/* One per thread, by its number, and one for the sink's threads. */
 	struct hour_writer *hours;
 	struct counters_report *counters; /* NULL: no reports; then `hours` */
-	struct hour_totals *untold;	  /* count here */
+	struct hour_totals *untold;	  /* NULL, these get the counts */
 };
 
 /* `config` must outlive it.  `succeeds` is true if another redirector, with the

@@ -258,7 +258,7 @@ int redirector_unix_mode(const struct redirector_settings *settings)
 	char *end;
 	unsigned long mode = strtoul(text, &end, 8);
 
-	/* It must begin with 0, since a decimal number would be another
+	/* A mode must begin with 0, since a decimal number would be another
 	 * mode. */
 	return *text == '0' && !*end && mode <= 0777 ? (int)mode : -1;
 }

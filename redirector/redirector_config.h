@@ -40,7 +40,7 @@ struct redirector_settings {
 	int64_t cache_negative_ttl;
 	int64_t cache_stale;
 	int64_t space_check_every;
-	/* Looking links up in Redis. */
+	/* Look-ups in Redis. */
 	int64_t lookup_timeout;
 	int64_t lookups_at_first; /* under way after an outage, per thread */
 	int64_t breaker_failures;

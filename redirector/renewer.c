@@ -6,7 +6,7 @@
 #include "redirector/cache_entry.h"
 #include "redirector/renew_throttle.h"
 
-/* A renewal that Redis was sent. */
+/* A renewal that was sent to Redis. */
 struct renewal {
 	struct renewer *by;
 	uint64_t link_id;

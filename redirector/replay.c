@@ -18,7 +18,7 @@ enum {
 
 enum entry_state {
 	ENTRY_SENT,	  /* passed to the producer */
-	ENTRY_DONE,	  /* may be taken out of the spool */
+	ENTRY_DONE,	  /* may be removed from the spool */
 	ENTRY_UNSENT,	  /* to be sent, and certainly not stored yet */
 	ENTRY_MAYBE_SENT, /* to be sent again, and marked so */
 };
@@ -42,12 +42,12 @@ struct replay {
 	/* Entries under way, in order: `count` of them from `first` on. */
 	struct entry entries[WINDOW];
 	size_t first, count;
-	size_t bytes;		   /* of their events */
+	size_t bytes;		   /* size of their events */
 	atomic_size_t failures;	   /* entries to be sent again */
 	_Atomic int64_t failed_at; /* monotonic ms; when Kafka last failed */
 
 	int64_t now, filled_at; /* monotonic ms */
-	int64_t allowance;	/* events that may be sent now, by 1000 */
+	int64_t allowance;	/* 1/1000 events that may be sent now */
 	int64_t paused_until;
 	int64_t last_ms; /* time of the last event that was read */
 };
@@ -169,8 +169,7 @@ void replay_retire(struct replay *r)
 
 static void fill_allowance(struct replay *r)
 {
-	int64_t most = r->rate * 100 + 1000; /* a tenth of a second's, and
-					      * one */
+	int64_t most = r->rate * 100 + 1000; /* 100 ms, and one event */
 
 	r->allowance += (r->now - r->filled_at) * r->rate;
 	r->filled_at = r->now;

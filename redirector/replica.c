@@ -22,9 +22,8 @@ struct replica {
 	struct replica_position position;
 	struct loop_timer *timer; /* for the next query; unset: one pends */
 	int64_t again;
-	char why[sizeof(((struct error *)0)->text)]; /* why it is not up; "": it
-						      * is */
-	bool told_lag; /* that it is too far behind */
+	char why[sizeof(((struct error *)0)->text)]; /* reason; "": it is up */
+	bool told_lag; /* the lag is reported as too large */
 	bool stopped;
 };
 

@@ -41,7 +41,7 @@ struct replica_position {
 	long long furthest; /* highest offset known of either */
 	int64_t asked;	    /* when the master was queried for `offset` */
 	bool reached;	    /* or it will not: query the master next */
-	int64_t as_of;	    /* all writes before then are there, or
+	int64_t as_of;	    /* time before which it has all writes, or
 			     * REPLICA_NEVER */
 	enum replica_stream stream;
 	/* The last values of the replica; -1: none. */

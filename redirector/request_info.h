@@ -12,7 +12,7 @@
 #include "common/http/http_server.h"
 #include "redirector/click_event.h"
 
-/* How the client's address is found. */
+/* The rules by which the client's address is found. */
 struct request_info_rules {
 	const struct network_list *proxies;
 	enum forwarded_style style;

@@ -27,7 +27,7 @@ struct responder {
 	struct hour_writer *hours;
 	struct click_encoder *encoder;
 	struct request_info_rules rules;
-	struct recorded recorded; /* of the click being encoded */
+	struct recorded recorded; /* for the click being encoded */
 	struct answers *answers;
 	struct buf part; /* link part of an event without a cache entry */
 };

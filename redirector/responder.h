@@ -71,7 +71,7 @@ void responder_send_counted(struct responder *r, struct http_request *req,
 void responder_send_unknown(struct responder *r, struct http_request *req,
 			    struct http_slice code);
 
-/* 404 for a Host of no domain; no event, since no link of ours was visited. */
+/* 404 for a Host of no domain; no event, since no link was visited. */
 void responder_send_refused_host(struct responder *r, struct http_request *req);
 
 /* Sends the file of the Host's domain that the path is for (app_file.h); no
@@ -101,9 +101,9 @@ void responder_send_limited(struct responder *r, struct http_request *req,
  * event. */
 void responder_send_over_fetches(struct responder *r, struct http_request *req);
 
-/* 503: there may be a link, but it cannot be found now; no event.  `why` is
- * COUNTER_UNAVAILABLE, COUNTER_UNAVAILABLE_LATE or COUNTER_UNAVAILABLE_BREAKER.
- */
+/* 503: there may be a link, but it cannot be looked up now; no event.  `why` is
+ * COUNTER_UNAVAILABLE, COUNTER_UNAVAILABLE_LATE or
+ * COUNTER_UNAVAILABLE_BREAKER. */
 void responder_send_unavailable(struct responder *r, struct http_request *req,
 				enum redirector_counter why);
 

@@ -34,8 +34,7 @@ struct servers {
 	struct server *items[];
 };
 
-/* --- making ----------------------------------------------------------------
- */
+/* --- making --------------------------------------------------------------- */
 
 static void on_redis(void *arg, bool up, const struct error *err)
 {
@@ -251,8 +250,7 @@ struct servers *servers_new(struct redirector *r, struct sockets *sockets,
 	return all;
 }
 
-/* --- running ---------------------------------------------------------------
- */
+/* --- running -------------------------------------------------------------- */
 
 int servers_start(struct servers *all, struct error *err)
 {
@@ -338,8 +336,7 @@ int servers_open(struct servers *all, struct error *err)
 	return 0;
 }
 
-/* --- ending ----------------------------------------------------------------
- */
+/* --- ending --------------------------------------------------------------- */
 
 static void end_threads(struct servers *all, serving_end *end,
 			int64_t timeout_ms)

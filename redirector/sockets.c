@@ -135,7 +135,8 @@ static int open_admin(struct sockets *s, const char *address,
 	s->admin = inherited_take(in, address);
 	if (s->admin >= 0)
 		return 0;
-	/* It is bound exclusively: a second program with that address fails. */
+	/* The port is bound exclusively: a second program with that address
+	 * fails. */
 	if (address_bind(address, false, &s->admin, err) < 0)
 		return error_wrap(err, "admin listener");
 	return add(&s->made, s->admin, err);

@@ -57,7 +57,7 @@ struct lookup {
 	struct link_target target;
 };
 
-/* It never has more look-ups than the listener has connections. */
+/* The table never has more look-ups than the listener has connections. */
 struct lookup_table {
 	struct hash_key hash_key;
 	struct lookup *buckets[LOOKUP_BUCKETS];
