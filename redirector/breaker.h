@@ -81,7 +81,7 @@ struct breaker {
 	int64_t since;		      /* when this state began */
 	int64_t wait;		      /* time open, now or the last time */
 	bool flapping;		      /* open for a share of failures */
-	unsigned flaps;		      /* openings within a window of another */
+	unsigned flaps;		      /* in a row, less than a window apart */
 	bool trying;		      /* half-open: a look-up is under way */
 	struct breaker_window window; /* filled while it is closed */
 	unsigned under_way;

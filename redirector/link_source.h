@@ -5,7 +5,7 @@
  *	ask --> a replica may have it --> a live link, as it is now --> found
  *	 |          |
  *	 |          v   it has none, is late, fails, or the link has changed
- *	 +----> the master --> breaker closed --> asked, or waits for its turn
+ *	 +----> the master --> breaker closed --> queried, or waits for its turn
  *	            |                                |
  *	            v   breaker open: refused        |
  *	        a replica may stand in, as it was <--+ failed
@@ -14,9 +14,9 @@
  *
  * A replica is queried only for a link of which it is known to have everything
  * (replica_position.h): one that was not named as changed since.  Its answer
- * counts as of then, or as of the last heartbeat of the channel of changes, and
- * only if a link is there, or blocked; only the master can tell that there is
- * none, or none any more.
+ * is current as of then, or as of the last heartbeat of the channel of changes,
+ * and it is used only if a link is there, or blocked; only the master can tell
+ * that there is none, or none any more.
  *
  * Neither server is trusted for a link that another Redis named as changed: a
  * former master does not have the writes of its successor

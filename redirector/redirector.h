@@ -83,8 +83,8 @@ struct redirector {
 	struct event_limits *event_limits; /* limits events for the sink */
 	/* One per thread, by its number, and one for the sink's threads. */
 	struct hour_writer *hours;
-	struct counters_report *counters; /* NULL: no reports; then `hours` */
-	struct hour_totals *untold;	  /* NULL, these get the counts */
+	struct counters_report *counters; /* NULL: no reports */
+	struct hour_totals *untold;	  /* totals without a report */
 };
 
 /* `config` must outlive it.  `succeeds` is true if another redirector, with the
