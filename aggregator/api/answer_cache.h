@@ -1,8 +1,8 @@
 /*
- * answer_cache.h - answers of ClickHouse about settled counts, which are as
- * good a moment later.  Dashboards ask the same of all links again and again:
- * what they ask twice is asked once, also at the same time.  Any thread may
- * call.
+ * answer_cache.h - a cache of ClickHouse's answers about settled counts, which
+ * are still valid a moment later.  Dashboards repeat the same questions about
+ * all links: a repeated query is sent once, also when it comes from several
+ * threads at the same time.  Thread-safe.
  */
 #ifndef AGGREGATOR_API_ANSWER_CACHE_H
 #define AGGREGATOR_API_ANSWER_CACHE_H
@@ -16,23 +16,25 @@
 
 struct answer_cache;
 
-/* What is asked, as of clickhouse_rows: a statement over settled hours and days
+/* A query, as for clickhouse_rows: a statement over settled hours and days
  * whose attempts are parameters. */
 struct answer_of {
 	const char *sql;
 	const struct clickhouse_param *params;
 	const char *columns;
-	int64_t deadline; /* of clock_monotonic_ms */
+	int64_t deadline; /* by clock_monotonic_ms */
 };
 
-/* Of `bytes` at most, 0 for none; the metrics count what it answered. */
+/* Holds at most `bytes`; 0 disables the cache.  The metrics count its answers.
+ */
 struct answer_cache *answer_cache_new(int64_t bytes, struct metrics *metrics,
 				      struct error *err);
 void answer_cache_free(struct answer_cache *cache); /* NULL accepted */
 
 /*
- * As clickhouse_rows.  While another thread asks the same it waits for that
- * answer, until the deadline; should that thread fail, it asks itself.
+ * Like clickhouse_rows.  While another thread runs the same query, this call
+ * waits for that answer until the deadline.  If that thread fails, this call
+ * runs the query itself.
  */
 int answer_cache_rows(struct answer_cache *cache, struct clickhouse *ch,
 		      const struct answer_of *what, clickhouse_row_fn *fn,

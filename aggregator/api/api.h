@@ -1,7 +1,8 @@
 /*
- * api.h - the aggregator's HTTP API and dashboard: event loops that serve
- * connections, and workers that ask ClickHouse.  The API takes a key where
- * there are any (api_keys.h), its description and the dashboard's files none.
+ * api.h - the aggregator's HTTP API and dashboard: event loops serve
+ * connections, and workers query ClickHouse.  The API requires a key where keys
+ * are configured (api_keys.h); its description and the dashboard's files do
+ * not.
  */
 #ifndef AGGREGATOR_API_API_H
 #define AGGREGATOR_API_API_H
@@ -14,9 +15,10 @@
 
 struct api;
 
-/* Reads the API keys and the dashboard's files and opens the listeners.
- * `config` and `health` must outlive it.  Missing dashboard files are logged,
- * not an error.
+/*
+ * Reads the API keys and the dashboard's files and opens the listeners.
+ * `config` and `health` must outlive it.  Missing dashboard files are logged
+ * and are no error.
  */
 struct api *api_new(const struct aggregator_config *config, struct log *log,
 		    struct metrics *metrics, struct health *health,
@@ -28,8 +30,8 @@ int api_start(struct api *api, struct error *err);
 /* Reads the API keys again; a failure is logged and changes nothing. */
 void api_reload(struct api *api);
 
-/* Stops accepting, lets requests finish (at most drain_timeout) and joins the
- * threads.  NULL accepted. */
+/* Stops accepting connections, lets requests finish (at most drain_timeout) and
+ * joins the threads.  NULL accepted. */
 void api_free(struct api *api);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * api_keys.h - the API keys of the aggregator: the file aggregator.keys_file,
- * which has the allocator's format (common/keys/api_keyring.h) and may be the
- * allocator's.  Without one, the API answers anybody.
+ * api_keys.h - the API keys of the aggregator: the file aggregator.keys_file.
+ * It has the allocator's format (common/keys/api_keyring.h) and may be the
+ * allocator's file.  Without a file, the API answers every caller.
  */
 #ifndef AGGREGATOR_API_API_KEYS_H
 #define AGGREGATOR_API_API_KEYS_H
@@ -15,8 +15,8 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 
-/* Loads the file; *ret_keys is NULL when none is set, which is a warning in the
- * log where others than this host's programs can ask. */
+/* Loads the file.  Without the setting, *ret_keys is NULL; a warning is then
+ * logged if the API can be reached from other hosts. */
 int api_keys_open(const struct aggregator_settings *settings, struct log *log,
 		  struct metrics *metrics, struct api_keyring **ret_keys,
 		  struct error *err);
@@ -24,12 +24,13 @@ int api_keys_open(const struct aggregator_settings *settings, struct log *log,
 /* Reads the file again.  A failure is logged, and the keys stay. */
 void api_keys_reload(struct api_keyring *keys, struct log *log);
 
-/* Fills in who asks.  When the key of the request is none, is not known, may
- * read nothing or asks too often, the request is answered and this is false. */
+/* Fills in the caller.  If the request has no key, or its key is unknown, may
+ * read nothing or exceeds its rate, the request is answered and this returns
+ * false. */
 bool api_keys_admit(struct api_keyring *keys, struct http_request *req,
 		    struct access *ret_access);
 
-/* For app_spec's check: loads the file as a start does.  `config` is a struct
+/* The check for app_spec: loads the file as at start.  `config` is a struct
  * aggregator_config. */
 int api_keys_check(const void *config, struct error *err);
 

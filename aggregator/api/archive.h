@@ -1,7 +1,8 @@
 /*
- * archive.h - links and whose they are: look-ups in the table `links`.
+ * archive.h - links and their owners: look-ups in the table `links`.
  *
- * It finds what nobody may see, too: answers about one link take link_finder.h.
+ * The look-ups also find links that no caller may see: answers about one link
+ * use link_finder.h.
  */
 #ifndef AGGREGATOR_API_ARCHIVE_H
 #define AGGREGATOR_API_ARCHIVE_H
@@ -25,16 +26,18 @@ struct archived_link {
 	int64_t expires_at; /* ms; 0: never */
 };
 
-/* It was taken out by `aggregator forget`: nobody is told of it. */
-#define ARCHIVE_FORGOTTEN "forgotten" /* state */
+/* The state of a link that `aggregator forget` took out: no answer contains it.
+ */
+#define ARCHIVE_FORGOTTEN "forgotten"
 
 /*
- * The rows of `links` that are about one of these link_ids, by their codes:
- * that is the table's order, and the projection by_link has the codes.  The
- * table's index of link_ids passes one of a hundred granules too many for each,
- * which for a hundred links is most; for one it is 2 ms less than this.  A
- * statement with it ends with the settings: each projection that could do is
- * weighed otherwise, at 5 ms.
+ * The condition for rows of `links` with one of these link_ids, through their
+ * codes: the table is sorted by code, and the projection by_link has the codes.
+ * The table's index of link_ids passes 1 % of the granules wrongly for each
+ * link_id, which is most of the table for a hundred links; for one link the
+ * index alone is 2 ms faster.  A statement with this condition ends with
+ * ARCHIVE_BY_LINK: otherwise ClickHouse evaluates each projection that could
+ * serve, at 5 ms each.
  */
 #define ARCHIVE_HAS_ID(ids)                                                    \
 	"code IN (SELECT code FROM links WHERE link_id IN (" ids               \
@@ -42,17 +45,18 @@ struct archived_link {
 #define ARCHIVE_BY_LINK                                                        \
 	" SETTINGS preferred_optimize_projection_name = 'by_link'"
 
-/* The newest link of a code.  ERROR_NOTFOUND when the archive has none.
+/* Finds the newest link of a code.  ERROR_NOTFOUND if the archive has none.
  * Release with archived_link_release. */
 int archive_find_code(struct clickhouse *ch, const char *code,
 		      struct archived_link *ret, struct error *err);
 
-/* The link itself, also when its code has another owner by now. */
+/* Finds the link itself, also when its code belongs to another link by now. */
 int archive_find_link(struct clickhouse *ch, uint64_t link_id,
 		      struct archived_link *ret, struct error *err);
 
-/* Calls `fn` for each of these links that the archive has, with whose it is: by
- * this access_sees_link decides.  The texts are gone after the call. */
+/* Calls `fn` for each of these links that the archive has, with its owner and
+ * account, from which access_sees_link decides.  The texts are valid during the
+ * call only. */
 typedef void archive_owner_fn(void *arg, uint64_t link_id,
 			      const struct key_link *whose);
 int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,

@@ -14,25 +14,25 @@
 
 struct group {
 	char *value;  /* owned */
-	char *second; /* owned; of the second dimension, "" without one */
+	char *second; /* owned; the second dimension's, "" without one */
 	struct counts counts;
 };
 
 struct clicks_answer {
-	struct archived_link link; /* link_id 0: over all links */
+	struct archived_link link; /* link_id 0: all links */
 	struct buckets buckets;
-	struct counts *data; /* one a bucket */
+	struct counts *data; /* one per bucket */
 	struct counts total;
 	struct group *groups; /* busiest first */
 	size_t group_count;
-	bool lower_bound; /* counts of groups are, as hours left values out */
-	double unique_error;	/* of visitors and ips; 0: counted one by one */
+	bool lower_bound;    /* true: hours left values out of groups */
+	double unique_error; /* error of visitors and ips; 0: they are exact */
 	int64_t complete_until; /* ms; 0: not known */
 };
 
 void clicks_answer_release(struct clicks_answer *a);
 
-/* Of an answer that is fetched again. */
+/* Clears the groups before an answer is fetched again. */
 void clicks_answer_clear_groups(struct clicks_answer *a);
 
 /* NULL when out of memory. */

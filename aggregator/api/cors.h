@@ -1,9 +1,9 @@
 /*
- * cors.h - which pages of other origins may read answers in a browser: the CORS
- * protocol of the Fetch standard.
+ * cors.h - which pages of other origins may read answers in a browser, by the
+ * CORS protocol of the Fetch standard.
  *
- * `origins` is the setting: none, the only item "*", or a list.  Answers never
- * allow credentials that a browser sends by itself; keys are sent by scripts.
+ * `origins` is the setting: empty, the only item "*", or a list.  Answers never
+ * allow credentials that a browser sends by itself; scripts send keys.
  */
 #ifndef AGGREGATOR_API_CORS_H
 #define AGGREGATOR_API_CORS_H
@@ -15,19 +15,20 @@
 #include "common/error.h"
 #include "common/http/request.h"
 
-/* ERROR_CONFIG names an item that no browser would send as its origin. */
+/* ERROR_CONFIG names an item that no browser sends as its origin. */
 int cors_check(const struct setting_strings *origins, struct error *err);
 
-/* What Access-Control-Allow-Origin says to that origin; NULL: it is not there.
- * An item of `origins`: nothing that a client wrote. */
+/* Returns the value of Access-Control-Allow-Origin for that origin; NULL: the
+ * header is left out.  The value is an item of `origins`, never text of a
+ * client. */
 const char *cors_allowed(const struct setting_strings *origins,
 			 struct http_slice origin);
 
-/* The header lines of every answer to `req`. */
+/* Appends the CORS header lines, which every answer to `req` has. */
 void cors_put_fields(const struct setting_strings *origins,
 		     const struct http_request *req, struct buf *lines);
 
-/* Answers a preflight of a page that may ask.  False: it is none. */
+/* Answers a preflight of an allowed page.  Returns false if `req` is none. */
 bool cors_preflight(const struct setting_strings *origins,
 		    struct http_request *req);
 

@@ -13,13 +13,13 @@
 #include "common/buf.h"
 
 struct counts {
-	uint64_t events;     /* whatever the outcome */
-	uint64_t redirected; /* clicks, whoever asked */
-	uint64_t bots;	     /* of `redirected` */
-	uint64_t prefetches; /* of `redirected` */
+	uint64_t events;     /* with any outcome */
+	uint64_t redirected; /* clicks by people, bots and prefetches */
+	uint64_t bots;	     /* part of `redirected` */
+	uint64_t prefetches; /* part of `redirected` */
 	uint64_t visitors;   /* distinct, among the clicks that `bots` counts */
 	uint64_t ips;
-	bool unique_known; /* visitors and ips are */
+	bool unique_known; /* whether visitors and ips are known */
 };
 
 #define COUNTS_FIELDS  6
@@ -31,28 +31,28 @@ struct counts {
  */
 struct counts counts_read(char *const fields[COUNTS_FIELDS]);
 
-/* The clicks that `mode` counts. */
+/* Returns the clicks that `mode` counts. */
 uint64_t counts_clicks(const struct counts *c, enum bots_mode mode);
 
-/* The relative standard error of visitors and ips that are estimated:
- * 1.04 / sqrt(2^p) of uniqCombined64(p), which is HyperLogLog's (Flajolet and
- * others, 2007).  docs/aggregator.md says what was measured. */
+/* The relative standard error of estimated visitors and ips: 1.04 / sqrt(2^p)
+ * for uniqCombined64(p), as for HyperLogLog (Flajolet and others, 2007).
+ * docs/aggregator.md lists what was measured. */
 #define UNIQUE_ERROR_SETTLED 0.0081 /* p = 14: hours of stats_hourly */
 #define UNIQUE_ERROR_LIVE    0.0029 /* p = 17: rows of clicks */
 
-/* Of p = 14 ClickHouse corrects no bias.  HyperLogLog's own begins where it
- * stops to count empty registers, at 2.5 * 2^p, and is gone at 3.5 * 2^p:
- * estimates in between are up to 3 % too high. */
+/* The error within the biased range.  ClickHouse corrects no bias at p = 14.
+ * HyperLogLog's bias begins where it stops counting empty registers, at 2.5 *
+ * 2^p, and ends at 3.5 * 2^p: estimates in between are up to 3 % too high. */
 #define UNIQUE_ERROR_BIASED 0.03
 
-/* Visitors or ips lie there. */
+/* Returns whether visitors or ips lie in the biased range. */
 bool counts_are_biased(const struct counts *c);
 
-/* Visitors and ips that were estimated are no more than the clicks that `mode`
- * counts: nobody comes without one. */
+/* Caps estimated visitors and ips at the clicks that `mode` counts: every
+ * visitor has at least one click. */
 void counts_cap(struct counts *c, enum bots_mode mode);
 
-/* a minus b; what is distinct is then not known. */
+/* Returns a minus b; visitors and ips of the result are unknown. */
 struct counts counts_less(const struct counts *a, const struct counts *b);
 void counts_add(struct counts *sum, const struct counts *c);
 

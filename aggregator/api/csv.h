@@ -5,11 +5,11 @@
 #include "common/buf.h"
 
 /*
- * Appends a field: in quotes, and quotes doubled, where it must be; semicolons
- * and tabs too, which are the separator to some readers.  Referrers, campaigns
- * and the like are what strangers wrote: a single quote before what a
- * spreadsheet takes for the start of a formula (OWASP, CSV injection) keeps it
- * from running that.
+ * Appends a field.  It is quoted, with its quotes doubled, where necessary;
+ * also for semicolons and tabs, which some readers take as the separator.
+ * Referrers, campaigns and the like are text from strangers: a single quote
+ * before text that a spreadsheet takes for the start of a formula (OWASP, CSV
+ * injection) keeps the spreadsheet from running it.
  */
 void csv_put_text(struct buf *out, const char *text);
 

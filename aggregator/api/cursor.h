@@ -1,10 +1,10 @@
 /*
- * cursor.h - a place in an answer as text, by which another request goes on.
+ * cursor.h - a place in an answer as text, from which another request goes on.
  *
- * Hexadecimal digits of a digest, of the question and the place, and of the
- * place: a cursor says nothing to a client and is of no use to other questions.
- * It is no secret and gives no right; who makes one up only begins elsewhere,
- * so that what is read has to be looked at.
+ * A cursor is hexadecimal digits: a digest of the question and the place, then
+ * the place.  It tells a client nothing and does not work with other questions.
+ * It is no secret and grants no right.  A forged cursor only begins elsewhere,
+ * so that the place that is read has to be checked.
  */
 #ifndef AGGREGATOR_API_CURSOR_H
 #define AGGREGATOR_API_CURSOR_H
@@ -17,7 +17,7 @@
 
 #define CURSOR_PLACE_MAX 512
 
-/* Writes and reads the bytes of a place: numbers, the most significant byte
+/* Write and read the numbers in the bytes of a place, the most significant byte
  * first. */
 unsigned char *cursor_put_number(unsigned char *out, uint64_t number,
 				 int bytes);
@@ -28,7 +28,7 @@ uint64_t cursor_take_number(const unsigned char **in, int bytes);
 void cursor_put(struct buf *out, const struct buf *question,
 		const unsigned char *place, size_t len);
 
-/* ERROR_INPUT: no cursor, or a damaged one or of another question.
+/* ERROR_INPUT: no cursor, a damaged one or one of another question.
  * ERROR_NOMEM: the question has failed. */
 int cursor_parse(const char *text, const struct buf *question,
 		 unsigned char ret_place[CURSOR_PLACE_MAX], size_t *ret_len,

@@ -1,10 +1,10 @@
 /*
- * filter.h - which clicks are looked at, by their values: country=US,BR (one of
+ * filter.h - filters of clicks by values of a dimension: country=US,BR (one of
  * these) or channel=-direct (none of these).
  *
- * Values are separated by commas.  A backslash takes the next byte for itself:
- * `\,` is a comma of a value, `\\` a backslash, and `\-` at the start no minus.
- * An empty value is that of what is not known.
+ * Commas separate values.  A backslash escapes the next byte: `\,` is a comma
+ * in a value, `\\` a backslash, and `\-` at the start a plain hyphen.  An empty
+ * value stands for an unknown one.
  */
 #ifndef AGGREGATOR_API_FILTER_H
 #define AGGREGATOR_API_FILTER_H
@@ -18,15 +18,15 @@
 #include "common/error.h"
 
 enum {
-	FILTERS_MAX = 16,	 /* of one question */
-	FILTER_VALUES_MAX = 100, /* of one filter */
-	FILTER_VALUE_MAX = 255,	 /* bytes of a value */
+	FILTERS_MAX = 16,	 /* per question */
+	FILTER_VALUES_MAX = 100, /* per filter */
+	FILTER_VALUE_MAX = 255,	 /* bytes per value */
 };
 
 struct filter {
 	const struct dimension *dimension;
 	bool except;	   /* all but these */
-	struct buf values; /* a line each; none has the end of a line */
+	struct buf values; /* one per line; no value contains a line end */
 };
 
 struct filters {
@@ -34,19 +34,19 @@ struct filters {
 	size_t count;
 };
 
-/* Reads one more; ERROR_INPUT names the dimension.  Zeroed, there is none;
- * release also after a failure. */
+/* Reads one more filter; ERROR_INPUT names the dimension.  A zeroed `f` has no
+ * filters; release it also after a failure. */
 int filters_add(struct filters *f, const struct dimension *dimension,
 		const char *text, struct error *err);
 void filters_release(struct filters *f);
 
-/* NULL: nothing is asked of that dimension. */
+/* Returns the filter of that dimension, or NULL. */
 const struct filter *filters_find(const struct filters *f,
 				  const struct dimension *dimension);
 bool filter_takes(const struct filter *f, const char *value);
 
-/* Appends " AND ..." for each: conditions on a row of `clicks`, with the
- * parameters of filter_params. */
+/* Appends " AND ..." for each filter: a condition on a row of `clicks`, with
+ * the parameters of filter_params. */
 void filters_put_sql(const struct filters *f, struct buf *sql);
 
 /* The parameters f0, f1 ... of a query. */

@@ -1,8 +1,8 @@
 /*
- * freshness.h - up to when counts are complete, for all answers.
+ * freshness.h - the time up to which counts are complete, for all answers.
  *
- * A thread asks every `watermark_every`; answers take what it found last.  What
- * was promised then is still true: clicks before it do not go away.
+ * A thread reads it every `watermark_every`; answers use the last result.  A
+ * promise stays true: clicks before it do not disappear.
  */
 #ifndef AGGREGATOR_API_FRESHNESS_H
 #define AGGREGATOR_API_FRESHNESS_H
@@ -17,43 +17,42 @@
 
 struct freshness;
 
-/* As of one look at ClickHouse. */
+/* The result of one reading of ClickHouse. */
 struct fresh {
 	struct progress published;
 	struct watermark reported;
-	int64_t promised; /* the greatest of reported.complete_until until now
-			   */
+	int64_t promised; /* greatest reported.complete_until so far */
 	struct server_clock clock;
-	struct partition_mark *marks; /* owned; NULL unless asked for */
+	struct partition_mark *marks; /* owned; NULL unless requested */
 	size_t mark_count;
 };
 
-/* `health` outlives it: it is told when the first reading succeeded, before
- * which some answers are refused. */
+/* `health` must outlive it.  Its check is up once the first reading has
+ * succeeded; before that, some answers are refused. */
 struct freshness *freshness_new(const struct aggregator_config *config,
 				struct health *health, struct error *err);
 int freshness_start(struct freshness *f, struct error *err);
 void freshness_free(struct freshness *f); /* NULL accepted */
 
-/* What was found last, from any thread.  False: nothing was found yet, or for
- * so long that it is better to ask. */
+/* Returns the last result, from any thread.  False: there is none yet, or it is
+ * so old that a query of one's own is better. */
 bool freshness_get(struct freshness *f, struct fresh *ret);
 
-/* The days between from and to (seconds) that are copied, also in part.  Where
- * nothing was found lately, `ch` is asked.  Release with copied_days_release.
- */
+/* Returns the days between from and to (seconds) that are copied, including
+ * those that are partly in the range.  Without a recent result, `ch` is
+ * queried.  Release with copied_days_release. */
 int freshness_days(struct freshness *f, enum copied which,
 		   struct clickhouse *ch, int64_t from, int64_t to,
 		   struct copied_days *ret, struct error *err);
 
-/* The same with what each partition reported, however long ago; an error when
- * nothing was found yet.  Release with fresh_release. */
+/* Like freshness_get with what each partition reported, of any age; an error
+ * before the first result.  Release with fresh_release. */
 int freshness_get_marks(struct freshness *f, struct fresh *ret,
 			struct error *err);
 void fresh_release(struct fresh *fresh);
 
-/* Counts before it (ms since 1970) are in the rows of `clicks`; 0: not known.
- */
+/* Returns the time before which all counts are in the rows of `clicks` (ms
+ * since 1970); 0: not known. */
 int64_t fresh_complete_until(const struct fresh *fresh,
 			     const struct aggregator_settings *settings);
 

@@ -2,12 +2,12 @@
  * links_sql.h - the queries behind GET /v1/links.
  *
  * Rows of `links` are versions of a link, and a merge leaves the newest.  So a
- * page is made in two steps.  The first picks candidates: rows of any version
- * that the filters let pass, in the order of the list, as many as are asked
- * for.  The second reads the newest version of each, and of the other links of
- * its code, and says whether the filters let that pass.  No link is missed,
- * since each newest version is a row too; and a candidate that falls through
- * costs nothing but its place in the page.
+ * page takes two steps.  The first step picks candidates: rows of any version
+ * that pass the filters, in the order of the list, as many as requested.  The
+ * second step reads the newest version of each, and of the other links of its
+ * code, and evaluates the filters on it.  No link is missed, since each newest
+ * version is a row too.  A candidate that fails costs only its place in the
+ * page.
  */
 #ifndef AGGREGATOR_API_LINKS_SQL_H
 #define AGGREGATOR_API_LINKS_SQL_H
@@ -16,25 +16,26 @@
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 
-/* Which candidates are looked at. */
+/* The candidates of a query. */
 struct links_scan {
 	struct links_place after;
-	/* A window: created at this or later, and none unless it has all the
-	 * candidates that are asked for; 0: no window, any time. */
+	/* A window: links created at this time or later.  It gives no
+	 * candidates unless it has as many as requested.  0: no window, any
+	 * time. */
 	uint64_t oldest_ms;
 	size_t candidates;
-	/* Of any time: by the table's indexes rather than in the order of
+	/* Without a window: uses the table's indexes rather than the order of
 	 * creation. */
 	bool indexed;
 };
 
-#define LINKS_SQL_MEMORY "1000000000" /* bytes that a query may take */
+#define LINKS_SQL_MEMORY "1000000000" /* bytes per query */
 
-/* The parameters of a statement, and what they point to. */
+/* The parameters of a statement, and the memory that they point to. */
 struct links_params {
 	struct buf texts[LINKS_FILTER_COUNT];
-	struct buf words_uri, url_uri; /* of q and url, as URIs */
-	struct buf owners, account;    /* that the caller's bounds say */
+	struct buf words_uri, url_uri; /* q and url as URIs */
+	struct buf owners, account;    /* from the caller's bounds */
 	char numbers[9][24];
 	struct clickhouse_param items[24];
 };
@@ -43,9 +44,9 @@ int links_params_fill(struct links_params *p, const struct links_query *q,
 void links_params_release(struct links_params *p);
 
 /*
- * A page: one row 'picked' with how many candidates there were and number and
- * link_id of the last, and a row 'link' for each link of the candidates, in the
- * order of the list.
+ * A page: one row 'picked' with the number of candidates and the number and
+ * link_id of the last one, and a row 'link' for each link of the candidates, in
+ * the order of the list.
  */
 void links_sql_page(struct buf *sql, const struct links_query *q,
 		    const struct links_scan *scan);
@@ -56,9 +57,9 @@ void links_sql_page(struct buf *sql, const struct links_query *q,
 
 enum links_column {
 	LINKS_ROW_KIND,
-	LINKS_ROW_NUMBER, /* of its place, or that of the last candidate */
+	LINKS_ROW_NUMBER, /* the place's, or the last candidate's */
 	LINKS_ROW_LINK_ID,
-	LINKS_ROW_PICKED, /* of the row 'picked' */
+	LINKS_ROW_PICKED, /* in the row 'picked' */
 	LINKS_ROW_MATCHES,
 	LINKS_ROW_CURRENT,
 	LINKS_ROW_CLICKS,
@@ -86,8 +87,8 @@ enum links_column {
 	LINKS_ROW_MAX_VISITS,
 };
 
-/* When the row was created that has `skipped` rows between it and the scan's
- * start, ms; no row when there are fewer. */
+/* Selects the time of creation (ms) of the row that has `candidates` rows
+ * between it and the scan's start; no row if there are fewer. */
 extern const char links_sql_window[];
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * owner_clicks.h - questions about the clicks of some owners that their own
- * tables answer: those of a key that is confined to owners, and those that
- * filter by nothing but owners.
+ * owner_clicks.h - questions about the clicks of some owners that the owners'
+ * own tables answer: those of a key that is limited to owners, and those whose
+ * only filters are owners.
  */
 #ifndef AGGREGATOR_API_OWNER_CLICKS_H
 #define AGGREGATOR_API_OWNER_CLICKS_H
@@ -15,22 +15,22 @@
 #include "common/buf.h"
 #include "common/error.h"
 
-/* Fill in with owner_answer_prepare; release also after a failure. */
+/* owner_answer_prepare fills it in; release it also after a failure. */
 struct owner_answer {
-	struct copied_days days; /* none: rows answer */
-	/* The same days' copies of values, for groups by one of these. */
+	struct copied_days days; /* count 0: rows have to answer */
+	/* The copies of values of the same days, for groups that need them. */
 	struct copied_days valued;
 	struct question_params params;
 	struct buf starts, attempts, valued_starts, valued_attempts, names;
-	size_t owners; /* in names */
+	size_t owners; /* how many `names` has */
 };
 
 /*
  * Finds the days that are copied, and fills in the parameters of owner_sql.h
- * but `start`.  `whole`: only days that are in the range as a whole, and on one
- * side of `at` (seconds).  Leaves days.count 0 when rows have to answer:
- * nothing is copied, or something else is asked than owners' tables have.
- * ERROR_INPUT: rows are needed of days that were dropped.
+ * except `start`.  `whole`: takes only days that lie entirely in the range and
+ * on one side of `at` (seconds).  Leaves days.count 0 when rows have to answer:
+ * no day is copied, or the owners' tables lack what the question needs.
+ * ERROR_INPUT: rows of dropped days are needed.
  */
 int owner_answer_prepare(struct owner_answer *o, struct call *call,
 			 const struct question *q, bool whole, int64_t at,

@@ -1,10 +1,9 @@
 /*
  * published_days.h - which attempts of links' days (link_days) are read, and
- * whether all that should be in their counts is.
+ * whether their counts are complete.
  *
  * A day is settled when it has been over for a while, whatever partitions of
- * Kafka still hold of it: that it is published does not say that it is
- * complete.
+ * Kafka still hold of it: a published day may be incomplete.
  */
 #ifndef AGGREGATOR_API_PUBLISHED_DAYS_H
 #define AGGREGATOR_API_PUBLISHED_DAYS_H
@@ -20,7 +19,7 @@
 struct published_day {
 	int64_t start;	  /* seconds since 1970, UTC */
 	uint64_t attempt; /* 0: hours of it are published, the day is not */
-	bool complete;	  /* its counts change by late clicks only */
+	bool complete;	  /* only late clicks change its counts */
 };
 
 struct published_days {
@@ -28,22 +27,24 @@ struct published_days {
 	size_t count;
 };
 
-/* The days in [from, to), full days (seconds since 1970), that are published or
- * have published hours.  `last` was read before.  Release after success. */
+/* Reads the days in [from, to), whole days (seconds since 1970), that are
+ * published or have published hours.  `last` was read before.  Release after
+ * success. */
 int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
 			const struct progress *last, struct published_days *ret,
 			struct error *err);
 void published_days_release(struct published_days *days);
 
-/* Up to when (ms since 1970, the start of a day) the counts of whole days are
- * complete: no day before it is in the list that is not.  0: not known. */
+/* Returns the time up to which (ms since 1970, the start of a day) the counts
+ * of whole days are complete: no listed day before it is incomplete.  0: not
+ * known. */
 int64_t published_days_complete_until(const struct published_days *days,
 				      const struct progress *last);
 
-/* Up to when (seconds since 1970, the start of a day) all there is of [from,
- * to) is published, but for days before the last that is: the end of that one,
- * and of days behind it of which there are no hours and the watermark says that
- * none come. */
+/* Returns the time up to which (seconds since 1970, the start of a day) all of
+ * [from, to) is published, not counting gaps before the last published day: the
+ * end of that day, or of the days behind it that have no hours and that the
+ * watermark has passed. */
 int64_t published_days_settled_until(const struct published_days *days,
 				     int64_t from, int64_t to,
 				     const struct progress *last);

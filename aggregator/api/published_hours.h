@@ -1,9 +1,9 @@
 /*
- * published_hours.h - which attempts of hours are read: the newest that are
- * published, as `settled` lists them.
+ * published_hours.h - which attempts of hours are read: the newest published
+ * ones, as `settled` lists them.
  *
- * To name them in a statement takes ClickHouse a third less than to look them
- * up in each of its parts, of which every look-up is planned.
+ * A statement that names them takes ClickHouse a third less time than one that
+ * looks them up in each of its parts, because every look-up is planned.
  */
 #ifndef AGGREGATOR_API_PUBLISHED_HOURS_H
 #define AGGREGATOR_API_PUBLISHED_HOURS_H
@@ -27,14 +27,14 @@ struct published_hours {
 	size_t count;
 };
 
-/* Of hours from that of `from` on that begin before `to` (seconds since 1970),
- * and the progress of the same moment.  Release after success. */
+/* Reads the hours from that of `from` on that begin before `to` (seconds since
+ * 1970), and the progress at the same moment.  Release after success. */
 int published_hours_read(struct clickhouse *ch, int64_t from, int64_t to,
 			 struct progress *ret_last, struct published_hours *ret,
 			 struct error *err);
 void published_hours_release(struct published_hours *hours);
 
-/* Leaves out the hours of these days. */
+/* Removes the hours of these days. */
 void published_hours_leave_out(struct published_hours *hours,
 			       const struct copied_days *days);
 
@@ -42,8 +42,8 @@ void published_hours_leave_out(struct published_hours *hours,
 int published_hours_put(const struct published_hours *hours, struct buf *starts,
 			struct buf *attempts, struct error *err);
 
-/* SQL: whether a row of stats_hourly is of one of them, which the table's order
- * finds.  `starts` and `attempts` are the names of the parameters. */
+/* SQL: whether a row of stats_hourly belongs to one of the hours, in the
+ * table's order.  `starts` and `attempts` are the names of the parameters. */
 #define PUBLISHED_HOURS_SQL(starts, attempts)                                  \
 	"(hour, attempt) IN (arrayZip({" starts ":Array(DateTime('UTC'))}, "   \
 	"{" attempts ":Array(UInt64)}))"

@@ -1,6 +1,7 @@
 /*
- * query_ender.h - ends queries whose answer nobody waits for, on a thread and a
- * connection of its own: those that wait for answers may all be busy.
+ * query_ender.h - ends queries whose answers are not needed any more.  It has a
+ * thread and a connection of its own, because all threads that wait for answers
+ * may be busy.
  */
 #ifndef AGGREGATOR_API_QUERY_ENDER_H
 #define AGGREGATOR_API_QUERY_ENDER_H
@@ -10,7 +11,7 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 
-/* ClickHouse's, of questions: exports have the next, and give way. */
+/* ClickHouse's priorities: exports come after questions, and give way. */
 #define QUESTION_PRIORITY 1
 #define EXPORT_PRIORITY	  2
 
@@ -20,8 +21,8 @@ struct query_ender;
 struct query_ender *query_ender_new(const struct clickhouse_config *config,
 				    struct log *log, struct metrics *metrics,
 				    struct error *err);
-/* Ends what it was asked to, then its thread; of a server that does not answer
- * it does not ask more than once.  NULL accepted. */
+/* Ends the queued queries, then the thread.  If the server does not answer, the
+ * other queries are skipped.  NULL accepted. */
 void query_ender_free(struct query_ender *e);
 
 /* Gives a task the id that its queries are found by. */
@@ -31,9 +32,10 @@ void query_ender_name(struct query_ender *e, struct clickhouse_task *task);
  * thread; the task is not used after it returns. */
 void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task);
 
-/* Once nothing more is asked in a task: ends its query on the server soon, if
- * it was given up there without an answer, as one whose deadline is over.  From
- * the thread that asked; the task is not used after it returns. */
+/* Call it when a task sends no more queries.  It ends the query on the server
+ * soon if the task abandoned it without an answer, such as one past its
+ * deadline.  From the thread that sent the query; the task is not used after it
+ * returns. */
 void query_ender_finish(struct query_ender *e,
 			const struct clickhouse_task *task);
 

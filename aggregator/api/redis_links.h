@@ -1,17 +1,16 @@
 /*
- * redis_links.h - the links that Redis has, for threads that may wait: what
- * allocators have made and the archive may not know yet.
+ * redis_links.h - the links that Redis has, for threads that may block: links
+ * that allocators have made and that the archive may not have yet.
  *
- * One thread with a loop and one connection asks for all of them, by the
- * look-up that visits are answered with.  Who asks waits for the answer, and
- * never longer than redis.command_timeout: then the connection is made anew,
- * which fails all that wait for it, and while it is away everything asked is
- * refused at once.  So a Redis that hangs holds the workers up once, not each
- * time.
+ * One thread with a loop and one connection serves all callers, by the look-up
+ * that visits are answered with.  A caller waits for the answer, at most
+ * redis.command_timeout: then the connection is made anew, which fails all
+ * waiting look-ups, and while it is down every look-up fails at once.  So a
+ * Redis that hangs blocks the workers once, not for each look-up.
  *
  * Spaces are compared with their records in Redis, as in the other programs.
- * Nothing is said of the links of a space before it was found right: another
- * key makes other codes.
+ * No link of a space is answered before the space was verified: another key
+ * makes other codes.
  */
 #ifndef AGGREGATOR_API_REDIS_LINKS_H
 #define AGGREGATOR_API_REDIS_LINKS_H
@@ -32,37 +31,37 @@ struct redis_links_options {
 	const struct aggregator_config *config; /* with links.spaces */
 	struct log *log;
 	struct metrics *metrics;
-	struct health *health; /* told once the spaces were looked at */
+	struct health *health; /* up once the spaces were checked */
 };
 
 /* The options' parts must outlive it. */
 struct redis_links *redis_links_new(const struct redis_links_options *options,
 				    struct error *err);
 int redis_links_start(struct redis_links *l, struct error *err);
-/* Once nobody asks any more.  NULL accepted. */
+/* Call it when no thread uses it any more.  NULL accepted. */
 void redis_links_free(struct redis_links *l);
 
-/* Given the link, deleted and blocked ones, too, on another thread while the
- * one that asked waits.  `answer` is valid during the call. */
+/* Receives the link, also a deleted or blocked one, on another thread while the
+ * caller waits.  `answer` is valid during the call. */
 typedef void redis_links_fn(void *arg, const struct link_target *target,
 			    const struct link_answer *answer);
 
 /*
  * Waits for the link that has the code now.  ERROR_NOTFOUND: there is none, or
- * the text can be no code of ours, which takes no Redis to tell.  Any other
- * error: it cannot be told; retriable while Redis is away.  From any thread but
- * those of loops.
+ * the text can be no code of these spaces, which is known without Redis.  Any
+ * other error: unknown; retriable while Redis is unavailable.  From any thread
+ * but those of loops.
  */
 int redis_links_find_code(struct redis_links *l, const char *code,
 			  redis_links_fn *fn, void *arg, struct error *err);
 
-/* The same of a link that has its code still.  Only the id of a link in a block
- * (strategy sequence) tells its code: others are ERROR_NOTFOUND. */
+/* The same for a link that still has its code.  Only the id of a link in a
+ * block (strategy sequence) determines its code: others are ERROR_NOTFOUND. */
 int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 			redis_links_fn *fn, void *arg, struct error *err);
 
-/* Whether Redis is asked for that code as one of the space of that name: only
- * then does ERROR_NOTFOUND say that the space has no such link. */
+/* Returns whether Redis is queried for that code as one of the space of that
+ * name.  Only then does ERROR_NOTFOUND mean that the space has no such link. */
 bool redis_links_covers(const struct redis_links *l, const char *code,
 			const char *space);
 

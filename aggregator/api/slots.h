@@ -1,5 +1,5 @@
 /*
- * slots.h - how much is done at once, for one key and for all.
+ * slots.h - limits on how much is done at once, for one key and for all.
  *
  * Thread-safe.
  */
@@ -12,7 +12,7 @@
 
 struct slots;
 
-/* 0: no bound. */
+/* 0: no limit. */
 struct slots_bounds {
 	int64_t of_key, of_all;
 };
@@ -22,17 +22,17 @@ void slots_free(struct slots *s); /* NULL accepted */
 
 enum slots_answer {
 	SLOTS_TAKEN,
-	SLOTS_KEY_FULL, /* the key has as many as it may have */
+	SLOTS_KEY_FULL, /* the key has reached its limit */
 	SLOTS_ALL_FULL,
 	SLOTS_NO_MEMORY,
 };
 
-/* Takes a slot for the key of that name; "" is nobody's and has no bound of its
+/* Takes a slot for the key of that name; "" is no key, and has no limit of its
  * own. */
 enum slots_answer slots_take(struct slots *s, const char *key);
-/* How many of them the key has. */
+/* Returns how many slots the key has. */
 int64_t slots_held(struct slots *s, const char *key);
-/* Gives back what slots_take has taken. */
+/* Gives back a slot that slots_take has taken. */
 void slots_give_back(struct slots *s, const char *key);
 
 #endif

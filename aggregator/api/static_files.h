@@ -1,8 +1,8 @@
 /*
  * static_files.h - the dashboard's files, read into memory at start.
  *
- * Requests are looked up in a closed list: no path of a client's ever reaches
- * the file system.  Only read once loaded: any thread may use it.
+ * Requests are looked up in a closed list: no path from a client reaches the
+ * file system.  The files are only read once loaded: any thread may use them.
  */
 #ifndef AGGREGATOR_API_STATIC_FILES_H
 #define AGGREGATOR_API_STATIC_FILES_H
@@ -16,29 +16,29 @@
 
 struct static_files;
 
-/* Reads the files of known types under `root`, not those whose name starts with
- * a dot.  At most 256 files and 16 MiB; with the other forms of those that are
- * text it may be three times that. */
+/* Reads the files of known types under `root`, except those whose name starts
+ * with a dot.  At most 256 files and 16 MiB; the compressed forms of text files
+ * may make it three times that. */
 struct static_files *static_files_load(const char *root, struct error *err);
 void static_files_free(struct static_files *files); /* NULL accepted */
 
 struct static_file {
-	char *path; /* as in the URL: "/app.js" */
+	char *path; /* of the URL: "/app.js" */
 	const char *type;
-	struct buf forms[ENCODING_COUNT]; /* all, or identity alone */
-	char etag[24];			  /* of the identity */
+	struct buf forms[ENCODING_COUNT]; /* all forms, or identity alone */
+	char etag[24];			  /* ETag of the identity */
 };
 
-/* Makes the other forms of what is in the first: once, for all requests. */
+/* Makes the other forms from the identity, once for all requests. */
 int static_file_encode(struct static_file *file, struct error *err);
 void static_file_release(struct static_file *file);
 
-/* The form that a request accepts.  False: none. */
+/* Chooses the form that a request accepts.  Returns false if there is none. */
 bool static_file_choose(const struct static_file *file,
 			const struct encoding_list *accepted,
 			enum encoding *ret);
 
-/* "/" is "/index.html".  NULL when there is none. */
+/* Returns the file of a path, "/" being "/index.html", or NULL. */
 const struct static_file *static_files_find(const struct static_files *files,
 					    struct http_slice path);
 

@@ -1,6 +1,6 @@
 /*
- * steps_json.h - figures between what was answered and what is settled, as
- * JSON.
+ * steps_json.h - the figures of the steps between what was answered and what is
+ * settled, as JSON.
  */
 #ifndef AGGREGATOR_API_STEPS_JSON_H
 #define AGGREGATOR_API_STEPS_JSON_H
@@ -10,7 +10,8 @@
 
 #include "aggregator/reconcile/reconcile.h"
 
-/* An object by reconciled_step_names; NULL: out of memory. */
+/* Returns an object with the members reconciled_step_names; NULL: out of
+ * memory. */
 json_t *steps_json(const int64_t steps[LOST_STEPS]);
 
 #endif

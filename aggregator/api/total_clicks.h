@@ -1,6 +1,6 @@
 /*
- * total_clicks.h - what questions over all links are answered from, as far as
- * settled counts have it.
+ * total_clicks.h - the sources of answers about all links, as far as settled
+ * counts have them.
  */
 #ifndef AGGREGATOR_API_TOTAL_CLICKS_H
 #define AGGREGATOR_API_TOTAL_CLICKS_H
@@ -20,27 +20,30 @@
 struct total_answer {
 	int64_t complete_until;	 /* ms since 1970 */
 	struct copied_days days; /* from stats_spans; see total_sql.h */
-	/* From day_values: of the value of a dimension that hours do not have.
-	 * All others are counted in rows; none: rows have to answer. */
+	/* The days that are read from day_values, for a dimension that hours do
+	 * not have.  All other days are counted in rows; count 0: rows have to
+	 * answer. */
 	struct copied_days valued;
 	bool listed; /* the hours of all other days are parameters */
 	struct buf starts, attempts, valued_starts, valued_attempts;
 	struct buf hours, hour_attempts;
-	struct question_params params; /* of the statements of total_sql.h */
+	struct question_params params; /* for the statements of total_sql.h */
 };
 
-/* For the question's range; no day of `days` has `at` (seconds since 1970)
- * inside.  ERROR_INPUT: rows are needed of days that were dropped.  Release it,
- * also after a failure; it stays where it was filled. */
+/* Prepares the sources for the question's range; no day of `days` has `at`
+ * (seconds since 1970) inside.  ERROR_INPUT: rows of dropped days are needed.
+ * Release it, also after a failure; it must not move. */
 int total_answer_prepare(struct total_answer *t, struct call *call,
 			 const struct question *q, int64_t at,
 			 struct error *err);
 
-/* Where the statements of total_sql.h read it; as long as `t` is there. */
+/* Returns the sources for the statements of total_sql.h, valid as long as `t`.
+ */
 struct total_sources total_answer_sources(const struct total_answer *t);
 
-/* clickhouse_rows for a statement of total_sql.h with the parameters of `t`:
- * one over settled counts alone may be answered from memory. */
+/* clickhouse_rows for a statement of total_sql.h with the parameters of `t`.
+ * The answer may come from the cache if the statement reads settled counts
+ * alone. */
 int total_answer_rows(const struct total_answer *t, struct call *call,
 		      struct buf *sql, const char *columns,
 		      clickhouse_row_fn *fn, void *arg, struct error *err);
