@@ -32,7 +32,7 @@ int access_bounds_fill(struct access_bounds *ret, const struct access *a,
 		.has_owners = owners != NULL,
 		.account = bounds.account,
 	};
-	/* A name has no byte below a blank. */
+	/* A name has no byte below a space, so a newline can separate names. */
 	while (owners && (name = key_names_next(owners, name)))
 		buf_printf(&ret->owners, "%s%s",
 			   name == key_names_next(owners, NULL) ? "" : "\n",

@@ -12,36 +12,37 @@
 #include "common/clock.h"
 #include "common/wake.h"
 
-/* Attempts are published once, but what is forgotten is taken out of them. */
+/* How long an answer is kept.  Attempts are published once, but `aggregator
+ * forget` takes rows out of them. */
 #define KEPT CLOCK_MINUTE
-/* Few enough to look through; what a hundred pages ask. */
+/* Few enough for a linear search; a hundred pages need as many. */
 #define ENTRIES 512
-/* Of the whole, for one answer. */
+/* An answer of more than 1/SHARE of the cache is not kept. */
 #define SHARE 8
 
-/* Of the statement and its parameters.  A digest that nobody can aim at: who
- * writes a question must not be able to name another one's answer. */
+/* A cryptographic digest of a statement and its parameters: a client writes
+ * part of these, and must not be able to hit the digest of another question. */
 struct key {
 	unsigned char digest[32];
 };
 
 enum state {
 	FREE,
-	ASKED, /* by a thread that will wake the others */
+	ASKED, /* a thread queries it, and will wake the others */
 	KNOWN,
 };
 
 struct entry {
 	enum state state;
 	struct key key;
-	int64_t until; /* it is kept; of clock_monotonic_ms */
+	int64_t until; /* kept until then; clock_monotonic_ms */
 	struct buf answer;
 };
 
 struct answer_cache {
 	size_t bytes_max;
 	struct metric *asked, *remembered;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t change;
 	size_t bytes;
 	struct entry entries[ENTRIES];
@@ -87,12 +88,14 @@ void answer_cache_free(struct answer_cache *c)
 
 static void digest_text(EVP_MD_CTX *md, const char *text)
 {
-	/* With its end, so that no two lists of texts are one. */
+	/* The final NUL is included, so that no two lists of texts are equal.
+	 */
 	EVP_DigestUpdate(md, text, strlen(text) + 1);
 }
 
-/* Of all parameters a question has, a statement names some: the attempt of what
- * was published last, say, only where hours are looked up by it. */
+/* A question has more parameters than its statement may name: the attempt that
+ * was published last, for example, is named only where hours are looked up by
+ * it.  Parameters that are not named do not belong to the key. */
 static bool is_named(const char *sql, const char *param)
 {
 	static const char prefix[] = "param_";
@@ -149,7 +152,7 @@ static struct entry *find(struct answer_cache *c, const struct key *key)
 	return NULL;
 }
 
-/* The one that is kept least; NULL: none is known. */
+/* Returns the known entry that expires first, or NULL. */
 static struct entry *find_first(struct answer_cache *c)
 {
 	struct entry *first = NULL;
@@ -163,7 +166,7 @@ static struct entry *find_first(struct answer_cache *c)
 	return first;
 }
 
-/* NULL: as many are being asked as there is room for. */
+/* Returns NULL if all entries are being queried. */
 static struct entry *add(struct answer_cache *c, const struct key *key)
 {
 	struct entry *e = NULL;
@@ -182,9 +185,9 @@ static struct entry *add(struct answer_cache *c, const struct key *key)
 }
 
 /*
- * Copies what is known to `answer`, or waits for it.  Else *ret_asked is an
- * entry that the caller has to fill, or NULL when there is no room.  False: the
- * time is over.
+ * Copies a known answer to `answer`, or waits for it.  Otherwise *ret_asked is
+ * an entry that the caller has to fill, or NULL if there is no room.  Returns
+ * false at the deadline.
  */
 static bool look(struct answer_cache *c, const struct key *key,
 		 const struct answer_of *what, struct buf *answer,

@@ -32,24 +32,26 @@
 
 #define ROUTE_COUNT 10
 
-/* Questions of one key at once: as many as a browser asks. */
+/* A key gives way above so many questions at once: as many as a browser sends.
+ */
 #define NICE_FROM 6
-/* Of them all: with less, four questions of one key that are under way for ever
- * took a third of the processor beside another one's page. */
+/* The highest nice value.  With a lower one, four questions of one key that
+ * never ended took a third of the processor beside another key's page. */
 #define NICE_MOST 19
 
-/* What all requests share.  Only read once the listeners run. */
+/* The state that all requests share.  It is only read once the listeners run.
+ */
 struct router {
 	const struct aggregator_config *config;
-	struct clickhouse_config hasty; /* of the workers' connections */
+	struct clickhouse_config hasty; /* for the workers' connections */
 	struct log *log;
-	struct api_keyring *keys;   /* NULL: anybody may ask */
+	struct api_keyring *keys;   /* NULL: every caller may ask */
 	struct static_files *files; /* NULL: no dashboard */
 	struct static_file openapi;
 	struct workers *workers;
 	struct freshness *freshness;
 	struct live *live;
-	struct clickhouse **connections; /* one a worker */
+	struct clickhouse **connections; /* one per worker */
 	struct answer_cache *answers;
 	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct query_ender *ender;
@@ -59,15 +61,15 @@ struct router {
 	struct metric *refused;
 };
 
-/* A handler's argument: where its requests are answered. */
+/* The argument of a handler: the loop on which its requests are answered. */
 struct router_loop {
 	struct router *router;
 	struct loop *loop;
 	struct live_loop *live;
 };
 
-/* Nothing from elsewhere, nothing inline; a style attribute is what the chart
- * library sets through the DOM, which needs no permission. */
+/* Nothing from other origins, nothing inline.  The chart library sets style
+ * attributes through the DOM, which needs no permission. */
 #define CSP                                                                    \
 	"default-src 'none'; script-src 'self'; style-src 'self'; "            \
 	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; "          \
@@ -75,9 +77,8 @@ struct router_loop {
 
 static const struct route {
 	const char *prefix;
-	const char *suffix; /* NULL: the path is the prefix; else a code stands
-			       between them */
-	const char *name;   /* in metrics */
+	const char *suffix; /* NULL: exact path; else a code comes before it */
+	const char *name;   /* name in metrics */
 	route_fn *fn;
 } routes[ROUTE_COUNT] = {
 	{"/v1/clicks", NULL, "clicks", route_clicks},
@@ -93,7 +94,7 @@ static const struct route {
 	{"/v1/reconciliation", NULL, "reconciliation", route_reconciliation},
 };
 
-/* A request on its way through a worker. */
+/* A request while a worker answers it. */
 struct job {
 	struct router *router;
 	struct http_request *req;
@@ -101,8 +102,8 @@ struct job {
 	struct access access; /* the caller's */
 	struct call call;
 	char *query; /* a copy: the request may be gone when a drain ends */
-	struct encoding_list accepted; /* of the request */
-	enum encoding encoding;	       /* of call.body */
+	struct encoding_list accepted; /* by the request */
+	enum encoding encoding;	       /* call.body's */
 	struct clickhouse_task task;
 	bool has_slot;
 	int outcome;
@@ -172,8 +173,8 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-/* The client's, before it is answered; also when it has only closed its side,
- * which cannot be told from one that has gone. */
+/* The client has gone before it was answered.  A client that has only closed
+ * its side looks the same. */
 static void on_gone(void *arg)
 {
 	struct job *job = arg;
@@ -181,7 +182,7 @@ static void on_gone(void *arg)
 	query_ender_cancel(job->router->ender, &job->task);
 }
 
-/* By a worker, as the loop has others to serve meanwhile. */
+/* Called by a worker, because the loop has other clients to serve meanwhile. */
 static int encode_body(struct job *job)
 {
 	struct buf *body = &job->call.body, out = {0};
@@ -200,9 +201,9 @@ static int encode_body(struct job *job)
 }
 
 /*
- * Who asks more at once than a browser does gives way to those who do not, the
- * more the more it is: half a hundred clients of one key leave the processor to
- * another one's page.
+ * A key with more concurrent questions than a browser sends gives way to the
+ * others, the more so the more it has: fifty clients of one key leave the
+ * processor to another key's page.
  */
 static unsigned nice_of(int64_t held)
 {
@@ -211,7 +212,8 @@ static unsigned nice_of(int64_t held)
 					      : NICE_MOST;
 }
 
-/* Once more, slowly, where events may have been sent twice. */
+/* Runs the route again, which is slower, if it met events that may have been
+ * sent twice. */
 static int answer(struct job *job)
 {
 	struct call *call = &job->call;
@@ -283,8 +285,8 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->call.access = &job->access;
 	query_ender_name(router->ender, &job->task);
 	job->task.priority = QUESTION_PRIORITY;
-	/* From here on: those that waited behind a ClickHouse that hangs for as
-	 * long as that are not asked any more. */
+	/* The deadline counts from here: questions that waited that long behind
+	 * a ClickHouse that hangs are not sent any more. */
 	job->task.deadline = clock_monotonic_ms() +
 			     router->config->aggregator.answer_timeout;
 	job->call.deadline = job->task.deadline;
@@ -428,7 +430,7 @@ static void stream(struct http_request *req, void *arg)
 		exports_handle(at->router->exports, at->loop, req);
 }
 
-/* Of every answer; `arg` is a struct router_loop. */
+/* Adds the fields of every answer; `arg` is a struct router_loop. */
 static void put_fields(const struct http_request *req, struct buf *lines,
 		       void *arg)
 {
@@ -657,7 +659,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 	for (; api->count < count; api->count++) {
 		if (server_open(&api->servers[api->count], r, metrics, err) <
 		    0) {
-			api->count++; /* half-built: to be freed too */
+			api->count++; /* half-built, but has to be freed */
 			return -1;
 		}
 	}

@@ -6,8 +6,8 @@
 
 #include "common/clickhouse/rows.h"
 
-/* One aggregate for all that is of the newest version, and no look at what
- * other orders the table has: both are time that each answer waits for. */
+/* One aggregate returns all values of the newest version, and projections are
+ * not considered: both save time that each answer would wait for. */
 #define LINKS_WHERE(condition)                                                 \
 	"SELECT l, c, toValidUTF8(v.1), v.2, toValidUTF8(v.3), v.4, g, "       \
 	"toUnixTimestamp64Milli(t), toUnixTimestamp64Milli(v.5), v.6, v.7 "    \

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 
 #define REVISION_BYTES 8
-/* 0.0081 is no double, and written with 17 digits would say so. */
+/* 0.0081 is no exact double, and 17 digits would show that. */
 #define JSON_FORMAT (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
 static void digest_of(const void *data, size_t len, char hex[40])
@@ -115,7 +115,7 @@ int call_published(struct call *call, struct progress *ret, struct error *err)
 	return 0;
 }
 
-/* From when on there are rows, and counts; seconds. */
+/* Reads from when on rows and counts are kept; seconds. */
 static int read_kept(struct call *call, int64_t *ret_rows, int64_t *ret_counts,
 		     struct error *err)
 {

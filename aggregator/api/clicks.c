@@ -16,31 +16,34 @@
 /* ClickHouse's exception: max_bytes_to_read is exceeded. */
 #define TOO_MANY_BYTES 307
 
-/* What is read of a click at most, of sealed slots and of rows, and beside:
- * other links' in the same granules of some hundred parts. */
+/* Bytes that exact counting may read at most: per click, from sealed slots and
+ * rows, and in addition for other links in the same granules of some hundred
+ * parts. */
 #define EXACT_BYTES_A_ROW  96
 #define EXACT_BYTES_BESIDE (INT64_C(256) << 20)
 #define EXACT_ROWS_BOUNDED (INT64_C(1) << 40)
 
-/* Other links' rows that are read with a link's: in the same granules of some
- * hundred parts. */
+/* Rows of other links that are read with a link's rows: they are in the same
+ * granules of some hundred parts. */
 #define ROWS_BESIDE INT64_C(5000000)
 
-/* Does a question about one link need its rows, also of sealed days? */
+/* Returns whether a question about one link needs its rows, also on sealed
+ * days. */
 static bool link_needs_rows(const struct question *q)
 {
 	return q->group_by_count || q->filters.count;
 }
 
-/* How many rows of the link may be read to answer; INT64_MAX: any number. */
+/* Returns how many rows of the link may be read; INT64_MAX: any number. */
 static int64_t rows_bound(const struct call *call, const struct question *q)
 {
 	return link_needs_rows(q) ? call->config->aggregator.raw_rows_max
 				  : INT64_MAX;
 }
 
-/* The link's rows in the range.  A question that needs them is refused when
- * they are more than raw_rows_max, and to find that out no more are read. */
+/* Counts the link's rows in the range.  A question that needs them is refused
+ * if there are more than raw_rows_max; no more rows are read to find that out.
+ */
 static int count_rows(struct call *call, const struct question *q,
 		      struct question_params *n, uint64_t *ret,
 		      struct error *err)
@@ -66,7 +69,8 @@ static int count_rows(struct call *call, const struct question *q,
 	return status;
 }
 
-/* Whether the link's rows are few enough to count visitors one by one. */
+/* Decides whether the link's rows are few enough to count visitors one by one.
+ */
 static int decide_exact(struct call *call, const struct question *q,
 			struct question_params *n, bool *ret_exact,
 			struct error *err)
@@ -94,7 +98,8 @@ static int add_group(struct clicks_answer *a, const char *value,
 	return more->value && more->second ? 0 : error_set_nomem(err);
 }
 
-/* One bucket is as much as all; its row, where there is one, says the same. */
+/* A single bucket equals the total; its own row, if there is one, is the same.
+ */
 static void take_total(struct clicks_answer *a, const struct counts *counts)
 {
 	a->total = *counts;
@@ -138,8 +143,9 @@ static int prepare(struct call *call, const struct question *q,
 	return a->data ? 0 : error_set_nomem(err);
 }
 
-/* How good estimates will be.  A bucket without a row has zero visitors, which
- * is a known number; `known`: it would be known of one that has some. */
+/* Sets how exact the numbers of visitors will be.  A bucket without a row has
+ * zero visitors, which is a known number; `known`: so is that of a bucket with
+ * some. */
 static void expect(struct clicks_answer *a, double unique_error, bool known)
 {
 	a->unique_error = unique_error;
@@ -148,7 +154,7 @@ static void expect(struct clicks_answer *a, double unique_error, bool known)
 	a->total.unique_known = known;
 }
 
-/* The parameters of questions about sealed days. */
+/* The parameters of queries about sealed days. */
 struct sealed_numbers {
 	struct question_params n;
 	struct buf starts, attempts;
@@ -192,9 +198,9 @@ static int ask_sealed(struct call *call, const struct question *q,
 }
 
 /*
- * Most links are small: their visitors are counted one by one without asking
- * how many there are.  *ret_done is false when that would read more than a link
- * of exact_rows_max clicks can have, or when there were more.
+ * Most links are small: their visitors are counted one by one without a query
+ * for their number.  *ret_done is false if that would read more than a link of
+ * exact_rows_max clicks can have, or if there were more clicks.
  */
 static int try_exact(struct call *call, const struct question *q,
 		     const struct copied_days *sealed, struct sealed_numbers *p,
@@ -235,7 +241,7 @@ static int read_size(struct call *call, const struct question *q,
 	return status;
 }
 
-/* From sealed days, and the rest from the raw rows. */
+/* Counts from sealed days, and from rows for the rest of the range. */
 static int fetch_sealed(struct call *call, const struct question *q,
 			const struct copied_days *sealed,
 			struct clicks_answer *a, struct error *err)
@@ -260,9 +266,9 @@ static int fetch_sealed(struct call *call, const struct question *q,
 
 /*
  * Most links are small: their rows are counted while they are read for the
- * answer.  *ret_done is false when they are more than exact_rows_max, or when
- * more would have to be read than such a link can have.  Not with filters,
- * which leave rows out, nor where rows are read twice.
+ * answer.  *ret_done is false if there are more than exact_rows_max, or if more
+ * would have to be read than such a link can have.  This is not done with
+ * filters, which leave rows out, nor where rows are read twice.
  */
 static int try_few_rows(struct call *call, const struct question *q,
 			struct buf *sql, struct question_params *n,
@@ -291,7 +297,7 @@ static int try_few_rows(struct call *call, const struct question *q,
 	return 0;
 }
 
-/* Live, from the raw rows. */
+/* Counts from rows. */
 static int fetch_rows(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
@@ -319,7 +325,7 @@ static int fetch_rows(struct call *call, const struct question *q,
 	return status;
 }
 
-/* The watermark is read first: what arrives later is counted, but not
+/* The watermark is read first: clicks that arrive later are counted, but not
  * promised. */
 static int fetch_link(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
@@ -340,7 +346,7 @@ static int fetch_link(struct call *call, const struct question *q,
 	return status;
 }
 
-/* From the rows of many links, `most` at most: *ret_done is false when there
+/* Counts the rows of many links, `most` at most: *ret_done is false if there
  * are more. */
 static int fetch_many_rows(struct call *call, const struct question *q,
 			   const struct clicks_scope *scope, int64_t most,
@@ -385,8 +391,9 @@ static int fetch_owners(struct call *call, const struct question *q,
 	return status;
 }
 
-/* Of rows, where no days are copied that could answer, or so few are that
- * groups can have visitors; *ret_done is false when these days have to. */
+/* Counts rows if no copied days could answer, or if their events are so few
+ * that groups can have visitors.  *ret_done is false if the copied days have to
+ * answer. */
 static int try_rows(struct call *call, const struct question *q,
 		    const struct clicks_scope *scope,
 		    const struct copied_days *days, struct clicks_answer *a,
@@ -404,14 +411,15 @@ static int try_rows(struct call *call, const struct question *q,
 				 : question_params_refuse(call, "of one link",
 							  err);
 	}
-	/* As a bound 0 would be none, to ClickHouse. */
+	/* ClickHouse takes a limit of 0 as no limit. */
 	if (!q->group_by_count || q->from < days->rows_from || most == 0 ||
 	    copied_days_events(days) > (uint64_t)most)
 		return 0;
 	return fetch_many_rows(call, q, scope, most, a, ret_done, err);
 }
 
-/* Of many links: from owners' tables where these have it, else from rows. */
+/* Counts many links: in owners' tables where these have the answer, otherwise
+ * in rows. */
 static int fetch_many(struct call *call, const struct question *q,
 		      const struct clicks_scope *scope, struct clicks_answer *a,
 		      struct error *err)
@@ -432,7 +440,7 @@ static int fetch_many(struct call *call, const struct question *q,
 	return status;
 }
 
-/* It is one for the whole answer. */
+/* One error stands for the whole answer. */
 static void raise_error(struct clicks_answer *a)
 {
 	bool biased = counts_are_biased(&a->total);
@@ -465,7 +473,7 @@ static int ask_total(struct call *call, const struct question *q,
 	return status;
 }
 
-/* Of all links, as settled counts have it. */
+/* Counts all links, from settled counts where these have the answer. */
 static int fetch_all(struct call *call, const struct question *q,
 		     struct clicks_answer *a, struct error *err)
 {
@@ -495,7 +503,7 @@ static void cap_estimates(struct clicks_answer *a, enum bots_mode mode)
 	counts_cap(&a->total, mode);
 }
 
-/* Do settled counts not have it? */
+/* Returns whether settled counts lack the answer. */
 static bool needs_rows(const struct question *q)
 {
 	return q->filters.count || q->group_by_count > 1;

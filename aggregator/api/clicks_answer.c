@@ -24,8 +24,9 @@ void clicks_answer_release(struct clicks_answer *a)
 	clicks_answer_clear_groups(a);
 }
 
-/* Counts that belong to none of the groups in the answer.  Where one event has
- * several values (tags) the groups exceed the total, and there is no rest. */
+/* Finds the counts that belong to none of the groups in the answer.  Where one
+ * event has several values (tags) the groups exceed the total, and there is no
+ * rest. */
 static bool find_rest(const struct question *q, const struct clicks_answer *a,
 		      struct counts *ret)
 {

@@ -11,7 +11,7 @@ static const char *const left[] = {
 	[BOTS_ONLY] = "n_bots + n_prefetches",
 };
 
-/* Which rows of clicks count for visitors. */
+/* The conditions on rows of `clicks` that count for visitors. */
 static const char *const conditions[] = {
 	[BOTS_EXCLUDE] = SQL_HUMAN,
 	[BOTS_INCLUDE] = SQL_CLICK,
@@ -31,8 +31,8 @@ const char *clicks_sql_condition(enum bots_mode mode)
 void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 			   const struct buckets *buckets)
 {
-	/* One constant: of 720 ClickHouse's analyzer would make 720 nodes,
-	 * which took a third of what a question takes. */
+	/* One constant: for 720 constants ClickHouse's analyzer would make 720
+	 * nodes, which took a third of the time of a question. */
 	buf_printf(sql, "roundDown(%s, CAST('[", seconds);
 	for (size_t i = 0; i < buckets->count; i++)
 		buf_printf(sql, "%s%" PRId64, i ? "," : "", buckets->starts[i]);
@@ -67,7 +67,7 @@ void clicks_sql_put_sets(struct buf *sql, const struct buckets *buckets)
 #define SQL_ASKED                                                              \
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
 	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-/* A format with one number, question.earliest. */
+/* A format string with one number, question.earliest. */
 #define SQL_ONCE(scope)                                                        \
 	" AND (outcome = 'repeated' OR "                                       \
 	"(epoch, topic, partition, offset) NOT IN "                            \
@@ -100,7 +100,7 @@ void clicks_sql_from_rows(struct buf *sql, const struct question *q,
 		   "AND ts < toDateTime64({to:UInt32}, 3, 'UTC')",
 		   scope->link ? "link_id = {link_id:UInt64} AND " : "");
 	if (scope->owners)
-		/* What was of no link was nobody's. */
+		/* Clicks of no link have no owner. */
 		buf_puts(sql, " AND link_id != 0 AND has(splitByChar('\\n', "
 			      "{bound_owners:String}), toString(owner))");
 	clicks_sql_put_once(sql, q, scope->link);
@@ -147,7 +147,7 @@ static void put_order(struct buf *sql, const struct question *q)
 		   left[q->bots]);
 }
 
-/* Buckets, total and groups from one reading of the rows. */
+/* Selects buckets, total and groups in one reading of the rows. */
 static void put_at_once(struct buf *sql, const struct question *q,
 			const struct buckets *buckets,
 			const struct clicks_scope *scope, bool exact)
@@ -168,7 +168,8 @@ static void put_at_once(struct buf *sql, const struct question *q,
 	buf_printf(sql, " GROUP BY GROUPING SETS (%s(), (%s)))",
 		   buckets_too ? "(bucket), " : "", values_of(q));
 	put_order(sql, q);
-	/* The limit is of groups: each bucket, and the total, stands alone. */
+	/* The limit counts groups: each bucket, and the total, has a LIMIT BY
+	 * value of its own. */
 	buf_puts(sql, " BY if(answer_part = 'group', '', "
 		      "concat(answer_part, toString(bucket)))");
 }
@@ -185,7 +186,8 @@ static void put_groups(struct buf *sql, const struct question *q,
 	buf_putc(sql, ')');
 }
 
-/* A value of several makes several rows of one, which are no two clicks. */
+/* A dimension with several values makes several rows of one click, so that
+ * groups are selected apart from the total. */
 static void put_one_by_one(struct buf *sql, const struct question *q,
 			   const struct buckets *buckets,
 			   const struct clicks_scope *scope, bool exact)
@@ -211,8 +213,8 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 /* --- sealed days ------------------------------------------------------------
  */
 
-/* PREWHERE: else ClickHouse compares the attempts of all links in the granules
- * that it reads, which took a quarter of an answer. */
+/* PREWHERE: otherwise ClickHouse compares the attempts of all links in the
+ * granules that it reads, which took a quarter of the time of an answer. */
 #define SQL_OF_SEALED                                                          \
 	" FROM sealed_slots PREWHERE link_id = {link_id:UInt64} "              \
 	"WHERE slot >= toDateTime({from:UInt32}, 'UTC') "                      \
@@ -228,7 +230,7 @@ const struct clicks_sql_sets clicks_sql_sets[] = {
 	[BOTS_ONLY] = {"others", "others_ips"},
 };
 
-/* A column by which stretches are told: "name >= before 123 after". */
+/* A column that bounds stretches of time: "name >= before 123 after". */
 struct time_column {
 	const char *name, *before, *after;
 };
@@ -278,7 +280,7 @@ bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
 			days);
 }
 
-/* One row a slot of what is not sealed. */
+/* Selects one row per slot of the time that is not sealed. */
 static void put_open_slots(struct buf *sql, const struct question *q,
 			   const char *open)
 {
@@ -292,7 +294,7 @@ static void put_open_slots(struct buf *sql, const struct question *q,
 	buf_puts(sql, " GROUP BY s");
 }
 
-/* One row a slot, from wherever it is. */
+/* Selects one row per slot, from both sources. */
 static void put_slots(struct buf *sql, const struct question *q,
 		      const struct copied_days *sealed)
 {

@@ -16,7 +16,7 @@ static bool is_everyone(const struct setting_strings *origins)
 	return origins->count == 1 && !strcmp(origins->items[0], "*");
 }
 
-/* Behind the host: nothing, or a port that is not the scheme's own, which
+/* The part after the host: empty, or a port that is not the scheme's own, which
  * browsers leave out. */
 static bool is_port(const char *text, const char *own)
 {
@@ -31,7 +31,7 @@ static bool is_port(const char *text, const char *own)
 	       strtol(text, NULL, 10) <= 65535 && strcmp(text, own) != 0;
 }
 
-/* As a browser writes it: scheme://host[:port], in lower case. */
+/* An origin as a browser writes it: scheme://host[:port], in lower case. */
 static bool is_origin(const char *text)
 {
 	size_t scheme = strspn(text, LOWER DIGITS "+.-"), host;
@@ -98,8 +98,8 @@ void cors_put_fields(const struct setting_strings *origins,
 	const char *allowed =
 		cors_allowed(origins, http_header_get(req, "Origin"));
 
-	/* Also where it is not allowed or not said: a cache must not hand that
-	 * answer to a page of one that is. */
+	/* The line is there also if the origin is not allowed or not given: a
+	 * cache must not give that answer to a page of an allowed origin. */
 	if (origins->count && !is_everyone(origins))
 		buf_puts(lines, "Vary: Origin\r\n");
 	if (!allowed)

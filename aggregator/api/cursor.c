@@ -60,7 +60,7 @@ void cursor_put(struct buf *out, const struct buf *question,
 	out->failed |= question->failed;
 }
 
-/* 0: not the digits of a cursor. */
+/* Returns 0 if the text is not the digits of a cursor. */
 static size_t read_digits(const char *text, unsigned char bytes[CURSOR_MAX])
 {
 	size_t len = strlen(text);

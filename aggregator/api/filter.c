@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- reading ---------------------------------------------------------------
- */
+/* --- parsing -------------------------------------------------------------- */
 
-/* As the column `verdict` has them. */
+/* The values of the column `verdict`. */
 static const char *const verdicts[] = {
 	"human", "bot", "prefetch", "preview", "monitor", "scanner",
 };
@@ -88,8 +87,7 @@ void filters_release(struct filters *f)
 	f->count = 0;
 }
 
-/* --- asking ----------------------------------------------------------------
- */
+/* --- matching ------------------------------------------------------------- */
 
 const struct filter *filters_find(const struct filters *f,
 				  const struct dimension *dimension)
@@ -126,8 +124,8 @@ void filters_put_sql(const struct filters *f, struct buf *sql)
 		const struct filter *one = &f->items[i];
 
 		buf_printf(sql, " AND %s", one->except ? "NOT " : "");
-		/* What a row has several of is not taken apart: it would be
-		 * counted several times. */
+		/* A row with several values is not split: it would be counted
+		 * several times. */
 		if (one->dimension->kind == DIMENSION_MANY)
 			buf_printf(sql,
 				   "arrayExists(x -> has(splitByChar('\\n', "

@@ -8,8 +8,8 @@
 #include "common/clock.h"
 #include "common/periodic.h"
 
-/* What is older is not used: clocks drift.  Nor is it when rows of sealed days
- * that were read then might be deleted while a query runs. */
+/* Older results are not used, because clocks drift.  The limit is lower if rows
+ * of sealed days that were read then might be deleted while a query runs. */
 #define AGE_MAX (10 * CLOCK_SECOND)
 
 #define NOT_READ "collectors' reports were not read yet"
@@ -19,10 +19,10 @@ struct freshness {
 	int64_t age_max;		 /* ms */
 	struct clickhouse *ch;		 /* the thread's */
 	struct watermark_reader *reader; /* the thread's */
-	uint64_t marks;			 /* the thread's, of `days` */
+	uint64_t marks;			 /* the thread's; marks of `days` */
 	struct periodic *thread;
-	struct health_check *health; /* up since the first reading */
-	pthread_mutex_t lock;	     /* of what follows */
+	struct health_check *health; /* up once the first reading succeeded */
+	pthread_mutex_t lock;	     /* protects what follows */
 	struct fresh last;
 	struct copied_days days[COPIED_KINDS];
 	bool known;
@@ -50,7 +50,7 @@ static int look(struct freshness *f, struct fresh *ret, uint64_t *ret_marks,
 	return 0;
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static void swap_days(struct freshness *f, struct copied_days *days)
 {
 	for (size_t i = 0; i < COPIED_KINDS; i++) {
@@ -62,9 +62,10 @@ static void swap_days(struct freshness *f, struct copied_days *days)
 }
 
 /*
- * What reports promised once is so whoever is waited for now, such as a
- * partition that is new: what Kafka appends there comes later.  Not after a
- * mend, nor when the server's history went back: attempts only grow.
+ * A promise of the reports stays true when the watermark waits for more than
+ * before, such as for a new partition: what Kafka appends there comes later.
+ * The exceptions are a mend, and a history of the server that went back:
+ * attempts only grow.
  */
 static void keep_promise(struct fresh *found, const struct fresh *last)
 {
@@ -75,7 +76,7 @@ static void keep_promise(struct fresh *found, const struct fresh *last)
 		found->promised = last->promised;
 }
 
-/* Of the thread alone.  `days` is NULL when they are what they were. */
+/* Called by the thread alone.  `days` is NULL if they did not change. */
 static void take(struct freshness *f, struct fresh *found,
 		 struct copied_days *days)
 {
@@ -92,8 +93,8 @@ static void take(struct freshness *f, struct fresh *found,
 	fresh_release(&old);
 }
 
-/* A later failure is told by the settler, which asks the same server, and by
- * answers that then ask for themselves. */
+/* A later failure is reported by the settler, which queries the same server,
+ * and by answers, which then query it themselves. */
 static int64_t run(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
@@ -102,7 +103,7 @@ static int64_t run(struct periodic *self, void *arg)
 	struct error err = {0};
 	uint64_t marks = 0;
 	int status = look(f, &found, &marks, &err);
-	/* To read them would be half of what a look costs. */
+	/* Reading the days is half of the cost of a reading. */
 	bool changed = !f->known || marks != f->marks;
 
 	(void)self;
@@ -170,7 +171,7 @@ void freshness_free(struct freshness *f)
 	free(f);
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static bool is_usable(const struct freshness *f)
 {
 	return f->known &&

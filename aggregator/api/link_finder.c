@@ -10,21 +10,21 @@
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* One text for all: it may tell nobody what the archive has. */
+/* One text for all cases: it must not reveal what the archive has. */
 #define NOT_TOLD                                                               \
 	"whether there is such a link cannot be told for now: Redis, which "   \
 	"has those that are new, does not answer"
 
-/* What a question is about; `code` is "" where it is `link_id`. */
+/* The link that a question is about: by `code`, or by `link_id` if `code` is
+ * "". */
 struct sought {
 	const char *code;
 	uint64_t link_id;
 };
 
-/* --- a link of Redis --------------------------------------------------------
- */
+/* --- a link from Redis ---------------------------------------------------- */
 
-/* As the archive's toValidUTF8: answers are JSON. */
+/* Replaces invalid bytes like the archive's toValidUTF8: answers are JSON. */
 static void put_valid(struct buf *out, const char *text)
 {
 	size_t left = strlen(text), n;
@@ -54,10 +54,10 @@ static bool copy_valid(char *to, size_t size, const char *text)
 
 struct stored_link {
 	struct archived_link link;
-	bool complete; /* memory was enough for it */
+	bool complete; /* no allocation failed */
 };
 
-/* What the archive will have of it; but for its end, which is that of now. */
+/* Fills in what the archive will have of the link, but with its present end. */
 static void take_stored(void *arg, const struct link_target *target,
 			const struct link_answer *answer)
 {
@@ -85,8 +85,7 @@ static void take_stored(void *arg, const struct link_target *target,
 		copy_valid(ret->account, sizeof(ret->account), link->account);
 }
 
-/* --- asking both ------------------------------------------------------------
- */
+/* --- both stores ---------------------------------------------------------- */
 
 static bool is_seen(const struct link_finder *f,
 		    const struct archived_link *link)
@@ -97,7 +96,7 @@ static bool is_seen(const struct link_finder *f,
 	return access_sees_link(f->access, &whose);
 }
 
-/* No link_id is 0: *ret stays zeroed where there is no link. */
+/* Turns ERROR_NOTFOUND into success: *ret stays zeroed, and no link_id is 0. */
 static int accept_absence(int status, struct error *err)
 {
 	if (status == 0 || err->code != ERROR_NOTFOUND)
@@ -133,8 +132,8 @@ static int ask_redis(const struct link_finder *f, const struct sought *what,
 			       : error_set_nomem(err);
 }
 
-/* Moves the newer of both to *ret.  Of one link the archive's is taken, which
- * is what is answered from then on. */
+/* Moves the newer of both links to *ret.  If they are the same link, the
+ * archive's is taken, which is also the later answer. */
 static void take_newer(struct archived_link *archived,
 		       struct archived_link *stored, struct archived_link *ret)
 {
@@ -146,15 +145,15 @@ static void take_newer(struct archived_link *archived,
 }
 
 /*
- * Redis is asked although the archive has a link of that code: the code may
- * have been given to another since, of which the archive, which is seconds
- * behind, or hours where the collectors are, knows nothing.  The former owner's
- * counts are no answer to the new one's question.  An answer of Redis takes a
- * small part of the time that the counts take.
+ * Redis is queried although the archive has a link of that code: the code may
+ * have been given to another link since.  The archive is seconds behind, or
+ * hours if the collectors are, and may not have the new link.  The former
+ * link's counts are no answer to a question about the new one.  A query of
+ * Redis takes a small part of the time that the counts take.
  *
- * When Redis does not answer, a link of the archive that is seen is the answer,
- * as it was before Redis was asked at all.  One that is not seen is treated
- * like one that nobody knows: it must not be told from it.
+ * If Redis does not answer, a link of the archive that the caller sees is the
+ * answer.  A link that the caller does not see is treated like an unknown one:
+ * the answers must not differ.
  */
 static int find(const struct link_finder *f, const struct sought *what,
 		struct archived_link *ret, struct error *err)
@@ -167,7 +166,7 @@ static int find(const struct link_finder *f, const struct sought *what,
 	if (status < 0)
 		goto out;
 	seen = archived.link_id && is_seen(f, &archived);
-	/* A link_id has one owner for ever. */
+	/* A link_id means the same link for ever. */
 	if (!(seen && what->link_id) && ask_redis(f, what, &stored, &why) < 0 &&
 	    !seen) {
 		*err = why;
@@ -177,7 +176,8 @@ static int find(const struct link_finder *f, const struct sought *what,
 		goto out;
 	}
 	take_newer(&archived, &stored, ret);
-	/* Redis has it for some time after the archive has forgotten it. */
+	/* Redis has the link for some time after the archive has forgotten it.
+	 */
 	if (!ret->link_id || !strcmp(ret->state, ARCHIVE_FORGOTTEN) ||
 	    !is_seen(f, ret))
 		status =

@@ -11,11 +11,12 @@
 #include "common/clock.h"
 
 /*
- * Rows, the newest, of which the order of creation is gone through before the
- * indexes are asked for the rest: what a common filter asks for is among them.
+ * The number of newest rows that are searched in the order of creation before
+ * the indexes are used for the rest: most matches of a common filter are among
+ * them.
  */
 #define WINDOW_ROWS 500000
-/* Queries for one page.  What is not found by then is left to the next. */
+/* Queries for one page at most.  The next page continues the search. */
 #define ROUNDS_MAX 8
 
 /* How many days of clicks are counted. */
@@ -26,19 +27,20 @@
 /* The days that a page of sort=clicks counts. */
 struct counted {
 	uint32_t since, until; /* days since 1970 */
-	json_t *waiting;       /* those between that are not settled */
+	json_t *waiting;       /* the unsettled days between */
 };
 
-/* A page as it is filled.  All but the last round of queries end early. */
+/* A page while rounds of queries fill it; only the last round can complete it.
+ */
 struct page {
 	const struct links_query *q;
 	const struct access *access;
 	json_t *links;
 	size_t count;
-	struct links_place last; /* of `links` */
-	bool more;		 /* a link behind `last` was found */
+	struct links_place last; /* the last in `links` */
+	bool more;		 /* there is a link behind `last` */
 
-	/* Of the query under way. */
+	/* The query under way. */
 	struct links_scan scan;
 	uint64_t picked;
 	struct links_place last_picked;
@@ -62,7 +64,7 @@ static json_t *parsed(const char *text)
 	return json_loads(text, JSON_ALLOW_NUL, NULL);
 }
 
-/* As the allocator writes it, and what the archive adds. */
+/* Writes a link as the allocator does, and what the archive adds. */
 static json_t *link_to_json(char *const *f)
 {
 	return json_pack(
@@ -180,7 +182,7 @@ static int take_window(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Nothing before it is asked for. */
+/* Moves the place past links that are newer than the requested range. */
 static void skip_newer(const struct links_query *q, struct links_place *place)
 {
 	uint64_t last = q->created_to > 0 ? (uint64_t)q->created_to - 1 : 0;
@@ -192,15 +194,16 @@ static void skip_newer(const struct links_query *q, struct links_place *place)
 	place->link_id = UINT64_MAX;
 }
 
-/* One owner's links lie in the order of creation; those of some do not. */
+/* A single owner's links are stored in the order of creation; those of several
+ * owners are not. */
 static bool needs_window(const struct links_query *q)
 {
 	return links_query_filters(q) &&
 	       !(links_query_is_by_owner(q) && q->filters[LINKS_OWNER]);
 }
 
-/* A scan from `after` on: first of the newest rows, in the order of creation,
- * where a filter may have to pass over many. */
+/* Starts a scan behind `after`.  If a filter may have to skip many rows, the
+ * scan covers the newest rows first, in the order of creation. */
 static int start(struct call *call, struct page *page, struct links_place after,
 		 struct error *err)
 {
@@ -215,14 +218,14 @@ static int start(struct call *call, struct page *page, struct links_place after,
 		return -1;
 	if (q->created_from >= 0 &&
 	    (uint64_t)q->created_from >= scan->oldest_ms)
-		scan->oldest_ms = 0; /* all there is lies among them */
-	/* Some fall through, or are told twice. */
+		scan->oldest_ms = 0; /* the window covers the whole range */
+	/* Some candidates fail, or are duplicates. */
 	scan->candidates = q->limit + q->limit / 8 + 8;
 	return 0;
 }
 
-/* The place behind which nothing is that was not looked at: what the next
- * round starts from.  False at the end of the list. */
+/* Moves the scan to the place up to which everything was searched, where the
+ * next round starts.  Sets *ret_end at the end of the list. */
 static int advance(struct call *call, struct page *page, bool *ret_end,
 		   struct error *err)
 {
@@ -243,8 +246,9 @@ static int advance(struct call *call, struct page *page, bool *ret_end,
 	return 0;
 }
 
-/* Until the page is full and it is known that there is another, or it is the
- * end.  `ret_next` is where the next page begins; false when there is none. */
+/* Runs rounds until the page is full and another link is known to follow, or
+ * the list ends.  `ret_next` is where the next page begins; *ret_more is false
+ * if there is none. */
 static int fill(struct call *call, struct page *page,
 		struct links_place *ret_next, bool *ret_more, struct error *err)
 {
@@ -259,8 +263,8 @@ static int fill(struct call *call, struct page *page,
 			break;
 		if (advance(call, page, &end, err) < 0)
 			return -1;
-		/* Full: whether there is another costs more than it is worth.
-		 */
+		/* The page is full: to find out whether another link follows
+		 * costs more than it is worth. */
 		if (page->count == page->q->limit && !end)
 			break;
 	}
@@ -336,7 +340,8 @@ static int add_waiting(struct counted *counted,
 	return 0;
 }
 
-/* `until` is today, of a first page, or what that page counted to. */
+/* `until` is today for a first page, otherwise the end of what that page
+ * counted. */
 static int read_counted(struct call *call, struct counted *counted,
 			bool is_first, struct error *err)
 {
@@ -368,8 +373,8 @@ static int read_counted(struct call *call, struct counted *counted,
 	return status;
 }
 
-/* Days of UTC before today that are settled; those of the first page for all
- * that follow. */
+/* Sets the days that are counted: days of UTC before today that are settled.
+ * All later pages count the days of the first page. */
 static int set_days(struct call *call, struct links_query *q,
 		    struct counted *counted, struct error *err)
 {

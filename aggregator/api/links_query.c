@@ -14,7 +14,7 @@
 #include "common/unseen.h"
 
 #define LIMIT_DEFAULT 100
-#define TEXT_MAX      2048 /* bytes of a filter */
+#define TEXT_MAX      2048 /* bytes per filter */
 
 static const char *const filter_names[LINKS_FILTER_COUNT] = {
 	[LINKS_TEXT] = "q",	   [LINKS_TAG] = "tag",
@@ -61,7 +61,8 @@ struct links_place links_place_first(enum links_part part, uint32_t until_day)
 #define PLACE_BYTES (1 + 8 + 8 + 4)
 _Static_assert(PLACE_BYTES <= CURSOR_PLACE_MAX, "places fit");
 
-/* Each text with its length, so that no two questions are the same bytes. */
+/* Each text is written with its length, so that no two questions are the same
+ * bytes. */
 static void put_question(struct buf *out, const struct links_query *q)
 {
 	buf_printf(out, "links 1 %d %" PRId64 " %" PRId64, q->by_clicks,
@@ -91,8 +92,7 @@ void links_cursor_put(struct buf *out, const struct links_query *q,
 	buf_free(&question);
 }
 
-/* A digest that fits may have been made up: what it stands for is looked at
- * all the same. */
+/* A matching digest may be forged: the place is checked all the same. */
 static bool is_of(const struct links_query *q, const struct links_place *place)
 {
 	if (place->part == LINKS_CLICKED)
@@ -182,8 +182,8 @@ static int check_names(const struct url_params *params, struct error *err)
 	return 0;
 }
 
-/* Links without an owner, campaign or domain are asked for by an empty one; all
- * else that is empty would find everything or nothing. */
+/* An empty value asks for links without an owner, campaign or domain.  An empty
+ * value of another filter would find everything or nothing. */
 static bool may_be_empty(enum links_filter filter)
 {
 	return filter == LINKS_OWNER || filter == LINKS_CAMPAIGN ||
@@ -293,7 +293,7 @@ static int read_limit(struct links_query *q, const struct url_params *params,
 	return 0;
 }
 
-/* The last to be read: a cursor is of all the others. */
+/* The cursor is read last: its digest covers all other parameters. */
 static int read_cursor(struct links_query *q, const struct url_params *params,
 		       struct error *err)
 {

@@ -7,17 +7,18 @@
 #include "aggregator/api/archive.h"
 #include "common/uri.h"
 
-/* Of the index by_words, letter by letter: see the migration.  No filter has a
- * control character, so none matches across two of the columns. */
+/* The expression of the index by_words, letter by letter: see the migration.
+ * No filter has a control character, so none matches across two of the columns.
+ */
 #define WORDS	  "lowerUTF8(concat(url, '\\n', description, '\\n', code))"
 #define HAS_WORDS WORDS " LIKE lowerUTF8({q:String})"
-/* The same text in a URL, which is stored as a URI. */
+/* The text may also be part of a URL, which is stored as a URI. */
 #define HAS_EITHER "(" HAS_WORDS " OR " WORDS " LIKE lowerUTF8({q_uri:String}))"
 
 /* --- parameters -------------------------------------------------------------
  */
 
-/* Appends what LIKE takes for these very characters. */
+/* Appends the pattern by which LIKE finds these very characters. */
 static void put_like(struct buf *out, const char *text)
 {
 	buf_putc(out, '%');
@@ -29,7 +30,7 @@ static void put_like(struct buf *out, const char *text)
 	buf_putc(out, '%');
 }
 
-/* Is it another text as a part of a URI? */
+/* Returns whether the text changes as a part of a URI. */
 static bool differs_as_uri(const char *text)
 {
 	struct buf uri = {0};
@@ -77,7 +78,7 @@ static int fill_bounds(struct links_params *p,
 	return p->owners.failed || p->account.failed ? error_set_nomem(err) : 0;
 }
 
-/* Texts that are looked for in URLs, in the form that is stored. */
+/* Fills in the texts that are searched in URLs, in the stored form. */
 static int fill_uris(struct links_params *p, const struct links_query *q,
 		     size_t *n, struct error *err)
 {
@@ -146,10 +147,11 @@ int links_params_fill(struct links_params *p, const struct links_query *q,
 		 q->created_to > 0 ? (uint64_t)q->created_to : 0},
 	};
 	static const struct clickhouse_param settings[] = {
-		/* One question takes no more of a server that others ask, too.
-		 */
+		/* One question is limited to this memory, because the server
+		 * has other clients. */
 		{"max_memory_usage", LINKS_SQL_MEMORY},
-		/* Of several that would do, each costs 5 ms to weigh. */
+		/* ClickHouse evaluates each projection that could serve, at 5
+		 * ms each. */
 		{"preferred_optimize_projection_name", "by_creation"},
 	};
 	size_t n = 0;
@@ -180,8 +182,8 @@ void links_params_release(struct links_params *p)
  */
 
 /*
- * What of `links` a question is about: the one place that says so.  It is asked
- * of rows of any version, and then of the newest.
+ * The conditions of a question on `links`, defined in this place only.  They
+ * are evaluated on rows of any version, and then on the newest.
  */
 static void put_where(struct buf *sql, const struct links_query *q)
 {
@@ -192,7 +194,7 @@ static void put_where(struct buf *sql, const struct links_query *q)
 		[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
 		[LINKS_DOMAIN] = "domain = {domain:String}",
 		[LINKS_STATE] = "state = {state:String}",
-		/* One from elsewhere may not be a URI. */
+		/* A link from elsewhere may have a URL that is no URI. */
 		[LINKS_URL] = "url IN ({url:String}, {url_uri:String})",
 	};
 	const char *words = q->filters[LINKS_TEXT];
@@ -209,7 +211,8 @@ static void put_where(struct buf *sql, const struct links_query *q)
 	if (q->bounds && q->bounds->has_owners)
 		buf_puts(sql, " AND owner IN (SELECT arrayJoin(splitByChar("
 			      "'\\n', {bound_owners:String})))");
-	/* Those of no account may be the caller's; who reads them knows. */
+	/* The bounds are wider than what the caller sees: each link that is
+	 * read is checked by its reader. */
 	if (q->bounds && q->bounds->account)
 		buf_puts(sql, " AND account = {bound_account:String}");
 	if (q->created_from >= 0)
@@ -239,7 +242,7 @@ const char links_sql_window[] =
 /* --- candidates -------------------------------------------------------------
  */
 
-/* Links are told by place: (number, link_id, code). */
+/* Candidates are selected as a place: (number, link_id, code). */
 static void put_created(struct buf *sql, const struct links_query *q)
 {
 	buf_puts(sql, "SELECT toUInt64(greatest(0, "
@@ -274,23 +277,23 @@ static void put_clicked(struct buf *sql, const struct links_query *q)
 /* --- pages ------------------------------------------------------------------
  */
 
-/* The codes of the candidates. */
+/* Selects the codes of the candidates. */
 static const char *codes_of(enum links_part part)
 {
 	return part == LINKS_CLICKED ? "SELECT arrayJoin(codes)"
 				     : "SELECT arrayJoin(picked).3";
 }
 
-/* The links of a page lie in as many places, of each of which a thousand rows
- * are read: too few for a second thread, unless it is told so.  Where more is
- * read, such small pieces cost more than they give. */
+/* The links of a page lie in as many places, and a thousand rows are read at
+ * each: too few for a second thread without these settings.  Where more is
+ * read, such small pieces cost more than they gain. */
 #define BY_ALL_THREADS                                                         \
 	" SETTINGS merge_tree_min_rows_for_concurrent_read = 1024, "           \
 	"merge_tree_min_bytes_for_concurrent_read = 65536"
 
-/* The newest version of each candidate.  By its code a link is found in the
- * table, by its time of creation in the projection, where those of a page lie
- * together. */
+/* Selects the newest version of each candidate.  The code finds a link in the
+ * table; the time of creation finds it in the projection, where the links of a
+ * page lie together. */
 static void put_newest(struct buf *sql, enum links_part part)
 {
 	buf_printf(sql,
@@ -309,8 +312,8 @@ static void put_newest(struct buf *sql, enum links_part part)
 		      "link_id" BY_ALL_THREADS);
 }
 
-/* The newest link of a code is its present one: generations are the upper bits
- * of a link_id. */
+/* Selects the newest link of each code, which is the present one: generations
+ * are the upper bits of a link_id. */
 static void put_present(struct buf *sql, enum links_part part)
 {
 	buf_printf(sql,
@@ -319,7 +322,8 @@ static void put_present(struct buf *sql, enum links_part part)
 		   codes_of(part));
 }
 
-/* Of as many columns; constants of one name would have to be of one type. */
+/* The row has as many columns as the others; constants of the same name would
+ * have to be of the same type. */
 static const char picked_row[] =
 	"SELECT 'picked', picked[-1].1, picked[-1].2, length(picked), "
 	"0 AS h1, 0 AS h2, 0 AS h3, '' AS h4, '' AS h5, '' AS h6, '' AS h7, "
@@ -327,7 +331,7 @@ static const char picked_row[] =
 	"'' AS h14, '' AS h15, '' AS h16, '' AS h17, 0 AS h18, 0 AS h19, "
 	"0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25";
 
-/* As in enum links_column. */
+/* The columns in the order of enum links_column. */
 static const char link_columns[] =
 	"toValidUTF8(code), toValidUTF8(url), toValidUTF8(state), "
 	"toValidUTF8(space), toValidUTF8(ttl_class), "
@@ -375,8 +379,8 @@ static void put_links(struct buf *sql, const struct links_query *q,
 }
 
 /*
- * Settings of a scalar subquery are its own.  Indexes are of the table's own
- * order, which ClickHouse, left to itself, does not take.
+ * A scalar subquery has its own settings.  The indexes belong to the table's
+ * own order, which ClickHouse does not choose by itself.
  */
 static void put_order(struct buf *sql, const struct links_query *q,
 		      const struct links_scan *scan)
@@ -388,8 +392,8 @@ static void put_order(struct buf *sql, const struct links_query *q,
 		buf_puts(sql, " SETTINGS optimize_use_projections = 0");
 }
 
-/* Candidates of a window that has too few of them for a page are none: the
- * round after it picks them again, with those of all times. */
+/* A window with too few candidates for a page returns none: the next round
+ * picks them again, with those of all times. */
 static void put_picked(struct buf *sql, const struct links_query *q,
 		       const struct links_scan *scan)
 {
@@ -404,7 +408,7 @@ static void put_picked(struct buf *sql, const struct links_query *q,
 	buf_putc(sql, ')');
 	put_order(sql, q, scan);
 	buf_puts(sql, ") AS picked");
-	/* Clicks do not say codes. */
+	/* The clicks of days have no codes. */
 	if (scan->after.part == LINKS_CLICKED)
 		buf_puts(sql,
 			 ", (SELECT groupArray(code) FROM links WHERE "

@@ -5,7 +5,7 @@
 #include "aggregator/api/access.h"
 #include "aggregator/api/whole_days.h"
 
-/* The only filter that there may be. */
+/* Returns the filter by owner, if it is the only filter. */
 static const struct filter *owner_filter(const struct question *q)
 {
 	const struct filter *f = q->filters.items;
@@ -15,8 +15,8 @@ static const struct filter *owner_filter(const struct question *q)
 		       : NULL;
 }
 
-/* Whether owners' tables have what is asked of owners.  Clicks of no link have
- * no owner, and are not there. */
+/* Returns whether owners' tables can answer the question.  Clicks of no link
+ * have no owner, and are not in the tables. */
 static bool is_of_tables(const struct question *q)
 {
 	const struct filter *f = owner_filter(q);
@@ -33,7 +33,7 @@ static void put_name(struct owner_answer *o, const char *name, size_t len)
 	buf_append(&o->names, name, len);
 }
 
-/* Of the caller's owners, a line each, those that the filter takes. */
+/* Adds those of the caller's owners (one per line) that the filter takes. */
 static int put_own(struct owner_answer *o, const struct filter *f,
 		   const char *line, struct error *err)
 {
@@ -68,8 +68,8 @@ static int put_names(struct owner_answer *o, const struct call *call,
 	return status == 0 && o->names.failed ? error_set_nomem(err) : status;
 }
 
-/* The days that are copied.  Of groups by a dimension that hours do not have
- * those of which the values are, too. */
+/* Reads the days that are copied.  For groups by a dimension that hours do not
+ * have, the values of these days have to be copied, too. */
 static int read_days(struct owner_answer *o, struct call *call,
 		     const struct question *q, struct error *err)
 {

@@ -4,7 +4,7 @@
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/settle_sql.h"
 
-/* A set, so that the order of the tables serves. */
+/* IN takes a set, for which the order of the tables is used. */
 #define SQL_OWNERS "owner IN splitByChar('\\n', {bound_owners:String})"
 
 #define SQL_OF_SLOTS                                                           \
@@ -21,13 +21,14 @@
 	"AND " COPIED_DAYS_SQL("days", "value_attempts",                       \
 			       "toUInt32(toDateTime(day, 'UTC'))")
 
-/* Rows of the rest have no value: the table is in the order of values. */
+/* Rows of the rest have an empty value; the condition on it uses the table's
+ * order. */
 #define SQL_OF_REST SQL_OF_VALUES " AND rest AND value = ''"
 
 /*
- * How many there were: of n, N (1 - exp(-n / N)) digests of 32 bits differ,
- * with N = 2^32 (the classical occupancy problem).  Up to 65,535 that is n
- * itself; of a hundred million it is one in a hundred less, which would be
+ * Estimates how many there were from digests of 32 bits: of n, N (1 - exp(-n /
+ * N)) digests differ, with N = 2^32 (the classical occupancy problem).  Up to
+ * 65,535 that is n itself; for a hundred million it is 1 % less, which would be
  * beyond the stated error.
  */
 #define SQL_HOW_MANY(digests)                                                  \
@@ -39,7 +40,7 @@
 	" FROM clicks WHERE link_id != 0 AND "                                 \
 	"has(splitByChar('\\n', {bound_owners:String}), toString(owner))"
 
-/* " UNION ALL" and what is selected of the rows that are in no copied day;
+/* Appends " UNION ALL" and a SELECT of the rows that are in no copied day, or
  * nothing if there are none. */
 static void put_rows(struct buf *sql, const struct question *q,
 		     const struct copied_days *days, const char *what,
@@ -57,7 +58,7 @@ static void put_rows(struct buf *sql, const struct question *q,
 	buf_free(&open);
 }
 
-/* One row a slot: s, e, c, b, p, and the sets v and i. */
+/* Selects one row per slot: s, e, c, b, p, and the sets v and i. */
 static void put_slots(struct buf *sql, const struct question *q,
 		      const struct copied_days *days)
 {
@@ -80,7 +81,7 @@ static void put_slots(struct buf *sql, const struct question *q,
 	buf_putc(sql, ')');
 }
 
-/* One row a value and day: v, e, c, b, p. */
+/* Selects one row per value and day: v, e, c, b, p. */
 static void put_values(struct buf *sql, const struct question *q,
 		       const struct copied_days *days)
 {

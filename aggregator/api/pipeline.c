@@ -12,13 +12,14 @@
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
 
-/* Of so many hours it is told what was not counted: reports of that age are
+/* The last hours for which uncounted clicks are listed: reports of that age are
  * kept, whatever is dropped. */
 #define NOT_COUNTED_HOURS 24
-/* And what reconciliation found of so many. */
+/* The last hours for which the results of reconciliation are summed. */
 #define LOSS_HOURS 24
 
-/* Whom the watermark waits for, by its own mark where it has one. */
+/* The partition that the watermark waits for, with its own mark if it has one.
+ */
 static json_t *waits_for(const struct fresh *fresh)
 {
 	const struct watermark *w = &fresh->reported;
@@ -54,7 +55,8 @@ static json_t *marks_to_json(const struct fresh *fresh)
 	return array;
 }
 
-/* What Kafka held of a partition, or should have, and no count has. */
+/* Adds what Kafka held of a partition, or should have held, and no count has.
+ */
 static int take_not_counted(void *arg, char **f, struct error *err)
 {
 	json_t *array = arg;
@@ -68,7 +70,8 @@ static int take_not_counted(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* A block that was reported twice is the same offsets of the same partition. */
+/* A block that was reported twice has the same offsets of the same partition,
+ * and counts once. */
 static int add_not_counted(struct call *call, json_t *answer, int64_t now_ms,
 			   struct error *err)
 {
@@ -105,8 +108,9 @@ static int add_not_counted(struct call *call, json_t *answer, int64_t now_ms,
 /* --- collectors -----------------------------------------------------------
  */
 
-/* Collectors tell every quarter of a minute.  Who was silent for a minute is
- * shown for an hour, but what it said is not taken for what is so. */
+/* Collectors report every 15 seconds.  A collector that was silent for a minute
+ * is listed for an hour, but its last report is not taken as the present state.
+ */
 static const char collectors_sql[] =
 	"SELECT toValidUTF8(collector), toUnixTimestamp64Milli(told_at), "
 	"toUInt8(exactly_once), toValidUTF8(guarantee), "
@@ -121,8 +125,8 @@ static const char collectors_sql[] =
 
 struct collectors {
 	json_t *list;	       /* borrowed */
-	json_t *partitions;    /* of the last of it; borrowed */
-	const char *last_name; /* of the last; borrowed */
+	json_t *partitions;    /* the last item's; borrowed */
+	const char *last_name; /* the last item's; borrowed */
 	bool any_heard, all_exactly_once;
 	bool any_lag;
 	json_int_t events, partition_count;
@@ -147,7 +151,7 @@ static int begin_collector(struct collectors *c, char **f, struct error *err)
 	return 0;
 }
 
-/* Of a partition that two have told of, the newest counts. */
+/* If two collectors reported a partition, the newest report counts. */
 static int add_partition(struct collectors *c, char **f, struct error *err)
 {
 	int64_t told_at = tsv_i64(f[1]);
@@ -183,7 +187,7 @@ static int add_collectors(struct call *call, json_t *answer, struct error *err)
 	struct collectors c = {.list = json_array(), .all_exactly_once = true};
 	json_t *lag, *promise;
 
-	/* The answer owns it from here on. */
+	/* The answer owns the list from here on. */
 	if (json_object_set_new(answer, "collectors", c.list) < 0)
 		return error_set_nomem(err);
 	if (clickhouse_rows(call->ch, collectors_sql, NULL, "snnsnnsnnn",

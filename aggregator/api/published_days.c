@@ -33,10 +33,10 @@ static int add_day(struct published_days *days, const struct published_day *day,
 
 /*
  * A row is: start, attempt, the watermark when it was settled (ms), and whether
- * it was settled from the blocks that its hours are published from.  Before the
- * watermark hours are published from all that there is, and a day that was
- * settled later than it had passed the day's end was too; but not by a
- * watermark that was mended since.
+ * it was settled from the blocks that its hours are published from.  Hours
+ * before the watermark are published from all rows.  So is a day that was
+ * settled after the watermark had passed its end, unless the watermark was
+ * mended since.
  */
 static int take_day(void *arg, char **f, struct error *err)
 {
@@ -53,9 +53,10 @@ static int take_day(void *arg, char **f, struct error *err)
 	return add_day(reader->days, &day, err);
 }
 
-/* Of a day that was dropped, hours and the day count as settled from what has
- * come since: as in progress.c.  One that is settled from no row at all, as all
- * it had was an import that was taken back, is as one that never had any. */
+/* For a dropped day, hours and the day count as settled from what has come
+ * since, as in progress.c.  A day that is settled from no row at all, because
+ * all it had was an import that was taken back, counts as one that never had
+ * any. */
 int published_days_read(struct clickhouse *ch, int64_t from, int64_t to,
 			const struct progress *last, struct published_days *ret,
 			struct error *err)

@@ -8,7 +8,8 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-/* The next number of an array as ClickHouse writes it; false at its end. */
+/* Reads the next number of an array as ClickHouse writes it; false at its end.
+ */
 static bool next_number(char **array, uint64_t *ret)
 {
 	char *end;
@@ -32,7 +33,7 @@ static int add_hour(struct published_hours *hours, uint64_t start,
 {
 	struct published_hour *more = hours->items;
 
-	/* Doubled at each power of two. */
+	/* The array doubles at each power of two. */
 	if (!(hours->count & (hours->count - 1)))
 		more = realloc(more, (hours->count ? 2 * hours->count : 1) *
 					     sizeof(*more));

@@ -8,10 +8,10 @@
 
 #include "common/loop/workers.h"
 
-/* What is beyond ends by itself, when its connection is closed or its time is
- * up. */
+/* A query beyond this limit ends by itself, when its connection is closed or
+ * its time is over. */
 #define QUEUE_MAX 1000
-/* ms; what takes longer is gone on with by the server, if it ever does. */
+/* ms; a query that takes longer to end is left to the server. */
 #define KILL_TIMEOUT 10000
 
 struct query_ender {
@@ -20,14 +20,14 @@ struct query_ender {
 	struct clickhouse *ch; /* the thread's */
 	struct workers *thread;
 	struct metric *cancelled;
-	uint64_t run; /* tells this process from others */
+	uint64_t run; /* distinguishes this process from others */
 	atomic_uint_least64_t named;
 	atomic_bool stopping;
-	bool failed; /* the last one; the thread's */
+	bool failed; /* the last attempt; the thread's */
 };
 
 struct ending {
-	struct work work; /* first */
+	struct work work; /* has to be first */
 	struct query_ender *ender;
 	char id[sizeof(((struct clickhouse_task *)0)->id)];
 };
@@ -95,7 +95,7 @@ static void end(struct work *work, unsigned index)
 	free(ending);
 }
 
-/* NULL: memory is short, and it ends by itself. */
+/* Returns NULL if memory is short; the query then ends by itself. */
 static struct ending *ending_new(struct query_ender *e,
 				 const struct clickhouse_task *task)
 {
@@ -127,7 +127,7 @@ void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task)
 void query_ender_finish(struct query_ender *e,
 			const struct clickhouse_task *task)
 {
-	/* Of one that was cancelled it has been asked already. */
+	/* The query of a cancelled task was ended already. */
 	if (task->unanswered && !atomic_load(&task->cancelled))
 		push(e, ending_new(e, task));
 }

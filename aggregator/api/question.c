@@ -28,7 +28,7 @@ struct reader {
 	void *arg;
 };
 
-/* The parameters and what route knows them. */
+/* The parameters and the routes that know them. */
 static const struct parameter {
 	const char *name;
 	unsigned asks;
@@ -133,7 +133,7 @@ static int read_zone(struct reader *r, struct error *err)
 	return r->q->zone ? 0 : error_wrap(err, "tz");
 }
 
-/* A bare date is midnight in the zone asked for. */
+/* Reads a time.  A bare date is midnight in the zone of the question. */
 static int read_time(struct reader *r, const char *name, int64_t *ret,
 		     struct error *err)
 {
@@ -160,7 +160,7 @@ static int read_time(struct reader *r, const char *name, int64_t *ret,
 	return 0;
 }
 
-/* The end of the present quarter of an hour. */
+/* Reads the default end: that of the present quarter of an hour. */
 static int read_end(struct reader *r, int64_t *ret, struct error *err)
 {
 	int64_t now_ms;
@@ -171,7 +171,8 @@ static int read_end(struct reader *r, int64_t *ret, struct error *err)
 	return 0;
 }
 
-/* By default the last 24 hours, from the start of an interval on. */
+/* Reads the range.  By default it has the last 24 hours, from the start of an
+ * interval on. */
 static int read_range(struct reader *r, struct error *err)
 {
 	struct question *q = r->q;
@@ -233,7 +234,7 @@ static int unknown_dimension(struct error *err)
 			 "group_by: expected one or two of %s", list);
 }
 
-/* One, or two with a comma between. */
+/* Reads one dimension, or two with a comma between. */
 static int read_group(struct reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "group_by");
@@ -322,7 +323,7 @@ static int read_limit(struct reader *r, struct error *err)
 	return 0;
 }
 
-/* check_names has seen that each is known here. */
+/* check_names has verified that each parameter is known here. */
 static int read_filters(struct reader *r, struct error *err)
 {
 	const struct url_params *params = r->params;
@@ -355,7 +356,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	*q = (struct question){0};
 	if (url_params_parse(&params, query, err) < 0)
 		goto out;
-	/* In this order: a range needs its zone and interval. */
+	/* The order matters: a range needs its zone and interval. */
 	if (check_names(&params, known, err) < 0 || read_link(&r, err) < 0 ||
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||

@@ -6,7 +6,8 @@
 /* ClickHouse's exception: max_rows_to_read is exceeded. */
 #define TOO_MANY_ROWS 158
 
-/* Granules in which rows of events lie that may have been sent twice. */
+/* Rows that may be read in addition: those in the granules of events that may
+ * have been sent twice. */
 #define MARKED_BESIDE INT64_C(50000000)
 
 void question_params_add(struct question_params *p, const char *name,

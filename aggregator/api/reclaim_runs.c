@@ -10,7 +10,7 @@
 #include "common/clickhouse/rows.h"
 #include "common/http/url.h"
 
-/* What the reclaimer did, and of which spaces anything is known: for keys with
+/* The reclaimer's runs, and the spaces that links or runs name: for keys with
  * the role admin. */
 
 #define LIMIT_DEFAULT 100
@@ -25,13 +25,12 @@
 	"toValidUTF8(host)"
 #define RUN_KINDS "snnnnnnnnndsss"
 
-/* --- what is asked ----------------------------------------------------------
- */
+/* --- the question --------------------------------------------------------- */
 
 struct runs_query {
-	char space[SPACE_MAX + 1]; /* "": of all */
+	char space[SPACE_MAX + 1]; /* "": all spaces */
 	size_t limit;
-	/* Runs that follow this one: older, or as old and of a space before. */
+	/* The runs behind this one: older, or as old and of a lower space. */
 	int64_t before_ms;
 	char before_space[SPACE_MAX + 1];
 };
@@ -189,14 +188,15 @@ static json_t *run_to_json(char *const *f)
 struct runs_answer {
 	const struct runs_query *query;
 	json_t *runs;
-	struct buf next; /* the cursor of the last of them */
+	struct buf next; /* the last run's cursor */
 };
 
 static int take_run(void *arg, char **f, struct error *err)
 {
 	struct runs_answer *a = arg;
 
-	/* One more than asked for was looked for. */
+	/* One run more than the limit is queried, to find out whether there are
+	 * more. */
 	if (json_array_size(a->runs) == a->query->limit) {
 		json_object_set_new(
 			json_array_get(a->runs, a->query->limit - 1), "more",

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 
 #define HOUR  INT64_C(3600) /* seconds */
-#define HOURS 24	    /* without `from` */
+#define HOURS 24	    /* default range */
 
 /* --- JSON ----------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static json_t *number(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-/* 0 is an instant here, as any other. */
+/* 0 is an instant here, like any other. */
 static json_t *instant(int64_t real_ms)
 {
 	char text[RFC3339_TEXT_MAX];
@@ -165,7 +165,7 @@ static int check_range(struct question *q, struct error *err)
 	return 0;
 }
 
-/* An hour of which nothing was kept is refused as other days that are gone. */
+/* An hour whose results were not kept is refused like other dropped days. */
 static int check_kept(struct call *call, const struct reconciliation *r,
 		      struct error *err)
 {

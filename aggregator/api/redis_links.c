@@ -9,8 +9,8 @@
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 
-/* How often the spaces' records are read while all is well: between what
- * redirectors and allocators do by default. */
+/* How often the spaces' records are read while all is well: between the
+ * defaults of redirectors and of allocators. */
 #define CHECK_EVERY_MS 5000
 
 struct redis_links {
@@ -19,31 +19,31 @@ struct redis_links {
 	struct loop *loop;
 	struct redis_async *redis;
 	struct space_monitor *spaces;
-	struct metric **keys_missing; /* one a space */
+	struct metric **keys_missing; /* one per space */
 	struct health_check *health;
 	struct serving_thread thread; /* without a listener */
-	bool up;		      /* the loop's */
-	/* Of all questions: they are as many as there are workers. */
+	bool up;		      /* used by the loop alone */
+	/* For all look-ups: there are as many as workers. */
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
 };
 
-/* On the stack of who waits for it. */
+/* A look-up, on the stack of the thread that waits for it. */
 struct asked {
 	struct redis_links *links;
 	struct link_target target;
-	uint64_t link_id; /* 0: whichever has the code */
+	uint64_t link_id; /* 0: any link that has the code */
 	redis_links_fn *fn;
 	void *arg;
 	bool found;
-	struct error err; /* code ERROR_NONE: there was an answer */
-	bool done;	  /* under the lock */
+	struct error err; /* code ERROR_NONE: Redis answered */
+	bool done;	  /* protected by the lock */
 };
 
 /* --- on the loop ------------------------------------------------------------
  */
 
-/* The one who waits may be gone when this returns. */
+/* `a` may be gone when this returns: it is on the waiting thread's stack. */
 static void end(struct asked *a, const struct error *err)
 {
 	struct redis_links *l = a->links;
@@ -90,7 +90,8 @@ static void on_state(void *arg, bool up, const struct error *err)
 	l->up = up;
 }
 
-/* A remark only: what the archive knows is answered whatever is wrong here. */
+/* Sets a remark only: links in the archive are answered whatever is wrong here.
+ */
 static void on_space_checked(void *arg, const struct link_space *space,
 			     enum space_state state, const struct error *err)
 {
@@ -113,8 +114,7 @@ static void on_failure(void *arg, const struct error *err)
 	log_error(l->options.log, "event loop", log_err(err));
 }
 
-/* --- on the thread of who asks ----------------------------------------------
- */
+/* --- on the caller's thread ----------------------------------------------- */
 
 static int refuse_unknown(struct error *err)
 {
@@ -141,7 +141,7 @@ static int check_space(const struct redis_links *l,
 				   space_state_describe(state, space, text));
 }
 
-/* Asks for a->target, and waits.  *ret_found is false when Redis has no such
+/* Looks a->target up, and waits.  *ret_found is false if Redis has no such
  * link. */
 static int ask(struct asked *a, bool *ret_found, struct error *err)
 {
@@ -204,8 +204,7 @@ int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 		return refuse_unknown(err);
 	if (check_space(l, space, err) < 0)
 		return -1;
-	/* The id does not say with which of the space's keys its code was
-	 * made. */
+	/* The id does not tell which of the space's keys made its code. */
 	for (unsigned v = 0; !found && v < CODE_VERSIONS; v++)
 		if (linkstore_locate_id(l->store, link_id, v, &a.target) &&
 		    ask(&a, &found, err) < 0)
@@ -226,8 +225,7 @@ bool redis_links_covers(const struct redis_links *l, const char *code,
 	       !strcmp(target.space->name, space);
 }
 
-/* --- life -------------------------------------------------------------------
- */
+/* --- start and end -------------------------------------------------------- */
 
 static int make_spaces(struct redis_links *l, struct error *err)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a key that has slots; as many as there are keys asking at a time, which
- * are few. */
+/* A key that has slots.  There are as many as keys with requests at a time,
+ * which are few. */
 struct holder {
 	struct holder *next;
 	int64_t count;
@@ -14,7 +14,7 @@ struct holder {
 
 struct slots {
 	struct slots_bounds bounds;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	struct holder *holders;
 	int64_t count;
 };
@@ -46,7 +46,8 @@ void slots_free(struct slots *s)
 	free(s);
 }
 
-/* Where the holder hangs; *that is NULL when the key has no slot. */
+/* Returns the pointer to the key's holder; *that is NULL if the key has no
+ * slot. */
 static struct holder **find(struct slots *s, const char *key)
 {
 	struct holder **at = &s->holders;
@@ -68,7 +69,7 @@ static struct holder *add(struct slots *s, const char *key)
 	return h;
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static enum slots_answer take(struct slots *s, const char *key)
 {
 	struct holder *h = *find(s, key);

@@ -17,7 +17,7 @@
 
 static const struct type {
 	const char *suffix, *type;
-	bool text; /* others are compressed as they are */
+	bool text; /* false: the format itself is compressed */
 } types[] = {
 	{".html", "text/html; charset=utf-8", true},
 	{".css", "text/css; charset=utf-8", true},
@@ -127,7 +127,7 @@ static int add_file(struct static_files *files, const char *path,
 		return error_set(err, ERROR_CONFIG,
 				 "%s: more than %d files or %d bytes", path,
 				 FILES_MAX, BYTES_MAX);
-	files->count++; /* half-made: to be freed too */
+	files->count++; /* half-made, but has to be freed */
 	if (read_all(path, len, &f->forms[ENCODING_IDENTITY], err) < 0)
 		return -1;
 	files->bytes += len;

@@ -12,7 +12,8 @@
 #define COLUMNS COUNTS_COLUMNS "nnnn"
 #define SLOT	(15 * CLOCK_MINUTE)
 
-/* To the millisecond where the row is still there, else to the slot. */
+/* Returns the time of the row, to the millisecond, if the row is still there,
+ * otherwise the start of the slot. */
 static int64_t instant(const char *slot, const char *row)
 {
 	int64_t start = tsv_i64(slot), at = tsv_i64(row);
@@ -102,7 +103,7 @@ static json_t *link_to_json(struct archived_link *link)
 			 "expires_at", json_time(link->expires_at));
 }
 
-/* The code of the path, or what the query names. */
+/* Reads the code from the path, or the link that the query names. */
 static int read_question(struct call *call, struct question *ret,
 			 struct error *err)
 {
@@ -137,8 +138,8 @@ int route_summary(struct call *call, struct error *err)
 	if (status == 0)
 		status = link_find(&finder, q.code, q.link_id, &link, err);
 	question_release(&q);
-	/* Read before the rows are: rows that arrive later are counted, but not
-	 * promised. */
+	/* The watermark is read before the rows: rows that arrive later are
+	 * counted, but not promised. */
 	if (status == 0)
 		status = call_complete_until(call, &complete_until, err);
 	if (status == 0) {

@@ -16,13 +16,13 @@
 
 /*
  * The busiest links, or those whose clicks grow most.  They are counted first,
- * in settled hours, or in rows where hours do not have it (filters, the links
- * of some owners).  Then the archive says where they lead, and rows say the
- * codes of those that it has not heard of yet.
+ * in settled hours, or in rows where hours lack the answer (filters, the links
+ * of some owners).  Then the archive supplies their URLs, and rows supply the
+ * codes of links that the archive does not have yet.
  */
 
 /* Bytes of a statement that names as many links as `groups_max` may allow, each
- * twice by 20 digits.  The server's own bound is 256 KiB. */
+ * twice by 20 digits.  The server's default limit is 256 KiB. */
 #define QUERY_SIZE "1048576"
 
 struct top_link {
@@ -30,7 +30,7 @@ struct top_link {
 	struct counts counts;
 	uint64_t before;	  /* clicks in the range before */
 	char *code, *url, *owner; /* NULL: not known */
-	bool forgotten;		  /* nobody is told of it */
+	bool forgotten;		  /* no answer contains it */
 };
 
 struct top {
@@ -39,10 +39,10 @@ struct top {
 	struct question read; /* q, from the start of the range before */
 	struct clicks_scope scope;
 	bool of_rows;
-	struct owner_answer owners; /* with days: they are counted in these */
-	struct total_answer total;  /* unless of_rows */
+	struct owner_answer owners; /* if it has days, they answer */
+	struct total_answer total;  /* used unless of_rows */
 	int64_t complete_until;	    /* ms since 1970 */
-	bool lower_bound;	    /* counts are, as hours left links out */
+	bool lower_bound;	    /* true: hours left links out */
 	struct top_link *links;	    /* the busiest first */
 	size_t count;
 	struct top_link **by_id; /* ascending */
@@ -61,11 +61,10 @@ static void top_release(struct top *t)
 	total_answer_release(&t->total);
 }
 
-/* --- counting ---------------------------------------------------------------
- */
+/* --- counts --------------------------------------------------------------- */
 
-/* link, is_now, and n_events, n_clicks, n_bots and n_prefetches: a row for each
- * of the two ranges. */
+/* Selects link, is_now, n_events, n_clicks, n_bots and n_prefetches, with a row
+ * for each of the two ranges. */
 static void put_counted(struct buf *sql, const struct top *t)
 {
 	bool grows = t->q->by_growth;
@@ -123,8 +122,8 @@ static int take_counts(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Runs a query and frees its text.  One that would read more rows than the
- * parameters allow is ERROR_INPUT. */
+/* Runs a query and frees its text.  ERROR_INPUT if it would read more rows than
+ * the parameters allow. */
 static int run(struct top *t, struct buf *sql,
 	       const struct question_params *params, const char *columns,
 	       clickhouse_row_fn *take, struct error *err)
@@ -168,7 +167,7 @@ static int count(struct top *t, const struct question_params *params,
 	return status;
 }
 
-/* A row is: how many events. */
+/* A row is: the number of events. */
 static int take_left_out(void *arg, char **f, struct error *err)
 {
 	struct top *t = arg;
@@ -178,7 +177,7 @@ static int take_left_out(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Rows leave nothing out. */
+/* Finds out whether links were left out.  Rows leave none out. */
 static int find_left_out(struct top *t, const struct question_params *params,
 			 struct error *err)
 {
@@ -200,8 +199,7 @@ static int find_left_out(struct top *t, const struct question_params *params,
 	return status;
 }
 
-/* --- what links are ---------------------------------------------------------
- */
+/* --- codes and URLs ------------------------------------------------------- */
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -222,7 +220,7 @@ static int sort(struct top *t, struct error *err)
 	return 0;
 }
 
-/* NULL: it was not asked for. */
+/* Returns NULL if the link was not asked for. */
 static struct top_link *find(const struct top *t, uint64_t link_id)
 {
 	const struct top_link wanted = {.link_id = link_id};
@@ -233,7 +231,7 @@ static struct top_link *find(const struct top *t, uint64_t link_id)
 	return found ? *found : NULL;
 }
 
-/* Once for a link. */
+/* Called once for each link. */
 static int name(struct top_link *link, const char *code, const char *url,
 		const char *owner, struct error *err)
 {
@@ -244,8 +242,8 @@ static int name(struct top_link *link, const char *code, const char *url,
 						      : error_set_nomem(err);
 }
 
-/* A row is: link_id, code, url, owner, account, state.  A link that is
- * not the caller's any more is one that the archive does not know, to him. */
+/* A row is: link_id, code, url, owner, account, state.  A link that is no
+ * longer the caller's is treated like one that the archive does not have. */
 static int take_archived(void *arg, char **f, struct error *err)
 {
 	const struct key_link whose = {.owner = f[3], .account = f[4]};
@@ -260,7 +258,7 @@ static int take_archived(void *arg, char **f, struct error *err)
 	return name(link, f[1], f[2], f[3], err);
 }
 
-/* A row is: link_id, code and owner as of a click. */
+/* A row is: link_id, code and the owner at a click. */
 static int take_clicked(void *arg, char **f, struct error *err)
 {
 	struct top *t = arg;
@@ -269,8 +267,8 @@ static int take_clicked(void *arg, char **f, struct error *err)
 	return !link || link->code ? 0 : name(link, f[1], "", f[2], err);
 }
 
-/* The link_ids of those that have no code yet, and are to get one; false: there
- * are none. */
+/* Appends the link_ids of links that have no code yet and need one; false if
+ * there are none. */
 static bool put_nameless(struct buf *ids, const struct top *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
@@ -281,8 +279,7 @@ static bool put_nameless(struct buf *ids, const struct top *t)
 	return ids->len > 0 || ids->failed;
 }
 
-/* However many links the archive has: what of it is read is what was counted.
- */
+/* Reads only the counted links, however many the archive has. */
 static int ask_archive(struct top *t, struct error *err)
 {
 	static const struct question_params how = {
@@ -363,10 +360,9 @@ static int fetch(struct top *t, struct error *err)
 	return status;
 }
 
-/* --- answering --------------------------------------------------------------
- */
+/* --- the answer ----------------------------------------------------------- */
 
-/* Of owners' tables where these have it. */
+/* Prepares owners' tables, or rows if these lack the answer. */
 static int prepare_rows(struct top *t, struct error *err)
 {
 	if (call_complete_until(t->call, &t->complete_until, err) < 0 ||
@@ -378,7 +374,8 @@ static int prepare_rows(struct top *t, struct error *err)
 		       : call_check_rows(t->call, t->read.from, err);
 }
 
-/* Whether counts and rows are there, and up to when they are complete. */
+/* Checks that counts and rows are kept, and finds up to when they are complete.
+ */
 static int prepare(struct top *t, struct error *err)
 {
 	int64_t length = t->q->to - t->q->from;

@@ -6,12 +6,12 @@
 #include "aggregator/api/whole_days.h"
 #include "aggregator/settle/progress.h"
 
-/* Of so many hours a statement is as long as what it saves.  Of more only
- * ranges have of which days are not in stats_spans yet. */
+/* At this number of hours, a longer statement costs as much as it saves.  Only
+ * ranges with days that are not in stats_spans yet have more hours. */
 #define HOURS_LISTED_MAX 400
 
-/* The lists that are kept may be some seconds old: they are used unless hours
- * were published since.  Of days that have come since, all is read. */
+/* The kept lists may be some seconds old: they are used unless hours were
+ * published since.  Otherwise all lists are read. */
 static int read_days(struct total_answer *t, struct call *call,
 		     const struct question *q, const struct progress *last,
 		     struct error *err)
@@ -41,7 +41,7 @@ static int read_days(struct total_answer *t, struct call *call,
 		     : 0;
 }
 
-/* Of groups by a dimension that only days have. */
+/* Keeps the days with values, for groups by a dimension that only days have. */
 static int keep_valued(struct total_answer *t, struct call *call,
 		       const struct question *q, int64_t at, struct error *err)
 {
@@ -53,13 +53,14 @@ static int keep_valued(struct total_answer *t, struct call *call,
 		t->valued.count = 0;
 		return call_check_rows(call, q->from, err);
 	}
-	/* Of days that both have the total is read from the rollup. */
+	/* The total of days that both have is read from the rollup. */
 	copied_days_keep_common(&t->days, &t->valued);
 	return copied_days_put(&t->valued, &t->valued_starts,
 			       &t->valued_attempts, err);
 }
 
-/* Few are there to be listed: those of days that are not over, or not long. */
+/* Lists the other hours if they are few: those of days that are not over, or
+ * not long over. */
 static int list_hours(struct total_answer *t, struct published_hours *hours,
 		      struct error *err)
 {
@@ -142,7 +143,7 @@ int total_answer_rows(const struct total_answer *t, struct call *call,
 
 	if (!what.sql)
 		return error_set_nomem(err);
-	/* Rows of `clicks` come all the time. */
+	/* Rows of `clicks` arrive all the time, so the answer is not cached. */
 	if (t->valued.count)
 		return clickhouse_rows(call->ch, what.sql, what.params, columns,
 				       fn, arg, err);

@@ -6,7 +6,7 @@
 #include "aggregator/api/published_hours.h"
 #include "aggregator/zone/civil.h"
 
-/* Which states count for visitors; none are kept for robots alone. */
+/* The states that count for visitors; none are kept for robots alone. */
 static const char *const states[] = {
 	[BOTS_EXCLUDE] = "human_",
 	[BOTS_INCLUDE] = "",
@@ -16,8 +16,8 @@ static const char *const states[] = {
 /* --- sources ----------------------------------------------------------------
  */
 
-/* Conditions on stats_hourly: the newest published attempts of the hours asked
- * for, which are listed or looked up. */
+/* Conditions on stats_hourly: the newest published attempts of the requested
+ * hours, which are listed or looked up. */
 #define SQL_SLOTS                                                              \
 	"slot >= toDateTime({from:UInt32}, 'UTC') AND "                        \
 	"slot < toDateTime({to:UInt32}, 'UTC') AND "
@@ -30,24 +30,24 @@ static const char *const states[] = {
 	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
 	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
 
-/* Another on stats_spans. */
+/* A condition on stats_spans. */
 #define SQL_ROLLED                                                             \
 	"span_start >= toDateTime({from:UInt32}, 'UTC') AND "                  \
 	"span_start < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(    \
 		"days", "attempts", "toUInt32(toStartOfDay(span_start))")
 
-/* What is read of a row, wherever it is. */
+/* What is read of a row, in any of the tables. */
 struct reading {
 	const char *dimension;
-	uint32_t span;	   /* of stats_spans, seconds */
-	const char *state; /* of visitors; NULL: not known */
-	bool rest;	   /* what was left out of the values, in their place */
-	/* A query of the only values that are read; NULL: all. */
+	uint32_t span;	   /* span in stats_spans, seconds */
+	const char *state; /* state of visitors; NULL: not known */
+	bool rest;	   /* what was left out, instead of values */
+	/* A query that selects the only values to read; NULL: all. */
 	const char *only;
 };
 
-/* A condition on rows with `value` and `rest`.  Rows of the rest have no value:
- * tables are in the order of values. */
+/* Appends a condition on rows with `value` and `rest`.  Rows of the rest have
+ * an empty value; the condition on it uses the tables' order. */
 static void put_which(struct buf *sql, const struct reading *what)
 {
 	buf_puts(sql, what->rest ? "rest AND value = ''" : "NOT rest");
@@ -67,14 +67,14 @@ static void put_columns(struct buf *sql, const char *at,
 			   what->state);
 }
 
-/* " UNION ALL" but before the first. */
+/* Appends " UNION ALL", except before the first SELECT. */
 static void put_union(struct buf *sql, size_t *count)
 {
 	if ((*count)++)
 		buf_puts(sql, " UNION ALL ");
 }
 
-/* Of hours that no rollup has; with `valued`, only those of its days. */
+/* Selects hours that no rollup has; with `valued`, only those of its days. */
 static void put_slots(struct buf *sql, const struct question *q,
 		      const struct total_sources *from,
 		      const struct reading *what, size_t *count)
@@ -100,7 +100,7 @@ static void put_slots(struct buf *sql, const struct question *q,
 	buf_free(&open);
 }
 
-/* Of the total, a row a slot. */
+/* Selects the total from rows, one row per slot. */
 static void put_rows(struct buf *sql, const struct question *q,
 		     const struct copied_days *valued,
 		     const struct reading *what, size_t *count)
@@ -127,7 +127,8 @@ static void put_rows(struct buf *sql, const struct question *q,
 	buf_free(&open);
 }
 
-/* One row a slot, or span, and value: t, v, e, c, b, p, x; states vi and ad. */
+/* Selects one row per slot or span, and value: t, v, e, c, b, p, x; states vi
+ * and ad. */
 static void put_source(struct buf *sql, const struct question *q,
 		       const struct total_sources *from,
 		       const struct reading *what)
@@ -160,7 +161,7 @@ static void put_source(struct buf *sql, const struct question *q,
 		"value_days", "value_attempts",                                \
 		"toUInt32(toDateTime(day, 'UTC'))") " AND "
 
-/* One row a value and day, or stretch of rows: v, e, c, b, p. */
+/* Selects one row per value and day, or stretch of rows: v, e, c, b, p. */
 static void put_values(struct buf *sql, const struct question *q,
 		       const struct copied_days *valued,
 		       const struct reading *what)
@@ -202,8 +203,8 @@ static void put_counts(struct buf *sql, const struct reading *what)
 	buf_puts(sql, " FROM ");
 }
 
-/* The longest span that lies in one bucket wherever it begins; 0: a slot is
- * needed. */
+/* Returns the longest span that lies in one bucket wherever it begins; 0: slots
+ * are needed. */
 static uint32_t span_of(const struct buckets *buckets)
 {
 	bool hours = true, days = true;
@@ -215,7 +216,7 @@ static uint32_t span_of(const struct buckets *buckets)
 	return days ? CIVIL_DAY : hours ? CLICKS_SQL_HOUR : 0;
 }
 
-/* Both from the same rows, which are read once. */
+/* Selects buckets and total from the same rows, which are read once. */
 static void put_together(struct buf *sql, const struct question *q,
 			 const struct buckets *buckets,
 			 const struct total_sources *from,
@@ -227,7 +228,7 @@ static void put_together(struct buf *sql, const struct question *q,
 	clicks_sql_put_sets(sql, buckets);
 }
 
-/* The total from longer spans, so that fewer states are united. */
+/* Selects the total from longer spans, so that fewer states are united. */
 static void put_apart(struct buf *sql, const struct question *q,
 		      const struct buckets *buckets,
 		      const struct total_sources *from,
@@ -262,8 +263,8 @@ static void put_groups_source(struct buf *sql, const struct question *q,
 
 #define SQL_ORDER " DESC, n_events DESC, group_value LIMIT {limit:UInt64}"
 
-/* The values that are answered, told by counts: to unite states of others is
- * most of what it costs where there are many. */
+/* Selects the values in the answer, found by counts alone: where there are many
+ * values, uniting the states of the others would be most of the cost. */
 static void put_answered(struct buf *sql, const struct question *q,
 			 const struct total_sources *from,
 			 const struct reading *groups)
@@ -305,7 +306,7 @@ static void put_groups(struct buf *sql, const struct question *q,
 	buf_free(&only);
 }
 
-/* Of dimensions with visitors each hour has all values. */
+/* Hours have all values of dimensions with visitors. */
 static void put_left_out(struct buf *sql, const struct question *q,
 			 const struct total_sources *from)
 {

@@ -8,11 +8,11 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-/* Without `from`, so many days. */
+/* The default number of days. */
 #define DAYS INT64_C(30)
 
-/* Visitors of rows and of sets of digests are both counted one by one, as for
- * GET /v1/clicks. */
+/* Visitors of rows and of sets of digests are both counted exactly, as for GET
+ * /v1/clicks. */
 #define UNIQUE_ERROR 0.0
 
 enum {
@@ -32,7 +32,7 @@ struct statistics {
 	} * days;
 };
 
-/* NULL: none that was asked for. */
+/* Returns NULL if the day was not asked for. */
 static struct day *day_at(const struct statistics *s, int64_t start)
 {
 	int64_t at = (start - s->from) / CIVIL_DAY;
@@ -81,8 +81,8 @@ static int find_days(struct call *call, const struct question *q,
 	return 0;
 }
 
-/* A link without a row on a day that was published had no visits then.  Rows of
- * an attempt stay for keep_superseded after another was published. */
+/* A link without a row on a published day had no visits then.  Rows of an
+ * attempt stay for keep_superseded after another one was published. */
 static int fetch(struct call *call, const struct question *q, uint64_t link_id,
 		 struct statistics *s, struct error *err)
 {
@@ -175,7 +175,7 @@ static void to_csv(const struct statistics *s, struct buf *out)
 /* --- the question ---------------------------------------------------------
  */
 
-/* Where no start was asked for, the range begins with the first day kept. */
+/* If no start was given, the range begins with the first day kept. */
 static int clamp_start(struct call *call, struct question *q, struct error *err)
 {
 	int64_t kept;
