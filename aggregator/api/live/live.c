@@ -19,10 +19,10 @@
 
 enum {
 	INBOX_MAX = 4096,     /* events on their way to a loop */
-	PENDING_MAX = 65536,  /* bytes that wait for a client, about */
-	HEARTBEAT_MS = 15000, /* proxies close what is quiet for a minute */
+	PENDING_MAX = 65536,  /* bytes pending for a client, about */
+	HEARTBEAT_MS = 15000, /* proxies close an idle connection in a minute */
 	TICK_MS = 1000,
-	RECONNECT_MS = 2000, /* what clients are told to wait */
+	RECONNECT_MS = 2000, /* delay that clients are sent */
 };
 
 struct delivery {
@@ -31,19 +31,19 @@ struct delivery {
 };
 
 struct subscriber {
-	struct subscriber *prev, *next; /* of its loop */
+	struct subscriber *prev, *next; /* in its loop's list */
 	struct live_loop *at;
 	struct http_request *req;
 	struct access access;
-	char key[API_KEY_NAME_MAX]; /* whose slot it has */
+	char key[API_KEY_NAME_MAX]; /* the key whose slot it has */
 	struct question question;
 	struct live_listener listener;
 	struct live_queue queue;
 	int64_t wrote_at; /* loop time */
 	bool ready_told;
 	bool streaming; /* its answer has begun */
-	/* Of the look for the link that it asks for.  While a worker has it,
-	 * the client may go, or the listener begin to end. */
+	/* The look-up of the link in the question.  While a worker runs it, the
+	 * client may go, or the listener may begin to end. */
 	bool looking, gone, stopping;
 	struct clickhouse_task task;
 	int outcome;
@@ -55,14 +55,14 @@ struct live_loop {
 	struct live_loop *next;
 	struct loop *loop;
 
-	pthread_mutex_t lock; /* of the inbox */
+	pthread_mutex_t lock; /* protects the inbox */
 	struct delivery *inbox;
 	size_t count;
-	uint64_t lost[LIVE_AUDIENCES]; /* did not fit */
+	uint64_t lost[LIVE_AUDIENCES]; /* events that did not fit */
 	bool posted;
 
-	/* The loop's thread's. */
-	struct delivery *taken; /* the inbox before this one */
+	/* Used by the loop's thread alone. */
+	struct delivery *taken; /* the previous inbox */
 	struct subscriber *subscribers;
 	struct loop_timer *tick;
 };
@@ -71,13 +71,12 @@ struct live {
 	struct live_options options;
 	struct live_reader *reader; /* NULL: there is no live stream */
 	struct live_loop *loops;
-	struct slots *slots; /* a stream each */
-	bool stopped;	     /* workers do not come back */
+	struct slots *slots; /* one per stream */
+	bool stopped;	     /* workers return no results any more */
 	struct metric *subscribers, *sent, *lost;
 };
 
-/* --- what a subscriber is sent ---------------------------------------------
- */
+/* --- events to a subscriber ----------------------------------------------- */
 
 static void write_text(struct subscriber *s, const char *text, size_t len)
 {
@@ -90,8 +89,8 @@ static bool has_room(const struct subscriber *s)
 	return http_stream_pending(s->req) <= PENDING_MAX;
 }
 
-/* What was lost is older than what waits, but for what did not even fit into
- * the loop's inbox. */
+/* Lost events are older than waiting ones, except for those that did not even
+ * fit into the loop's inbox. */
 static void tell_lost(struct subscriber *s)
 {
 	char text[64];
@@ -104,7 +103,7 @@ static void tell_lost(struct subscriber *s)
 	write_text(s, text, strlen(text));
 }
 
-/* All that waits, as far as the client takes it. */
+/* Sends the waiting events, as far as the client takes them. */
 static void send_waiting(struct subscriber *s)
 {
 	struct live_event *e;
@@ -166,7 +165,7 @@ static void lose(struct live_loop *at, const uint64_t lost[LIVE_AUDIENCES])
 	}
 }
 
-/* On the loop's thread. */
+/* Runs on the loop's thread. */
 static void serve_inbox(void *arg)
 {
 	struct live_loop *at = arg;
@@ -195,7 +194,7 @@ static void serve_inbox(void *arg)
 	lose(at, lost);
 }
 
-/* Under at->lock.  When memory is short, the next one posts. */
+/* Called with at->lock held.  If memory is short, the next event posts. */
 static void post(struct live_loop *at)
 {
 	struct error ignored;
@@ -245,8 +244,7 @@ static void on_ready(void *arg)
 	}
 }
 
-/* --- a subscriber's life ---------------------------------------------------
- */
+/* --- subscribers ---------------------------------------------------------- */
 
 static struct live_listener listener_of(const struct access *access)
 {
@@ -265,7 +263,7 @@ static void subscriber_free(struct subscriber *s)
 	free(s);
 }
 
-/* Its answer has ended, or never began. */
+/* Called when the answer has ended, or did not begin. */
 static void unsubscribe(struct subscriber *s)
 {
 	struct live_loop *at = s->at;
@@ -333,7 +331,7 @@ static const struct http_stream_handler stream_handler = {
 static const struct http_field stream_fields[] = {
 	{"Content-Type", "text/event-stream"},
 	{"Cache-Control", "no-store"},
-	{"X-Accel-Buffering", "no"}, /* nginx would hold it back */
+	{"X-Accel-Buffering", "no"}, /* else nginx buffers it */
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{NULL, NULL}};
@@ -343,7 +341,7 @@ static void begin(struct subscriber *s)
 	char text[32];
 
 	http_stream_begin(s->req, 200, stream_fields);
-	/* HEAD is answered by what GET begins with. */
+	/* HEAD gets the header of GET. */
 	if (s->stopping || http_method_is(s->req, "HEAD")) {
 		end(s);
 		return;
@@ -356,7 +354,8 @@ static void begin(struct subscriber *s)
 	loop_timer_set(s->at->tick, TICK_MS);
 }
 
-/* Never does nobody listen meanwhile: nothing would be read then. */
+/* Replaces the listener.  Another one listens meanwhile: without a listener
+ * nothing would be read. */
 static void listen_as(struct subscriber *s,
 		      const struct live_listener *listener)
 {
@@ -370,7 +369,8 @@ static void listen_as(struct subscriber *s,
 	live_reader_leave(reader, &meanwhile);
 }
 
-/* The keys may have been read again: false when it may ask no more. */
+/* Checks the key again, which may have been reloaded: returns false if it has
+ * no access any more. */
 static bool still_may(struct subscriber *s)
 {
 	struct live_listener now;
@@ -435,8 +435,9 @@ static struct subscriber *subscriber_new(struct live_loop *at,
 	return NULL;
 }
 
-/* By a worker: the link that is asked for, if there is one that may be seen.
- * Its code may be another's by and by; the link stays the same. */
+/* Runs on a worker: finds the link of the question, if there is one that may be
+ * seen.  Its code may be given to another link later; the link stays the same.
+ */
 static void find_link(void *arg, unsigned index)
 {
 	struct subscriber *s = arg;
@@ -480,7 +481,7 @@ static void on_link_found(void *arg)
 		begin(s);
 }
 
-/* As a question of its key. */
+/* The look-up counts as a question of the key. */
 static void look_for_link(struct subscriber *s)
 {
 	const struct live_options *options = &s->at->live->options;
@@ -507,7 +508,8 @@ static void look_for_link(struct subscriber *s)
 	}
 }
 
-/* Takes its slot, and its place among those that clicks are offered to. */
+/* Takes a slot, and a place among the subscribers that clicks are offered to.
+ */
 static enum slots_answer join(struct subscriber *s)
 {
 	struct live_loop *at = s->at;
@@ -574,8 +576,7 @@ void live_handle(struct live_loop *at, struct http_request *req)
 		subscribe(at, req, &access);
 }
 
-/* --- life ------------------------------------------------------------------
- */
+/* --- start and end -------------------------------------------------------- */
 
 static void register_metrics(struct live *l)
 {

@@ -9,13 +9,13 @@
 #include "common/buf.h"
 #include "common/json_text.h"
 
-#define ID_LEN 36 /* of a UUID */
+#define ID_LEN 36 /* length of a UUID */
 
-/* The members of an event, in the order that they are sent in. */
+/* The members of an event, in the order in which they are sent. */
 static const struct member {
 	const char *name;
 	bool flag;     /* true or false; else a text */
-	bool required; /* since filters or readers go by it */
+	bool required; /* filters or readers depend on it */
 } members[] = {
 	{"id", false, true},
 	{"ts", false, true},
@@ -57,7 +57,7 @@ static int check_members(const json_t *object, struct error *err)
 	return 0;
 }
 
-/* It stands in a line of its own. */
+/* The id stands on a line of its own. */
 static int check_id(const char *id, struct error *err)
 {
 	if (strlen(id) == ID_LEN && strspn(id, "0123456789abcdef-") == ID_LEN)
@@ -76,7 +76,7 @@ static int read_link_id(const char *text, uint64_t *ret, struct error *err)
 	return error_set(err, ERROR_INPUT, "link_id: expected a whole number");
 }
 
-/* Texts have no line ends in them when JSON has escaped them. */
+/* Texts have no line ends once JSON has escaped them. */
 static void put_event(struct buf *out, const json_t *object)
 {
 	const char *separator = "";
@@ -100,7 +100,8 @@ static void put_event(struct buf *out, const json_t *object)
 	buf_puts(out, "}\n\n");
 }
 
-/* What is filtered by, each behind the other, and then what is sent. */
+/* Stores the values that filters read, one behind the other, and then the text
+ * to send. */
 static struct live_event *make(const json_t *object, const struct buf *sent)
 {
 	static const char *const names[] = {"owner", "domain", "country",
@@ -208,7 +209,7 @@ void link_owner_release(struct link_owner *o)
 	*o = (struct link_owner){0};
 }
 
-/* Of the dimensions that ASK_LIVE knows. */
+/* Returns the value of a dimension that ASK_LIVE knows. */
 static const char *value_of(const struct live_event *e, const char *dimension)
 {
 	if (!strcmp(dimension, "owner"))

@@ -1,12 +1,13 @@
 /*
- * live_event.h - a click of the topic kafka.topic_live, as those who look on
- * are sent it.
+ * live_event.h - a click of the topic kafka.topic_live, in the form that
+ * subscribers are sent.
  *
- * Whoever may write the topic writes these bytes: what is sent on is made anew
- * of the members that are known here (docs/aggregator.md, "Live"), each of its
- * type.  Others are dropped.
+ * Any client that may write the topic writes these bytes.  So the text to send
+ * is made anew from the members that are known here (docs/aggregator.md,
+ * "Live"), each of its type.  Other members are dropped.
  *
- * Shared by the loops of all subscribers; only read once it is handed out.
+ * The loops of all subscribers share an event; it is only read once it is
+ * handed out.
  */
 #ifndef AGGREGATOR_API_LIVE_LIVE_EVENT_H
 #define AGGREGATOR_API_LIVE_LIVE_EVENT_H
@@ -19,10 +20,10 @@
 #include "aggregator/api/question.h"
 #include "common/error.h"
 
-/* A longer record is none of ours. */
+/* A longer record is no live event. */
 #define LIVE_EVENT_MAX 16384
 
-/* Whose a link is, by the archive. */
+/* The account and owner of a link, by the archive. */
 struct link_owner {
 	char *account, *owner;
 };
@@ -32,26 +33,28 @@ struct live_event {
 	uint64_t link_id;
 	bool human;
 	const char *owner, *domain, *country, *verdict;
-	/* For those who do not see all links, who get it once this is known. */
+	/* The owner, for subscribers that do not see all links.  They get the
+	 * event once it is known. */
 	struct link_owner whose;
-	/* As server-sent events have it, the blank line included. */
+	/* The event as server-sent events have it, the blank line included. */
 	const char *text;
 	size_t len;
-	char data[]; /* what these point to */
+	char data[]; /* the memory of these texts */
 };
 
-/* NULL: ERROR_INPUT says what is wrong.  Release with live_event_release. */
+/* Returns NULL for an invalid record: ERROR_INPUT says what is wrong.  Release
+ * with live_event_release. */
 struct live_event *live_event_parse(const void *record, size_t len,
 				    struct error *err);
 struct live_event *live_event_share(struct live_event *e);
 void live_event_release(struct live_event *e); /* NULL accepted */
 
-/* Copies it; `to` holds nothing yet.  False: out of memory. */
+/* Copies both texts; `to` holds nothing yet.  False: out of memory. */
 bool link_owner_copy(struct link_owner *to, const char *account,
 		     const char *owner);
 void link_owner_release(struct link_owner *o);
 
-/* Does somebody who asks that want to see it? */
+/* Returns whether the event matches the question. */
 bool live_event_matches(const struct live_event *e, const struct question *q);
 
 #endif

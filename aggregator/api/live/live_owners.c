@@ -13,14 +13,14 @@ enum {
 	KNOWN_MS = 10000,
 	WAITING_MAX = 4096, /* events */
 	WAIT_MS = 1500,	    /* for a link that is not in the archive yet */
-	PAUSE_MS = 200,	    /* between two questions */
-	ASK_MAX = 1000,	    /* links in one */
+	PAUSE_MS = 200,	    /* between two queries */
+	ASK_MAX = 1000,	    /* links per query */
 };
 
-/* Its own among those of keys (access_turn), which are hashes. */
+/* A turn of its own among those of keys (access_turn), which are hashes. */
 #define TURN_OF_OWNERS 1
 
-/* Direct-mapped: of links that share an entry the last one stays. */
+/* Direct-mapped: among links that share an entry, the last one stays. */
 struct known {
 	uint64_t link_id; /* 0: none */
 	int64_t until;	  /* monotonic */
@@ -30,26 +30,27 @@ struct known {
 struct waiting {
 	struct live_event *event;
 	int64_t until;	/* monotonic */
-	uint64_t round; /* in which it was asked for last; 0: in none */
+	uint64_t round; /* the last one that queried it; 0: none */
 };
 
 struct live_owners {
-	struct work work; /* first: the question that a worker asks */
+	struct work work; /* has to be first: the worker's query */
 	struct live_owners_options options;
-	pthread_mutex_t lock; /* of what follows, and of calls of `found` */
+	pthread_mutex_t lock; /* protects what follows; held in `found` */
 	struct known known[KNOWN_MAX];
-	struct waiting waiting[WAITING_MAX]; /* in the order that they came */
+	struct waiting waiting[WAITING_MAX]; /* in order of arrival */
 	size_t count;
-	uint64_t round; /* of questions, from 1 on */
-	bool asking;	/* the worker has the question */
-	int64_t ask_at; /* monotonic: not before */
-	/* The asking thread's, and the worker's while it asks. */
+	uint64_t round; /* number of the query, from 1 on */
+	bool asking;	/* a worker has the query */
+	int64_t ask_at; /* monotonic; start of the next query */
+	/* Used by the thread that calls live_owners_ask, and by the worker
+	 * while it runs the query. */
 	uint64_t links[ASK_MAX];
 	size_t link_count;
 	int64_t logged_at;
 };
 
-/* By Fibonacci hashing (Knuth, volume 3, 6.4). */
+/* Returns the link's entry, by Fibonacci hashing (Knuth, volume 3, 6.4). */
 static struct known *known_of(struct live_owners *o, uint64_t link_id)
 {
 	uint64_t hash = link_id * UINT64_C(0x9e3779b97f4a7c15);
@@ -57,7 +58,8 @@ static struct known *known_of(struct live_owners *o, uint64_t link_id)
 	return &o->known[hash >> (64 - KNOWN_BITS)];
 }
 
-/* Under the lock.  False: it has to be asked. */
+/* Called with the lock held.  Returns false if the archive has to be queried.
+ */
 static bool hand_out(struct live_owners *o, struct live_event *e, int64_t now)
 {
 	const struct known *k = known_of(o, e->link_id);
@@ -101,9 +103,9 @@ static void take_owner(void *arg, uint64_t link_id,
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Under the lock: what is known by now is handed out, what was asked for and
- * has waited for too long is given up.  It is lost where nobody could be asked.
- */
+/* Called with the lock held.  Hands out the events whose owner is known by now,
+ * and drops those that were queried and have waited for too long.  Dropped
+ * events count as lost if the archive could not be queried. */
 static void settle_waiting(struct live_owners *o, bool answered)
 {
 	int64_t now = clock_monotonic_ms();
@@ -170,8 +172,8 @@ static void ask_archive(struct work *work, unsigned index)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Under the lock.  A busy link may come more than once: the server does not
- * mind. */
+/* Called with the lock held.  A busy link may be listed more than once, which
+ * the server accepts. */
 static void choose(struct live_owners *o, struct waiting *w)
 {
 	uint64_t id = w->event->link_id;
@@ -183,7 +185,8 @@ static void choose(struct live_owners *o, struct waiting *w)
 	w->round = o->round;
 }
 
-/* Those that the archive lacks keep no others from being asked for. */
+/* Links that were never queried come first, so that those that the archive
+ * lacks do not delay them. */
 static void choose_links(struct live_owners *o)
 {
 	o->link_count = 0;
@@ -201,7 +204,7 @@ void live_owners_ask(struct live_owners *o)
 	pthread_mutex_lock(&o->lock);
 	if (o->count && !o->asking && clock_monotonic_ms() >= o->ask_at) {
 		choose_links(o);
-		/* A queue that is full: the next call tries again. */
+		/* If the queue is full, the next call tries again. */
 		o->asking = workers_push(o->options.workers, &o->work);
 	}
 	pthread_mutex_unlock(&o->lock);

@@ -1,12 +1,12 @@
 /*
- * live_owners.h - finds whose links are, for clicks that go to those who do not
- * see all links.
+ * live_owners.h - finds the owners of links, for clicks that go to subscribers
+ * that do not see all links.
  *
- * The archive says it, as for all of the API (access.h).  It is asked by a
- * worker, for all links at once that clicks wait for, one question at a time;
- * what it said is good for some seconds.  A link that it does not have yet,
- * since its own event is still on its way, is asked for again for a moment;
- * then nobody sees the click but those who see all.
+ * The archive decides, as for all of the API (access.h).  A worker queries it
+ * for all links at once that clicks wait for, one query at a time; a result is
+ * valid for some seconds.  The archive may not have a link yet, because the
+ * link's own event is still on its way.  Then it is queried again for a moment,
+ * and after that only the subscribers that see all links see the click.
  */
 #ifndef AGGREGATOR_API_LIVE_LIVE_OWNERS_H
 #define AGGREGATOR_API_LIVE_LIVE_OWNERS_H
@@ -24,27 +24,28 @@ struct live_owners;
 
 struct live_owners_options {
 	struct workers *workers;
-	struct clickhouse *const *connections; /* one a worker */
+	struct clickhouse *const *connections; /* one per worker */
 	struct query_ender *ender;
-	int64_t timeout; /* of a question, ms */
+	int64_t timeout; /* per query, ms */
 	struct log *log;
-	/* The event's `whose` is filled in; from any thread, one call at a
-	 * time.  Shares the event if it keeps it. */
+	/* Receives the event with `whose` filled in; from any thread, one call
+	 * at a time.  It shares the event if it keeps it. */
 	void (*found)(void *arg, struct live_event *e);
-	/* These events did not fit, or nobody could be asked. */
+	/* These events did not fit, or the archive could not be queried. */
 	void (*lost)(void *arg, uint64_t events);
 	void *arg;
 };
 
 struct live_owners *live_owners_new(const struct live_owners_options *options,
 				    struct error *err);
-/* Once its workers have ended.  NULL accepted. */
+/* Call it after the workers have ended.  NULL accepted. */
 void live_owners_free(struct live_owners *o);
 
-/* Shares the event until it is found or given up. */
+/* Shares the event until its owner is found or it is dropped. */
 void live_owners_find(struct live_owners *o, struct live_event *e);
 
-/* Asks for what waits; by one thread, now and then. */
+/* Queries the archive for the waiting events; called regularly by one thread.
+ */
 void live_owners_ask(struct live_owners *o);
 
 #endif

@@ -25,10 +25,10 @@ struct live_reader {
 	pthread_t thread;
 	bool running;
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t wake;
-	size_t all;		    /* listen who see all */
-	struct live_listener *some; /* the others */
+	size_t all;		    /* listeners that see all */
+	struct live_listener *some; /* the other listeners */
 	bool ready; /* the tail is open; changed by the thread alone */
 	bool stopping;
 };
@@ -60,9 +60,10 @@ static void on_owner_lost(void *arg, uint64_t events)
 	r->options.on_lost(r->options.arg, events, SEES_SOME);
 }
 
-/* Is there anybody who does not see all links, and may see that owner's?  By
- * what the click says: whose the link is now is looked for then only, so that
- * others' clicks, of which there may be thousands a second, cost nothing. */
+/* Returns whether a listener that does not see all links may see that owner's,
+ * by the owner in the click.  Only then is the link's present owner looked up,
+ * so that clicks of others, of which there may be thousands a second, cost
+ * nothing. */
 static bool somebody_may_see(struct live_reader *r, const char *owner)
 {
 	const struct live_listener *at;
@@ -115,13 +116,14 @@ static void read_some(struct live_reader *r)
 
 /* --- the thread ----------------------------------------------------------- */
 
-/* Under the lock. */
+/* Called with the lock held. */
 static bool is_idle(const struct live_reader *r)
 {
 	return !r->stopping && !r->all && !r->some;
 }
 
-/* Under the lock, which is let go meanwhile: closing speaks to librdkafka. */
+/* Called with the lock held, which is released while librdkafka closes the
+ * tail. */
 static void close_tail(struct live_reader *r)
 {
 	r->ready = false;
@@ -131,7 +133,7 @@ static void close_tail(struct live_reader *r)
 	pthread_mutex_lock(&r->lock);
 }
 
-/* Waits for somebody to listen.  False: it is time to end. */
+/* Waits for a listener.  Returns false when the thread has to end. */
 static bool await_listeners(struct live_reader *r)
 {
 	bool stopping;
@@ -228,7 +230,7 @@ bool live_reader_is_ready(struct live_reader *r)
 	return ready;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and end -------------------------------------------------------- */
 
 static void register_metrics(struct live_reader *r, struct metrics *m)
 {

@@ -1,9 +1,9 @@
 /*
  * live_reader.h - a thread that reads the topic kafka.topic_live from its end
- * on, while anybody listens.
+ * on, while there are listeners.
  *
- * While nobody does, nothing is read: the brokers are asked where the topic
- * ends when the first one comes.
+ * Without listeners nothing is read: the brokers are queried for the end of the
+ * topic when the first one joins.
  */
 #ifndef AGGREGATOR_API_LIVE_LIVE_READER_H
 #define AGGREGATOR_API_LIVE_LIVE_READER_H
@@ -23,21 +23,21 @@
 
 struct live_reader;
 
-/* Whom an event goes to: those who see all links are not kept waiting for what
- * the archive says of others. */
+/* The listeners that an event goes to.  Those that see all links do not wait
+ * for what the archive knows of the owner. */
 enum live_audience {
 	SEES_ALL,
 	SEES_SOME, /* the event's `whose` is known */
 	LIVE_AUDIENCES,
 };
 
-/* One who listens. */
 struct live_listener {
 	enum live_audience audience;
-	/* Of SEES_SOME: of clicks of others not even the link is looked for;
-	 * NULL: any's.  They live as long as it listens. */
+	/* For SEES_SOME only: the link of a click that belongs to other owners
+	 * is not looked up.  NULL: any owner.  The names live as long as the
+	 * listener is joined. */
 	const struct key_names *owners;
-	/* The reader's. */
+	/* Used by the reader. */
 	struct live_listener *next, *prev;
 };
 
@@ -46,34 +46,34 @@ struct live_reader_options {
 	struct log *log;
 	struct metrics *metrics;
 	struct workers *workers;
-	struct clickhouse *const *connections; /* one a worker */
+	struct clickhouse *const *connections; /* one per worker */
 	struct query_ender *ender;
-	/* All of these from any thread. */
+	/* The callbacks run on any thread. */
 	void (*on_event)(void *arg, struct live_event *e,
 			 enum live_audience audience);
-	/* So many events did not get as far as that. */
+	/* These events were lost before on_event. */
 	void (*on_lost)(void *arg, uint64_t events,
 			enum live_audience audience);
-	/* What is clicked from now on will be told. */
+	/* Clicks from now on are reported. */
 	void (*on_ready)(void *arg);
 	void *arg;
 };
 
-/* Does not wait for a broker. */
+/* live_reader_new does not wait for a broker. */
 struct live_reader *live_reader_new(const struct live_reader_options *options,
 				    struct error *err);
 int live_reader_start(struct live_reader *r, struct error *err);
-/* Ends the thread; the workers may still call. */
+/* Ends the thread; the workers may still call back. */
 void live_reader_stop(struct live_reader *r);
-/* Once the workers have ended.  NULL accepted. */
+/* Call it after the workers have ended.  NULL accepted. */
 void live_reader_free(struct live_reader *r);
 
-/* One more listens, or one less; it must not move, nor change, in between. From
+/* Add and remove a listener, which must not move, nor change, in between.  From
  * any thread. */
 void live_reader_join(struct live_reader *r, struct live_listener *listener);
 void live_reader_leave(struct live_reader *r, struct live_listener *listener);
 
-/* Is what is clicked from now on told?  From any thread. */
+/* Returns whether clicks from now on are reported.  From any thread. */
 bool live_reader_is_ready(struct live_reader *r);
 
 #endif
