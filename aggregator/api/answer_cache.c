@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "common/wake.h"
 
-/* How long an answer is kept.  Attempts are published once, but `aggregator
- * forget` takes rows out of them. */
+/* The time that an answer is kept.  Attempts are published once, but
+ * `aggregator forget` takes rows out of them. */
 #define KEPT CLOCK_MINUTE
 /* Few enough for a linear search; a hundred pages need as many. */
 #define ENTRIES 512

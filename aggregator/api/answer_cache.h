@@ -22,7 +22,7 @@ struct answer_of {
 	const char *sql;
 	const struct clickhouse_param *params;
 	const char *columns;
-	int64_t deadline; /* by clock_monotonic_ms */
+	int64_t deadline; /* clock_monotonic_ms */
 };
 
 /* Holds at most `bytes`; 0 disables the cache.  The metrics count its answers.

@@ -102,7 +102,7 @@ struct job {
 	struct access access; /* the caller's */
 	struct call call;
 	char *query; /* a copy: the request may be gone when a drain ends */
-	struct encoding_list accepted; /* by the request */
+	struct encoding_list accepted; /* accepted by the request */
 	enum encoding encoding;	       /* call.body's */
 	struct clickhouse_task task;
 	bool has_slot;

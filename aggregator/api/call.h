@@ -18,7 +18,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 
-/* How exact the counts of a CSV are, for its headers. */
+/* The precision of the counts of a CSV, for its headers. */
 struct csv_quality {
 	char unique_error[16]; /* "": it has no visitors */
 	bool lower_bound;
@@ -29,12 +29,12 @@ struct answer_cache;
 struct call {
 	const struct aggregator_config *config;
 	struct freshness *freshness;
-	const struct access *access; /* what the caller may see */
+	const struct access *access; /* the caller's */
 	struct clickhouse *ch;
 	struct answer_cache *answers; /* settled counts */
-	int64_t deadline;	      /* by clock_monotonic_ms */
+	int64_t deadline;	      /* clock_monotonic_ms */
 	struct redis_links *redis;    /* NULL: no spaces are configured */
-	struct http_slice query;      /* the URL's */
+	struct http_slice query;      /* the URL's query string */
 	char code[128]; /* from the path; "" if the route has none */
 	bool marked;	/* see clicks_sql_put_once */
 

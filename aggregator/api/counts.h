@@ -19,7 +19,7 @@ struct counts {
 	uint64_t prefetches; /* part of `redirected` */
 	uint64_t visitors;   /* distinct, among the clicks that `bots` counts */
 	uint64_t ips;
-	bool unique_known; /* whether visitors and ips are known */
+	bool unique_known; /* visitors and ips are known */
 };
 
 #define COUNTS_FIELDS  6

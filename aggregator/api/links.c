@@ -19,7 +19,7 @@
 /* Queries for one page at most.  The next page continues the search. */
 #define ROUNDS_MAX 8
 
-/* How many days of clicks are counted. */
+/* Days whose clicks are counted. */
 #define DAYS 30
 
 #define MEMORY_LIMIT_EXCEEDED 241

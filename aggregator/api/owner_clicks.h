@@ -22,7 +22,7 @@ struct owner_answer {
 	struct copied_days valued;
 	struct question_params params;
 	struct buf starts, attempts, valued_starts, valued_attempts, names;
-	size_t owners; /* how many `names` has */
+	size_t owners; /* number of `names` */
 };
 
 /*

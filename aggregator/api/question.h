@@ -17,9 +17,9 @@
 
 #define CODE_MAX 64
 
-/* Which clicks are counted. */
+/* The clicks that are counted. */
 enum bots_mode {
-	BOTS_EXCLUDE, /* by people */
+	BOTS_EXCLUDE, /* clicks by people */
 	BOTS_INCLUDE, /* all */
 	BOTS_ONLY,    /* all but those by people */
 };
@@ -30,7 +30,7 @@ struct question {
 	char code[CODE_MAX + 1]; /* "": no code was given */
 	uint64_t link_id;	 /* 0: no link_id was given */
 	int64_t from, to;	 /* seconds since 1970, UTC; half-open */
-	bool has_from, has_to;	 /* whether they were given */
+	bool has_from, has_to;	 /* were given */
 	enum bucket_interval interval;
 	struct zone *zone;
 	const struct dimension *group_by[GROUPS_BY_MAX];

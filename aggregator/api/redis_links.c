@@ -9,8 +9,8 @@
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 
-/* How often the spaces' records are read while all is well: between the
- * defaults of redirectors and of allocators. */
+/* The time between two readings of the spaces' records while all is well: it
+ * lies between the defaults of redirectors and of allocators. */
 #define CHECK_EVERY_MS 5000
 
 struct redis_links {

@@ -23,7 +23,7 @@ struct static_files *static_files_load(const char *root, struct error *err);
 void static_files_free(struct static_files *files); /* NULL accepted */
 
 struct static_file {
-	char *path; /* of the URL: "/app.js" */
+	char *path; /* the URL's: "/app.js" */
 	const char *type;
 	struct buf forms[ENCODING_COUNT]; /* all forms, or identity alone */
 	char etag[24];			  /* ETag of the identity */

@@ -36,12 +36,12 @@ static const char *const states[] = {
 	"span_start < toDateTime({to:UInt32}, 'UTC') AND " COPIED_DAYS_SQL(    \
 		"days", "attempts", "toUInt32(toStartOfDay(span_start))")
 
-/* What is read of a row, in any of the tables. */
+/* The parts of a row that are read, in any of the tables. */
 struct reading {
 	const char *dimension;
 	uint32_t span;	   /* span in stats_spans, seconds */
 	const char *state; /* state of visitors; NULL: not known */
-	bool rest;	   /* what was left out, instead of values */
+	bool rest;	   /* reads the rest instead of values */
 	/* A query that selects the only values to read; NULL: all. */
 	const char *only;
 };

@@ -369,8 +369,8 @@ static void listen_as(struct subscriber *s,
 	live_reader_leave(reader, &meanwhile);
 }
 
-/* Checks the key again, which may have been reloaded: returns false if it has
- * no access any more. */
+/* Checks the key again, since the keys may have been reloaded.  Returns false
+ * if it has no access any more. */
 static bool still_may(struct subscriber *s)
 {
 	struct live_listener now;

@@ -8,8 +8,7 @@
  *
  *	Kafka --> reader thread --> inbox of each loop --> queue of a subscriber
  *	               |                                   that sees all links
- *	               `--> the archive (a worker) --> inbox --> of one that
- *does not
+ *	               `--> archive (a worker) --> inbox --> queue of another
  *
  * All of these are bounded: the inboxes, the clicks that wait for an owner, and
  * the queues.
@@ -42,7 +41,7 @@ struct live_options {
 	struct clickhouse *const *connections; /* one per worker */
 	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct query_ender *ender;
-	struct slots *questions; /* of keys; look-ups of links take one */
+	struct slots *questions; /* keys' slots; look-ups of links take one */
 	struct metric *refused;	 /* counts refused questions */
 };
 

@@ -57,7 +57,7 @@ static int check_members(const json_t *object, struct error *err)
 	return 0;
 }
 
-/* The id stands on a line of its own. */
+/* The id stands on a line of its own, so that it must not have a line end. */
 static int check_id(const char *id, struct error *err)
 {
 	if (strlen(id) == ID_LEN && strspn(id, "0123456789abcdef-") == ID_LEN)

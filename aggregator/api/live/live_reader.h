@@ -48,10 +48,10 @@ struct live_reader_options {
 	struct workers *workers;
 	struct clickhouse *const *connections; /* one per worker */
 	struct query_ender *ender;
-	/* The callbacks run on any thread. */
+	/* The callbacks below run on any thread. */
 	void (*on_event)(void *arg, struct live_event *e,
 			 enum live_audience audience);
-	/* These events were lost before on_event. */
+	/* This number of events was lost before on_event. */
 	void (*on_lost)(void *arg, uint64_t events,
 			enum live_audience audience);
 	/* Clicks from now on are reported. */
