@@ -35,7 +35,7 @@ static int add(struct reader *r, uint64_t id, struct error *err)
 	return 0;
 }
 
-/* The links of one owner and account: "[1,2,3]". */
+/* A row is: owner, account, and all their links: "[1,2,3]". */
 static int take_links(void *arg, char **f, struct error *err)
 {
 	struct reader *r = arg;
@@ -63,8 +63,9 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Within the caller's bounds, which are wider than what is seen, of any
- * version; the newest is then looked at here.
+ * Selects links of which any version is within the caller's bounds, with the
+ * owner and account of the newest.  The bounds are wider than what the caller
+ * sees: take_links checks each.
  */
 static const char links_sql[] =
 	"SELECT o, a, groupArray({max:UInt64})(id) FROM ("

@@ -16,9 +16,9 @@ struct export_links {
 };
 
 /*
- * The links that the caller sees, of `owner`, or of any when that is NULL;
- * whose they are, the archive says now.  ERROR_INPUT: more than `max`.  Release
- * also after a failure.
+ * Reads the links that the caller sees: those of `owner`, or of any owner if
+ * that is NULL.  The archive decides by their present owners.  ERROR_INPUT:
+ * more than `max`.  Release also after a failure.
  */
 int export_links_read(struct export_links *ret, struct clickhouse *ch,
 		      const struct access *access, const char *owner,

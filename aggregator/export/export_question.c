@@ -12,13 +12,13 @@
 #include "common/http/weighted.h"
 #include "common/unseen.h"
 
-#define TIME_MAX_MS INT64_C(4294944000000) /* as of other questions */
+#define TIME_MAX_MS INT64_C(4294944000000) /* the same as in question.c */
 
 static const char *const names[] = {"code", "link_id", "owner",	 "from",
 				    "to",   "limit",   "format", "cursor"};
 #define NAME_COUNT (sizeof(names) / sizeof(*names))
 
-/* --- cursors ----------------------------------------------------------------
+/* --- cursors -----------------------------------------------------------------
  *
  * The place is the members in this order, and the topic, whose length is what
  * is left.
@@ -62,8 +62,8 @@ static void take_place(const unsigned char *in, size_t len,
 	memcpy(ret->after.topic, in, len - FIXED_BYTES);
 }
 
-/* What was asked, each text with its length so that no two questions are the
- * same bytes. */
+/* Writes the question, each text with its length, so that no two questions are
+ * the same bytes. */
 static void put_question(struct buf *out, const struct export_question *q)
 {
 	buf_printf(out,
@@ -83,8 +83,7 @@ void export_cursor_put(struct buf *out, const struct export_question *q,
 	buf_free(&question);
 }
 
-/* A digest that fits may have been made up: what it stands for is looked at all
- * the same. */
+/* A matching digest may be forged: the place is checked all the same. */
 static bool makes_sense(const struct export_question *q,
 			const struct export_cursor *c)
 {
@@ -117,7 +116,7 @@ int export_cursor_parse(const struct export_question *q, const char *text,
 	if (len >= FIXED_BYTES && len <= FIXED_BYTES + EXPORT_TOPIC_MAX &&
 	    !memchr(place + FIXED_BYTES, '\0', len - FIXED_BYTES))
 		take_place(place, len, &cursor);
-	/* Of zeroes nothing makes sense. */
+	/* Zeroes never make sense. */
 	if (!makes_sense(q, &cursor))
 		return error_set(err, ERROR_INPUT,
 				 "cursor: not one of an export");
@@ -169,7 +168,7 @@ void export_accept_add(struct export_accept *accept, struct http_slice line)
 	}
 }
 
-/* What is named most exactly counts. */
+/* The most specific element counts. */
 static int weigh(const struct export_accept *accept, enum export_format format)
 {
 	if (accept->types[format] != EXPORT_UNSAID)
@@ -330,7 +329,8 @@ int export_question_parse(struct export_question *q, struct http_slice query,
 			EXPORT_LIMIT_MAX, &q->limit, err) < 0 ||
 	    read_format(q, url_param_get(&params, "format"), err) < 0)
 		goto out;
-	/* The last: a cursor is of all that makes up the export. */
+	/* The cursor is read last: its digest covers all that makes up the
+	 * export. */
 	cursor = url_param_get(&params, "cursor");
 	q->has_cursor = cursor != NULL;
 	status = cursor ? export_cursor_parse(q, cursor, &q->cursor, err) : 0;

@@ -9,7 +9,7 @@
 #include "aggregator/settle/repeats.h"
 #include "common/clock.h"
 
-/* An answer is whole when it has so much, or was asked for so long. */
+/* An answer is complete at this size, or after this time. */
 #define ANSWER_BYTES 32768
 #define ANSWER_MS    500
 
@@ -22,8 +22,8 @@ void export_reader_release(struct export_reader *r)
 	free(r->query);
 }
 
-/* The range has all of its rows, but both rows of an event that was sent twice
- * may be clicks until its hour is settled, which is soon. */
+/* The range has all of its rows.  But both rows of an event that was sent twice
+ * may count as clicks until its hour is settled, which is soon. */
 static int check_repeats(const struct export_range *range, struct call *call,
 			 struct error *err)
 {
@@ -50,8 +50,8 @@ static int check_repeats(const struct export_range *range, struct call *call,
 		     : 0;
 }
 
-/* What was fixed by the first of the exports that go on from each other, or is
- * now: up to where counts are complete. */
+/* Finds the range: the cursor's, which the first export of the series fixed, or
+ * one that ends where counts are complete now. */
 static int find_range(struct export_reader *r, struct call *call,
 		      struct error *err)
 {
@@ -81,7 +81,7 @@ static int find_range(struct export_reader *r, struct call *call,
 	return check_repeats(range, call, err);
 }
 
-/* A code may have another link by now, which is another export. */
+/* A code may belong to another link by now, which makes another export. */
 static int find_link(struct export_reader *r, struct call *call,
 		     struct error *err)
 {
@@ -140,7 +140,7 @@ static int prepare(struct export_reader *r, struct call *call,
 	return 0;
 }
 
-/* Keys may have been read again since it began. */
+/* The keys may have been reloaded since the export began. */
 static int check_access(struct export_reader *r, struct error *err)
 {
 	struct api_key_info *who = &r->access.who, before = *who;
@@ -166,7 +166,7 @@ static size_t rows_wanted(const struct export_reader *r, size_t max)
 					       : max;
 }
 
-/* A day that it has not come to may have been dropped since it began. */
+/* The next day may have been dropped since the export began. */
 static int ask(struct export_reader *r, struct call *call, size_t max,
 	       struct export_answer *answer, struct error *err)
 {
@@ -186,8 +186,8 @@ static bool is_done(const struct export_reader *r)
 	return r->head || export_scan_is_done(&r->scan);
 }
 
-/* CSV has its cursors in its rows: without any it would look like the end of
- * all. */
+/* CSV has its cursors in its rows: without a row it would look like the end of
+ * the export. */
 static int end_early(const struct export_reader *r,
 		     struct export_answer *answer, struct error *err)
 {

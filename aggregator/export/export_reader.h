@@ -1,5 +1,5 @@
 /*
- * export_reader.h - what ClickHouse is asked for an export, an answer at a
+ * export_reader.h - the queries of an export to ClickHouse, an answer at a
  * time: the first of its two steps.  The second, export_writer.h, makes lines
  * of one answer while this one waits for the next.
  */
@@ -21,27 +21,27 @@
 enum export_end {
 	EXPORT_GOES_ON,
 	EXPORT_COMPLETE,
-	EXPORT_ENDED_EARLY, /* at its limit, or as the program stops */
+	EXPORT_ENDED_EARLY, /* at the limit, or when the program stops */
 };
 
-/* Rows that were read together.  Zeroed, its owner frees `rows`. */
+/* Rows that were read together.  Zeroed at first; its owner frees `rows`. */
 struct export_answer {
-	struct buf rows; /* as ClickHouse wrote export_select of them */
+	struct buf rows; /* ClickHouse's text of export_select */
 	size_t count;
 	uint64_t total; /* rows of the export up to here */
 	enum export_end end;
-	struct export_place place; /* where it ended early */
+	struct export_place place; /* the end, if EXPORT_ENDED_EARLY */
 };
 
-/* Zeroed at first.  Its owner fills in what is above the line; `question` and
- * scan.range stay as they are after the first answer, and may be read while the
- * next one is asked for. */
+/* Zeroed at first.  Its owner fills in the members above the line.  `question`
+ * and scan.range do not change after the first answer, and may be read while
+ * the next one is queried. */
 struct export_reader {
 	struct access access;
-	char *query;		  /* of the URL; owned */
-	enum export_format likes; /* of the client */
-	bool head;	  /* HEAD: only whether there would be an answer */
-	atomic_bool stop; /* set by anybody: end where it is */
+	char *query;		  /* the URL's query string; owned */
+	enum export_format likes; /* preferred by the client */
+	bool head;		  /* HEAD: checks the request, reads no rows */
+	atomic_bool stop;	  /* set by any thread: ends it early */
 	/* ---- */
 	bool prepared;
 	struct export_question question;
@@ -49,8 +49,8 @@ struct export_reader {
 	uint64_t total;
 };
 
-/* Reads on, by questions for `max` rows each.  `call` is one without an access.
- * On a worker; may take long, and is ended with what it asks. */
+/* Reads on, with queries for `max` rows each.  `call` has no access yet.  It
+ * runs on a worker and may take long; ending its query ends it. */
 int export_reader_next(struct export_reader *r, struct call *call, size_t max,
 		       struct export_answer *answer, struct error *err);
 void export_reader_release(struct export_reader *r);

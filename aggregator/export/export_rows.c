@@ -16,8 +16,8 @@ enum kind {
 	KIND_JSON,
 };
 
-/* Name, expression, its letter for clickhouse_rows, kind.  docs/aggregator.md
- * and the OpenAPI description list them. */
+/* Name, expression, letter for clickhouse_rows, kind.  docs/aggregator.md and
+ * the OpenAPI description list the columns. */
 #define COLUMNS(X)                                                             \
 	X("time", "toUnixTimestamp64Milli(ts)", "n", KIND_TIME)                \
 	X("link_id", "link_id", "n", KIND_ID)                                  \
@@ -50,7 +50,7 @@ static const struct {
 } columns[] = {COLUMNS(IS_COLUMN)};
 #define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
 
-/* What makes the place of a row, beside its first two columns. */
+/* The fields of a row's place, in addition to its first two columns. */
 enum {
 	FIELD_PARTITION = COLUMN_COUNT,
 	FIELD_OFFSET,

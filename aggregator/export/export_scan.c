@@ -8,16 +8,16 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* Links in one question: they are in its text, which the server bounds at
- * 256 KiB. */
+/* Links in one query: they are in its text, which the server limits to 256 KiB.
+ */
 #define LINKS_PER_QUESTION 10000
-/* Days in one question at most.  Rows of several days have to be sorted. */
+/* Days in one query at most.  Rows of several days have to be sorted. */
 #define SPAN_MAX 32
-/* Rows of such a question at most. */
+/* Rows in a query of several days at most. */
 #define SORTED_ROWS_MAX 8192
 #define MEMORY		"268435456"
-/* Of its threads: questions and settling go first, where the server may say so.
- */
+/* Niceness of the query's threads: questions and settling go first, if the
+ * server may set it. */
 #define NICE "15"
 
 static int64_t day_of(int64_t ms)
@@ -25,7 +25,7 @@ static int64_t day_of(int64_t ms)
 	return ms / CLOCK_DAY * CLOCK_DAY;
 }
 
-/* The first link that is not below `id`. */
+/* Returns the index of the first link that is not below `id`. */
 static size_t find_link(const struct export_links *links, uint64_t id)
 {
 	size_t low = 0, high = links->count;
@@ -41,14 +41,15 @@ static size_t find_link(const struct export_links *links, uint64_t id)
 	return low;
 }
 
-/* Whether a question is about some of the links.  There is no order over
- * several days then. */
+/* Returns whether a query covers only some of the links.  Several days have no
+ * order then. */
 static bool is_in_portions(const struct export_scan *s)
 {
 	return !s->all_links && s->links.count > LINKS_PER_QUESTION;
 }
 
-/* Behind `last`, where there are links to be asked about. */
+/* Goes on behind `last`, or on the next day if no links are left on that of
+ * `last`. */
 static void go_on(struct export_scan *s)
 {
 	s->begun = s->after = true;
@@ -77,7 +78,7 @@ void export_scan_start(struct export_scan *s, const struct export_place *after)
 	if (!after)
 		return;
 	s->last = *after;
-	s->found = SORTED_ROWS_MAX; /* at least: by the export before */
+	s->found = SORTED_ROWS_MAX; /* at least so many in the export before */
 	go_on(s);
 }
 
@@ -114,7 +115,7 @@ struct export_place export_scan_place(const struct export_scan *s)
 	return place;
 }
 
-/* Of the links from next_link on. */
+/* Returns the end of the query's links, which begin at next_link. */
 static size_t links_end(const struct export_scan *s)
 {
 	size_t left = s->links.count - s->next_link;
@@ -123,8 +124,8 @@ static size_t links_end(const struct export_scan *s)
 	       (left < LINKS_PER_QUESTION ? left : LINKS_PER_QUESTION);
 }
 
-/* As one text: as so many numbers ClickHouse takes as long to read them as to
- * find two thousand rows. */
+/* The links are one text: as single numbers, ClickHouse would take as long to
+ * read them as to find two thousand rows. */
 static void put_links(struct buf *sql, const struct export_scan *s)
 {
 	if (s->all_links)
@@ -140,8 +141,8 @@ static void put_links(struct buf *sql, const struct export_scan *s)
 
 #define MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
 
-/* What is behind `last`; the first two conditions are those that the index
- * knows. */
+/* Appends the condition for rows behind `last`.  The index knows only the first
+ * two conditions. */
 static void put_after(struct buf *sql, const struct export_scan *s)
 {
 	if (!s->after)
@@ -179,7 +180,8 @@ static void put_sql(struct buf *sql, const struct export_scan *s)
 		   export_select);
 	put_links(sql, s);
 	put_after(sql, s);
-	/* In one day this is the table's own order: it is read, not sorted. */
+	/* Within one day this is the table's own order: rows are read, not
+	 * sorted. */
 	buf_printf(sql,
 		   " ORDER BY %slink_id, ts, partition, offset, topic, epoch "
 		   "LIMIT {max:UInt64} FORMAT TabSeparated",
@@ -195,8 +197,8 @@ static int take_place(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-/* What the next question begins behind.  Read of a copy, as reading rewrites
- * what is read. */
+/* Reads the place behind which the next query begins.  It reads a copy, because
+ * reading rewrites the text. */
 static int read_last(struct export_scan *s, const char *rows, size_t len,
 		     struct error *err)
 {
@@ -212,7 +214,7 @@ static int read_last(struct export_scan *s, const char *rows, size_t len,
 	return status;
 }
 
-/* A newline in a field is escaped. */
+/* Counts the line ends: a newline in a field is escaped. */
 static int count_rows(const char *rows, size_t len, size_t *ret,
 		      struct error *err)
 {
@@ -230,7 +232,7 @@ static int count_rows(const char *rows, size_t len, size_t *ret,
 	return 0;
 }
 
-/* The question that follows one of `rows` rows that asked for `max`. */
+/* Prepares the query that follows one for `max` rows that returned `rows`. */
 static void step(struct export_scan *s, size_t rows, size_t max)
 {
 	s->begun |= rows > 0;
@@ -256,7 +258,7 @@ static void step(struct export_scan *s, size_t rows, size_t max)
 	s->found = 0;
 }
 
-/* The parameters that a question may name. */
+/* The parameters that a query may name. */
 struct page_params {
 	char from[24], to[24], append[24], next_day[24], ts[24], link[24],
 		partition[24], offset[24], epoch[24], max[24];
@@ -311,8 +313,8 @@ static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
 		{"param_epoch", n.epoch},
 		{"param_topic", topic.data},
 		{"param_max", n.max},
-		/* Few processors, so much memory, and no block of a size that
-		 * would have to be held beside the rows. */
+		/* Few threads, limited memory, and no large block, which would
+		 * be held beside the rows. */
 		{"max_threads", "2"},
 		{"max_memory_usage", MEMORY},
 		{"max_block_size", "8192"},
@@ -347,10 +349,10 @@ static int ask(struct export_scan *s, struct clickhouse *ch, size_t max,
 }
 
 /*
- * On to the first day of the table that has rows, of whatever link, or to the
- * end: a day without any would cost a question for each portion of the links.
- * By the key of partitions, and without an end, ClickHouse answers from what it
- * knows of its parts; by `ts` it would read all rows that are left.
+ * Moves on to the first day of which the table has rows, of any link, or to the
+ * end: a day without rows would cost a query for each portion of the links.  By
+ * the key of partitions, and without an end, ClickHouse answers from what it
+ * knows of its parts; by `ts` it would read all remaining rows.
  */
 static int seek_day(struct export_scan *s, struct clickhouse *ch,
 		    struct error *err)
@@ -363,7 +365,7 @@ static int seek_day(struct export_scan *s, struct clickhouse *ch,
 						  {"max_threads", "1"},
 						  {"max_memory_usage", MEMORY},
 						  {NULL, NULL}};
-	uint64_t found[2]; /* rows, and when the first of them is */
+	uint64_t found[2]; /* the rows, and the time of the first */
 
 	put_ms(from, s->day);
 	if (clickhouse_numbers(ch, sql, params, found, 2, err) < 0)

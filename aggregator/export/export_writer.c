@@ -17,7 +17,7 @@ static int begin(struct export_writer *w, const struct export_question *q,
 {
 	if (w->begun)
 		return 0;
-	/* As fast as can be: the client waits for it. */
+	/* The fastest level: the client waits for it. */
 	if (w->encoding != ENCODING_IDENTITY) {
 		w->compressor = compressor_new(encoding_name(w->encoding),
 					       COMPRESS_NEAR, err);
@@ -29,7 +29,7 @@ static int begin(struct export_writer *w, const struct export_question *q,
 	return 0;
 }
 
-/* Rows of one answer, as they become lines. */
+/* The rows of one answer while they become lines. */
 struct lines {
 	const struct export_question *question;
 	struct buf *out;
@@ -80,8 +80,8 @@ static int put_lines(struct export_writer *w, const struct export_question *q,
 	return 0;
 }
 
-/* Says where it ended and whether that is the end of it.  Rows of CSV have no
- * room for it. */
+/* Writes where the export ended and whether it is complete.  CSV has no room
+ * for that. */
 static void put_end(const struct export_question *q,
 		    const struct export_range *range,
 		    const struct export_answer *answer, struct buf *out)

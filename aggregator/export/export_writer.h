@@ -1,6 +1,6 @@
 /*
  * export_writer.h - makes of the rows of an export what its client gets: lines
- * of its format, compressed as it asked for.  The second step of an export.
+ * of its format, compressed as the client asked.  The second step of an export.
  */
 #ifndef AGGREGATOR_EXPORT_EXPORT_WRITER_H
 #define AGGREGATOR_EXPORT_EXPORT_WRITER_H
@@ -15,16 +15,16 @@
 #include "common/error.h"
 #include "common/http/encoding.h"
 
-/* Zeroed at first, but for `encoding`. */
+/* Zeroed at first, except for `encoding`. */
 struct export_writer {
 	enum encoding encoding;
-	struct compressor *compressor; /* NULL: identity, or nothing yet */
+	struct compressor *compressor; /* NULL: identity, or not begun */
 	bool begun;
-	size_t row_bytes; /* of a line of the last answer; 0: there was none */
+	size_t row_bytes; /* bytes per line of the last answer; 0: none */
 };
 
-/* Appends the lines of `answer`, whose rows are rewritten in place: the last of
- * them has a cursor.  Behind the end of an export there is nothing to put. */
+/* Appends the lines of `answer`, whose rows are rewritten in place; the last
+ * line has a cursor.  It must not be called after the end of an export. */
 int export_writer_put(struct export_writer *w, const struct export_question *q,
 		      const struct export_range *range,
 		      struct export_answer *answer, struct buf *out,

@@ -12,30 +12,30 @@
 #include "common/http/encoding.h"
 #include "common/loop/workers.h"
 
-/* Rows of one question.  What it costs before its first row is some ten
- * thousand rows' worth, so that more are asked for at once while the client
- * takes them as fast as they come: each time twice as many, up to so many rows
- * or bytes of their lines.  An export holds twice that in lines, what the
- * client has not taken yet and what is ready, and two answers of ClickHouse,
- * which are shorter than their lines. */
+/* Rows of one query.  Its cost before the first row is that of some ten
+ * thousand rows.  So queries grow while the client takes rows as fast as they
+ * come: each has twice as many rows, up to PAGE_ROWS_MAX or to PAGE_BYTES of
+ * their lines.  An export holds twice that in lines, those that the client has
+ * not taken yet and those that are ready, and two answers of ClickHouse, which
+ * are shorter than their lines. */
 #define PAGE_ROWS     8192
 #define PAGE_ROWS_MAX 32768
 #define PAGE_BYTES    (12 * 1024 * 1024)
-/* While a client has not taken more than this, the next portion is held. */
+/* The next portion is held while more than this is pending for the client. */
 #define DRAIN_MARK 262144
 
 struct exports {
 	struct exports_uses uses;
 	struct workers *readers, *writers;
-	struct clickhouse **connections; /* one a reader */
+	struct clickhouse **connections; /* one per reader */
 	struct slots *slots;
 	struct metric *rows, *running, *failed, *refused;
 };
 
 enum step {
 	IDLE,
-	BUSY,	 /* a worker is at it */
-	FINISHED /* what it made was not taken yet */
+	BUSY,	 /* a worker runs it */
+	FINISHED /* its result was not taken yet */
 };
 
 /*
@@ -43,40 +43,40 @@ enum step {
  *
  *   ClickHouse --reading--> answer --writing--> portion --loop--> client
  *
- * A portion goes to the client when it has taken most of the last one; then
- * lines are made of the next answer, and meanwhile the one behind it is read. A
- * worker touches what is its own only while it is BUSY; the rest is the loop's.
+ * A portion is sent when the client has taken most of the last one.  Then lines
+ * are made of the next answer, and meanwhile the answer behind it is read.  A
+ * worker touches its own members only while its step is BUSY; the rest is the
+ * loop's.
  */
 struct export
 {
 	struct exports *all;
 	struct loop *loop;
 	struct http_request *req;
-	bool gone;   /* the client is */
-	bool broken; /* by `err`; waits for workers to be done */
+	bool gone;   /* the client has gone */
+	bool broken; /* failed with `err`; workers may be busy */
 	bool begun, has_slot;
 	enum step reading, writing;
-	size_t page_rows; /* of the next question */
+	size_t page_rows; /* rows of the next query */
 	struct error err;
 
 	/* Reading. */
 	struct clickhouse_task task;
 	struct export_reader reader;
-	size_t max_rows; /* of a question */
+	size_t max_rows; /* rows of the query under way */
 	struct export_answer answer;
 	int read_status;
 	struct error read_err;
 
 	/* Writing. */
 	struct export_writer writer;
-	struct export_answer written; /* what it makes lines of */
+	struct export_answer written; /* the answer that becomes lines */
 	struct buf out;
 	int write_status;
 	struct error write_err;
 };
 
-/* --- what the workers do ----------------------------------------------------
- */
+/* --- workers -------------------------------------------------------------- */
 
 static void read_rows(void *arg, unsigned index)
 {
@@ -106,8 +106,7 @@ static void write_lines(void *arg, unsigned index)
 	buf_free(&e->written.rows);
 }
 
-/* --- what the loop does -----------------------------------------------------
- */
+/* --- the loop ------------------------------------------------------------- */
 
 static void export_free(struct export *e)
 {
@@ -123,7 +122,7 @@ static void export_free(struct export *e)
 	free(e);
 }
 
-/* The request's last use. */
+/* The request is not used after this. */
 static void end(struct export *e)
 {
 	http_stream_end(e->req);
@@ -148,7 +147,8 @@ static void begin(struct export *e)
 	e->begun = true;
 }
 
-/* A client that has its answer half is told by a body without an end. */
+/* A body without an end shows the failure to a client that has part of its
+ * answer. */
 static void fail(struct export *e)
 {
 	struct exports *x = e->all;
@@ -164,7 +164,7 @@ static void fail(struct export *e)
 	export_free(e);
 }
 
-/* What a worker is at has to end first. */
+/* Busy workers have to finish first. */
 static void end_unfinished(struct export *e)
 {
 	if (e->reading == BUSY || e->writing == BUSY)
@@ -213,7 +213,7 @@ static void start_reading(struct export *e)
 	start_step(e, &e->reading, e->all->readers, read_rows, on_read);
 }
 
-/* Of the answer that was read.  The next one is read meanwhile. */
+/* Starts to write the answer that was read.  The next one is read meanwhile. */
 static void start_writing(struct export *e)
 {
 	if (e->read_status < 0) {
@@ -228,7 +228,7 @@ static void start_writing(struct export *e)
 	start_step(e, &e->writing, e->all->writers, write_lines, on_written);
 }
 
-/* False: that was the end of it. */
+/* Returns false if that was the end of the export. */
 static bool deliver(struct export *e)
 {
 	e->writing = IDLE;
@@ -242,7 +242,7 @@ static bool deliver(struct export *e)
 	return false;
 }
 
-/* Does what can be done by now. */
+/* Takes the steps that are possible now. */
 static void advance(struct export *e)
 {
 	if (e->broken || e->gone) {
@@ -292,7 +292,7 @@ static void on_abort(struct http_request *req, void *arg)
 
 	(void)req;
 	e->gone = true;
-	/* Workers that have ended do not come back to it. */
+	/* Workers that have ended return no results. */
 	if (!e->all->readers)
 		e->reading = e->writing = IDLE;
 	if (e->reading == BUSY)
@@ -308,7 +308,7 @@ static void on_stop(struct http_request *req, void *arg)
 	atomic_store(&e->reader.stop, true);
 }
 
-/* False: the request was answered. */
+/* Returns false if the request was answered. */
 static bool take_slot(struct export *e)
 {
 	struct exports *x = e->all;
@@ -401,8 +401,7 @@ void exports_handle(struct exports *x, struct loop *loop,
 	http_stream_accept(req, &handler, e);
 }
 
-/* --- life --------------------------------------------------------------------
- */
+/* --- start and end -------------------------------------------------------- */
 
 static void register_metrics(struct exports *x)
 {

@@ -2,10 +2,10 @@
  * exports.h - GET /v1/export/clicks: rows of `clicks` as a stream of any
  * length.
  *
- * An export asks for some thousands of rows at a time.  While its client takes
- * them the next ones become lines, and those behind them are fetched; while it
- * takes none, nothing is asked, and both are held.  Exports have connections
- * and threads of their own, and so few at once that others' questions do not
+ * An export queries some thousands of rows at a time.  While its client takes
+ * them, the next ones become lines, and those behind them are read.  While the
+ * client takes none, nothing is queried, and both are held.  Exports have their
+ * own connections and threads, and are so few at once that questions do not
  * wait for them.
  */
 #ifndef AGGREGATOR_EXPORT_EXPORTS_H
@@ -25,10 +25,10 @@
 
 struct exports;
 
-/* What it uses of the API; all outlive it. */
+/* The parts of the API that it uses; all must outlive it. */
 struct exports_uses {
 	const struct aggregator_config *config;
-	struct api_keyring *keys; /* NULL: anybody may ask */
+	struct api_keyring *keys; /* NULL: every caller may ask */
 	struct freshness *freshness;
 	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct query_ender *ender;
@@ -37,15 +37,15 @@ struct exports_uses {
 };
 
 struct exports *exports_new(const struct exports_uses *uses, struct error *err);
-/* Ends its threads; after the loops have stopped and before their listeners are
- * freed.  NULL accepted. */
+/* Ends its threads.  Call it after the loops have stopped and before their
+ * listeners are freed.  NULL accepted. */
 void exports_stop(struct exports *x);
 void exports_free(struct exports *x); /* NULL accepted */
 
-/* Is this a request for an export?  It is to be streamed then. */
+/* Returns whether this is a request for an export, which has to be streamed. */
 bool exports_choose(const struct http_request *req);
 
-/* Answers it, on the loop that it came to. */
+/* Answers a request, on the loop that received it. */
 void exports_handle(struct exports *x, struct loop *loop,
 		    struct http_request *req);
 
