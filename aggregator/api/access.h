@@ -23,8 +23,7 @@
 
 struct access {
 	struct api_keyring *keys; /* NULL: every caller sees everything */
-	struct api_key_info
-		who; /* has API_READ_OWN; without it, it sees nothing */
+	struct api_key_info who;  /* needs API_READ_OWN to see anything */
 };
 
 /* The number by which the caller takes turns with others

@@ -31,7 +31,7 @@ struct call {
 	struct freshness *freshness;
 	const struct access *access; /* the caller's */
 	struct clickhouse *ch;
-	struct answer_cache *answers; /* settled counts */
+	struct answer_cache *answers; /* cache of settled counts */
 	int64_t deadline;	      /* clock_monotonic_ms */
 	struct redis_links *redis;    /* NULL: no spaces are configured */
 	struct http_slice query;      /* the URL's query string */
