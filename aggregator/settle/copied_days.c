@@ -7,7 +7,8 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-/* In the order of enum copied; each has a flag and an attempt a row. */
+/* By enum copied: the columns for whether a day of that kind is read, and for
+ * its attempt. */
 static const struct {
 	const char *is_read, *newest;
 } of[COPIED_KINDS] = {
@@ -38,8 +39,8 @@ static int add_day(struct copied_days *days, const struct copied_day *day,
 	return 0;
 }
 
-/* A row is: start of the day, its events, number of its drop; of each kind
- * whether it is read, and its attempt. */
+/* A row is: start of the day, its events, number of its drop; then for each
+ * kind whether it is read, and its attempt. */
 static int take_day(void *arg, char **f, struct error *err)
 {
 	struct copied_days *all = arg;

@@ -1,11 +1,12 @@
 /*
- * day_attempts.h - SQL: what is published of each UTC day, by its newest
- * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
- * link_slots and link_days), n_sealed, n_owner, n_value, n_rolled, n_held and
- * n_dropped; n_based and n_based_value (the attempts of owners' tables and of
- * values in its base); 0: none.  n_linked: what collectors reported of it.  A
- * day that was held back at the very blocks that it is published from, as
- * `aggregator settle` does while rows of it are gone, is not held.
+ * day_attempts.h - SQL: what is published for each UTC day, as the newest
+ * attempts: d (start of the day, seconds since 1970), n_hour (of its hours),
+ * n_day (of link_slots and link_days), n_sealed, n_owner, n_value, n_rolled,
+ * n_held and n_dropped; n_based and n_based_value (the attempts of owners'
+ * tables and of values in its base); 0: none. n_linked: the rows that
+ * collectors reported for it. n_held is 0 for a day that was held back at
+ * exactly the blocks that it is published from: `aggregator settle` does that
+ * while rows of the day are gone.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
 #define AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
@@ -30,15 +31,18 @@
 	"'base_value', "                                                       \
 	"'dropped_day') GROUP BY d) "
 
-/* Of a day: sealed_slots has all that was settled of it, owners' tables have,
- * those of values, and stats_spans. */
+/* Conditions on a day: sealed_slots, owners' tables, tables of values, or
+ * stats_spans have everything that was settled for it. */
 #define SQL_IS_SEALED "n_sealed > greatest(n_day, n_hour) "
 #define SQL_IS_OWNED  "n_owner > greatest(n_day, n_hour) "
 #define SQL_IS_VALUED "n_value > greatest(n_day, n_hour) "
 #define SQL_IS_ROLLED "n_rolled > greatest(n_day, n_hour) "
 
-/* They are read.  Days that were dropped are even while late clicks wait for
- * being copied: their other clicks are nowhere else. */
+/*
+ * Conditions on a day: its copies are read.  Copies of a dropped day are read
+ * even while late clicks wait to be copied, because its other clicks are
+ * nowhere else.
+ */
 #define SQL_LINKS_ARE_READ "(" SQL_IS_SEALED "OR n_dropped > 0) "
 #define SQL_OWNERS_ARE_READ                                                    \
 	"(" SQL_IS_OWNED "OR (n_dropped > 0 AND n_based > 0)) "

@@ -19,7 +19,7 @@ struct pending {
 	uint64_t dropped; /* number of its drop; 0: none */
 };
 
-/* Of those after `after`. */
+/* Finds the days after `after` that are to be copied. */
 static int find_pending(const struct settling *s,
 			const struct day_copy_kind *kind, int64_t after,
 			struct pending *ret, struct error *err)
@@ -158,17 +158,19 @@ static void take_flag(void *arg, const uint64_t *n)
 	*(bool *)arg = n[0] > 0;
 }
 
-/* The newest that was published of its hours and links. */
+/* The newest attempt that was published for the day's hours and links. */
 #define SQL_NEWEST                                                             \
 	"(SELECT max(attempt) FROM settled WHERE "                             \
 	"kind IN ('hour', 'link_day') AND "                                    \
 	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
 	"unit < toDateTime({end:UInt32}, 'UTC'))"
 
-/* Not beside something of the day that was published meanwhile; nor from rows
- * that are in its base by now, or gone.  Nor beside rows that came since they
- * were counted: the day is read from rows until then, so that a reader who saw
- * them would see them no more. */
+/*
+ * The day is not published if something of it was published meanwhile, or if
+ * rows are now in its base, or gone.  Nor if rows came since they were counted:
+ * until now the day was read from rows, so a reader who saw these would no
+ * longer see them.
+ */
 static void put_publish(struct buf *sql, const struct day_copy *c)
 {
 	buf_printf(sql,
@@ -204,8 +206,11 @@ static void take_since(void *arg, const uint64_t *n)
 	*(struct since *)arg = (struct since){n[0] > 0, n[1]};
 }
 
-/* What was staged is not published: *err says why, unless hours of the day were
- * settled meanwhile, or clicks came, which is nobody's fault. */
+/*
+ * The staged copy is not published: sets *err to the reason.  Sets none if
+ * hours of the day were settled meanwhile, or clicks came: these are no
+ * failures.
+ */
 static int refuse(const struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
@@ -352,7 +357,7 @@ struct cleaning {
 	const struct day_copy_kind *kind;
 };
 
-/* Waits for the mutation: what follows relies on it. */
+/* Waits for the mutation, because the next statements rely on it. */
 static int mutate(struct clickhouse *ch, struct buf *sql, struct error *err)
 {
 	static const struct clickhouse_param params[] = {
@@ -361,8 +366,8 @@ static int mutate(struct clickhouse *ch, struct buf *sql, struct error *err)
 	return settling_run(ch, sql, params, err);
 }
 
-/* A row is: month, start of the day, attempt.  The tables before the marker:
- * what is deleted by half is found again. */
+/* A row is: month, start of the day, attempt.  The tables come before the
+ * marker, so that a half-done deletion is found again. */
 static int delete_attempt(void *arg, char **f, struct error *err)
 {
 	const struct cleaning *c = arg;

@@ -1,18 +1,19 @@
 /*
- * day_copy.h - a settled UTC day, copied from `clicks`, or from settled hours,
+ * day_copy.h - copies a settled UTC day from `clicks`, or from settled hours,
  * into tables of its own.
  *
- * A day is copied once its link_day was settled from all its hours, and once
- * more whenever something of it was published later.  It is copied only while
+ * A day is copied once its link_day was settled from all its hours, and again
+ * whenever something of the day was published later.  It is copied only while
  * `clicks` has as many rows of links as its link_day counts: not while clicks
- * come in, nor after rows have gone.  Days that were dropped are copied from
- * their base and what came after it.
+ * come in, nor after rows have gone.  Dropped days are copied from their base
+ * and the rows that came after it.
  *
- * A copy is staged under a new attempt, of which a row of another kind tells
- * first, for what a killed settler left behind, and published by a row of its
- * kind in `settled`, which the server inserts only while it finds as many
- * events staged as were counted, as many rows as then, and nothing of the day
- * published meanwhile.
+ * A copy is staged under a new attempt.  Before that, a marker row (of another
+ * kind) in `settled` names the attempt, so that rows which a killed settler
+ * leaves are found.  A row of the copy's own kind in `settled` publishes the
+ * copy.  The server inserts that row only while the staged events are as many
+ * as were counted, the source has the same number of rows, and nothing of the
+ * day was published meanwhile.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_COPY_H
 #define AGGREGATOR_SETTLE_DAY_COPY_H
@@ -25,46 +26,51 @@
 #include "common/buf.h"
 #include "common/error.h"
 
-/* A day under way.  Parameters of its statements: start, end, attempt,
- * dropped, and what every insert is sent with. */
+/* A day that is being copied.  Parameters of its statements: start, end,
+ * attempt, dropped, and those that are sent with every insert. */
 struct day_copy {
 	const struct settling *s;
 	const struct day_copy_kind *kind;
 	int64_t start;	      /* seconds since 1970 */
 	struct picked picked; /* its attempt */
 	uint64_t dropped;     /* number of the day's drop; 0: none */
-	uint64_t rows;	      /* about so many are copied */
+	uint64_t rows;	      /* about how many are copied */
 	struct settling_params params;
 };
 
-/* What is copied. */
+/* One kind of copy. */
 struct day_copy_kind {
-	const char *verb;   /* for messages: "seal" */
-	const char *kind;   /* of rows in `settled`: published */
-	const char *marker; /* the same: rows may be there */
+	const char *verb; /* for messages: "seal" */
+	/* Kind of the row in `settled` that publishes a copy. */
+	const char *kind;
+	const char *marker; /* the same: rows of a copy may exist */
 	enum settled_kind marker_kind;
-	const char *base; /* the same: the attempt in the base of a dropped day
-			   */
+	/* The same: the attempt in the base of a dropped day. */
+	const char *base;
 	const char *const *tables; /* NULL at the end; partitions are months */
 	const char *newest;	   /* its column of SQL_DAY_ATTEMPTS */
-	const char *which;    /* a condition on these: the days that can be */
-	const char *are_read; /* another: those that are read */
-	bool when_late;	      /* `late_window` after its end, not at once */
-	/* Write expressions: the events that are settled of the day, and those
-	 * that the source has; NULL: of links, in link_slots and in `clicks`.
+	/* A condition on these columns: the day can be copied. */
+	const char *which;
+	const char *are_read; /* another: the copy of the day is read */
+	/* Copied `late_window` after the day's end, not at once. */
+	bool when_late;
+	/*
+	 * These write expressions: the events that are settled for the day, and
+	 * the events in the source.  NULL: those of links, in link_slots and in
+	 * `clicks`.
 	 */
 	void (*put_settled)(struct buf *sql, const struct day_copy *c);
 	void (*put_source)(struct buf *sql, const struct day_copy *c);
-	/* The source is rows of `clicks`, of which a drop takes away some. */
+	/* The source is rows of `clicks`, some of which a drop deletes. */
 	bool of_rows;
-	/* Another: the events that are staged under the attempt,
-	 * or SETTLE_SQL_UNEVEN where the tables do not agree. */
+	/* Writes another: the events that are staged under the attempt, or
+	 * SETTLE_SQL_UNEVEN if the tables do not agree. */
 	void (*put_staged)(struct buf *sql, const struct day_copy *c);
-	/* Runs the statements that stage them. */
+	/* Runs the statements that stage the copy. */
 	int (*stage)(struct day_copy *c, struct error *err);
 };
 
-/* SQL: the events of links that are settled of the day. */
+/* SQL: the events of links that are settled for the day. */
 #define DAY_COPY_LINK_EVENTS                                                   \
 	"(SELECT sum(effective + ineffective) FROM link_slots "                \
 	"WHERE " SQL_IN_SLOTS "AND attempt = (SELECT max(attempt) FROM "       \
@@ -76,27 +82,27 @@ struct day_copy_kind {
 	"count() AS n, countIf(" SQL_CLICK ") AS c, "                          \
 	"countIf(" SQL_BOT ") AS b, countIf(" SQL_PREFETCH ") AS p"
 
-/* The days that are to be copied, and the first of them (seconds since 1970),
- * or -1. */
+/* Returns the number of days to copy, and the first of them (seconds since
+ * 1970; -1: none). */
 int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 		     uint64_t *ret_days, int64_t *ret_first, struct error *err);
 
 /*
- * Copies the first such day after `after` (seconds since 1970, its start).
- * *ret_start is that day, -1 when there is none, and left as it was when that
- * cannot be told; *ret_done is false when its rows are not those that were
- * settled.
+ * Copies the first day to copy after `after` (its start, seconds since 1970).
+ * *ret_start is that day, or -1 if there is none; it is unchanged if an error
+ * occurs before the day is known.  *ret_done is false if the day's rows are not
+ * those that were settled.
  */
 int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		  int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err);
 
 /* Runs a statement that stages rows, as few large parts; clears the buffer.
- * ERROR_STOPPED, retriable, when it is to end. */
+ * ERROR_STOPPED, retriable, when the process is stopping. */
 int day_copy_run(const struct day_copy *c, struct buf *sql, struct error *err);
 
-/* Deletes rows whose attempt is less than `before` and neither read nor in a
- * base. */
+/* Deletes rows whose attempt is less than `before`, and is neither read nor in
+ * a base. */
 int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
 		   uint64_t before, struct error *err);
 

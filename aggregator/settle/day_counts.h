@@ -1,6 +1,6 @@
 /*
- * day_counts.h - what was counted of a day before its links are published, and
- * what follows from it.
+ * day_counts.h - counts of a day before its links are published, and the
+ * decisions that follow from them.
  *
  * Pure functions, for any thread.
  */
@@ -20,24 +20,26 @@ struct link_events {
 
 struct day_counts {
 	uint64_t all, of_links; /* rows of clicks */
-	uint64_t repeated;	/* of these, by outcome */
+	uint64_t repeated;	/* those of them with the outcome 'repeated' */
 	uint64_t hours;		/* events published in its hours */
 	struct link_events staged, before;
-	struct taken_back taken; /* since that was published */
+	struct taken_back taken; /* since `before` was published */
 };
 
-/* ERROR_PROTOCOL when one of the two tables has fewer events than `least` or
- * more than `most` under the attempt. */
+/* ERROR_PROTOCOL if one of the two tables has fewer events under the attempt
+ * than `least`, or more than `most`. */
 int day_counts_check_staged(const struct day_counts *n, uint64_t least,
 			    uint64_t most, struct error *err);
 
-/* Whether fewer events are staged than were published, besides those that were
- * taken back. */
+/* Whether fewer events are staged than were published, apart from those that
+ * were taken back. */
 bool day_counts_have_fewer(const struct day_counts *n);
 
-/* Whether rows of its hours are gone: these have more events than there are
- * rows.  That more are missing than were taken back is for
- * day_counts_lack_more. */
+/*
+ * Whether rows of the day's hours are gone: the hours have more events than
+ * there are rows. day_counts_lack_more tells whether more are missing than were
+ * taken back.
+ */
 bool day_counts_lack_rows(const struct day_counts *n);
 bool day_counts_lack_more(const struct day_counts *n);
 

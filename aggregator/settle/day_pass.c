@@ -14,7 +14,7 @@
 #include "aggregator/settle/value_days.h"
 #include "common/clock.h"
 
-/* What is done with one day at a time, in this order. */
+/* The steps of a pass, in this order; each handles one day at a time. */
 enum day_step {
 	DAY_SETTLED,
 	DAY_SEALED,
@@ -28,19 +28,22 @@ enum day_step {
 struct day_pass {
 	struct settling settling;
 	struct table_watch watch;
-	bool found;	 /* there was something to do, or to hold back */
+	bool found;	 /* there was work, or a day to hold back */
 	bool held_days;	 /* days that are held back are tried again */
-	bool stale_days; /* more of them are to be settled than one */
-	/* The last day that was looked at; -1: begin with the first. */
+	bool stale_days; /* more than one day is to be settled */
+	/* The last day that each step handled; -1: begin with the first. */
 	int64_t after[DAY_STEPS];
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at, clean_at;
 	struct overtaken overtaken;
-	/* The same of the next drop of days from the first on: one of which a
-	 * table lacks some is not counted with each pass. */
+	/*
+	 * Monotonic ms at which dropping begins with the first day again.
+	 * Until then a day of which a table lacks some events is not counted in
+	 * each pass.
+	 */
 	int64_t drop_at;
-	int64_t complete_until; /* ms, as it was last read; 0: not known */
+	int64_t complete_until; /* ms, as last read; 0: not known */
 };
 
 struct day_pass *day_pass_new(const struct settling *settling,
@@ -137,8 +140,8 @@ static int take_step(struct day_pass *p, enum day_step step, int64_t after,
 				  err);
 }
 
-/* What keeps a day from being worked on is no reason to leave others: those
- * steps that are to come, and days after it.  *first is the first such. */
+/* Whether an error concerns one day only: then later steps and later days go
+ * on.  *first is the first such error. */
 static bool is_of_day(const struct error *err, int64_t after, int64_t day,
 		      struct error *first)
 {
@@ -150,9 +153,10 @@ static bool is_of_day(const struct error *err, int64_t after, int64_t day,
 }
 
 /*
- * One day by each step, until one has done it: what was settled meanwhile is
- * known then.  Each goes from day to day, and from the first on again when
- * there is no more: one with which it cannot be done now stops none.
+ * Each step handles one day, until one step has done its work: what was settled
+ * meanwhile is then known to the next pass.  Each step goes from day to day,
+ * and after the last one from the first again, so that a day which cannot be
+ * done now stops no others.
  */
 static int pass_days(struct day_pass *p, const struct progress *last,
 		     struct day_pass_result *ret, struct error *first,
@@ -182,7 +186,7 @@ static int pass_days(struct day_pass *p, const struct progress *last,
 /* --- cleaning ---------------------------------------------------------------
  */
 
-/* What has gone on without one that failed: see settling_note. */
+/* An error of one statement does not stop the others: see settling_note. */
 static int clean(struct day_pass *p, const struct progress *last,
 		 struct day_pass_result *ret, struct error *first,
 		 struct error *err)
@@ -203,7 +207,8 @@ static int clean(struct day_pass *p, const struct progress *last,
 /* --- a pass -----------------------------------------------------------------
  */
 
-/* Which days are next follows from the tables and from time. */
+/* Looks for days that are due.  Which these are follows from the tables and
+ * from time. */
 static int look(struct day_pass *p, bool quiet, const struct progress *last,
 		struct day_pass_result *ret, struct error *first,
 		struct error *err)
@@ -216,7 +221,7 @@ static int look(struct day_pass *p, bool quiet, const struct progress *last,
 	return 0;
 }
 
-/* Whether nothing is to be done but what time brings. */
+/* Whether only the passing of time can make anything due. */
 static bool is_quiet(struct day_pass *p)
 {
 	int64_t mono = clock_monotonic_ms();

@@ -1,6 +1,6 @@
 /*
- * day_pass.h - one round of what is done with days: settled, sealed, copied for
- * owners, rolled up, dropped, and cleaned up after.
+ * day_pass.h - one pass over days: settles, seals, copies for owners, rolls up,
+ * drops and cleans up.
  *
  * One thread.
  */
@@ -18,41 +18,43 @@
 
 struct day_pass;
 
-/* Takes a copy; what it points to must outlive the pass. */
+/* Copies *settling; what it points to must outlive the pass. */
 struct day_pass *day_pass_new(const struct settling *settling,
 			      struct error *err);
 void day_pass_free(struct day_pass *pass); /* NULL accepted */
 
 struct day_pass_result {
-	size_t days;		     /* settled */
-	size_t sealed;		     /* days */
-	size_t owner_days;	     /* settled */
-	size_t value_days;	     /* settled */
-	size_t rolled_up;	     /* days */
-	size_t dropped;		     /* days */
-	struct drop_outcome drop;    /* of the last that was to be */
+	size_t days;		  /* settled */
+	size_t sealed;		  /* days */
+	size_t owner_days;	  /* settled */
+	size_t value_days;	  /* settled */
+	size_t rolled_up;	  /* days */
+	size_t dropped;		  /* days */
+	struct drop_outcome drop; /* of the last day that was to be dropped */
 	struct drop_deleted deleted; /* of days that were dropped */
-	int64_t kept_from;	/* months before were dropped; 0: none was */
-	bool more;		/* more is to be done: go on at once */
-	bool ended;		/* nothing is left out */
-	int64_t complete_until; /* ms, as it was last read; 0: not known */
-	struct repeats_removed removed; /* from days before they are dropped */
+	int64_t kept_from; /* months before it were dropped; 0: none was */
+	bool more;	   /* more work is due: run the next pass at once */
+	bool ended;	   /* nothing was skipped */
+	int64_t complete_until; /* ms, as last read; 0: not known */
+	/* From days, before they are dropped. */
+	struct repeats_removed removed;
 };
 
 /*
- * With `days`: settles at most one day, then seals at most one, then copies one
- * for owners, then one's values, then rolls one up, then drops one, until one
- * of them is done. Then deletes what is superseded or dropped if it is time.  A
- * day that fails stops neither others, of which the next pass takes the next,
- * nor what comes after it in this one, which fails by it at its end; *ret is
- * what was done all the same.  Losing the lease is ERROR_STOPPED, retriable,
- * and ends it, and so does a ClickHouse that does not answer.  What is held
- * back is tried again when something else changed it, and with every recheck of
- * everything.
+ * With `days`, one pass settles at most one day, then seals at most one, then
+ * copies one for owners, then its values, then rolls one up, then drops one; it
+ * stops after the first step that did one.  Then it deletes superseded and
+ * dropped rows if that is due.
  *
- * While the tables are as they were when a pass found nothing (table_state.h),
- * the next ones delete what is superseded, and look for the rest once in a few
- * settle_every.
+ * A day that fails stops neither other days, which later passes take, nor the
+ * later steps of this pass; the pass returns the error at its end, and *ret is
+ * set even then.  Loss of the lease (ERROR_STOPPED, retriable) and a ClickHouse
+ * that does not answer end the pass.  A day that is held back is tried again
+ * when something else changed it, and at every recheck of everything.
+ *
+ * While the tables are as they were when a pass found no work (table_state.h),
+ * later passes only delete superseded rows, and look for other work once in a
+ * few settle_every.
  */
 int day_pass_run(struct day_pass *pass, bool days, struct day_pass_result *ret,
 		 struct error *err);

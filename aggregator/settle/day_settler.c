@@ -25,12 +25,12 @@ struct day_settler {
 	struct day_settler_metrics metrics;
 	struct periodic *thread;
 	atomic_bool allowed;
-	atomic_bool known; /* whether days may be settled */
+	atomic_bool known; /* `allowed` was set, and the tables exist */
 	struct clickhouse *ch;
 	struct settling settling;
 	struct day_pass *pass;
 	struct reconcile_gauges reconciled;
-	/* Monotonic ms of the next time. */
+	/* Monotonic ms of the next run. */
 	int64_t reconcile_at, repeats_at;
 	struct retry retry;
 };
@@ -81,7 +81,7 @@ static void on_repeats(void *arg, const struct repeats_removed *removed)
 	report_repeats(arg, removed);
 }
 
-/* What a server has lost of what is settled. */
+/* Logs that a server has lost part of what is settled. */
 static void warn(struct day_settler *d, const char *what, int64_t day,
 		 const struct drop_lack *lack)
 {
@@ -157,8 +157,8 @@ static void report_done(struct day_settler *d, const struct day_pass_result *r,
 /* --- reconciliation ---------------------------------------------------------
  */
 
-/* The hours of a day from `from` (seconds) on; shows them if there are gauges.
- */
+/* Reconciles the hours of a day from `from` (seconds) on, and shows the result
+ * if there are gauges. */
 static int reconcile_from(struct day_settler *d, int64_t from,
 			  struct reconcile_gauges *gauges, struct error *err)
 {
@@ -172,8 +172,11 @@ static int reconcile_from(struct day_settler *d, int64_t from,
 	return status;
 }
 
-/* The hours that end before `complete_until` (ms; 0: not known), and a day that
- * was sealed since it was looked at, with what came late until then. */
+/*
+ * Reconciles the hours that end before `complete_until` (ms; 0: not known), and
+ * one day that was sealed since it was last reconciled, with the late clicks
+ * until then.
+ */
 static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
 				 struct error *err)
 {
@@ -190,7 +193,7 @@ static int reconcile_what_is_due(struct day_settler *d, int64_t complete_until,
 	return sealed < 0 ? 0 : reconcile_from(d, sealed, NULL, err);
 }
 
-/* Settling goes on without it. */
+/* A failure does not stop settling. */
 static void update_reconciled(struct day_settler *d, int64_t complete_until)
 {
 	struct error err = {0};
@@ -202,9 +205,12 @@ static void update_reconciled(struct day_settler *d, int64_t complete_until)
 /* --- events that were sent twice --------------------------------------------
  */
 
-/* They are looked for whenever an hour is settled.  This finds what a settler
- * that was killed, or somebody else, marked and did not tell of, and rows whose
- * time was moved to another hour than that of the others. */
+/*
+ * Settling an hour already looks for repeats.  This run finds those that
+ * another process, or a settler that was killed, marked without reporting their
+ * hours, and rows whose time was moved to another hour than that of the event's
+ * other rows.
+ */
 static int look_for_repeats(struct day_settler *d, struct error *err)
 {
 	const struct aggregator_settings *settings = &d->env.config->aggregator;
@@ -251,7 +257,7 @@ static int settle(struct day_settler *d, struct day_pass_result *ret,
 	return status < 0 ? error_wrap(err, "settle days") : 0;
 }
 
-/* The thread of hours has looked whether the tables are there. */
+/* The thread of hours checks that the tables exist. */
 static int try_step(struct day_settler *d, struct day_pass_result *ret,
 		    struct error *err)
 {
@@ -264,8 +270,8 @@ static int try_step(struct day_settler *d, struct day_pass_result *ret,
 	return owned ? settle(d, ret, err) : 0;
 }
 
-/* Returns how long to wait before the next step (ms): it is woken whenever
- * hours were settled, and what time brings can wait. */
+/* Returns how long to wait before the next step (ms).  The thread is woken
+ * whenever hours were settled; work that becomes due with time can wait. */
 static int64_t step(struct periodic *self, void *arg)
 {
 	struct day_settler *d = arg;

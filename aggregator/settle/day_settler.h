@@ -1,5 +1,5 @@
 /*
- * day_settler.h - the thread that settles days, beside that of hours: one
+ * day_settler.h - the thread that settles days, beside the thread of hours: one
  * statement about a day may take as long as hundreds about the present hour,
  * which must not wait for it.
  */
@@ -19,7 +19,7 @@
 
 struct day_settler;
 
-/* What it shares with the thread of hours, which must outlive it. */
+/* The state that it shares with the thread of hours, which must outlive it. */
 struct day_settler_env {
 	const struct aggregator_config *config;
 	/* For statements that may take as long as settle_timeout allows. */
@@ -28,7 +28,7 @@ struct day_settler_env {
 	struct lease *lease;
 	pthread_mutex_t *turn; /* settling_take_turn */
 	struct metric *failures;
-	/* From its thread, with `arg`. */
+	/* Called in the thread of days, with `arg`. */
 	void (*on_shortage)(void *arg, const struct shortage *s);
 	void *arg;
 };
@@ -41,20 +41,21 @@ struct day_settler *day_settler_new(const struct day_settler_env *env,
 int day_settler_start(struct day_settler *d, struct error *err);
 
 /*
- * The tables are there; whether days are settled: not while many hours wait for
- * being settled, since each of them would have its day settled again.  `news`:
- * hours were.  From any thread.
+ * Reports that the tables exist, and whether days are settled.  They are not
+ * while many hours wait to be settled, since each of these would have its day
+ * settled again.  `news`: hours were settled.  From any thread.
  */
 void day_settler_allow(struct day_settler *d, bool allowed, bool news);
 
-/* Counts and logs rows that are clicks no more.  From any thread. */
+/* Counts and logs rows that are no longer clicks.  From any thread. */
 void day_settler_report_repeats(const struct day_settler *d,
 				const struct repeats_removed *removed);
 
-/* Asks it to end after the statement that is under way. */
+/* Makes the thread end after the current statement. */
 void day_settler_end(struct day_settler *d);
 
-/* Ends a pass between two statements, joins the thread.  NULL accepted. */
+/* Ends the current pass between two statements, joins the thread.  NULL
+ * accepted. */
 void day_settler_free(struct day_settler *d);
 
 #endif

@@ -8,7 +8,9 @@
 #include "aggregator/settle/taken_back.h"
 #include "aggregator/zone/civil.h"
 
-/* A day under way, and the parameters that all its statements may name. */
+/*
+ * A day that is being settled, and the parameters that its statements may name.
+ */
 struct work {
 	const struct settling *s;
 	const struct stale *what;
@@ -83,7 +85,8 @@ static int count_rows(struct work *w, struct error *err)
 		   w, err);
 }
 
-/* Since the day was listed: rows may be gone, or in the base as well. */
+/* Checks whether the day was dropped after it was listed: then rows may be
+ * gone, or in the base as well. */
 static int check_dropped(struct work *w, struct error *err)
 {
 	bool dropped = false;
@@ -124,8 +127,8 @@ static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
 	return status;
 }
 
-/* Rows became clicks no more while the day was computed, or are about to: its
- * hours come first. */
+/* ERROR_CONFLICT if rows became, or are about to become, repeats while the day
+ * was computed: its hours have to be settled first. */
 static int check_repeats(struct work *w, uint64_t before, struct error *err)
 {
 	const struct repeats_scope scope = {.from = w->what->start,
@@ -208,7 +211,7 @@ static int hold_back(struct work *w, const struct progress *last,
 	return settling_insert(w->s, &row, 1, last, err);
 }
 
-/* Not of a day whose rows are gone because it was dropped. */
+/* Reports no shortage of a day whose rows are gone because it was dropped. */
 static int report_shortage(struct work *w, uint64_t before, uint64_t rows,
 			   struct error *err)
 {
@@ -229,10 +232,12 @@ static int look_for_taken(struct work *w, struct error *err)
 				w->what->was_attempt, &w->n.taken, err);
 }
 
-/* The hours have more events than there are rows.  *ret: only such rows are
- * missing as were taken back, and the hours are about to be settled without
- * them; the day comes after these.  If none is about to be, they have been
- * since the rows were counted. */
+/*
+ * Called when the hours have more events than there are rows.  *ret is true if
+ * only rows that were taken back are missing, and the hours are about to be
+ * settled without them: the day comes after these.  If no hour is about to be,
+ * the hours were settled since the rows were counted.
+ */
 static int is_early(struct work *w, bool *ret, struct error *err)
 {
 	uint64_t stale = 0;

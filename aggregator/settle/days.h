@@ -7,9 +7,9 @@
 #include "aggregator/settle/settling.h"
 
 /*
- * Computes the day into both tables under one new attempt, compares what was
- * staged with the rows of `clicks`, and publishes it.  A day of which `clicks`
- * has fewer rows than its hours were settled from is held back.
+ * Computes the day into both tables under one new attempt, compares the staged
+ * events with the rows of `clicks`, and publishes the day.  A day for which
+ * `clicks` has fewer rows than its hours were settled from is held back.
  */
 int days_settle(const struct settling *s, const struct stale *day,
 		const struct progress *last, struct settle_count *ret,
