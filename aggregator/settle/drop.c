@@ -13,17 +13,17 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* How long reconciliation may fail, once a day is old and sealed, until the day
- * is dropped without. */
+/* Reconciliation of a day may fail for this long after the day is old and
+ * sealed; then the day is dropped without it. */
 #define GRACE_MS CLOCK_DAY
 
-/* A statement that deletes names so many sources at most. */
+/* Most sources that one deleting statement names. */
 #define SOURCES_AT_ONCE 100
 
-/* Owners' tables have all of it, too, and those of values. */
+/* Owners' tables and tables of values are complete, too. */
 #define SQL_IS_COPIED SQL_IS_SEALED "AND " SQL_IS_OWNED "AND " SQL_IS_VALUED
 
-/* What old means; parameters: age, old_by. */
+/* Condition for an old day; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
 
 struct age_params {
@@ -53,10 +53,10 @@ struct work {
 	const struct settling *s;
 	int64_t start;
 	struct picked picked;
-	uint64_t dropped; /* number of the drop before; 0: none */
+	uint64_t dropped; /* number of the previous drop; 0: none */
 	struct drop_attempts copied;
-	uint64_t rows, published; /* rows and base, events of its hours */
-	uint64_t rescored;	  /* rows about the day */
+	uint64_t rows, published; /* rows and base; events of its hours */
+	uint64_t rescored;	  /* rows of `rescored` for the day */
 	uint64_t rescoring;	  /* runs that have not ended */
 	struct settling_params params;
 };
@@ -130,9 +130,8 @@ static void take_flag(void *arg, const uint64_t *n)
 #define SQL_PUBLISHED_EVENTS                                                   \
 	"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")"
 
-/* What those that change rows of the day have written down: `collector
- * rescore`, `aggregator forget` and `collector import --undo`, each before it
- * begins. */
+/* Runs that change rows of the day are recorded here before they begin:
+ * `collector rescore`, `aggregator forget` and `collector import --undo`. */
 #define SQL_RESCORED                                                           \
 	"(SELECT count() FROM rescored WHERE "                                 \
 	"day = toDate(toDateTime({start:UInt32}, 'UTC')))"
@@ -153,8 +152,8 @@ static int count(struct work *w, struct error *err)
 			      err);
 }
 
-/* Whether the hours hold what the rows say, as far as counts tell, and as far
- * as reports do: of rescored rows their number is the same. */
+/* Checks that the hours agree with the rows in number, and with the reports.
+ * Rescored rows keep their number. */
 static int is_settled(struct work *w, struct drop_outcome *ret,
 		      struct error *err)
 {
@@ -174,7 +173,7 @@ static int is_settled(struct work *w, struct drop_outcome *ret,
 	return 0;
 }
 
-/* The hours are to be settled with those that there were. */
+/* Marks repeats; then the hours have to be settled again without them. */
 static int remove_repeats(struct work *w, struct repeats_removed *all,
 			  struct drop_outcome *ret, struct error *err)
 {
@@ -189,7 +188,7 @@ static int remove_repeats(struct work *w, struct repeats_removed *all,
 	return status;
 }
 
-/* Whether reconciliation is waited for no longer. */
+/* Whether the day is dropped without reconciliation. */
 static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
 			 struct error *err)
 {
@@ -215,9 +214,11 @@ static int is_grace_over(struct work *w, const struct progress *last, bool *ret,
 	return settling_query(w->s->ch, sql, params, 1, take_flag, ret, err);
 }
 
-/* What redirectors counted can be held against rows only while there are some:
- * once more since the day was sealed, with all that came late.  Of a day that
- * was dropped before, rows are missing. */
+/*
+ * Counters of redirectors can be compared with rows only while there are rows:
+ * once more after the day was sealed, with all late clicks.  A day that was
+ * dropped before is skipped, because rows are missing.
+ */
 static int reconcile_first(struct work *w, const struct progress *last,
 			   struct error *err)
 {
@@ -241,8 +242,8 @@ static int reconcile_first(struct work *w, const struct progress *last,
 	return 0;
 }
 
-/* How far each source goes in the base: as far as it was reported, so that no
- * batch that is under way can add rows before it. */
+/* Stores the last offset of each source in the base: the last one that was
+ * reported, so that no batch in progress can add rows before it. */
 static int stage(struct work *w, struct error *err)
 {
 	static const char sql[] =
@@ -266,11 +267,10 @@ static int stage(struct work *w, struct error *err)
 }
 
 /*
- * All at once, and only while the server finds that the rows and the base are
- * what is published, that no row lies beyond what was staged, that nothing was
- * settled since the day was sealed, that its copies are those of which the
- * events were counted, and that no row was rescored since it was found to be
- * settled.
+ * Inserts all rows at once, and only if the server finds that: the rows and the
+ * base match what is published, no row lies beyond the staged offsets, nothing
+ * was settled since the day was sealed, its copies are those whose events were
+ * counted, and no row was rescored since the check.
  */
 /* clang-format off */
 static const char publish_sql[] =
@@ -336,7 +336,8 @@ static int publish(struct work *w, bool *ret_written, struct error *err)
 	return status;
 }
 
-/* The rows are there: what the tables lack is settled, and copied, again. */
+/* The rows still exist: everything that the tables lack is settled and copied
+ * again. */
 static int mend(struct work *w, struct drop_outcome *ret, struct error *err)
 {
 	ret->why = DROP_LACKS;
@@ -425,7 +426,7 @@ int drop_look(const struct settling *s, int64_t start,
 	return status < 0 ? error_wrap(err, "day %" PRId64, start) : 0;
 }
 
-/* Ends with what is done about it. */
+/* The text ends with the measure that was taken. */
 static void lack_text(const struct drop_outcome *o, char *text, size_t size)
 {
 	const struct drop_lack *lack = &o->lack;
@@ -485,8 +486,8 @@ void drop_why(const struct drop_outcome *o, char *text, size_t size)
 
 struct deletion {
 	const struct settling *s;
-	struct buf sql; /* under way */
-	size_t sources; /* in it */
+	struct buf sql; /* statement that is being built */
+	size_t sources; /* number of sources in it */
 	int64_t start;
 	struct drop_deleted *ret;
 };
@@ -503,8 +504,9 @@ static void begin(struct deletion *d)
 	d->sources = 0;
 }
 
-/* Waits for the mutation: what is deleted is gone when the next is asked
- * about. */
+/*
+ * Waits for the mutation: the rows are gone before the next statement counts.
+ */
 static int end(struct deletion *d, struct error *err)
 {
 	static const struct clickhouse_param params[] = {
@@ -539,8 +541,11 @@ static void keep(struct deletion *d, const struct drop_lack *lack)
 	d->ret->lack = *lack;
 }
 
-/* A row is: start of the day, number of its drop.  Since it was dropped, parts
- * of the tables may have been lost: what has no rows is never got back. */
+/*
+ * A row is: start of the day, number of its drop.  Parts of the tables may have
+ * been lost since the drop, so the base is checked again: counts without rows
+ * cannot be restored.
+ */
 static int delete_day(void *arg, char **f, struct error *err)
 {
 	static const char sources[] =
@@ -612,8 +617,8 @@ struct old_reader {
 	void *arg;
 };
 
-/* When the rows of a day may be deleted that was dropped by that number, and at
- * that time: see SQL_LONG_AGO. */
+/* When the rows of a day that was dropped with that number at that time may be
+ * deleted: see SQL_LONG_AGO. */
 static int64_t deleted_at(const struct settling *s, uint64_t dropped,
 			  int64_t dropped_at)
 {
@@ -623,9 +628,11 @@ static int64_t deleted_at(const struct settling *s, uint64_t dropped,
 	return by_time < by_number ? by_time : by_number;
 }
 
-/* A row is: start, rows, bytes, whether it is sealed, number of its drop,
+/*
+ * A row is: start, rows, bytes, whether it is sealed, number of its drop,
  * whether it was sealed since, events of its hours, whether it was reconciled
- * since it was sealed, time of its drop, runs about it that have not ended. */
+ * since it was sealed, time of its drop, runs about it that have not ended.
+ */
 static int read_old(void *arg, char **f, struct error *err)
 {
 	const struct old_reader *r = arg;
@@ -635,8 +642,8 @@ static int read_old(void *arg, char **f, struct error *err)
 		.rows = tsv_u64(f[1]),
 		.bytes = tsv_u64(f[2]),
 		.sealed = tsv_u64(f[3]) > 0,
-		/* Of one that is dropped again, rows of the base may be gone.
-		 */
+		/* For a day that is dropped again, rows of the base may be
+		 * gone. */
 		.settled = !tsv_u64(f[9]) &&
 			   (dropped > 0 || tsv_u64(f[1]) == tsv_u64(f[6])),
 		.dropped = dropped > 0 && !tsv_u64(f[5]),

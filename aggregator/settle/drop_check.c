@@ -31,13 +31,13 @@ static const char *const names[TABLES] = {
 	[DAY_VALUES] = "day_values",
 };
 
-/* Events: under the attempts that are looked at, and in the base of the drop
- * before. */
+/* Events under the attempts that are checked, and in the base of the previous
+ * drop. */
 struct counts {
 	uint64_t now, base;
 };
 
-/* Rows of `clicks`, and their tags. */
+/* Rows of `clicks`, and the tags in them. */
 struct rows {
 	uint64_t all, of_links, tags, tags_of_links;
 };
@@ -45,10 +45,10 @@ struct rows {
 struct check {
 	const struct settling *s;
 	struct drop_attempts attempts;
-	bool of_base;	 /* what is looked at is the base itself */
-	uint64_t events; /* of the base */
+	bool of_base;	 /* the base itself is checked */
+	uint64_t events; /* in the base */
 	struct rows rows;
-	/* By dimension; the first where a table has none. */
+	/* By dimension; index 0 for a table that has none. */
 	struct counts counts[TABLES][DIMENSIONS_MAX];
 	struct settling_params params;
 	struct drop_lack *ret;
@@ -94,8 +94,8 @@ static int count_rows(struct check *c, const char *sql, struct error *err)
 			      &c->rows, err);
 }
 
-/* A table whose events are `sum`: those that meet the condition `now`, and
- * those that meet `base`. */
+/* Adds a table whose events are `sum`: events of rows that meet the condition
+ * `now`, and of those that meet `base`. */
 static void put_table(struct buf *sql, enum table table, const char *sum,
 		      const char *rows, const char *now, const char *base)
 {
@@ -121,7 +121,7 @@ static void put_hours(struct buf *sql, const struct check *c)
 
 #define SQL_OF_LINK_DAY "attempt = " SQL_OF_BASE("link_day")
 
-/* A base of these there is not: they are written anew by each settling. */
+/* These tables have no base: each settling writes them anew. */
 static void put_links(struct buf *sql)
 {
 	put_table(sql, LINK_SLOTS, "effective + ineffective",
@@ -185,7 +185,8 @@ static int count_tables(struct check *c, struct error *err)
 /* --- comparing --------------------------------------------------------------
  */
 
-/* Dimensions in which each event is once: of hours, of owners, of days. */
+/* Whether each event is in the dimension once: dimensions of hours, owners,
+ * days. */
 typedef bool has_fn(const struct dimension *d);
 
 static bool is_of_hours(const struct dimension *d)
@@ -224,8 +225,8 @@ static bool some_differ(struct check *c, enum table table, has_fn *has,
 	return false;
 }
 
-/* An event is there as often as it has tags.  What the base has is known from
- * the rows that are left only, which are some of it. */
+/* An event counts once for each of its tags.  The tags of the base are known
+ * only from the rows that are left, which are not all of them. */
 static bool tags_differ(struct check *c, enum table table, uint64_t tags)
 {
 	for (size_t i = 0; i < dimension_count; i++) {
@@ -238,7 +239,9 @@ static bool tags_differ(struct check *c, enum table table, uint64_t tags)
 	return false;
 }
 
-/* Days of links are settled beside the base: they have what came later, too. */
+/*
+ * Days of links are settled beside the base: they have the later events, too.
+ */
 static bool links_differ(struct check *c, uint64_t want)
 {
 	return differs(c, SEALED_SLOTS, 0, want, false) ||
@@ -273,7 +276,7 @@ static void compare(struct check *c)
 		some_differ(c, OWNER_VALUES, is_of_days, of_links);
 }
 
-/* --------------------------------------------------------------------------
+/* --- checks ----------------------------------------------------------------
  */
 
 int drop_check_settled(const struct settling *s, int64_t start,

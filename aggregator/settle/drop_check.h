@@ -3,10 +3,10 @@
  * of `clicks` are gone: before it is dropped, and once more before its rows are
  * deleted, since a server may have lost parts of tables meanwhile.
  *
- * Counted are stats_hourly, link_slots, link_days, sealed_slots, owner_slots,
- * owner_values and day_values, by dimension where they have some, each in one
- * pass over the partition of the day or month.  stats_spans is not: it is
- * written again from stats_hourly.
+ * The tables are stats_hourly, link_slots, link_days, sealed_slots,
+ * owner_slots, owner_values and day_values, by dimension where they have some,
+ * each in one pass over the partition of the day or month. stats_spans is left
+ * out: it is written again from stats_hourly.
  */
 #ifndef AGGREGATOR_SETTLE_DROP_CHECK_H
 #define AGGREGATOR_SETTLE_DROP_CHECK_H
@@ -16,27 +16,32 @@
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
 
-/* The attempts by which a day is copied. */
+/* The attempts of a day's copies. */
 struct drop_attempts {
 	uint64_t sealed, owner, value;
 };
 
-/* What a table lacks, or has too much of. */
+/* A table that lacks events, or has too many. */
 struct drop_lack {
-	const char *table; /* NULL: it has all */
+	const char *table; /* NULL: all tables are complete */
 	const char *dimension;
 	uint64_t have, want; /* events */
 };
 
-/* Of a day (its start, seconds since 1970) that is to be dropped, against its
- * rows and the base of the drop before, whose number is `dropped`; 0: none. */
+/*
+ * Checks a day (its start, seconds since 1970) that is to be dropped, against
+ * its rows and the base of the previous drop, whose number is `dropped`; 0:
+ * none.
+ */
 int drop_check_settled(const struct settling *s, int64_t start,
 		       uint64_t dropped, const struct drop_attempts *attempts,
 		       struct drop_lack *ret, struct error *err);
 
-/* Of a day that was dropped by `dropped`, the base; against those of its rows
- * that are still there, of which *ret_rows tells the number.  Nothing is
- * counted when there are none. */
+/*
+ * Checks the base of a day that was dropped by `dropped` against those of its
+ * rows that still exist.  *ret_rows is their number; if it is 0, nothing is
+ * counted.
+ */
 int drop_check_base(const struct settling *s, int64_t start, uint64_t dropped,
 		    struct drop_lack *ret, uint64_t *ret_rows,
 		    struct error *err);

@@ -10,12 +10,12 @@
 
 #define SQL_KEPT_FROM "(SELECT max(unit) FROM settled WHERE kind = 'kept_from')"
 
-/* The first day of the month that has the first day to be kept. */
+/* The first day of the month that has the first day to keep. */
 #define SQL_MONTH                                                              \
 	"toDateTime(toStartOfMonth(fromUnixTimestamp64Milli({keep:Int64}, "    \
 	"'UTC')), 'UTC')"
 
-/* Days of clicks before that: partitions are days. */
+/* Days of clicks before that month: partitions are days. */
 #define SQL_ROWS_BEFORE                                                        \
 	"(SELECT count() FROM system.parts WHERE database = "                  \
 	"currentDatabase() AND table = 'clicks' AND active AND rows > 0 AND "  \
@@ -107,7 +107,9 @@ struct deletion {
 	const char *table;
 };
 
-/* Names of partitions as ClickHouse makes them of days, months and numbers. */
+/*
+ * Drops a partition.  ClickHouse builds its name from days, months and numbers.
+ */
 static int drop_partition(void *arg, char **f, struct error *err)
 {
 	const struct deletion *d = arg;
@@ -123,8 +125,8 @@ static int drop_partition(void *arg, char **f, struct error *err)
 	return status;
 }
 
-/* `month`: of "20261001-1878" and "20261001", the first six digits; whole
- * months go. */
+/* `month`: the first six digits of a partition such as "20261001-1878" or
+ * "20261001"; only whole months are dropped. */
 static int drop_before(const struct settling *s, const char *table,
 		       const char *month, struct error *err)
 {
@@ -145,7 +147,8 @@ static int drop_before(const struct settling *s, const char *table,
 	return status < 0 ? error_wrap(err, "%s", table) : 0;
 }
 
-/* The tables before `settled`: what is deleted by half is found again. */
+/* The tables come before `settled`, so that a half-done deletion is found
+ * again. */
 static int delete_before(const struct settling *s, uint64_t kept_from,
 			 const char *month, struct error *err)
 {
@@ -207,8 +210,8 @@ int drop_months_delete(const struct settling *s, struct error *err)
 	"(SELECT max(unit) FROM settled WHERE "                                \
 	"kind IN ('dropped_day', 'kept_from'))"
 
-/* Its parts are months of append_time; those of which all days are dropped or
- * before what is kept. */
+/* The table's parts are months of append_time.  Only rows whose days are all
+ * dropped, or before what is kept. */
 #define SQL_THIN                                                               \
 	"toYYYYMM(append_time) < toYYYYMM(" SQL_LAST_DROPPED ") AND "          \
 	"inserted_at < now64(3, 'UTC') - toIntervalDay(2) AND "                \
@@ -222,19 +225,19 @@ int drop_months_delete(const struct settling *s, struct error *err)
 	"toDate(max(inserted_at)) - 1, toDate(max(inserted_at)) - 2]) FROM "   \
 	"ingest_progress GROUP BY topic, partition)"
 
-/* A month at a time, too.  Reconciliation, which needs rows, looks a day
- * further back than it is asked. */
+/* Counters are deleted a month at a time, too.  Reconciliation, which needs
+ * rows, reads one day before its range as well. */
 #define SQL_THIN_COUNTERS                                                      \
 	"hour < toDateTime(toStartOfMonth(" SQL_LAST_DROPPED                   \
 	"), 'UTC') - toIntervalDay(2) AND "                                    \
 	"(hour < " SQL_KEPT_FROM " OR toYYYYMMDD(hour) IN " SQL_DROPPED ")"
 
 /*
- * What an import of a log reads: its heads, by which the log is known again;
- * the highest number of a run; and batches behind what is reported of it, the
- * greatest of which stays.  So a batch goes once it is before that and its own
- * report is thinned, or its import was taken back, and a run once there is a
- * later one.
+ * An import of a log reads three things: the log's heads, which identify the
+ * log; the highest number of a run; and batches behind the last report of the
+ * import, of which the greatest stays.  So a batch is deleted once it is before
+ * that report and its own report is thinned, or its import was taken back; a
+ * run is deleted once there is a later one.
  */
 #define SQL_BATCHES_DONE                                                       \
 	"(SELECT b.log, b.batch_epoch, b.batch_last FROM (SELECT DISTINCT "    \

@@ -1,10 +1,11 @@
 /*
- * dropped.h - days whose rows of `clicks` were dropped, as settling sees them.
+ * dropped.h - SQL for days whose rows of `clicks` were dropped.
  *
- * What such a day was settled from, up to an offset of each source, is its base
- * (schemas/clickhouse/dropped_sources.sql).  Rows behind these offsets are
- * settled beside the base: each attempt is the base and them.  Rows that the
- * base has are passed over, be they still there or there again.
+ * The counts that such a day was settled from, up to an offset of each source,
+ * are its base (schemas/clickhouse/dropped_sources.sql).  Rows behind these
+ * offsets are settled beside the base: each attempt is the base and these rows.
+ * Rows that are in the base are skipped, even if they still exist or exist
+ * again.
  */
 #ifndef AGGREGATOR_SETTLE_DROPPED_H
 #define AGGREGATOR_SETTLE_DROPPED_H
@@ -12,8 +13,9 @@
 #include "aggregator/settle/settle_sql.h"
 
 /*
- * SQL: rows of `clicks` from start to end (parameters, of one day), those in
- * the base of the drop whose number is the parameter `drop`, or all others.
+ * SQL: rows of `clicks` from start to end (parameters, within one day): either
+ * those in the base of the drop whose number is the parameter `drop`, or all
+ * others.
  */
 #define SQL_OF_DROP(drop, which)                                               \
 	"(SELECT clicks.* FROM clicks LEFT JOIN "                              \
@@ -28,14 +30,15 @@
 #define SQL_BEYOND(drop)                                                       \
 	SQL_OF_DROP(drop, "(f_known = 0 OR clicks.offset > f_last)")
 
-/* Those that are settled beside the base; of a day that was not dropped, all.
+/*
+ * Rows that are settled beside the base; for a day that was not dropped, all.
  */
 #define SQL_BESIDE SQL_BEYOND("dropped")
 
 /*
- * Days (units of `settled`) whose newest drop is not the parameter `dropped`,
- * 0 being none.  What is computed with the one must not be published beside the
- * base of another: the statement that publishes looks.
+ * Days (units of `settled`) whose newest drop is not the parameter `dropped`;
+ * 0: none.  Counts that were computed with one base must not be published
+ * beside another: the statement that publishes checks this.
  */
 #define SQL_DROPPED_SINCE                                                      \
 	"(SELECT unit FROM settled WHERE kind = 'dropped_day' "                \
@@ -43,7 +46,7 @@
 #define SQL_DAY_IS_AS_IT_WAS                                                   \
 	"toDateTime({start:UInt32}, 'UTC') NOT IN " SQL_DROPPED_SINCE
 
-/* Hours from start to end, and their attempts in the base. */
+/* Hours from start to end, with their attempts in the base. */
 #define SQL_BASE_HOURS                                                         \
 	"(SELECT unit, max(attempt) FROM settled WHERE kind = 'base_hour' "    \
 	"AND unit >= toDateTime({start:UInt32}, 'UTC') AND "                   \
@@ -55,7 +58,7 @@
 	"hour < toDateTime({end:UInt32}, 'UTC') AND "                          \
 	"(hour, attempt) IN " SQL_BASE_HOURS
 
-/* Events in the base of the day that begins at start, and those of links. */
+/* Events in the base of the day that begins at start, and events of links. */
 #define SQL_BASE_EVENTS                                                        \
 	"(SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "     \
 	"AND " SQL_IN_BASE ")"
@@ -67,9 +70,9 @@
 #define SQL_BASE_OF_LINKS "(SELECT sum(events) FROM " SQL_BASE_SLOTS ")"
 
 /*
- * The slots of links of a day that was dropped, the base's and those beside it:
+ * The slots of links of a dropped day, from the base and from rows beside it:
  * l, s; n, c, b, p (events, clicks, bots, prefetches); hv, ov, hi, oi (visitors
- * and addresses, of people and others).  A slot can come twice.
+ * and addresses, of people and others).  A slot can occur twice.
  */
 #define SQL_DROPPED_SLOTS                                                      \
 	"(SELECT link_id AS l, slot AS s, events AS n, clicks AS c, bots AS "  \

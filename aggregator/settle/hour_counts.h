@@ -1,10 +1,10 @@
 /*
- * hour_counts.h - what was counted of an hour before it is published, and what
- * follows from it.
+ * hour_counts.h - counts of an hour before it is published, and the decisions
+ * that follow from them.
  *
- * Rows of `clicks` only ever come, but for those that an operator deletes or
- * takes back.  So what was computed has at least the rows that were there
- * before it was computed, and at most those that were there after it.
+ * Rows are only ever added to `clicks`, apart from rows that an operator
+ * deletes or takes back.  So a computed attempt has at least the rows that
+ * existed before it was computed, and at most those that existed after it.
  *
  * Pure functions, for any thread.
  */
@@ -22,25 +22,24 @@ struct hour_counts {
 	uint64_t least, most;	 /* rows of clicks before and after */
 	uint64_t staged;	 /* events under the attempt, or
 				  * SETTLE_SQL_UNEVEN */
-	uint64_t before;	 /* events published until now */
+	uint64_t before;	 /* events that are published so far */
 	struct taken_back taken; /* of those rows */
-	uint64_t base;		 /* events that are in all of these four */
+	uint64_t base;		 /* events that are included in all four */
 };
 
-/* ERROR_PROTOCOL when what is staged is not what the rows say: a statement was
- * carried out twice, or by half, or not at all.  `start` is for the message. */
+/* ERROR_PROTOCOL if the staged events do not match the rows: a statement was
+ * carried out twice, or in part, or not at all.  `start` is for the message. */
 int hour_counts_check_staged(const struct hour_counts *n, int64_t start,
 			     struct error *err);
 
 /* Whether fewer events are staged than were published, or than the reports in
- * `hour` say.  Then `taken` is to be counted; it is zero until then. */
+ * `hour` say.  If so, `taken` has to be counted; it is zero until then. */
 bool hour_counts_miss_some(const struct hour_counts *n,
 			   const struct stale *hour);
 
 /*
- * Whether more rows are missing than were when the hour was published, and than
- * were taken back.  What is reported of a day that was dropped has nothing of
- * the base.
+ * Whether more rows are missing than when the hour was published, beyond those
+ * that were taken back.  The reports of a dropped day do not include the base.
  */
 bool hour_counts_lack_rows(const struct hour_counts *n,
 			   const struct stale *hour);
@@ -52,9 +51,9 @@ enum hour_decision {
 };
 
 /*
- * Rows may be missing that collectors reported before the hour was first
- * settled: then it is published, and reported.  What has gone missing since is
- * what holds it back, unless `allow_fewer`.
+ * Rows that were already missing when the hour was first settled do not hold it
+ * back: it is published, and reported.  Rows that went missing since then hold
+ * it back, unless `allow_fewer`.
  */
 enum hour_decision hour_counts_decide(const struct hour_counts *n,
 				      const struct stale *hour,

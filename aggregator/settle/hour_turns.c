@@ -13,7 +13,7 @@ struct round {
 	const struct progress *last;
 	struct hours_settled *ret;
 	struct error *first;
-	int64_t now; /* ms, as it began: an hour stays in its class */
+	int64_t now; /* ms, at the beginning: an hour stays in its class */
 };
 
 void hour_turns_init(struct hour_turns *turns)
@@ -49,7 +49,7 @@ static void leave(struct round *r, const struct stale *hours, size_t count)
 	r->ret->left += count;
 }
 
-/* Behind the last that had its turn, or from the first on again. */
+/* The hour behind the last that had its turn, or the first one again. */
 static size_t next_turn(const struct stale *hours, size_t count, int64_t after)
 {
 	size_t next = 0;
@@ -59,7 +59,7 @@ static size_t next_turn(const struct stale *hours, size_t count, int64_t after)
 	return next < count ? next : 0;
 }
 
-/* Nothing can be settled now. */
+/* Whether no hour can be settled now. */
 static bool ends_all(const struct round *r, const struct error *err)
 {
 	return err->code == ERROR_STOPPED ||
@@ -72,19 +72,20 @@ static void note(struct round *r, const struct error *err)
 		*r->first = *err;
 }
 
-/* Hours that are computed, or published, together fail together. */
+/* Hours that are computed, or published, together also fail together. */
 struct trial {
-	size_t most;   /* so many are tried */
+	size_t most;   /* at most this many are tried */
 	int64_t until; /* monotonic ms; 0: what one statement computes */
-	bool again;    /* some failed, and were tried once more as they were */
-	struct error together; /* the last of some; code 0: none */
+	bool again;    /* some failed, and were retried unchanged */
+	/* The last failure of several hours; code 0: none. */
+	struct error together;
 };
 
 /*
- * Settles the first of the hours, or leaves it.  What fails together is tried
- * once more, as it may have passed, then by halves, until the one is known that
- * fails alone.  *ret_done: so many had their turn, 0 if they are to be tried
- * again.
+ * Settles the first of the hours, or leaves it.  Hours that fail together are
+ * retried once, as the failure may have passed, and then by halves, until the
+ * hour that fails alone is found.  *ret_done: number of hours that had their
+ * turn, 0 if they have to be tried again.
  */
 static int take_next(struct round *r, const struct stale *hours, size_t count,
 		     struct trial *t, size_t *ret_done, struct error *err)
@@ -118,8 +119,11 @@ static int take_next(struct round *r, const struct stale *hours, size_t count,
 	return 0;
 }
 
-/* No answer came for `done` hours.  Mostly it is the server or the way to it,
- * and they are tried again; the second time, they may be why. */
+/*
+ * Called when `done` hours got no answer.  Mostly the server or the network is
+ * the reason, so they are tried again; the second time the hours themselves may
+ * be the reason, and they are skipped.
+ */
 static void pass_over(struct hour_turn *turn, const struct stale *hours,
 		      size_t done)
 {

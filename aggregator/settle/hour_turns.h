@@ -1,13 +1,13 @@
 /*
  * hour_turns.h - which of the stale hours a pass settles, and in which order,
- * so that neither one that always fails nor thousands that were imported keep
- * the others from being settled.
+ * so that neither an hour that always fails nor thousands of imported hours
+ * keep the others from being settled.
  *
- * Hours have their turn in three classes: those of the present, those that the
- * watermark waits for, and those behind it.  Of each class, a pass settles
- * those of one statement at least, the oldest first, and begins no more when
- * settle_every has gone by.  The next one goes on behind the last that had its
- * turn; so one that failed has another when the others of its class had theirs.
+ * There are three classes of hours: present hours, hours that the watermark
+ * waits for, and hours behind it.  In each class, a pass settles at least the
+ * hours of one statement, the oldest first, and starts no more after
+ * settle_every.  The next pass continues behind the last hour that had its
+ * turn; so an hour that failed is tried again after the others of its class.
  *
  * One thread.
  */
@@ -24,7 +24,7 @@
 #include "common/error.h"
 
 enum hour_class {
-	HOURS_PRESENT, /* not over, or not for an hour */
+	HOURS_PRESENT, /* not over, or over for less than an hour */
 	HOURS_AWAITED, /* not behind the watermark */
 	HOURS_BEHIND,
 	HOUR_CLASSES
@@ -34,11 +34,15 @@ struct hour_turn {
 	/* The last hour that had its turn, seconds since 1970; -1: begin with
 	 * the first. */
 	int64_t after;
-	/* The first of those that no answer came for; -1: none yet. */
+	/*
+	 * The first of the hours whose statement got no answer; -1: none yet.
+	 */
 	int64_t unanswered;
-	/* Since then, until all have had their turn: what each statement
-	 * computes is published by itself, so that one that is never answered
-	 * does not keep others from that. */
+	/*
+	 * Set then, until all hours have had their turn: each statement's hours
+	 * are published by themselves, so that a statement which never gets an
+	 * answer does not delay others.
+	 */
 	bool singly;
 };
 
@@ -49,18 +53,18 @@ void hour_turns_init(struct hour_turns *turns);
 
 struct hours_settled {
 	size_t hours; /* published */
-	size_t added; /* of them: by what arrived */
-	size_t left;  /* not settled: they failed, or had no turn */
+	size_t added; /* of these: from the rows that arrived */
+	size_t left;  /* not settled: failed, or had no turn */
 	bool more;    /* some of these had no turn */
-	/* The first of those left that the watermark waits for, seconds since
-	 * 1970; INT64_MAX: none. */
+	/* The first hour left of those that the watermark waits for, seconds
+	 * since 1970; INT64_MAX: none. */
 	int64_t left_from;
 };
 
 /*
- * Settles some of the hours in `stale`.  An hour that fails is left.  The error
- * is in *first, unless there is one; also of those that were settled when they
- * were tried again.  Returns -1 when no others were tried: it is to stop, or
+ * Settles some of the hours in `stale`.  An hour that fails is left.  *first
+ * gets the first error, also that of an hour which was settled by a retry.
+ * Returns -1 if the others were not tried: the process is stopping, or
  * ClickHouse or the lease's Redis did not answer.  `open`: as for hours_settle.
  * `last` has the watermark.
  */

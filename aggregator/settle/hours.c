@@ -12,39 +12,46 @@
 
 #define HOUR 3600
 
-/* Hours of so many clicks in all are computed in one statement.  Each reads
- * what the whole day has in their columns, as clicks is in the order of links;
- * of many more clicks, the groups fit no cache. */
+/*
+ * Most clicks of the hours that one statement computes.  Each statement reads
+ * the columns of the whole day, because clicks is in the order of links; with
+ * many more clicks, the groups do not fit into a cache.
+ */
 #define ROWS_AT_ONCE 1500000
 
-/* An hour is computed so often at most while events turn up that were sent
- * twice. */
+/* Most times that an hour is computed again because more events turn up that
+ * were sent twice. */
 #define TRIES_MAX 8
 
-/* At most so many hours are compared and published together. */
+/* Most hours that are compared and published together. */
 #define HOURS_MAX 24
 
 struct hour {
 	struct stale what;
 	uint64_t attempt;
 	struct hour_counts n;
-	uint64_t repeated;  /* rows that are no clicks, after */
-	uint64_t no_clicks; /* events under the attempt that are none so */
-	uint64_t rest;	    /* values staged together, by dimension and slot */
-	uint64_t provisional; /* 1: values came into the busiest ones late */
+	/* Rows that are 'repeated', counted after computing. */
+	uint64_t repeated;
+	uint64_t no_clicks; /* 'repeated' events under the attempt */
+	uint64_t rest; /* values staged as one row, by dimension and slot */
+	/* 1: values may lack clicks from before they became busy. */
+	uint64_t provisional;
 	bool held;
 };
 
-/* Hours under way, and the parameters that all their statements may name. */
+/* Hours that are being settled, and the parameters that their statements may
+ * name. */
 struct work {
 	const struct settling *s;
 	const struct progress *last;
 	struct hour items[HOURS_MAX];
 	size_t count;
-	int64_t since;	  /* of their attempts, see struct picked */
+	/* Since when their attempts are in use, see struct picked. */
+	int64_t since;
 	uint64_t dropped; /* number of the drop of their day; 0: none */
 	struct settle_rows rows;
-	struct open_plan plan; /* of one hour that is settled by what arrived */
+	/* For one hour that is settled by what arrived. */
+	struct open_plan plan;
 	struct buf lists[6];
 	char numbers[9][24];
 	struct clickhouse_param params[26];
@@ -256,7 +263,7 @@ static int count_staged(struct work *w, struct error *err)
 /* --- computing -------------------------------------------------------------
  */
 
-/* How many of the hours, from the first on, go into one statement. */
+/* Returns how many of the hours, from the first on, fit into one statement. */
 static size_t chunk_of(const struct hour *hours, size_t count)
 {
 	uint64_t rows = hours[0].what.rows;
@@ -267,7 +274,7 @@ static size_t chunk_of(const struct hour *hours, size_t count)
 	return n;
 }
 
-/* One insert, one part a day. */
+/* One insert makes one part for each day. */
 static int stage(struct work *w, const struct hour *first, size_t count,
 		 struct error *err)
 {
@@ -303,9 +310,11 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
 	return 0;
 }
 
-/* Each statement's attempt is above the one before.  Leaves out the last hours
- * when time is up, or the first would grow too old, or one statement fails; but
- * not those of the first statement. */
+/*
+ * Each statement's attempt is greater than the one before.  The last hours are
+ * left out when time is up, when the first would become too old, or when a
+ * statement fails; but not the hours of the first statement.
+ */
 static int compute(struct work *w, int64_t until, struct error *err)
 {
 	int64_t old =
@@ -355,7 +364,7 @@ static void decide(const struct settling *s, struct hour *h)
 		s->on_shortage(s->arg, &shortage);
 }
 
-/* Only of an hour that lacks rows. */
+/* Counts rows that were taken back, only for an hour that lacks rows. */
 static int look_for_taken(struct work *w, struct hour *h, struct error *err)
 {
 	if (!hour_counts_miss_some(&h->n, &h->what))
@@ -364,8 +373,8 @@ static int look_for_taken(struct work *w, struct hour *h, struct error *err)
 				h->what.was_attempt, &h->n.taken, err);
 }
 
-/* An hour's reports were read before it was computed.  Where rows were taken
- * back, these may have been emptied since. */
+/* The reports of an hour were read before it was computed.  If rows were taken
+ * back, their reports may have been emptied since. */
 static int check_reported(struct work *w, const struct hour *h,
 			  struct error *err)
 {
@@ -389,8 +398,8 @@ static int check_reported(struct work *w, const struct hour *h,
 					  h->what.start);
 }
 
-/* An attempt that is added to one which has not kept all values may lack some
- * of those of a value. */
+/* If the base attempt has not kept all values, an attempt that adds to it may
+ * lack some clicks of a value. */
 static int look_for_rest(struct work *w, struct error *err)
 {
 	if (!w->plan.upto)
@@ -407,8 +416,8 @@ static void take_count(void *arg, const uint64_t *n)
 	*(uint64_t *)arg = n[0];
 }
 
-/* Of a day that was dropped since the hours were listed, rows may be gone, or
- * in the base as well. */
+/* Checks whether the day was dropped after the hours were listed: then rows may
+ * be gone, or in the base as well. */
 static int check_dropped(struct work *w, struct error *err)
 {
 	uint64_t days = 0;
@@ -440,7 +449,7 @@ static int compare(struct work *w, struct error *err)
 /* --- publishing ------------------------------------------------------------
  */
 
-/* Hours that are held back go to the end. */
+/* Moves hours that are held back to the end. */
 static size_t sort_held(struct work *w)
 {
 	struct hour held[HOURS_MAX] = {0};
@@ -503,7 +512,7 @@ static int record_held(struct work *w, size_t first, struct error *err)
 	return count ? settling_insert(w->s, rows, count, w->last, err) : 0;
 }
 
-/* The first of them is the oldest. */
+/* The first hour has the oldest attempt. */
 static int check_age(const struct work *w, struct error *err)
 {
 	const struct picked first = {w->items[0].attempt, w->since};
@@ -511,15 +520,15 @@ static int check_age(const struct work *w, struct error *err)
 	return settling_check_age(w->s, &first, err);
 }
 
-/* Whether it is stale until it is published, whatever happens: others were
- * asked for by the command. */
+/* Whether the hour stays stale until it is published.  Other hours are in the
+ * list only because the command names them. */
 static bool is_due(const struct stale *hour)
 {
 	return !hour->was || hour->rows > hour->was_rows;
 }
 
-/* Looks among the rows of the hours for events that were sent twice.  Not of a
- * day that was dropped. */
+/* Searches the rows of the hours for events that were sent twice; not for a day
+ * that was dropped. */
 static int find_repeats(struct work *w, uint64_t *ret, struct error *err)
 {
 	int64_t due[HOURS_MAX];
@@ -538,8 +547,8 @@ static int find_repeats(struct work *w, uint64_t *ret, struct error *err)
 	return repeats_mark(w->s, &scope, ret, err);
 }
 
-/* Others may have found some meanwhile: then fewer are staged as no clicks than
- * there are now. */
+/* Another process may have found some meanwhile: then fewer events are staged
+ * as 'repeated' than rows are now. */
 static int count_repeats(struct work *w, bool *ret_differ, struct error *err)
 {
 	bool any = false;
@@ -556,15 +565,14 @@ static int count_repeats(struct work *w, bool *ret_differ, struct error *err)
 	return 0;
 }
 
-/* Looks for repeats once more when all is staged, for those that came
- * meanwhile. *ret_again: what was staged counts rows that are no clicks any
- * more. */
+/* Searches for repeats again after staging, for rows that came meanwhile.
+ * *ret_again: the staged events include rows that are no longer clicks. */
 static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
 			     struct error *err)
 {
 	uint64_t marked;
 
-	/* A try begins without the counts of the one before. */
+	/* Each try begins with counts of zero. */
 	for (size_t i = 0; i < w->count; i++) {
 		w->items[i].n = (struct hour_counts){0};
 		w->items[i].repeated = 0;
@@ -598,9 +606,11 @@ static int publish_kept(struct work *w, struct settle_count *ret,
 	return 0;
 }
 
-/* Hours in which events turn up that were sent twice, while they are computed,
- * are computed once more without them: that is counted from the time at which
- * they were found, and others may come. */
+/*
+ * If events that were sent twice turn up while hours are computed, the hours
+ * are computed again without the repeats: counts have to reflect them from the
+ * moment they are found, and more may come.
+ */
 static int settle(struct work *w, int64_t until, struct settle_count *ret,
 		  struct error *err)
 {
@@ -615,8 +625,8 @@ static int settle(struct work *w, int64_t until, struct settle_count *ret,
 	return again ? set_unsettled(err) : publish_kept(w, ret, err);
 }
 
-/* Plans what one hour is settled from: what arrived (1), or all of its rows,
- * where that cannot be (0); -1: failed. */
+/* Plans the source of one hour: rows that arrived (1), or all of its rows if
+ * that is not possible (0); -1: failed. */
 static int plan(struct work *w, struct open_hours *open, struct error *err)
 {
 	struct hour *h = &w->items[0];
@@ -634,8 +644,8 @@ static int plan(struct work *w, struct open_hours *open, struct error *err)
 	return planned;
 }
 
-/* Where events were sent twice the attempt that was added to counts some of
- * their rows as clicks, too: then it is done without. */
+/* If events were sent twice, the base attempt counts some of their rows as
+ * clicks, too: then the hour is settled without a base. */
 static int settle_open(struct work *w, struct open_hours *open,
 		       struct settle_count *ret, struct error *err)
 {
@@ -666,11 +676,11 @@ static int settle_open(struct work *w, struct open_hours *open,
 	return 0;
 }
 
-/* Whether the next hour is settled together with those before it. */
+/* Whether the next hour is settled together with the hours before it. */
 static bool goes_with(const struct work *w, const struct stale *hour,
 		      const struct open_hours *open)
 {
-	/* A drop is of one day. */
+	/* A drop concerns one day. */
 	return w->count < HOURS_MAX && hour->dropped == w->dropped &&
 	       !(open && open_hours_takes(w->s, hour));
 }

@@ -8,8 +8,8 @@
 
 #include "common/host_name.h"
 
-/* Ours: prolong.  Free: take, from a full Redis as well: what is settled is not
- * in it.  Another's: no. */
+/* If the lease is ours, prolongs it.  If it is free, takes it, even in a full
+ * Redis, because settled counts are not in Redis.  Otherwise returns 0. */
 static const char hold_text[] =
 	"#!lua flags=allow-oom\n"
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then "
@@ -32,7 +32,7 @@ struct lease {
 	pthread_mutex_t mutex; /* for redis and scripts */
 	struct redis *redis;
 	struct redis_script script[SCRIPTS];
-	struct redis_scripts scripts; /* these */
+	struct redis_scripts scripts; /* manages `script` */
 	char key[256];
 	char holder[128]; /* host, process and a random number */
 	char ttl[24];

@@ -1,8 +1,8 @@
 /*
- * lease.h - which of several aggregators settles: a value in Redis with a time
- * to live.  A second settler would be wasteful, never wrong.
+ * lease.h - decides which of several aggregators settles: a value in Redis with
+ * a TTL.  A second settler at the same time would waste work, but do no harm.
  *
- * Made and freed by one thread; the rest by any.
+ * Created and freed by one thread; the other functions are for any thread.
  */
 #ifndef AGGREGATOR_SETTLE_LEASE_H
 #define AGGREGATOR_SETTLE_LEASE_H
@@ -15,23 +15,25 @@
 
 struct lease;
 
-/* `name` tells apart what is settled: the database.  `config` must outlive
- * it. */
+/* `name` identifies what is settled: the database.  `config` must outlive the
+ * lease. */
 struct lease *lease_new(const struct redis_config *config, const char *name,
 			int64_t ttl_ms, struct error *err);
-/* Does not give the lease up: see lease_release.  NULL accepted. */
+/* Does not release the lease: see lease_release.  NULL accepted. */
 void lease_free(struct lease *lease);
 
-/* Takes the lease if it is free, and prolongs it if it is ours.  *ret_owned
- * says whether it is ours now; -1 when Redis cannot be asked. */
+/*
+ * Takes the lease if it is free, and prolongs it if this process has it.
+ * *ret_owned: whether this process has it now. -1 if Redis cannot be queried.
+ */
 int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err);
 
-/* 0 when it is ours, prolonged; ERROR_STOPPED, retriable, when another took
- * it. */
+/* 0 if this process has the lease, which is prolonged; ERROR_STOPPED,
+ * retriable, if another process took it. */
 int lease_check(struct lease *lease, struct error *err);
 
-/* Gives it up, so that another need not wait for its end.  Errors do not
- * matter: it ends by itself. */
+/* Releases the lease, so that another process need not wait until it expires.
+ * Errors are ignored: it expires by itself. */
 void lease_release(struct lease *lease);
 
 /* Names this process, for `settled` and the log. */

@@ -10,11 +10,11 @@
 #include "schemas/ingest_progress.h"
 
 #define HOUR 3600
-/* Seconds after its end in which an hour is settled by what arrived. */
+/* An hour is settled by what arrived until this many seconds after its end. */
 #define LINGERS 600
-/* One that is over and one that is not, and one by a clock that is ahead. */
+/* One hour that is over, one that is not, and one by a clock that is ahead. */
 #define KNOWN_MAX 3
-/* Beyond these the conditions would be longer than what they save. */
+/* With more than these the conditions would cost more than they save. */
 #define PARTITIONS_MAX 4096
 #define GROUPS_MAX     16
 
@@ -22,7 +22,7 @@
 struct source {
 	uint32_t epoch, partition;
 	char *topic;
-	uint64_t next; /* the offset behind the last that is counted */
+	uint64_t next; /* the offset after the last that is counted */
 };
 
 struct frontier {
@@ -30,7 +30,7 @@ struct frontier {
 	size_t count;
 };
 
-/* What an hour's attempt was settled from. */
+/* The reports that an hour's attempt was settled from. */
 struct known {
 	int64_t start; /* 0: none */
 	uint64_t attempt, blocks, rows;
@@ -42,9 +42,9 @@ struct open_hours {
 	struct known known[KNOWN_MAX];
 	struct known planned;
 	struct buf upto, added;
-	/* While reports are read: of those behind the known frontier. */
+	/* While reports are read: counts of those behind the known frontier. */
 	uint64_t below_blocks, below_rows;
-	bool differs;  /* what lies behind the frontier is not what it was */
+	bool differs;  /* the reports behind the frontier have changed */
 	bool too_many; /* for conditions */
 };
 
@@ -110,8 +110,8 @@ static void put_text(struct buf *sql, const char *text)
 	buf_putc(sql, '\'');
 }
 
-/* The partitions of one topic and epoch: an array, 0 where there is none.
- * Returns the first source of the next group. */
+/* Writes the partitions of one topic and epoch as an array, 0 where there is
+ * none.  Returns the first source of the next group. */
 static size_t put_group(struct buf *sql, const struct frontier *f, size_t i)
 {
 	const struct source *first = &f->items[i];
@@ -130,8 +130,7 @@ static size_t put_group(struct buf *sql, const struct frontier *f, size_t i)
 	return i;
 }
 
-/* SQL: the offset behind the last of the frontier that a row's source has, 0
- * where it has none. */
+/* SQL: the frontier's next offset for the source of a row, 0 if it has none. */
 static void put_next(struct buf *sql, const struct frontier *f)
 {
 	if (!f->count) {
@@ -179,8 +178,8 @@ static int add_source(struct frontier *f, char *const *field, struct error *err)
 	return 0;
 }
 
-/* A row is: epoch, topic, partition; last; blocks and rows; those behind the
- * known frontier; blocks that lie on both sides of it. */
+/* A row is: epoch, topic, partition; last; blocks and rows; blocks and rows
+ * behind the known frontier; blocks that lie on both sides of it. */
 static int take_source(void *arg, char **f, struct error *err)
 {
 	struct open_hours *o = arg;
@@ -190,7 +189,7 @@ static int take_source(void *arg, char **f, struct error *err)
 	o->planned.rows += tsv_u64(f[5]);
 	o->below_blocks += below;
 	o->below_rows += tsv_u64(f[7]);
-	/* Rows that were judged again lie anywhere. */
+	/* Rescored rows can be anywhere. */
 	if (tsv_u64(f[8]) ||
 	    (!strcmp(f[1], PROGRESS_TOPIC_RESCORE) && blocks != below))
 		o->differs = true;
@@ -277,7 +276,9 @@ int open_hours_plan(struct open_hours *o, const struct settling *s,
 	o->differs = o->too_many = false;
 	if (read_reports(o, s->ch, base ? &base->frontier : &none, err) < 0)
 		return error_wrap(err, "ingest_progress");
-	/* Reports from before the hour, by a clock that was set back. */
+	/*
+	 * Some reports are from before the hour, by a clock that was set back.
+	 */
 	if (o->planned.blocks < hour->blocks || o->planned.rows < hour->rows)
 		return 0;
 	if (o->too_many || is_too_long(&o->planned.frontier))
@@ -303,7 +304,7 @@ void open_hours_published(struct open_hours *o, uint64_t attempt, bool has_rest)
 {
 	struct known *known = find(o, o->planned.start), *at = known;
 
-	/* Else the oldest hour's place; a free one has the start 0. */
+	/* Otherwise replaces the oldest hour; a free entry has the start 0. */
 	for (size_t i = 0; !known && i < KNOWN_MAX; i++)
 		if (!at || o->known[i].start < at->start)
 			at = &o->known[i];

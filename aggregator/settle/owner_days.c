@@ -8,7 +8,7 @@
 #include "aggregator/settle/owner_values.h"
 #include "aggregator/settle/settle_sql.h"
 
-/* Of `total`, owner_slots; links are filtered by their own parameters. */
+/* owner_slots covers `total`; links are filtered by parameters of their own. */
 static bool is_kept(const struct dimension *d)
 {
 	return d != dimensions && d->kind != DIMENSION_DAILY;
@@ -17,8 +17,8 @@ static bool is_kept(const struct dimension *d)
 /* --- what is staged ---------------------------------------------------------
  */
 
-/* An event is once in each dimension; in that of many values as often as it has
- * values. */
+/* An event is in each dimension once; in a dimension of many values it is there
+ * once for each value. */
 static void put_staged(struct buf *sql, const struct day_copy *c)
 {
 	size_t count = 1;
@@ -108,7 +108,7 @@ static int stage(struct day_copy *c, struct error *err)
 	return status < 0 ? -1 : owner_values_stage(c, is_kept, err);
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the kind ------------------------------------------------------------ */
 
 static const char *const tables[] = {"owner_slots", "owner_values", NULL};
 

@@ -1,6 +1,6 @@
 /*
- * owner_days.h - clicks of owners by UTC day, in tables of their own (see
- * schemas/clickhouse/owner_slots.sql): by slot with visitors, and by the
+ * owner_days.h - clicks of owners by UTC day, in tables of their own
+ * (schemas/clickhouse/owner_slots.sql): by slot with visitors, and by the
  * values of each settled dimension.
  */
 #ifndef AGGREGATOR_SETTLE_OWNER_DAYS_H
@@ -8,7 +8,9 @@
 
 #include "aggregator/settle/day_copy.h"
 
-/* What owner_slots keeps of a visitor and of an address; see there. */
+/*
+ * The digests that owner_slots keeps of a visitor and of an address; see there.
+ */
 #define SQL_OWNER_VISITOR                                                      \
 	"toUInt32(bitShiftRight(cityHash64(unique_identity), 32))"
 #define SQL_OWNER_ADDRESS                                                      \

@@ -6,7 +6,7 @@
 #include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/rows.h"
 
-/* Rows that one statement reads, each dimension for itself. */
+/* Most rows that one statement reads; each dimension reads all rows. */
 #define ROWS_AT_ONCE UINT64_C(8000000)
 
 void owner_values_put_base(struct buf *sql, const struct day_copy *c)
@@ -26,8 +26,8 @@ const char *owner_values_rows(const struct day_copy *c)
 /* --- statements -------------------------------------------------------------
  */
 
-/* Those after `from` that a statement takes; `dimension_count`: all are done.
- */
+/* Writes the dimensions after `from` that one statement takes.  Returns
+ * `dimension_count` when all are done. */
 static size_t put_some(struct buf *sql, const struct day_copy *c,
 		       owner_values_put_fn *put, owner_values_has_fn *has,
 		       size_t from)
@@ -76,8 +76,8 @@ int owner_values_run(struct day_copy *c, const char *into,
 	"rest, events, clicks, bots, prefetches) "
 #define SQL_SELECT "SELECT o, '%s', " OWNER_VALUES_DAY ", {attempt:UInt64}, "
 
-/* Of owners of no more values than are kept: to rank them is most of what it
- * costs otherwise, and there are few others. */
+/* Owners that have no more values than are kept, without ranking: ranking is
+ * most of the cost otherwise, and few owners have more. */
 static void put_few(struct buf *sql, const struct day_copy *c,
 		    const struct dimension *d)
 {
@@ -94,14 +94,16 @@ static void put_few(struct buf *sql, const struct day_copy *c,
 		   most);
 }
 
-/* Owners that put_few has left out, or that have none. */
+/* Owners that put_few has skipped, or that have no values. */
 #define SQL_LEFT_OUT                                                           \
 	"owner NOT IN (SELECT owner FROM " OWNER_VALUES_STAGED                 \
 	"AND dimension = '%s')"
 
-/* Values beyond the busiest of an owner, and those that the base has no more,
- * are one row.  Of a day that was not dropped, those of owners that are left
- * out. */
+/*
+ * Values beyond the busiest of an owner, and those that the base no longer has,
+ * become one row.  For a day that was not dropped, only values of owners that
+ * put_few has skipped.
+ */
 static void put_ranked(struct buf *sql, const struct day_copy *c,
 		       const struct dimension *d)
 {
@@ -163,7 +165,7 @@ static int take_owners(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Those that put_few has staged. */
+/* Counts the owners that put_few has staged. */
 static int count_owners(const struct day_copy *c, struct owners *ret,
 			struct error *err)
 {
