@@ -34,9 +34,8 @@ struct hour_turn {
 	/* The last hour that had its turn, seconds since 1970; -1: begin with
 	 * the first. */
 	int64_t after;
-	/*
-	 * The first of the hours whose statement got no answer; -1: none yet.
-	 */
+	/* The first of the hours whose statement got no answer; -1: none
+	 * yet. */
 	int64_t unanswered;
 	/*
 	 * Set then, until all hours have had their turn: each statement's hours

@@ -19,22 +19,26 @@ struct pass {
 	struct watermark_reader *watermark;
 	struct open_hours *open;
 	struct hour_turns turns;
-	bool everything; /* in this pass */
-	bool found;	 /* there was something to do, or to hold back */
-	bool quiet; /* nothing is to be done in this pass, as in the last */
+	bool everything; /* this pass rechecks everything */
+	bool found;	 /* there was work, or an hour to hold back */
+	bool quiet;	 /* no work in this pass, nor in the last */
 	struct table_watch watch;
-	struct held_back held; /* by the last pass that looked */
+	struct held_back held; /* as of the last pass that looked */
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
 	int64_t clean_at;
-	/* The first hour (seconds) that the last recheck could not settle, of
-	 * those that the watermark waits for: other passes need not list it.
-	 * INT64_MAX: none. */
+	/*
+	 * The first hour (seconds) that the last recheck could not settle, of
+	 * those that the watermark waits for; other passes need not list it.
+	 * INT64_MAX: none.
+	 */
 	int64_t left_from;
-	/* Since ClickHouse's clock went back, blocks of present hours may have
-	 * been reported at this time (ms) or later; INT64_MAX: it has not gone
-	 * back. */
+	/*
+	 * If ClickHouse's clock went back: blocks of present hours may have
+	 * been reported at this time (ms) or later.  INT64_MAX: it did not go
+	 * back.
+	 */
 	int64_t back_to;
 };
 
@@ -77,10 +81,8 @@ static bool went_back(struct pass *p, int64_t server_ms)
 	return promise_clock_went_back(back, s->settings->progress_overlap);
 }
 
-/*
- * How far this pass can promise counts.  Read before the hours are listed:
- * what arrives meanwhile is settled too, but not promised.
- */
+/* Reads how far this pass can promise counts.  This comes before the hours are
+ * listed: what arrives meanwhile is settled too, but not promised. */
 static int read_progress(struct pass *p, const struct progress *last,
 			 struct progress *ret, struct pass_result *result,
 			 struct error *err)
@@ -108,7 +110,7 @@ static int read_progress(struct pass *p, const struct progress *last,
 }
 
 /* Counts hours that a recheck of everything found and a pass over new reports
- * would have missed: clocks differ by more than progress_overlap covers. */
+ * would have missed: the clocks differ by more than progress_overlap covers. */
 static int count_late(struct pass *p, int64_t since, size_t found,
 		      size_t *ret_late, struct error *err)
 {
@@ -126,7 +128,7 @@ static int count_late(struct pass *p, int64_t since, size_t found,
 	return 0;
 }
 
-/* Other passes need not list what the last recheck left. */
+/* Other passes need not list the hours that the last recheck left. */
 static int64_t left_from(const struct pass *p,
 			 const struct hours_settled *settled)
 {
@@ -142,8 +144,7 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 {
 	struct settled_row row = {
 		SETTLED_PASS, {.start = settling_now(&p->settling) / 1000}, 0};
-	/* What was reported while the clock was back is not where it belongs.
-	 */
+	/* Reports from while the clock was back have wrong times. */
 	struct open_hours *open = p->back_to == INT64_MAX ? p->open : NULL;
 	int status = hour_turns_take(&p->turns, &p->settling, stale, open, last,
 				     settled, first, err);
@@ -167,7 +168,7 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 	return settling_insert(&p->settling, &row, 1, &next, err);
 }
 
-/* After one that has left some the next recheck is soon. */
+/* The next recheck is soon after one that has left some hours. */
 static void end_recheck(struct pass *p, const struct hours_settled *settled)
 {
 	const struct aggregator_settings *s = p->settling.settings;
@@ -202,8 +203,8 @@ static int pass_hours(struct pass *p, struct progress *last,
 		p->back_to = since < p->back_to ? since : p->back_to;
 	}
 	p->everything = mono >= p->recheck_at;
-	/* After what is promised was read: what was reported by then is among
-	 * what was looked through, if nothing has changed. */
+	/* This comes after the promise was read: if nothing has changed, all
+	 * that was reported by then has been looked through. */
 	p->quiet = table_watch_is_quiet(&p->watch, p->settling.ch) &&
 		   !p->everything;
 	if (!p->quiet &&
@@ -242,7 +243,8 @@ static int clean_open_hours(struct pass *p, struct error *err)
 /* --- a pass -----------------------------------------------------------------
  */
 
-/* What is stale follows from the tables and from time. */
+/* Looks for stale hours.  Which these are follows from the tables and from
+ * time. */
 static int look(struct pass *p, struct pass_result *ret, struct error *first,
 		struct error *err)
 {
@@ -250,7 +252,7 @@ static int look(struct pass *p, struct pass_result *ret, struct error *first,
 
 	if (pass_hours(p, &last, ret, first, err) < 0)
 		return -1;
-	/* Of hours that fail there may be more in every pass. */
+	/* Hours that fail would be found again in every pass. */
 	if (first->code)
 		ret->more = false;
 	if (!p->quiet && progress_held_back(p->settling.ch, &p->held, err) < 0)

@@ -1,5 +1,5 @@
 /*
- * pass.h - one round of settling hours: what is stale, computed and published.
+ * pass.h - one pass over hours: finds stale ones, computes and publishes them.
  *
  * One thread.
  */
@@ -14,48 +14,48 @@
 
 struct pass;
 
-/* Takes a copy; what it points to must outlive the pass. */
+/* Copies *settling; what it points to must outlive the pass. */
 struct pass *pass_new(const struct settling *settling, struct error *err);
 void pass_free(struct pass *pass); /* NULL accepted */
 
-/* What a pass found out about clocks that are wrong. */
+/* Wrong clocks that a pass has found. */
 struct pass_clocks {
 	int64_t server_ms; /* ClickHouse's */
-	int64_t ahead_ms;  /* of times reported that lie beyond it; 0: none does
-			    */
-	bool went_back;	   /* by more than half of progress_overlap */
-	/* Hours that a recheck found and a pass would not have. */
+	/* How far reported times lie beyond it; 0: none does. */
+	int64_t ahead_ms;
+	bool went_back; /* by more than half of progress_overlap */
+	/* Hours that a recheck found and a normal pass would have missed. */
 	size_t late_hours;
 };
 
-/* A topic that complete_until waits for, though others are heard of. */
+/* A topic that complete_until waits for, although others still report. */
 struct silent_topic {
 	char name[TOPIC_MAX]; /* "": there is none */
 	int64_t since;	      /* ms */
 };
 
 struct pass_result {
-	size_t hours;		/* settled */
-	size_t hours_added;	/* of them: by what arrived */
-	bool more;		/* more is stale: go on at once */
-	bool ended;		/* nothing is left out, and `held` is known */
-	struct held_back held;	/* now, whenever it was held */
+	size_t hours;	    /* settled */
+	size_t hours_added; /* of these: by what arrived */
+	bool more;  /* more hours are stale: run the next pass at once */
+	bool ended; /* nothing was skipped, and `held` is known */
+	struct held_back held;	/* all hours and days that are held back now */
 	int64_t complete_until; /* ms; 0: not known */
 	struct pass_clocks clocks;
 	struct silent_topic silent;
 };
 
 /*
- * Settles hours that are stale (hour_turns.h says which, and in which order),
- * then deletes what is superseded of hours that are not over, if it is time. An
- * hour that fails stops no others: the pass fails by it at its end, and *ret is
- * what was done all the same.  Losing the lease is ERROR_STOPPED, retriable,
- * and ends it, and so does a ClickHouse that does not answer.  What is held
- * back is tried again when something else changed it, and with every recheck of
+ * Settles stale hours (hour_turns.h says which, and in which order), then
+ * deletes superseded attempts of hours that are not over, if that is due.  An
+ * hour that fails stops no others: the pass returns the error at its end, and
+ * *ret is set even then.  Loss of the lease (ERROR_STOPPED, retriable) and a
+ * ClickHouse that does not answer end the pass.  An hour that is held back is
+ * tried again when something else changed it, and at every recheck of
  * everything.
  *
- * While the tables are as they were when a pass found nothing (table_state.h),
- * the next ones read the watermark, and look for the rest once in a few
+ * While the tables are as they were when a pass found no work (table_state.h),
+ * later passes only read the watermark, and look for other work once in a few
  * settle_every.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);

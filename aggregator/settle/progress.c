@@ -14,7 +14,7 @@ void stale_list_release(struct stale_list *list)
 	*list = (struct stale_list){0};
 }
 
-/* A row is: start, blocks, rows; rows and attempt of when it was published;
+/* A row is: start, blocks, rows; rows and attempt of the last publication;
  * number of the drop; whether it was provisional. */
 static int add_stale(void *arg, char **f, struct error *err)
 {
@@ -106,7 +106,7 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 			struct error *err)
 {
-	/* Reads the table in its order, from its end. */
+	/* Reads the table in its order, from the end. */
 	static const char sql[] =
 		"SELECT toUnixTimestamp64Milli(max(t)) FROM "
 		"(SELECT inserted_at AS t FROM ingest_progress "
@@ -127,11 +127,12 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 #define JOIN_DROPPED(hour)                                                     \
 	"LEFT JOIN dropped AS x ON " DAY_OF(hour) " = x.x_day "
 
-/* Nothing is settled before it. */
+/* Nothing before this time is settled. */
 #define KEPT_FROM                                                              \
 	"(SELECT toUInt32(max(unit)) FROM settled WHERE kind = 'kept_from') "
 
-/* The days that were dropped, and how far each source is in their bases. */
+/* The days that were dropped, and the last offset of each source in their
+ * bases. */
 #define DROPPED_DAYS                                                           \
 	"dropped AS (SELECT toUInt32(unit) AS x_day, max(attempt) AS "         \
 	"x_attempt FROM settled WHERE kind = 'dropped_day' GROUP BY x_day), "
@@ -144,13 +145,13 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 	"GROUP BY f_day, f_epoch, f_topic, f_partition), "
 
 /*
- * What was reported of the hours `touched`, what they are published from, and
- * what they are held back at.  A block that was reported twice is the same
- * offsets of the same partition.  `rescore` reports no offsets and no rows.
- * Blocks of an hour are reported after it has begun, by Kafka's clock and by
- * ClickHouse's, unless that went back: `low` says how far.  A block that lies
- * on both sides of a frontier was read again: it makes the hour stale, and how
- * many of its rows are new nobody knows.
+ * The reports about the hours in `touched`, the reports they are published
+ * from, and those they are held back at.  A block that was reported twice has
+ * the same offsets of the same partition.  `rescore` reports no offsets and no
+ * rows.  Blocks of an hour are reported after it has begun, by Kafka's clock
+ * and by ClickHouse's, unless that went back: `low` is the earliest time.  A
+ * block that lies on both sides of a frontier was read again: it makes the hour
+ * stale, and how many of its rows are new is unknown.
  */
 /* clang-format off */
 #define ABOUT_HOURS                                                            \
@@ -205,7 +206,7 @@ static void hours_params_fill(struct hours_params *p,
 	snprintf(p->closes, sizeof(p->closes), "%d", PROGRESS_CLOSES);
 	p->items[count++] =
 		(struct clickhouse_param){"param_closes", p->closes};
-	/* A profile that has joins answer NULL would make nothing stale. */
+	/* A profile in which joins return NULL would make nothing stale. */
 	p->items[count++] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[count] = (struct clickhouse_param){NULL, NULL};
 }
@@ -317,7 +318,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 /* --- days -------------------------------------------------------------------
  */
 
-/* Of a day that was dropped, what was settled since. */
+/* For a dropped day, only what was settled since the drop. */
 /* clang-format off */
 #define ABOUT_DAYS                                                             \
 	"WITH " DROPPED_DAYS                                                   \
@@ -359,7 +360,7 @@ int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 		"reported.d_rows != done.n_rows OR "
 		"reported.d_attempt > done.n_attempt) "
 		"AND (toInt64(reported.d) + 86400) * 1000 <= {closed:Int64} "
-		/* A time to come was told by a clock that was ahead. */
+		/* A time in the future comes from a clock that was ahead. */
 		"AND (done.n_at <= {since:Int64} OR done.n_at > "
 		"toUnixTimestamp64Milli(now64(3, 'UTC'))) AND ({held:UInt8} OR "
 		"held.n_attempt <= done.n_attempt OR reported.d_blocks != "
@@ -399,8 +400,8 @@ int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
 	return 0;
 }
 
-/* Rows of `settled` that hold an hour or day back.  One that was published
- * later, or from the same blocks, is not held back any more. */
+/* Rows of `settled` that hold an hour or day back.  An hour or day that was
+ * published later, or from the same blocks, is not held back any more. */
 #define IS_HELD "kind IN ('held_hour', 'held_day')"
 
 int progress_held_back(struct clickhouse *ch, struct held_back *ret,

@@ -2,8 +2,8 @@
 
 #include "common/clock.h"
 
-/* How much two answers of ClickHouse about its clock may differ for the time
- * that asking takes. */
+/* Two readings of ClickHouse's clock may differ by this much, because a query
+ * takes time. */
 #define JITTER_MS 1000
 
 bool promise_clock_went_back(int64_t back_ms, int64_t overlap_ms)

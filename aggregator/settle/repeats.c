@@ -43,7 +43,7 @@ int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from)
 /* --- marking rows -----------------------------------------------------------
  */
 
-/* Rows of one day that are to be 'repeated'. */
+/* Rows of one day that have to be marked 'repeated'. */
 struct batch {
 	const struct repeats_scope *scope;
 	char partition[24]; /* of clicks: "20261126" */
@@ -60,7 +60,7 @@ static void batch_release(struct batch *b)
 	buf_free(&b->hours);
 }
 
-/* The name becomes part of a statement; Kafka allows no others. */
+/* Whether the name is allowed by Kafka.  It becomes part of a statement. */
 static bool is_topic(const char *name)
 {
 	return *name &&
@@ -102,7 +102,7 @@ static int take_row(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Marked rows of the range, and those behind its start whose time was moved:
+/* Marked rows of the range, and marked rows behind it whose time was changed:
  * another row of their event may be in the range. */
 #define SQL_IN_RANGE                                                           \
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
@@ -160,8 +160,8 @@ static int report_hours(const struct settling *s, struct batch *b,
 	return changed_hours_report(s, &b->hours, false, err);
 }
 
-/* Their hours are told first: if the rest fails, or is done by the server when
- * nobody waits for it any more, these are settled once more. */
+/* The hours are reported first.  If marking fails, or the server does it after
+ * the client has given up, the hours are only settled once more. */
 static int mark_in_time(const struct settling *s, struct batch *b,
 			struct error *err)
 {
@@ -174,7 +174,7 @@ static int mark_in_time(const struct settling *s, struct batch *b,
 	return mark(s, b, err);
 }
 
-/* *ret: rows of one day that were marked; 0: none is left. */
+/* *ret: number of rows of one day that were marked; 0: none is left. */
 static int mark_next(const struct settling *s, const struct range *range,
 		     uint64_t *ret, struct error *err)
 {
@@ -188,7 +188,7 @@ static int mark_next(const struct settling *s, const struct range *range,
 	return status;
 }
 
-/* All of them, a thousand at a time. */
+/* Marks all rows, a thousand at a time. */
 static int mark_all(const struct settling *s, const struct range *range,
 		    uint64_t *ret, struct error *err)
 {
@@ -205,7 +205,7 @@ static int mark_all(const struct settling *s, const struct range *range,
 	return 0;
 }
 
-/* --- hours that are settled otherwise ---------------------------------------
+/* --- hours with other repeats ----------------------------------------------
  */
 
 struct hours {
@@ -267,7 +267,7 @@ static int settle_again(const struct settling *s, const struct range *range,
 	return status;
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- interface ----------------------------------------------------------- */
 
 int repeats_mark(const struct settling *s, const struct repeats_scope *scope,
 		 uint64_t *ret, struct error *err)

@@ -1,23 +1,23 @@
 /*
- * repeats.h - events that were sent twice, of which one row is a click.
+ * repeats.h - events that were sent twice: one row of each is a click.
  *
  * A redirector that does not know whether Kafka has an event sends it again,
- * and marks it `maybe_sent`.  Of the rows of an event of which one is marked
- * so, all but one get the outcome 'repeated': they stay, as the proof that all
- * of a partition is stored, and are counted as events, and no more as clicks.
- * The one that stays a click is the first that Kafka stored, marked or not: all
- * that was stored before it is here when its time is complete, so that none
- * comes later and takes its place.
+ * and marks it `maybe_sent`.  If a row of an event is marked so, all rows of
+ * the event but one get the outcome 'repeated'.  They stay, as the proof that a
+ * partition is stored completely; they are counted as events, but not as
+ * clicks.  The first row that Kafka stored stays a click, marked or not:
+ * everything stored before it is here when its time is complete, so no earlier
+ * row can come later and replace it.
  *
- * No answer counts two of them.  An hour or day is not published before they
- * were looked for among its rows (repeats_mark), and what is answered from rows
- * leaves out those that nobody has marked yet (REPEATS_SQL).  So counts that
- * were complete do not go down when they are found.
+ * No answer counts an event twice.  An hour or day is not published before its
+ * rows were searched for repeats (repeats_mark), and answers that are computed
+ * from rows leave out repeats that are not marked yet (REPEATS_SQL).  So counts
+ * that were complete do not go down when repeats are found.
  *
- * The rows of an event have its link and event_id, and its time as the edge
- * told it.  A collector moves the time of one that waited longer than
- * late_window, or of an edge whose clock is ahead: `ts` is what it was moved
- * to, `original_ts` what it was.
+ * The rows of an event have the same link and event_id, and the same time as
+ * the edge reported it.  A collector changes the time of an event that waited
+ * longer than late_window, or that comes from an edge whose clock is ahead:
+ * `ts` is the new time, `original_ts` the one before.
  */
 #ifndef AGGREGATOR_SETTLE_REPEATS_H
 #define AGGREGATOR_SETTLE_REPEATS_H
@@ -28,11 +28,12 @@
 #include "aggregator/settle/settling.h"
 #include "common/error.h"
 
-/* SQL: rows of `clicks` that may be repeats, or have some, as far as they say
- * so themselves.  The index by_maybe_sent finds them. */
+/* SQL: rows of `clicks` that are marked: they may be repeats, or have repeats.
+ * The index by_maybe_sent finds them. */
 #define REPEATS_SQL_MARKED "maybe_sent AND outcome != 'repeated' "
 
-/* SQL: not of a day that was dropped.  Of its rows some may be gone. */
+/* SQL: excludes days that were dropped, because some of their rows may be
+ * gone. */
 #define REPEATS_SQL_KEPT                                                       \
 	"toDateTime(intDiv(toUnixTimestamp(ts), 86400) * 86400, 'UTC') "       \
 	"NOT IN (SELECT unit FROM settled WHERE kind = 'dropped_day') "
@@ -41,13 +42,13 @@
 	"(SELECT " what " FROM clicks WHERE " REPEATS_SQL_MARKED "AND " scope
 
 /*
- * SQL: a table of the rows that are to be 'repeated' and are not, of events of
- * which a marked row meets the condition `scope`; wherever the others are.
+ * SQL: a table of the rows that should be 'repeated' and are not, for events of
+ * which a marked row meets the condition `scope`, wherever the other rows are.
  * Columns: those of the table's key, epoch and topic.  `earliest`, seconds
- * since 1970 as SQL, is repeats_earliest() of where the scope begins.
+ * since 1970 as SQL, is repeats_earliest() for the start of the scope.
  *
- * By link and time, as `clicks` is ordered: event_id alone would be looked for
- * in all rows.
+ * The search is by link and time, because `clicks` is ordered by these: by
+ * event_id alone it would read all rows.
  */
 /* clang-format off */
 #define REPEATS_SQL(scope, earliest)                                           \
@@ -63,39 +64,42 @@
 	"event_id IN " REPEATS_SQL_OF("event_id", scope) ")) WHERE place > 1"
 /* clang-format on */
 
-/* How early rows of events can lie whose others are behind `from`, and of which
- * both were moved to other times: no earlier than an event may be stored now,
- * if `from` is the present.  Days are sealed after that.  Both in seconds since
- * 1970. */
+/*
+ * Returns how early a row can lie if another row of its event is behind `from`
+ * and both times were changed: no earlier than the time at which an event may
+ * be stored now, if `from` is the present.  Days are sealed after that.  Both
+ * in seconds since 1970.
+ */
 int64_t repeats_earliest(const struct clicks_config *clicks, int64_t from);
 
 /* Rows of [from, to), seconds since 1970. */
 struct repeats_scope {
 	int64_t from, to;
-	/* Hours that are about to be settled, and are listed again if that
-	 * fails: nobody needs to be told of them. */
+	/* Hours that are about to be settled, and that are listed again if that
+	 * fails: they are not reported. */
 	const int64_t *due;
 	size_t due_count;
 };
 
 /*
- * Marks rows as 'repeated' of events that have rows in the scope, and tells
- * their hours, whichever these are, to be settled again, but for those that are
- * due.  Not rows of days that were dropped.  Where no row says that it may have
- * been sent before, this asks one short question.  *ret: how many rows.
+ * Marks rows as 'repeated' for events that have rows in the scope, and reports
+ * their hours, also those outside the scope, as stale, except for those in
+ * `due`.  Rows of dropped days are not marked.  If no row is marked as maybe
+ * sent before, this is one short query.  *ret: number of rows.
  */
 int repeats_mark(const struct settling *s, const struct repeats_scope *scope,
 		 uint64_t *ret, struct error *err);
 
 struct repeats_removed {
-	uint64_t rows;	/* that are clicks no more */
-	uint64_t hours; /* that were told to be settled again, besides theirs */
+	uint64_t rows; /* that are no longer clicks */
+	/* Reported as stale, besides the hours of these rows. */
+	uint64_t hours;
 };
 
 /*
- * The same, with none that is due, and tells hours of [from, to) to be settled
- * again of which other rows are 'repeated' than were settled so: after a run
- * that was killed, or when somebody else marked them.
+ * The same, with no hour due.  It also reports those hours of [from, to) as
+ * stale whose 'repeated' rows differ from those they were settled with: after a
+ * run that was killed, or when another process marked them.
  */
 int repeats_remove(const struct settling *s, int64_t from, int64_t to,
 		   struct repeats_removed *ret, struct error *err);

@@ -11,26 +11,26 @@
 #include "common/clock.h"
 
 /*
- * `aggregator settle`: settles all of a range again, whatever was published of
+ * `aggregator settle`: settles a whole range again, whatever was published for
  * it.
  *
- * It needs no lease: attempts are its own, and an aggregator that settles the
- * same hour meanwhile counts the same rows.
+ * It needs no lease: it has attempts of its own, and an aggregator that settles
+ * the same hour at the same time counts the same rows.
  */
 
 #define HOUR 3600
 
-/* An hour or day that is dropped while it is settled is listed again so often.
- */
+/* Most times that an hour or day is listed again because it was dropped while
+ * it was settled. */
 #define RELISTS_MAX 10
 
 struct resettle_result {
 	size_t hours, days; /* published */
-	size_t held;	    /* of both: not published */
+	size_t held;	    /* of both, not published */
 };
 
-/* Settles what there is from *from, seconds since 1970, to `to`.  *from becomes
- * the start of what was settled last, or was not. */
+/* Settles all hours or days from *from, seconds since 1970, to `to`.  *from
+ * becomes the start of the last one that was settled or tried. */
 typedef int settle_fn(const struct settling *s, int64_t *from, int64_t to,
 		      struct resettle_result *ret, struct error *err);
 
@@ -61,7 +61,7 @@ static int settle_hours(const struct settling *s, int64_t *from, int64_t to,
 	return status;
 }
 
-/* Those that have closed. */
+/* Settles days that have closed. */
 static int settle_days(const struct settling *s, int64_t *from, int64_t to,
 		       struct resettle_result *ret, struct error *err)
 {
@@ -85,7 +85,7 @@ static int settle_days(const struct settling *s, int64_t *from, int64_t to,
 	return status;
 }
 
-/* What was dropped after it was listed is listed again, with all behind it. */
+/* After a drop of a listed day, lists it again, with all that follow. */
 static int settle_all(const struct settling *s, settle_fn *settle, int64_t from,
 		      int64_t to, struct resettle_result *ret,
 		      struct error *err)
@@ -103,8 +103,8 @@ static int settle_all(const struct settling *s, settle_fn *settle, int64_t from,
 	return 0;
 }
 
-/* [from, to), seconds since 1970: the hours that it touches, then those of the
- * days it touches that have closed. */
+/* Settles [from, to), seconds since 1970: the hours that it touches, then the
+ * closed days that it touches. */
 static int resettle(const struct settling *s, int64_t from, int64_t to,
 		    struct resettle_result *ret, struct error *err)
 {
@@ -148,7 +148,7 @@ static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
 	return 0;
 }
 
-/* Ends the range at the present, by ClickHouse's clock. */
+/* Limits the end of the range to the present, by ClickHouse's clock. */
 static int end_range(const struct settling *s, int64_t from, int64_t *to,
 		     struct error *err)
 {

@@ -1,7 +1,5 @@
-/*
- * retry.h - when a thread that settles tries again after a failure, and what is
- * said of it.  One for each thread.
- */
+/* retry.h - when a thread that settles retries after a failure, and what it
+ * logs.  One for each thread. */
 #ifndef AGGREGATOR_SETTLE_RETRY_H
 #define AGGREGATOR_SETTLE_RETRY_H
 
@@ -14,12 +12,12 @@
 
 struct retry {
 	struct log *log;
-	struct metric *failures; /* counted in */
-	unsigned in_a_row;	 /* set to 0 by what goes well */
+	struct metric *failures; /* the counter of failures */
+	unsigned in_a_row;	 /* set to 0 after each success */
 };
 
-/* Counts and logs the failure, unless it is one of a thread that is to stop.
- * Returns ms to wait. */
+/* Counts and logs the failure, unless the thread is stopping.  Returns the ms
+ * to wait. */
 int64_t retry_after(struct retry *retry, const struct error *err,
 		    bool stopping);
 

@@ -6,7 +6,7 @@
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/settle_sql.h"
 
-/* Rows of stats_hourly that are published of the day. */
+/* Rows of stats_hourly that are published for the day. */
 #define SQL_SOURCE "stats_hourly WHERE " SQL_IN_HOURS "AND " SQL_ARE_PUBLISHED
 
 #define SQL_STAGED                                                             \
@@ -20,7 +20,8 @@ static void put_settled(struct buf *sql, const struct day_copy *c)
 	buf_puts(sql, "(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")");
 }
 
-/* Each dimension has as many events as its slots, and so have the hours. */
+/* Each dimension must have as many events as its slots, and the hours as many
+ * as the totals. */
 static void put_staged(struct buf *sql, const struct day_copy *c)
 {
 	(void)c;
@@ -75,7 +76,8 @@ const struct day_copy_kind rolled_days = {
 	.kind = "spanned_day",
 	.marker = "spanning",
 	.marker_kind = SETTLED_SPANNING,
-	/* Slots of a dropped day stay: it is rolled up from them again. */
+	/* Slots of a dropped day stay, so it can be rolled up again from
+	 * them. */
 	.base = "spanned_day",
 	.tables = tables,
 	.newest = "n_rolled",

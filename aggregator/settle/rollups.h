@@ -1,7 +1,7 @@
 /*
- * rollups.h - counts over all links by whole UTC days, and their totals by the
- * hour, united from the slots of stats_hourly (see
- * schemas/clickhouse/stats_spans.sql).
+ * rollups.h - counts over all links by whole UTC days, and their totals by
+ * hour, combined from the slots of stats_hourly
+ * (schemas/clickhouse/stats_spans.sql).
  */
 #ifndef AGGREGATOR_SETTLE_ROLLUPS_H
 #define AGGREGATOR_SETTLE_ROLLUPS_H

@@ -48,8 +48,8 @@ static int stage(struct day_copy *c, struct error *err)
 		"arraySort(groupUniqArrayArray(hi)), "
 		"arraySort(groupUniqArrayArray(oi)) "
 		"FROM " SQL_DROPPED_SLOTS " GROUP BY l, s";
-	/* GROUP BY follows the order of `clicks`, so that memory stays flat: it
-	 * is that of a few blocks, whose arrays are large. */
+	/* GROUP BY follows the order of `clicks`, so memory is that of a few
+	 * blocks; their arrays are large, so the blocks are small. */
 	static const struct clickhouse_param own[] = {
 		{"optimize_aggregation_in_order", "1"},
 		{"max_block_size", "8192"},

@@ -1,7 +1,7 @@
 /*
  * seal.h - sealed days: clicks and visitors of links in a table by month.
  *
- * A day is sealed as day_copy.h says, `late_window` after its end.
+ * A day is sealed by the rules of day_copy.h, `late_window` after its end.
  */
 #ifndef AGGREGATOR_SETTLE_SEAL_H
 #define AGGREGATOR_SETTLE_SEAL_H

@@ -10,13 +10,12 @@
 
 #define SQL_STATE(column, condition)                                           \
 	"uniqCombined64StateIf(14)(" column ", " condition ")"
-/* A click goes into one state, that of people or of others, and theirs are
- * added up a group at a time: what a row costs is its states, more than all
- * else. */
+/* Each click goes into one state, that of people or that of others, and the two
+ * are added for each group: updating states is most of the cost of a row. */
 #define SQL_STATE_OF_ALL(column)                                               \
 	SQL_STATE(column, SQL_HUMAN) " + " SQL_STATE(column, SQL_OTHER)
 
-/* The states of stats_hourly, and the type of what they count. */
+/* The states of stats_hourly, and the type of the values that they count. */
 static const struct state {
 	const char *sql, *type;
 } states[] = {
@@ -35,7 +34,7 @@ static const struct state {
  * dimension, as a number and a value, took two and a half times as long.
  */
 
-/* The keys of the dimensions of that kind: v1 is that of the dimension with
+/* Writes the keys of the dimensions of that kind: v1 is the key of dimension
  * number 1.  `total`, number 0, has none. */
 static void put_keys(struct buf *sql, enum dimension_kind kind)
 {
@@ -45,7 +44,7 @@ static void put_keys(struct buf *sql, enum dimension_kind kind)
 				   dimensions[i].expression, i);
 }
 
-/* Which dimension a group is of, and its value. */
+/* Writes the dimension of a group, and its value. */
 static void put_which(struct buf *sql, enum dimension_kind kind)
 {
 	static const char *const others[] = {"'total'", "''"};
@@ -82,7 +81,8 @@ static void put_sets(struct buf *sql, enum dimension_kind kind)
 	buf_putc(sql, ')');
 }
 
-/* h, quarter, d, v, n, c, b, p; and the states of those DIMENSION_VISITORS. */
+/* Writes h, quarter, d, v, n, c, b, p; for DIMENSION_VISITORS also the
+ * states. */
 static void put_counts(struct buf *sql, enum dimension_kind kind,
 		       const struct settle_rows *rows)
 {
@@ -120,13 +120,13 @@ static void put_names(struct buf *sql, enum dimension_kind kind)
 	buf_putc(sql, ')');
 }
 
-/* Rows of the attempt that is added to. */
+/* Rows of the base attempt. */
 #define SQL_IN_ADDED_TO                                                        \
 	SQL_IN_HOURS "AND toUInt32(hour) IN {hours:Array(UInt32)} "            \
 		     "AND attempt = {base:UInt64}"
 
-/* The same columns as put_counts, of the attempt and what it lacks together:
- * a key that is in both is one row again. */
+/* Writes the same columns as put_counts, for the base attempt and the rows that
+ * it lacks together: a key that is in both becomes one row. */
 static void put_sums(struct buf *sql, enum dimension_kind kind,
 		     const struct settle_rows *rows)
 {
@@ -153,7 +153,7 @@ static void put_sums(struct buf *sql, enum dimension_kind kind,
 		      ") GROUP BY d, h, quarter, v");
 }
 
-/* What was counted together stays so. */
+/* Values that the base counts as rest stay in the rest. */
 static void put_base_rest(struct buf *sql)
 {
 	buf_puts(sql, "SELECT dimension, hour, {attempt:UInt64}, slot, '', "
@@ -190,8 +190,8 @@ static void put_visited(struct buf *sql, const struct settle_rows *rows)
 	buf_putc(sql, ')');
 }
 
-/* Of each hour the busiest values, and one row a slot for the rest.  A value's
- * place is that in the whole hour, 1 being the busiest. */
+/* Writes the busiest values of each hour, and one row for each slot with the
+ * rest.  A value's place is its rank in the whole hour; 1 is the busiest. */
 static void put_busiest(struct buf *sql, enum dimension_kind kind,
 			const struct settle_rows *rows)
 {
@@ -212,7 +212,7 @@ static void put_busiest(struct buf *sql, enum dimension_kind kind,
 	buf_puts(sql, "))) GROUP BY h, d, quarter, shown, is_rest");
 }
 
-/* The base, under the new attempt. */
+/* Writes the base, under the new attempt. */
 static void put_base(struct buf *sql)
 {
 	buf_puts(sql,
@@ -280,8 +280,8 @@ void settle_sql_dropped_slots(struct buf *sql)
 		      "sum(n) - e FROM " SQL_DROPPED_SLOTS " GROUP BY l, s");
 }
 
-/* From sets of digests, which may take two of very many visitors for one: only
- * days with late clicks are counted so. */
+/* Counts from sets of digests, in which two of very many visitors may be equal:
+ * only days with late clicks are counted in this way. */
 void settle_sql_dropped_days(struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO link_days (link_id, day, attempt, pv, uv, "
@@ -302,7 +302,8 @@ void settle_sql_dropped_days(struct buf *sql)
 	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "                \
 	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "            \
 	"now64(3, 'UTC'), {settler:String} "
-/* Later it may be deleted while it is published (settling_picked_until). */
+/* An attempt that is published later may be deleted at the same moment
+ * (settling_picked_until). */
 #define SQL_IN_TIME                                                            \
 	"now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC') "
 #define SQL_INTO_SETTLED                                                       \
@@ -337,17 +338,17 @@ void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows)
 
 const char settle_sql_hour_base[] = SQL_HOUR_BASE " FORMAT TabSeparated";
 
-/* Settled, and each event once. */
+/* Whether the dimension is settled and has each event once. */
 static bool has_all_events(const struct dimension *d)
 {
 	return d->kind == DIMENSION_VISITORS || d->kind == DIMENSION_BUSIEST;
 }
 
 /*
- * h, attempt, n.  An event is in every dimension once, but for those of many
- * values: where they differ, they were counted at different moments (servers
- * before 25.5 look at the table once for each part of a union), or by half, and
- * n is SETTLE_SQL_UNEVEN.
+ * Writes h, attempt, n.  Each event is in every dimension once, except those of
+ * many values.  If the dimensions differ, they were counted at different
+ * moments (servers before 25.5 read the table once for each part of a union),
+ * or in part, and n is SETTLE_SQL_UNEVEN.
  */
 static void put_staged(struct buf *sql)
 {

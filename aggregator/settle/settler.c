@@ -18,9 +18,9 @@
 
 struct settler_health {
 	struct health_check *clickhouse, *tables, *redis;
-	struct health_check *settled; /* what is held back */
+	struct health_check *settled; /* hours and days that are held back */
 	struct health_check *clocks;
-	struct health_check *topics; /* those that are waited for */
+	struct health_check *topics; /* topics that complete_until waits for */
 };
 
 struct settler_metrics {
@@ -36,7 +36,7 @@ struct settler {
 	struct periodic *thread;
 	struct settler_health health;
 	struct settler_metrics metrics;
-	pthread_mutex_t turn; /* of hours and days */
+	pthread_mutex_t turn; /* between hours and days */
 	struct day_settler *days;
 	struct clickhouse *ch;
 	/* For statements that may take as long as settle_timeout allows. */
@@ -45,7 +45,7 @@ struct settler {
 	struct lease *lease;
 	bool lease_owned;
 	struct pass *pass;
-	bool clock_reported; /* that one is ahead */
+	bool clock_reported; /* a clock that is ahead was logged */
 	char silent_reported[TOPIC_MAX];
 	struct retry retry;
 };
@@ -123,8 +123,8 @@ static void on_repeats(void *arg, const struct repeats_removed *removed)
 	day_settler_report_repeats(s->days, removed);
 }
 
-/* The other hours and days go on: the program stays ready, and the health check
- * says what is held back. */
+/* Other hours and days are still settled: the program stays ready, and the
+ * health check shows what is held back. */
 static void report_held(struct settler *s, const struct held_back *held)
 {
 	char text[160];
@@ -188,7 +188,7 @@ static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 	}
 }
 
-/* Whether it is late or gone for good, the operator knows. */
+/* Only the operator knows whether the topic is late or gone for good. */
 static void report_silent(struct settler *s, const struct silent_topic *topic)
 {
 	char text[TOPIC_MAX + 160], since[RFC3339_TEXT_MAX];
@@ -226,7 +226,7 @@ static int check_lease(void *arg, struct error *err)
 	return lease_check(s->lease, err);
 }
 
-/* Of a pass that failed, what it had done. */
+/* Also reports the work of a pass that failed later. */
 static void report_done(struct settler *s, const struct pass_result *r,
 			int64_t ms)
 {
@@ -245,7 +245,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	int status = pass_run(s->pass, ret, err);
 	int64_t took = clock_monotonic_ns() - start;
 
-	/* The clocks were compared, even if the pass failed afterwards. */
+	/* The clocks were compared, even if the pass failed later. */
 	if (ret->clocks.server_ms) {
 		report_clocks(s, &ret->clocks);
 		report_silent(s, &ret->silent);
@@ -262,7 +262,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 }
 
 /*
- * What the thread goes through, again and again:
+ * The thread repeats these steps:
  *
  *	check ClickHouse --> take the lease --> run a pass
  *	       |                   |                |
@@ -424,7 +424,8 @@ void settler_free(struct settler *s)
 {
 	if (!s)
 		return;
-	/* Both are told first: a statement under way may take long. */
+	/* Both threads are told to end before either is joined: a running
+	 * statement may take long. */
 	if (s->days)
 		day_settler_end(s->days);
 	periodic_free(s->thread);

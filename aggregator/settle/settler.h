@@ -1,7 +1,5 @@
-/*
- * settler.h - the thread that settles, and that watches over ClickHouse and
- * Redis for /readyz.
- */
+/* settler.h - the thread that settles hours, and that checks ClickHouse and
+ * Redis for /readyz. */
 #ifndef AGGREGATOR_SETTLE_SETTLER_H
 #define AGGREGATOR_SETTLE_SETTLER_H
 
@@ -21,8 +19,8 @@ struct settler *settler_new(const struct aggregator_config *config,
 /* Starts the thread. */
 int settler_start(struct settler *s, struct error *err);
 
-/* Ends a pass between two hours, gives the lease up, joins the thread.  NULL
- * accepted. */
+/* Ends the current pass between two hours, releases the lease, joins the
+ * thread.  NULL accepted. */
 void settler_free(struct settler *s);
 
 #endif

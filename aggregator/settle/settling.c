@@ -34,7 +34,8 @@ uint64_t settling_attempt_next(int64_t now_ms, uint64_t after)
 		chance = (uint32_t)clock_monotonic_ns();
 	next = settling_attempt_at(now_ms) |
 	       (chance & ((UINT32_C(1) << CHANCE_BITS) - 1));
-	/* A clock that was set back must not hide what is settled now. */
+	/* Attempts stay ascending when the clock is set back, so that new ones
+	 * are read. */
 	return next > after ? next : after + 1 + (chance & 0xffff);
 }
 
@@ -50,7 +51,7 @@ void settling_end_turn(const struct settling *s)
 		pthread_mutex_unlock(s->turn);
 }
 
-/* A pass may have read it before a statement that took long. */
+/* A pass may have read `last` before a statement that took long. */
 static int64_t fresh_ms(const struct settling *s)
 {
 	return s->settings->keep_superseded / 4;
@@ -95,7 +96,7 @@ int64_t settling_attempt_until(const struct settling *s, uint64_t attempt)
 	return settling_ms_of(attempt) + s->settings->keep_superseded;
 }
 
-/* Of a number that is not ahead, its own time is the shorter one. */
+/* For a number that is not ahead, its own time is the shorter limit. */
 int64_t settling_longest(const struct settling *s)
 {
 	return s->settings->keep_superseded + fresh_ms(s);
@@ -256,13 +257,15 @@ void settling_close(struct settling *s)
 }
 
 /*
- * Bytes beyond which a GROUP BY or a sort goes on on disk: an hour has as many
- * groups as visitors make up referrers, a day as many as owners have values.
- * Those of the groups that a GROUP BY in the table's order, which never spills,
- * hands on at a time: their states are a dozen times as large, and 50 MB,
- * ClickHouse's own, come to a gigabyte.  And the nice value of its threads:
- * those that answer questions go first, where the server may say so
- * (CAP_SYS_NICE); a tenth of a processor is left to these at least.
+ * Memory limits and priority:
+ * - bytes beyond which a GROUP BY or a sort continues on disk: an hour has as
+ *   many groups as visitors make up referrers, a day as many as owners have
+ *   values
+ * - bytes of groups that a GROUP BY in the table's order, which never spills,
+ *   passes on at a time: their states are a dozen times as large, so that
+ *   ClickHouse's default of 50 MB takes a gigabyte
+ * - nice value of the threads: queries of users go first, if the server may set
+ *   it (CAP_SYS_NICE); at least a tenth of a processor is left for settling
  */
 const struct clickhouse_param settling_how[SETTLING_HOW_COUNT] = {
 	{"max_insert_threads", "1"},
@@ -292,7 +295,7 @@ int settling_params_fill(struct settling_params *p, const struct settling *s,
 		(struct clickhouse_param){"param_settler", p->settler.data};
 	for (size_t i = 0; i < SETTLING_HOW_COUNT; i++)
 		p->items[n++] = settling_how[i];
-	/* A profile that has joins answer NULL would hide rows. */
+	/* A profile in which joins return NULL would hide rows. */
 	p->items[n++] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[n] = (struct clickhouse_param){NULL, NULL};
 	return 0;

@@ -12,8 +12,10 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* Waits for the mutation: what follows relies on it.  The sub-queries read
- * `settled`, which makes them "nondeterministic" in a cluster. */
+/*
+ * Waits for the mutation, because the next statements rely on it.  The
+ * sub-queries read `settled`, which makes them "nondeterministic" in a cluster.
+ */
 static const struct clickhouse_param mutation[] = {
 	{"mutations_sync", "1"},
 	{"allow_nondeterministic_mutations", "1"},
@@ -25,7 +27,7 @@ struct cleaning {
 	const char *table;
 };
 
-/* Asks for one column and gives each value to `fn`. */
+/* Runs a query for one column and passes each value to `fn`. */
 static int for_each(struct clickhouse *ch, struct buf *sql, const char *column,
 		    clickhouse_row_fn *fn, void *arg, struct error *err)
 {
@@ -70,7 +72,7 @@ static int delete_hours(void *arg, char **day, struct error *err)
 	return status;
 }
 
-/* Hours that may still be settled by what arrives, or were a moment ago. */
+/* Hours that are or recently were settled by what arrives are this young. */
 #define OPEN_HOURS_MS (3 * CLOCK_HOUR)
 
 static void put_superseded_open(struct buf *sql, int64_t now_ms, int64_t keep)
@@ -122,10 +124,11 @@ int superseded_delete_open(struct clickhouse *ch, int64_t now_ms, int64_t keep,
 }
 
 /*
- * The days (partitions of stats_hourly) that have such rows.  They are looked
- * for where they lie: of an attempt that was never published, as its settler
- * was killed or the hour is held back, `settled` need not know.  Of `total`
- * each attempt has rows, and few: other dimensions would be millions to read.
+ * Finds the days (partitions of stats_hourly) that have such rows.  The rows
+ * themselves are searched, because `settled` need not have an attempt that was
+ * never published: its settler was killed, or the hour is held back.  Each
+ * attempt has rows of `total`, and few; other dimensions would be millions of
+ * rows.
  */
 static int clean_hours(struct cleaning *c, struct error *err)
 {
@@ -211,10 +214,10 @@ void overtaken_see(struct overtaken *o, uint64_t newest, int64_t monotonic_ms,
 }
 
 /*
- * The greatest number of a pass: that row goes only once there is a greater
- * one, so that nobody who asks later for the greatest of all is told a lesser.
- * It may take a statement's time until what is published is there: the server
- * looks at the time as it begins.
+ * Reads the greatest number of a pass.  Its row is deleted only after a greater
+ * one exists, so later queries never return a lesser number.  A publication can
+ * appear as late as a statement's duration after its deadline, because the
+ * server checks the time at the statement's start.
  */
 static int see(const struct settling *s, struct overtaken *o, struct error *err)
 {
@@ -229,8 +232,8 @@ static int see(const struct settling *s, struct overtaken *o, struct error *err)
 	return 0;
 }
 
-/* Rows of stats_hourly and partitions of link_slots and link_days first, then
- * those of `settled`, so that what is deleted by half is found again. */
+/* Rows of stats_hourly and partitions of link_slots and link_days come first,
+ * then rows of `settled`, so that a half-done deletion is found again. */
 static int clean(struct cleaning *c, struct error *err)
 {
 	static const struct day_copy_kind *const copies[] = {

@@ -22,7 +22,7 @@ static void table_state_read(struct clickhouse *ch, struct table_state *ret)
 	*ret = (struct table_state){n[3] == 2, n[0], n[1], n[2]};
 }
 
-/* False if either is not known. */
+/* Returns false if either is not known. */
 static bool is_same(const struct table_state *a, const struct table_state *b)
 {
 	return a->known && b->known && a->parts == b->parts &&

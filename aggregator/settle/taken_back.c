@@ -10,10 +10,12 @@ int taken_back_count(struct clickhouse *ch, int64_t from, int64_t to,
 		     uint64_t attempt, struct taken_back *ret,
 		     struct error *err)
 {
-	/* Two undos of one import each write what they found; the greatest
-	 * number counts.  As long as rows are being deleted all of them may be
-	 * lacking, whenever the hour was published.  A number that is ahead of
-	 * the clock, which was set back, tells no time: then all count. */
+	/*
+	 * If two undos of one import record numbers, the greatest counts.
+	 * While rows are being deleted, all of them may be missing, whenever
+	 * the hour was published.  If the attempt's time is in the future,
+	 * because the clock was set back, all rows count.
+	 */
 	static const char sql[] =
 		"SELECT sum(u_most), sumIf(u_most, u_ms = 0) FROM (SELECT "
 		"identity AS u_log, epoch AS u_epoch, u_hour, max(u_rows) AS "

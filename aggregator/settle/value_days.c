@@ -26,7 +26,8 @@ static size_t count_kept(void)
 /* --- what is staged ---------------------------------------------------------
  */
 
-/* Rows of no link are copied, too: what is settled of the day is its hours. */
+/* Rows without a link are copied, too: the day's settled events are those of
+ * its hours. */
 static void put_settled(struct buf *sql, const struct day_copy *c)
 {
 	(void)c;
@@ -47,8 +48,8 @@ static void put_source(struct buf *sql, const struct day_copy *c)
 
 #define SQL_SUMS(of) "SELECT sum(events) AS n, " of " AS is_of_owners FROM "
 
-/* An event is once in each dimension of day_values, and one of a link in each
- * of owner_values. */
+/* Each event is in each dimension of day_values once, and each event of a link
+ * in each dimension of owner_values. */
 static void put_staged(struct buf *sql, const struct day_copy *c)
 {
 	size_t count = count_kept();
@@ -72,7 +73,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 /* --- staging ----------------------------------------------------------------
  */
 
-/* Values beyond the busiest, and those that the base has no more, are one
+/* Values beyond the busiest, and values that the base no longer has, become one
  * row. */
 static void put_values(struct buf *sql, const struct day_copy *c,
 		       const struct dimension *d)
@@ -110,7 +111,7 @@ static int stage(struct day_copy *c, struct error *err)
 	return owner_values_stage(c, is_kept, err);
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the kind ------------------------------------------------------------ */
 
 static const char *const tables[] = {"day_values", "owner_values", NULL};
 

@@ -1,5 +1,5 @@
 /*
- * value_days.h - the values of those dimensions that hours are not settled by
+ * value_days.h - values of the dimensions that hours are not settled by
  * (DIMENSION_DAILY), by UTC day: of all links in day_values, of each owner in
  * owner_values (schemas/clickhouse/day_values.sql).  Counts, no visitors.
  */

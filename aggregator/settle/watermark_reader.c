@@ -9,14 +9,14 @@
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
 
-/* A partition that was not heard of for so long before its topic was counts as
- * one that never was, so that no more than this of the table is read. */
+/* A partition that was silent for this long before its topic's newest report is
+ * ignored, so that no more than this of the table is read. */
 #define READ_MS CLOCK_DAY
 
-/* And so much is looked through at once for topics that are silent longer. */
+/* Length of a step of the search for topics that were silent for longer. */
 #define LOOK_MS (30 * CLOCK_DAY)
 
-/* `ahead_ms` is of the reports of so long. */
+/* `ahead_ms` covers the reports of this long. */
 #define AHEAD_MS (10 * CLOCK_MINUTE)
 
 struct watermark_reader {
@@ -26,10 +26,11 @@ struct watermark_reader {
 	uint64_t mended;
 	struct partition_mark *marks; /* by topic and partition */
 	size_t count, capacity;
-	size_t at;	   /* of the row before: rows come in that order, too */
-	int64_t newest_ms; /* heard of any partition; 0: all is to be read */
-	bool silent_known; /* topics of which older reports alone are there */
-	int64_t reached_ms;	     /* newest heard in this reading */
+	size_t at; /* of the last row: rows come in the same order */
+	/* Newest report of any partition; 0: read everything. */
+	int64_t newest_ms;
+	bool silent_known;  /* topics that have only older reports are known */
+	int64_t reached_ms; /* newest report in this reading */
 	int64_t ahead_ms, server_ms; /* of this reading */
 };
 
@@ -79,7 +80,7 @@ static int compare(const struct partition_mark *m, const char *topic,
 	return m->partition < partition ? -1 : m->partition > partition;
 }
 
-/* The partition's mark, made where it belongs when there is none. */
+/* Returns the partition's mark, inserted in its place if there is none. */
 static struct partition_mark *mark_of(struct watermark_reader *r,
 				      const char *topic, uint32_t partition)
 {
@@ -108,7 +109,7 @@ static struct partition_mark *mark_of(struct watermark_reader *r,
 	return &r->marks[at];
 }
 
-/* What a partition reported in an epoch that is over counts no more. */
+/* Reports from an epoch that is over no longer count. */
 static void heard(struct partition_mark *m, const struct partition_mark *now)
 {
 	if (now->epoch < m->epoch)
@@ -174,8 +175,8 @@ static int take_row(void *arg, char **f, struct error *err)
 	" GROUP BY topic, partition, epoch UNION ALL "                         \
 	"SELECT '', 0, 0, 0, 0, 0, 0, " SERVER_MS
 
-/* Reads the reports stored since `newest_ms` less `back_ms`; of all topics
- * where `topic` is NULL. */
+/* Reads the reports stored since `newest_ms` less `back_ms`; for all topics if
+ * `topic` is NULL. */
 static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
 		     const char *topic, int64_t newest_ms, int64_t back_ms,
 		     struct error *err)
@@ -204,7 +205,7 @@ static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
 /* --- all of them ------------------------------------------------------------
  */
 
-/* A topic, and when it was last heard of (ms; 0: only beyond the server's
+/* A topic, and the time of its newest report (ms; 0: only beyond the server's
  * clock). */
 struct heard_topic {
 	char name[TOPIC_MAX];
@@ -216,7 +217,7 @@ struct topic_list {
 	size_t count;
 };
 
-/* A row is: topic, when it was last heard of. */
+/* A row is: topic, time of its newest report. */
 static int take_topic(void *arg, char **f, struct error *err)
 {
 	struct topic_list *list = arg;
@@ -259,7 +260,7 @@ static void put_known(struct buf *out, const struct topic_list *topics)
 	for (size_t i = 0; i < topics->count; i++) {
 		const char *name = topics->items[i].name;
 
-		/* Kafka has no such names: one that comes is found twice. */
+		/* Kafka has no such names; such a topic is found twice. */
 		if (!name[strcspn(name, "'\\")])
 			buf_printf(out, "%s'%s'", out->len > 1 ? "," : "",
 				   name);
@@ -267,8 +268,11 @@ static void put_known(struct buf *out, const struct topic_list *topics)
 	buf_putc(out, ']');
 }
 
-/* Topics that were last heard of between `oldest_ms` and `until_ms`, some weeks
- * at a time.  Of the others' rows only the column of topics is read. */
+/*
+ * Lists topics whose newest report is between `oldest_ms` and `until_ms`, some
+ * weeks at a time.  For rows of topics found before, only the topic column is
+ * read.
+ */
 static int list_silent(struct clickhouse *ch, int64_t oldest_ms,
 		       int64_t until_ms, struct topic_list *ret,
 		       struct error *err)
@@ -292,8 +296,8 @@ static int list_silent(struct clickhouse *ch, int64_t oldest_ms,
 	return status;
 }
 
-/* Those of which there are reports of the last READ_MS, and all others unless
- * these were listed before. */
+/* Lists the topics that have reports of the last READ_MS, and all others unless
+ * they were listed before. */
 static int list_topics(struct watermark_reader *r, struct clickhouse *ch,
 		       struct topic_list *ret, struct error *err)
 {
@@ -333,7 +337,7 @@ static void drop_topic(struct watermark_reader *r, const char *topic)
 	r->count = kept;
 }
 
-/* Of topics that are silent, and known, the marks stay as they are. */
+/* The marks of topics that are known to be silent stay unchanged. */
 static int read_all(struct watermark_reader *r, struct clickhouse *ch,
 		    struct error *err)
 {
@@ -346,7 +350,8 @@ static int read_all(struct watermark_reader *r, struct clickhouse *ch,
 				   topics.items[i].newest_ms, READ_MS, err);
 	}
 	free(topics.items);
-	/* What was dropped may be silent when it is listed next. */
+	/* A topic whose marks were dropped may be silent at the next
+	 * listing. */
 	if (status < 0)
 		r->silent_known = false;
 	return status;
@@ -374,7 +379,7 @@ static int read_new(struct watermark_reader *r, struct clickhouse *ch,
 /* --- topics -----------------------------------------------------------------
  */
 
-/* How many of the marks, which are in order, are of the first one's topic. */
+/* Returns how many of the sorted marks belong to the first one's topic. */
 static size_t topic_size(const struct partition_mark *marks, size_t count)
 {
 	size_t n = 1;
@@ -413,8 +418,8 @@ static void drop_unheard(struct watermark_reader *r)
 	r->count = kept;
 }
 
-/* Drops partitions that their topic has left behind, and says which topics are
- * retired: those that are named, and silent. */
+/* Drops partitions that reported long before their topic's newest report, and
+ * sets which topics are retired: those that are named, and silent. */
 static void judge_topics(struct watermark_reader *r)
 {
 	int64_t newest = last_heard(r->marks, r->count);
@@ -468,11 +473,11 @@ int watermark_read(struct watermark_reader *r, struct clickhouse *ch,
 	return 0;
 }
 
-/* --- what they promise ------------------------------------------------------
+/* --- the promise -----------------------------------------------------------
  */
 
-/* Of the marks of one topic, which are in order, the first number without a
- * report; UINT64_MAX: there is none. */
+/* Returns the first partition number without a report, in the sorted marks of
+ * one topic; UINT64_MAX: there is none. */
 static uint64_t first_silent(const struct partition_mark *marks, size_t count)
 {
 	uint64_t partitions = 0, next = 0;
@@ -504,7 +509,7 @@ static void wait_for(struct watermark *w, const struct partition_mark *of,
 	w->complete_until = until;
 }
 
-/* The partition that is furthest behind, of a topic's and of *w. */
+/* Finds the partition that is furthest behind, among a topic's and *w. */
 static void wait_for_least(const struct partition_mark *marks, size_t count,
 			   struct watermark *w)
 {
