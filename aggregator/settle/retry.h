@@ -1,5 +1,7 @@
-/* retry.h - when a thread that settles retries after a failure, and what it
- * logs.  One for each thread. */
+/*
+ * retry.h - when a thread that settles retries after a failure, and what it
+ * logs.  One for each thread.
+ */
 #ifndef AGGREGATOR_SETTLE_RETRY_H
 #define AGGREGATOR_SETTLE_RETRY_H
 

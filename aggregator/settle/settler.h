@@ -1,5 +1,7 @@
-/* settler.h - the thread that settles hours, and that checks ClickHouse and
- * Redis for /readyz. */
+/*
+ * settler.h - the thread that settles hours, and that checks ClickHouse and
+ * Redis for /readyz.
+ */
 #ifndef AGGREGATOR_SETTLE_SETTLER_H
 #define AGGREGATOR_SETTLE_SETTLER_H
 

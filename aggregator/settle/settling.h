@@ -85,7 +85,7 @@ int settling_open(struct settling *s, struct settling_session *session,
 void settling_close(struct settling *s);
 
 struct settle_count {
-	/* Of the hours asked for, from the first on: those that were tried. */
+	/* Hours tried, from the first one asked for on. */
 	size_t done;
 	size_t published;
 	size_t added; /* of the published: those added to an earlier attempt */

@@ -1,4 +1,6 @@
-/* superseded.h - deletes attempts that are no longer read. */
+/*
+ * superseded.h - deletes attempts that are no longer read.
+ */
 #ifndef AGGREGATOR_SETTLE_SUPERSEDED_H
 #define AGGREGATOR_SETTLE_SUPERSEDED_H
 
