@@ -7,10 +7,10 @@
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
 
-/* Until differences are asked for again. */
+/* Delay before differences are queried again. */
 #define AGAIN_MS 3000
 
-/* A line of the page. */
+/* One line of the page. */
 struct comparison {
 	enum compared kind;
 	const char *what, *one, *other;
@@ -32,7 +32,7 @@ static const struct comparison comparisons[] = {
 	{COMPARED_ROLLUPS, "rolled up", "events in hours", "events rolled up"},
 };
 
-/* " in city and 4 dimensions more" */
+/* Writes " in city and 4 dimensions more". */
 static void name_dimensions(const struct difference *it, char ret[96])
 {
 	*ret = '\0';
@@ -44,8 +44,8 @@ static void name_dimensions(const struct difference *it, char ret[96])
 		snprintf(ret, 96, " in %s", it->first);
 }
 
-/* What was settled and is gone is made anew from rows, where these are there.
- */
+/* Writes how to repair a difference: settled counts that are gone can be made
+ * again from rows, while these exist. */
 static void name_remedy(enum compared kind, const struct difference *it,
 			char ret[160])
 {
@@ -102,8 +102,8 @@ static void say_differences(struct doctor *d, const struct comparison *c,
 			   looked);
 }
 
-/* Clicks that come in while it asks make tables differ for a moment: only what
- * differs by the same numbers some seconds later does. */
+/* Clicks that come in during the queries make tables differ for a moment: a
+ * difference counts only if it has the same numbers some seconds later. */
 static int confirm(struct doctor *d, enum compared kind,
 		   struct difference_list *list, struct error *err)
 {

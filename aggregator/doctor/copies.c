@@ -13,8 +13,8 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* The days that have late clicks, and are settled with them before they are
- * copied; *ret. */
+/* Counts the days that have late clicks and are settled with them before they
+ * are copied. */
 static int count_before_copy(struct doctor *d, const struct day_copy_kind *kind,
 			     int64_t due, uint64_t *ret, struct error *err)
 {
@@ -41,7 +41,7 @@ static int count_before_copy(struct doctor *d, const struct day_copy_kind *kind,
 static int look_at_copy(struct doctor *d, const char *what, const char *done,
 			const struct day_copy_kind *kind, struct error *err)
 {
-	/* How long after a day's end (ms) it is to be done. */
+	/* How long after a day's end (ms) its copy is due. */
 	int64_t due = kind->when_late ? d->settings->clicks.late_window
 				      : d->settings->day_grace;
 	char text[CIVIL_NAME_MAX], others[64] = "";

@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 
-/* --- what is compared -------------------------------------------------------
+/* --- comparisons -----------------------------------------------------------
  */
 
 #define SQL_PUBLISHED(kind)                                                    \
@@ -19,8 +19,8 @@
 	"GROUP BY unit)"
 #define SQL_DAY_OF(time) "toUInt32(toStartOfDay(" time "))"
 
-/* Each is: d, n.  Partitions of clicks are days, so that no row of it is read.
- */
+/* Each selects d, n.  Partitions of clicks are days, so that no row of it is
+ * read. */
 #define SQL_ROWS                                                               \
 	"SELECT toUInt32(toDateTime(toDate(_partition_id), 'UTC')) AS d, "     \
 	"count() AS n FROM clicks GROUP BY d"
@@ -34,7 +34,7 @@
 	"link_days WHERE (toDateTime(day, 'UTC'), attempt) IN " SQL_PUBLISHED( \
 		"link_day") " GROUP BY d"
 
-/* Of an event of many values there may be none. */
+/* Dimensions of many values are left out: an event may have no value. */
 static bool is_settled(const struct dimension *d)
 {
 	return d->kind == DIMENSION_VISITORS || d->kind == DIMENSION_BUSIEST;
@@ -55,19 +55,20 @@ static bool is_daily(const struct dimension *d)
 static const struct comparison {
 	const char *name;
 	const char *one; /* SQL: d, n */
-	/* The other table: where a row is in time, its events, which rows. */
+	/* The other table: a row's time, its events, condition on rows. */
 	const char *table, *at, *events, *which;
-	/* Its dimensions, each with all events; NULL: it has none. */
+	/* Its dimensions, which have all events each; NULL: it has none. */
 	bool (*has)(const struct dimension *d);
-	const char *dimension; /* SQL, of a row; */
-	const char *also;      /* one more of it */
-	/* Columns and a condition of SQL_DAY_ATTEMPTS: the attempts, where all
-	 * of the day is in them.  NULL: `which` tells them. */
+	const char *dimension; /* SQL: a row's dimension */
+	const char *also;      /* another dimension of it */
+	/* Columns and a condition of SQL_DAY_ATTEMPTS: the attempts, if they
+	 * have all of the day.  NULL: `which` selects the attempts. */
 	const char *newest, *is_current;
-	/* So many digits name the day or month in a partition's name, where
-	 * only some are read. */
+	/* Number of digits of a partition's name that are its day or month, if
+	 * only some partitions are read. */
 	unsigned digits;
-	bool with_rows; /* days of which rows are in clicks, not dropped */
+	/* Only days that are not dropped, with rows in clicks. */
+	bool with_rows;
 } comparisons[COMPARED_KINDS] = {
 	[COMPARED_ROWS] = {.name = "rows and settled hours",
 			   .one = SQL_ROWS,
@@ -151,11 +152,11 @@ static const struct comparison {
 			      .is_current = SQL_IS_ROLLED},
 };
 
-/* --- which days -------------------------------------------------------------
+/* --- days ------------------------------------------------------------------
  */
 
 struct days {
-	/* "[...]": the days of copies, their attempts; partitions that are not
+	/* "[...]": the days of copies; their attempts; partitions that are not
 	 * read, by the digits of their names. */
 	struct buf starts, attempts, skipped;
 	struct difference_list *list;
@@ -199,7 +200,7 @@ static int read_copies(struct clickhouse *ch, const struct comparison *c,
 	return status;
 }
 
-/* A row is: partitions, those that are read, names of the others. */
+/* A row is: number of partitions, number that are read, names of the others. */
 static int take_partitions(void *arg, char **f, struct error *err)
 {
 	struct days *days = arg;
@@ -210,7 +211,8 @@ static int take_partitions(void *arg, char **f, struct error *err)
 	return days->skipped.failed ? error_set_nomem(err) : 0;
 }
 
-/* The one that was written last is read however large it is. */
+/* Chooses the partitions to read.  The one that was written last is read
+ * however large it is. */
 static int choose_partitions(struct clickhouse *ch, const struct comparison *c,
 			     int64_t rows_max, struct days *days,
 			     struct error *err)
@@ -256,7 +258,7 @@ static void put_names(struct buf *sql, const struct comparison *c)
 	}
 }
 
-/* d, m, n: the events of each day and dimension. */
+/* Selects d, m, n: the events of each day and dimension. */
 static void put_other(struct buf *sql, const struct comparison *c)
 {
 	buf_printf(sql,
@@ -283,7 +285,8 @@ static void put_other(struct buf *sql, const struct comparison *c)
 	buf_puts(sql, " GROUP BY d, m");
 }
 
-/* Counts of months that were dropped are deleted, or about to be. */
+/* Counts of dropped months are deleted, or about to be, so they are left
+ * out. */
 static void put_which_days(struct buf *sql, const struct comparison *c)
 {
 	buf_puts(sql, "toDateTime(d, 'UTC') >= (SELECT max(unit) FROM settled "

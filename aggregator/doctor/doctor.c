@@ -5,12 +5,12 @@
 #include "common/clickhouse/clickhouse.h"
 
 /*
- * `aggregator doctor`: one page that says what is behind, what is unsealed and
- * what disagrees.  It reads only, from ClickHouse only, and needs no aggregator
+ * `aggregator doctor`: prints one page with everything that is behind, unsealed
+ * or contradictory.  It only reads, and only from ClickHouse; no aggregator has
  * to run.
  */
 
-/* In the order of the page. */
+/* By order on the page. */
 static look_fn *const looks[] = {
 	look_at_hours,		 look_at_days,		 look_at_held,
 	look_at_copies,		 look_at_retention,	 look_at_dropped_rows,
@@ -18,8 +18,8 @@ static look_fn *const looks[] = {
 	look_at_comparisons,	 look_at_forgotten_rows, look_at_events,
 };
 
-/* Rows are compared with hours that were stale before they were: what came in
- * meanwhile is among these. */
+/* The stale hours are read before rows are compared: hours of rows that come in
+ * meanwhile are among them. */
 static int look(struct doctor *d, struct error *err)
 {
 	if (progress_read_last(d->ch, &d->published, err) < 0 ||

@@ -10,13 +10,13 @@
 #include "common/clock.h"
 
 /*
- * Days that were dropped, and of which rows of their base are in `clicks` long
- * after they were to be deleted.  Rows that came since are none of these: their
- * day is dropped again.  Nor are those of a month that was dropped: they go
- * with it, and later.
+ * Days that were dropped and still have rows of their base in `clicks` long
+ * after these should have been deleted.  Rows that came later do not count,
+ * because their day is dropped again.  Rows of a dropped month do not count,
+ * because they are deleted with the month, and later.
  */
 
-/* Beyond the next time at which they are to be deleted. */
+/* Tolerance after the time at which the rows should be deleted. */
 #define PATIENCE CLOCK_HOUR
 
 struct dropped_rows {
@@ -48,7 +48,7 @@ static int count_day(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Of each such day one row is looked for. */
+/* Searches one row for each such day. */
 static int find_rows(struct dropped_rows *ret, struct error *err)
 {
 	const struct settling *s = ret->s;

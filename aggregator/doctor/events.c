@@ -54,7 +54,8 @@ static void say_reconciled(struct doctor *d, const struct reconciliation *r)
 			   RECONCILED_HOURS);
 }
 
-/* It is no fault: they are counted, and their hours were settled again. */
+/* Late events are no error: they are counted, and their hours were settled
+ * again. */
 static void say_late(struct doctor *d, const struct reconciliation *r)
 {
 	uint64_t late = 0, stored = 0;

@@ -8,21 +8,22 @@
 #include "common/clickhouse/rows.h"
 
 /*
- * Whether what is in table `forgotten` is in `clicks` or in the archive's texts
- * all the same, as a backup brings it back.
+ * Checks whether visitors and links of table `forgotten` are in `clicks`, or in
+ * the texts of the archive, nevertheless, for example from a backup.
  *
- * A link's rows lie together.  A visitor's lie anywhere, so that only so many
- * rows are looked through for them: those of the days that were written last,
- * as those of a backup were.
+ * The rows of a link lie together.  The rows of a visitor can lie anywhere, so
+ * only a limited number of rows is searched for them: those of the days that
+ * were written last, as the days of a backup are.
  */
 
 #define SQL_LINKS    "(SELECT link_id FROM forgotten WHERE link_id != 0)"
 #define SQL_VISITORS "(SELECT visitor_id FROM forgotten WHERE link_id = 0)"
 
 struct forgotten_rows {
-	uint64_t visitors, links;   /* that are forgotten */
-	uint64_t clicks, archive;   /* rows that have them */
-	uint64_t days, days_looked; /* of clicks; for visitors */
+	uint64_t visitors, links; /* in table `forgotten` */
+	uint64_t clicks, archive; /* rows that still have them */
+	/* In clicks; those searched for visitors. */
+	uint64_t days, days_looked;
 };
 
 static int count_listed(struct clickhouse *ch, struct forgotten_rows *ret,
@@ -67,7 +68,7 @@ struct chosen_days {
 	struct forgotten_rows *rows;
 };
 
-/* A row is: days, those chosen, their list. */
+/* A row is: number of days, number of chosen ones, their list. */
 static int take_days(void *arg, char **f, struct error *err)
 {
 	struct chosen_days *d = arg;
@@ -97,8 +98,8 @@ static int choose_days(struct clickhouse *ch, int64_t rows_max,
 	return clickhouse_rows(ch, sql, params, "nns", take_days, d, err);
 }
 
-/* By the earlier of its times a visit is forgotten, as `aggregator forget` has
- * it. */
+/* A visit is forgotten by the earlier of its two times, as in `aggregator
+ * forget`. */
 static int count_of_days(struct clickhouse *ch, struct chosen_days *d,
 			 struct error *err)
 {
@@ -133,9 +134,9 @@ static int count_visitors(struct clickhouse *ch, int64_t rows_max,
 	return status;
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- the check ----------------------------------------------------------- */
 
-/* At most `rows_max` rows are looked through for visitors. */
+/* Searches at most `rows_max` rows for visitors. */
 static int find_rows(struct clickhouse *ch, int64_t rows_max,
 		     struct forgotten_rows *ret, struct error *err)
 {

@@ -8,8 +8,8 @@
 #include "schemas/ingest_progress.h"
 
 /*
- * Events that no count has: rows that collectors reported and that were not
- * there when their hours were settled; dead letters; offsets that Kafka no
+ * Events that are in no count: rows that collectors reported and that did not
+ * exist when their hours were settled; dead letters; offsets that Kafka no
  * longer held when they were to be read.
  */
 
@@ -18,7 +18,7 @@ struct short_days {
 	uint64_t count;
 };
 
-/* A row is: start, rows that were reported, those that are missing. */
+/* A row is: start, reported rows, missing rows. */
 static int take_short(void *arg, char **f, struct error *err)
 {
 	struct short_days *days = arg;
@@ -41,14 +41,15 @@ static int take_short(void *arg, char **f, struct error *err)
 }
 
 /*
- * Days, in their order, of which published hours have fewer events than rows
- * were reported; not dropped days, of which nobody can bring rows back, nor
- * hours that `aggregator settle` published last, whose rows somebody has looked
- * at.
+ * Lists days, in ascending order, whose published hours have fewer events than
+ * were reported.  Dropped days are left out, because their rows cannot be
+ * restored; so are hours last published by `aggregator settle`, because an
+ * operator has checked their rows.
  */
 static int read_short(struct short_days *days, struct error *err)
 {
-	/* What is lost of stats_hourly is no matter of rows. */
+	/* Hours that stats_hourly has lost are left out: their rows may
+	 * exist. */
 	static const char sql[] =
 		"SELECT toUInt32(toStartOfDay(h)) AS d, sum(n_reported), "
 		"sum(n_reported - n_counted) FROM (SELECT unit AS h, "
@@ -88,7 +89,7 @@ int look_at_short(struct doctor *d, struct error *err)
 	return 0;
 }
 
-/* Of the reports of the last 24 hours. */
+/* Counts in the reports of the last 24 hours. */
 struct not_counted {
 	uint64_t dead_lettered, lost;
 };
@@ -96,7 +97,7 @@ struct not_counted {
 static int read_not_counted(struct clickhouse *ch, struct not_counted *ret,
 			    struct error *err)
 {
-	/* A block that was reported twice is the same offsets. */
+	/* A block that was reported twice has the same offsets. */
 	static const char sql[] =
 		"SELECT sum(n_dead), sum(n_lost) FROM "
 		"(SELECT max(dead_lettered) AS n_dead, max(lost) AS n_lost "
@@ -113,7 +114,8 @@ static int read_not_counted(struct clickhouse *ch, struct not_counted *ret,
 	return 0;
 }
 
-/* Who sends a dead letter again has it counted; it is told of for a day. */
+/* A dead letter that is sent again is counted; it stays in this line for a
+ * day. */
 int look_at_not_counted(struct doctor *d, struct error *err)
 {
 	struct not_counted n = {0};

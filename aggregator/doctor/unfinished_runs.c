@@ -10,9 +10,9 @@
 
 /*
  * Runs of `aggregator forget`, `collector rescore` and `collector import
- * --undo` that were begun over a day and did not end, as they were killed.
- * Until somebody ends it, the day is not dropped, and its hours are not settled
- * from what the run changed.
+ * --undo` that began for a day and were killed before they ended.  Until the
+ * run is ended, the day is not dropped, and its hours are not settled from the
+ * changed rows.
  */
 
 struct runs {
@@ -20,8 +20,8 @@ struct runs {
 	uint64_t over, going;
 };
 
-/* A row is: start of the day, process, whether it is rescored, whether the run
- * is over, the log that it takes back or "". */
+/* A row is: start of the day, process, whether it is a rescore, whether the run
+ * is over, the log of an undo or "". */
 static int take_run(void *arg, char **f, struct error *err)
 {
 	struct runs *runs = arg;
@@ -46,8 +46,8 @@ static int take_run(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* How long the rows of a day take to be changed nobody knows: who changes them
- * waits for the mutation, whatever its age. */
+/* A mutation of a day's rows may take any time, and the process that sent it
+ * waits for it.  So no run counts as over while there is such a mutation. */
 #define SQL_CHANGING                                                           \
 	"(SELECT count() FROM system.mutations WHERE database = "              \
 	"currentDatabase() AND table = 'clicks' AND NOT is_done AND "          \

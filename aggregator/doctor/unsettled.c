@@ -8,8 +8,8 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* How long ago anything was settled, in ms; -1: nothing ever was.  A time to
- * come was told by a clock that was ahead, and tells nothing. */
+/* Returns how long ago anything was settled, in ms; -1: never.  Times in the
+ * future come from a clock that was ahead, and are ignored. */
 static int read_idle(struct doctor *d, int64_t *ret_ms, struct error *err)
 {
 	static const char sql[] =
@@ -55,7 +55,7 @@ int look_at_hours(struct doctor *d, struct error *err)
 	return 0;
 }
 
-/* "[...]": the starts of those that were settled before. */
+/* Writes "[...]": the starts of the days that were settled before. */
 static void put_settled_before(struct buf *list, const struct stale_list *days)
 {
 	const char *comma = "";
@@ -70,8 +70,8 @@ static void put_settled_before(struct buf *list, const struct stale_list *days)
 	buf_putc(list, ']');
 }
 
-/* How many of these days have an hour that was settled since they were, so long
- * ago that they were to follow. */
+/* Counts the days that have an hour which was settled after its day so long ago
+ * that the day is overdue. */
 static int count_overdue(struct doctor *d, struct buf *days, uint64_t *ret,
 			 struct error *err)
 {
@@ -101,7 +101,7 @@ static int count_overdue(struct doctor *d, struct buf *days, uint64_t *ret,
 	return 0;
 }
 
-/* Those that are held back have a line of their own. */
+/* Days that are held back are left out: they have a line of their own. */
 static int read_overdue(struct doctor *d, int64_t closed_before, uint64_t *ret,
 			struct error *err)
 {

@@ -6,11 +6,11 @@
 #include "aggregator/settle/watermark_reader.h"
 #include "common/clock.h"
 
-/* What is older is behind. */
+/* An older watermark counts as behind. */
 #define WATERMARK_AGE (5 * CLOCK_MINUTE)
 
-/* It stays before an hour that cannot be settled, whatever partitions promise
- * beyond. */
+/* Whether the watermark stays before an hour that cannot be settled, although
+ * partitions promise more. */
 static bool waits_for_hour(const struct doctor *d,
 			   const struct watermark *reported)
 {
@@ -52,7 +52,7 @@ static void say_watermark(struct doctor *d, const struct watermark *reported)
 			   rfc3339_format(until, text), age / 1000, waits);
 }
 
-/* Of topics that nobody has to wait for any more only the operator knows. */
+/* Only the operator knows which topics need not be waited for any more. */
 static void say_silent(struct doctor *d, const struct watermark *reported)
 {
 	char text[RFC3339_TEXT_MAX];
