@@ -1,13 +1,13 @@
 /*
- * forget_command.c - `aggregator forget`: visitors and links are taken out of
- * what is stored.
+ * forget_command.c - `aggregator forget`: removes visitors and links from the
+ * stored data.
  *
- * Each event keeps its row, so that what was counted once can still be proven:
- * the row loses what tells who came.  First the visitor is listed in table
- * `forgotten`; from then on who takes a partition over, and within a quarter of
- * a minute every collector, makes such rows by itself.  Then rows that are
- * stored are changed; and once more when all is stored that collectors may have
- * read without knowing.
+ * Each event keeps its row, so that past counts can still be proven: the row
+ * loses everything that identifies the visitor.  First the visitor is added to
+ * table `forgotten`; from then on a collector that takes a partition over, and
+ * within a quarter of a minute every collector, writes such rows itself.  Then
+ * stored rows are changed; and once more when everything is stored that
+ * collectors may have read before they knew the list.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,8 @@
 /* Collectors read the list every 15 s (collector/ingest/housekeeping.c). */
 #define HEARD_AFTER CLOCK_MINUTE
 #define POLL_MS	    500
-/* At a dropped day: what is copied meanwhile is settled from what is left. */
+/* Most searches for a dropped day: copies made during the first ones may still
+ * be from unchanged counts. */
 #define LOOKS_MAX 5
 
 struct forgetting {
@@ -36,17 +37,18 @@ struct forgetting {
 	struct settling settling;
 	struct link_sources links;
 	bool dry_run;
-	struct forget_list list; /* what is forgotten now */
-	int64_t listed_at;	 /* by then all of it was */
-	uint64_t rows, slots;	 /* of clicks; of links on dropped days */
-	uint64_t link_rows;	 /* of the archive */
+	struct forget_list list; /* entries of this run */
+	int64_t listed_at;	 /* all of them were in the table by then */
+	/* Changed: rows of clicks; slots of links on dropped days. */
+	uint64_t rows, slots;
+	uint64_t link_rows; /* changed rows of the archive */
 };
 
-/* --- what is to be forgotten ------------------------------------------------
+/* --- choosing entries ------------------------------------------------------
  */
 
-/* A live link goes on being clicked, under a code that nobody may know any
- * more. */
+/* A live link may still be clicked, under a code that would no longer be
+ * known. */
 static int refuse_live(const struct named_link *link, struct error *err)
 {
 	return error_set(err, ERROR_UNSAFE,
@@ -98,7 +100,7 @@ static int add_file(struct forgetting *f, const char *path, struct error *err)
 	return status < 0 ? error_wrap(err, "--file: %s", path) : 0;
 }
 
-/* *ret_new: it is not in the table. */
+/* *ret_new: the entries may not be in the table yet. */
 static int choose(struct forgetting *f, bool *ret_new, struct error *err)
 {
 	const char *visitor = app_option_value(f->app, "visitor");
@@ -124,7 +126,7 @@ static int choose(struct forgetting *f, bool *ret_new, struct error *err)
 	return forget_list_read(f->settling.ch, &f->list, err);
 }
 
-/* As many of the list as a statement takes, from `first` on. */
+/* Returns as many entries as a statement takes, from `first` on. */
 static struct forget_list some_from(const struct forget_list *list,
 				    size_t first)
 {
@@ -135,7 +137,7 @@ static struct forget_list some_from(const struct forget_list *list,
 							  : FORGET_AT_ONCE};
 }
 
-/* --- once through everything ------------------------------------------------
+/* --- one round over all tables ---------------------------------------------
  */
 
 static void print_day(const struct forgetting *f, const struct forget_day *day)
@@ -150,7 +152,7 @@ static void print_day(const struct forgetting *f, const struct forget_day *day)
 	fflush(stdout);
 }
 
-/* *ret: how many days there were. */
+/* *ret: number of days found. */
 static int forget_found(struct forgetting *f, const struct forget_list *list,
 			bool dropped, size_t *ret, struct error *err)
 {
@@ -174,10 +176,10 @@ static int forget_found(struct forgetting *f, const struct forget_list *list,
 }
 
 /*
- * Rows first.  A day that is dropped before its rows are changed has what they
- * were in its base, and is among the dropped ones after that; one that is
- * dropped later was settled from what they are.  Copies of a base may be made
- * while it is changed: so it is looked for them again.
+ * Rows come first.  A day that is dropped before its rows are changed has the
+ * old counts in its base, and is found among the dropped days afterwards; a day
+ * that is dropped later was settled from the changed rows.  Copies of a base
+ * may be made while it is changed, so the search is repeated.
  */
 static int forget_of_days(struct forgetting *f, const struct forget_list *list,
 			  struct error *err)
@@ -233,12 +235,12 @@ static int sweep(struct forgetting *f, struct error *err)
 	return status;
 }
 
-/* --- what others store meanwhile --------------------------------------------
+/* --- data stored meanwhile -------------------------------------------------
  *
- * Rows that were made before their maker had heard of the list.
+ * Rows that a collector or an import made before it read the list.
  */
 
-/* Waits, and says why before the first time. */
+/* Waits; prints the reason before the first wait. */
 static int keep_waiting(struct forgetting *f, bool *told, const char *why,
 			int64_t ms, struct error *err)
 {
@@ -256,9 +258,8 @@ static int keep_waiting(struct forgetting *f, bool *told, const char *why,
 	return 0;
 }
 
-/* Of clicks the watermark tells.  Of links nobody does: but what is made of
- * them a minute later is by the list, and that is how long this takes at least.
- */
+/* For clicks the watermark shows this.  For links nothing does, but all writers
+ * use the list after a minute, and this function takes at least that long. */
 static int wait_for_collectors(struct forgetting *f, struct error *err)
 {
 	int64_t until = f->listed_at + HEARD_AFTER;
@@ -278,10 +279,10 @@ static int wait_for_collectors(struct forgetting *f, struct error *err)
 }
 
 /*
- * An import announces a batch, then looks whether the list has grown, and then
- * stores it (collector/tools/import/inserter.c).  So those announced before it
- * did are waited for, unless they were longer ago than a statement may take:
- * their imports have ended.
+ * An import announces a batch, then checks whether the list has grown, and then
+ * stores the batch (collector/tools/import/inserter.c).  So batches that were
+ * announced before the list grew are waited for, unless that is longer ago than
+ * a statement may take: then their imports have ended.
  */
 static int count_batches(struct forgetting *f, uint64_t *ret, struct error *err)
 {
@@ -332,9 +333,9 @@ static int wait_for_imports(struct forgetting *f, struct error *err)
 	}
 }
 
-/* --- what was settled before ------------------------------------------------
+/* --- earlier settled data --------------------------------------------------
  *
- * It has what its rows had, until it is deleted.
+ * Attempts from before have what their rows had, until they are deleted.
  */
 
 static bool is_any_left(const struct forget_left *left)
@@ -394,7 +395,7 @@ static void print_sum(const struct forgetting *f)
 	       f->dry_run ? "would be changed" : "changed");
 }
 
-/* Nobody takes it for done while something is left. */
+/* Reports what is left, so that the run is not taken for complete. */
 static int print_left(const struct forgetting *f, struct error *err)
 {
 	struct forget_left left;
@@ -460,8 +461,8 @@ static int run(struct forgetting *f, struct error *err)
 	return print_left(f, err);
 }
 
-/* The list is printed, or somebody is forgotten: with both, who reads the list
- * would take whom he named for forgotten. */
+/* --list excludes the other options: combined with one of them, its output
+ * could be taken for the entries that are forgotten now. */
 static int check_options(struct app *app, struct error *err)
 {
 	static const char *const others[] = {"visitor", "link", "link-id",

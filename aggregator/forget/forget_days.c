@@ -15,8 +15,8 @@ enum {
 	POLL_MS = 250,
 };
 
-/* A list makes long statements; who asks for a change waits until all replicas
- * have it. */
+/* Settings: a list makes long statements; a statement that changes data waits
+ * until all replicas have the change. */
 static const struct clickhouse_param asking[] = {
 	{"max_query_size", "16777216"},
 	{"max_ast_elements", "1000000"},
@@ -130,7 +130,7 @@ static int say(struct run *r, const char *sql, struct error *err)
 	return clickhouse_query(r->s->ch, sql, r->params, NULL, err);
 }
 
-/* None of these has to be there once only: see collector/tools/rescore. */
+/* These rows may be inserted twice: see collector/tools/rescore. */
 static int begin(struct run *r, struct error *err)
 {
 	return say(
@@ -178,7 +178,8 @@ static int change_counts(const struct settling *s,
 			 const struct forget_list *list,
 			 const struct forget_day *day, struct error *err)
 {
-	/* The sealed slots last: by them the day is found again. */
+	/* The sealed slots come last, because the day is found again by
+	 * them. */
 	static void (*const statements[])(struct buf * sql,
 					  const struct forget_list *list,
 					  int64_t start, const char *hours) = {
@@ -228,11 +229,11 @@ int forget_day_run(const struct settling *s, const struct forget_list *list,
 	return status;
 }
 
-/* --- runs before ------------------------------------------------------------
+/* --- earlier runs ----------------------------------------------------------
  *
- * A run is ended by who began it.  Only of one that is known to be stopped does
- * somebody else do that: its process is known to be gone, or it was begun
- * longer ago than its statements can take together.
+ * Normally the process that began a run ends it. Another process does so only
+ * if the run has stopped: its process is gone, or it began longer ago than its
+ * statements can take together.
  */
 
 struct begun {
@@ -242,9 +243,9 @@ struct begun {
 
 struct begun_list {
 	const struct settling *s;
-	struct begun *items; /* those that are stopped */
+	struct begun *items; /* runs that have stopped */
 	size_t count;
-	uint64_t going; /* the others */
+	uint64_t going; /* number of the others */
 };
 
 static void begun_release(struct begun_list *list)
@@ -255,7 +256,8 @@ static void begun_release(struct begun_list *list)
 	*list = (struct begun_list){0};
 }
 
-/* A row is: run, start of its day, rows, "[hours]", who, whether it is old. */
+/* A row is: run, start of its day, rows, "[hours]", process, whether it is
+ * old. */
 static int take_begun(void *arg, char **f, struct error *err)
 {
 	struct begun_list *list = arg;
@@ -298,7 +300,7 @@ static int read_begun(struct begun_list *list, struct error *err)
 			       list, err);
 }
 
-/* What such a run sent may still be under way. */
+/* Changes that such a run sent may still be running. */
 static int wait_for_changes(const struct settling *s, struct app *app,
 			    struct error *err)
 {

@@ -1,10 +1,10 @@
 /*
- * forget_days.h - takes what is to be forgotten out of clicks and their counts,
- * a UTC day at a time.
+ * forget_days.h - removes visitors and links from clicks and their counts, one
+ * UTC day at a time.
  *
- * A day is begun and ended in table `rescored`, as `collector rescore` does
- * (with rules 0): it is not dropped in between, and whose hours were not told
- * to be settled again is known.
+ * The begin and end of a day's run are recorded in table `rescored`, as
+ * `collector rescore` does (with rules 0): the day is not dropped in between,
+ * and days whose hours were not yet reported as stale are known.
  */
 #ifndef AGGREGATOR_FORGET_FORGET_DAYS_H
 #define AGGREGATOR_FORGET_FORGET_DAYS_H
@@ -17,13 +17,13 @@
 #include "common/app/app.h"
 #include "common/buf.h"
 
-/* Of a run over a day, behind the row that says that it begins.  What began
- * longer ago than these can take, settle_timeout each, goes on no more. */
+/* Most statements of a run after the row that records its begin.  A run that
+ * began longer ago than these can take, settle_timeout each, has ended. */
 #define FORGET_DAYS_STATEMENTS_MAX 6
 
 struct forget_day {
 	int64_t start; /* seconds since 1970, UTC */
-	uint64_t rows; /* of clicks; of sealed_slots of a dropped one */
+	uint64_t rows; /* of clicks; of sealed_slots if the day is dropped */
 	bool dropped;
 	struct buf hours; /* "[1792800000,1792803600]" */
 };
@@ -34,24 +34,26 @@ struct forget_days {
 };
 void forget_days_release(struct forget_days *days);
 
-/* The days on which something is left of the list's visitors and links, which
- * are FORGET_AT_ONCE at most: in rows, or in what was settled of days whose
- * rows are dropped. */
+/*
+ * Finds the days that still have visitors and links of the list (at most
+ * FORGET_AT_ONCE): in rows, or in settled counts of days whose rows are
+ * dropped.
+ */
 int forget_days_find(const struct settling *s, const struct forget_list *list,
 		     bool dropped, struct forget_days *ret, struct error *err);
 
-/* Forgets them of one day. */
+/* Forgets the entries of the list in one day. */
 int forget_day_run(const struct settling *s, const struct forget_list *list,
 		   const struct forget_day *day, struct error *err);
 
-/* Runs before this one that have not ended. */
+/* Earlier runs that have not ended. */
 struct forget_resumed {
-	uint64_t ended; /* they were stopped */
-	uint64_t going; /* they may be going on, and are left alone */
+	uint64_t ended; /* they were killed; this call ended them */
+	uint64_t going; /* they may still be running, and are left alone */
 };
 
-/* Tells hours to be settled again that runs which were stopped did not get to,
- * once what these have under way is done. */
+/* Waits for changes that killed runs had sent, then reports the hours as stale
+ * that these runs had not reported. */
 int forget_days_resume(const struct settling *s, struct app *app,
 		       struct forget_resumed *ret, struct error *err);
 

@@ -2,9 +2,11 @@
 
 #include "common/clickhouse/rows.h"
 
-/* Days that were changed: when for the last time, as the number of an attempt
- * (settling_attempt_at), and which of their hours.  An hour is settled from
- * what its rows are by then under greater numbers only. */
+/*
+ * Days that were changed: the time of the last change, as the number of an
+ * attempt (settling_attempt_at), and the hours that were changed.  Only greater
+ * attempts of an hour are settled from the changed rows.
+ */
 #define SQL_CHANGED                                                            \
 	"WITH changed AS (SELECT toDateTime(day, 'UTC') AS c_day, "            \
 	"bitShiftLeft(toUInt64(toUnixTimestamp64Milli(max(at))), 20) AS "      \
@@ -16,14 +18,15 @@
 	"hourly AS (SELECT toDateTime(arrayJoin(c_hours), 'UTC') AS c_hour, "  \
 	"c_number FROM changed) "
 
-/* Hours of which the newest is of before. */
+/* Hours whose newest attempt is from before the change. */
 #define SQL_WAITING                                                            \
 	"(SELECT count() FROM (SELECT unit AS u, max(attempt) AS a FROM "      \
 	"settled WHERE kind IN ('hour', 'held_hour') AND "                     \
 	"unit IN (SELECT c_hour FROM hourly) GROUP BY u) AS s "                \
 	"INNER JOIN hourly ON s.u = hourly.c_hour WHERE a < c_number)"
 
-/* Of `total` each attempt has rows.  One that is held back stays. */
+/* Each attempt has rows of `total`.  Attempts of an hour that is held back
+ * stay. */
 #define SQL_HOURS                                                              \
 	"(SELECT uniqExact(hour, attempt) FROM stats_hourly AS t "             \
 	"INNER JOIN hourly ON t.hour = hourly.c_hour WHERE "                   \
@@ -33,8 +36,10 @@
 	"kind IN ('hour', 'held_hour') GROUP BY unit "                         \
 	"HAVING argMax(kind, attempt) = 'held_hour'))"
 
-/* An attempt's rows are deleted before its marker.  A copy that was made of
- * hours is older than these, whenever it was begun. */
+/*
+ * An attempt's rows are deleted before its marker, so markers are counted.  A
+ * copy made from hours before their new attempts is old, whenever it was begun.
+ */
 #define SQL_COPIES                                                             \
 	"(SELECT count() FROM settled AS m INNER JOIN (SELECT c_day, "         \
 	"greatest(any(c_number), max(attempt)) AS n_number FROM settled "      \

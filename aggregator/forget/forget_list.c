@@ -44,7 +44,7 @@ static bool is_visitor(const char *digits)
 			return false;
 		zeros += digits[len] == '0';
 	}
-	/* Zeros are what visitors who are forgotten become. */
+	/* Forgotten visitors become zeros. */
 	return len == FORGET_VISITOR_DIGITS && zeros < len;
 }
 
@@ -89,7 +89,7 @@ bool forget_link_id(const char *text, uint64_t *ret)
 	return isdigit((unsigned char)*text) && !*end && !errno;
 }
 
-/* Of one visitor or link the latest first. */
+/* For equal entries, the latest comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct forget_entry *x = a, *y = b;
@@ -120,12 +120,12 @@ void forget_list_unite(struct forget_list *list)
 /* --- digests ----------------------------------------------------------------
  */
 
-/* More would make a longer statement than need be. */
+/* Limits the length of a statement. */
 #define DIGESTS_AT_ONCE 500
 
 struct digesting {
 	struct forget_list *list;
-	size_t at; /* where the next visitor is looked for */
+	size_t at; /* where the search for the next visitor begins */
 };
 
 static struct forget_entry *next_visitor(struct digesting *d)
@@ -140,7 +140,7 @@ static struct forget_entry *next_visitor(struct digesting *d)
 	return NULL;
 }
 
-/* A row is the next visitor's: digest, owner's digest. */
+/* A row has the next visitor's digests: digest, owner's digest. */
 static int take_digests(void *arg, char **f, struct error *err)
 {
 	struct forget_entry *e = next_visitor(arg);
@@ -152,7 +152,8 @@ static int take_digests(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Of at most so many visitors from `from` on, whom it moves behind them. */
+/* Writes at most DIGESTS_AT_ONCE visitors from `from` on, and moves it behind
+ * them. */
 static size_t put_visitors(struct buf *sql, struct digesting *from)
 {
 	const struct forget_entry *e;
@@ -295,7 +296,8 @@ static int add_link_text(struct forget_list *list, const char *text,
 	return forget_list_add_link(list, id, until, err);
 }
 
-/* Clocks of servers, of which one made the list, may differ by this much. */
+/* The list may come from another server, whose clock may differ by this
+ * much. */
 #define CLOCKS_DIFFER CLOCK_MINUTE
 
 static int add_object(struct forget_list *list, json_t *object, int64_t now,

@@ -28,7 +28,8 @@ static size_t count(const struct forget_list *list, enum what what)
 	return n;
 }
 
-/* The visitors' identities, or the links' numbers, each between two texts. */
+/* Writes the visitors' identities, or the links' numbers, each between two
+ * texts. */
 static void put_each(struct buf *sql, const struct forget_list *list,
 		     enum what what, const char *before, const char *after)
 {
@@ -54,8 +55,8 @@ static void put_identities(struct buf *sql, const struct forget_list *list)
 	put_each(sql, list, VISITORS, "toFixedString(unhex('", "'), 20)");
 }
 
-/* Up to when each visitor's visits are forgotten, in the order of put_each: ms
- * since 1970 by `unit`, and `more`. */
+/* Writes until when each visitor's visits are forgotten, in the order of
+ * put_each: ms since 1970 divided by `unit`, plus `more`. */
 static void put_untils(struct buf *sql, const struct forget_list *list,
 		       int64_t unit, int64_t more)
 {
@@ -75,7 +76,7 @@ static void put_links(struct buf *sql, const struct forget_list *list)
 	put_each(sql, list, LINKS, "", "");
 }
 
-/* "link_id IN (...)", or what is never true. */
+/* Writes "link_id IN (...)", or a condition that is never true. */
 static void put_is_link(struct buf *sql, const struct forget_list *list)
 {
 	if (!count(list, LINKS)) {
@@ -90,7 +91,8 @@ static void put_is_link(struct buf *sql, const struct forget_list *list)
 /* --- rows -------------------------------------------------------------------
  */
 
-/* Of an event that came late, or was sent again, the earlier of its times. */
+/* For an event that came late, or was sent again, the earlier of its times
+ * counts. */
 static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 {
 	if (!count(list, VISITORS)) {
@@ -107,7 +109,7 @@ static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 	buf_puts(sql, "], toInt64(-1))");
 }
 
-/* Partitions are days of some tables, months of others. */
+/* Partitions are days in some tables, months in others. */
 static void put_in_day(struct buf *sql, int64_t start)
 {
 	struct civil day = civil_from_days(start / CIVIL_DAY);
@@ -166,30 +168,33 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 	put_is_left(sql, list);
 }
 
-/* --- counts of days whose rows are dropped ----------------------------------
+/* --- counts of days whose rows are dropped ---------------------------------
  *
- * Visitors are there as digests in sets, and in the states of stats_hourly.  A
- * set keeps one digest of all who are forgotten.
+ * Visitors are stored as digests in sets, and in the states of stats_hourly. A
+ * set keeps one digest for all forgotten visitors.
  *
- * When a visit was, only its slot, hour or day tells: a visitor is looked for
- * in those that had begun when his visits end, and what came in the last of
- * them after that goes with the rest.  Edges' clocks may be ahead by five
+ * The time of a visit is known only by its slot, hour or day. So a visitor is
+ * searched in those that had begun when the visits to forget end; later visits
+ * in the last of them are forgotten, too. Edges' clocks may be ahead by five
  * minutes.
  */
 #define CLOCKS_AHEAD 300
 
-/* What a table's sets have of a visitor. */
+/* Digest of a visitor in a table's sets. */
 struct digest {
-	const char *of; /* SQL, of unique_identity */
+	const char *of; /* SQL, from unique_identity */
 	const char *type;
 	bool of_owner;
 };
 static const struct digest of_link = {SQL_VISITOR, "UInt64", false};
 static const struct digest of_owner = {SQL_OWNER_VISITOR, "UInt32", true};
 
-/* Whether x is the digest of a visitor whose visits end after `slot`.  It is
- * looked up in constants: of a list that is put together for each row, a table
- * of millions of them would be hashed against hundreds of visitors. */
+/*
+ * Whether x is the digest of a visitor whose visits end after `slot`.  The list
+ * is constant, so that the lookup is fast: with a list that is built for each
+ * row, a table of millions of digests would be hashed against hundreds of
+ * visitors.
+ */
 static void put_is_digest(struct buf *sql, const struct forget_list *list,
 			  const struct digest *digest)
 {
@@ -238,8 +243,10 @@ static void put_nowhere(struct buf *sql)
 	buf_puts(sql, "arrayMap(ip -> " SQL_ADDRESS ", [toIPv6('::')])[1]");
 }
 
-/* A link's sets have one digest at most, in the end: of visitors and of
- * addresses, which are left where its visitors were forgotten one by one. */
+/*
+ * After forgetting, a link's sets have at most one digest of visitors and one
+ * of addresses; addresses are left when its visitors were forgotten one by one.
+ */
 static void put_is_slot_left(struct buf *sql, const struct forget_list *list)
 {
 	put_has(sql, list, &of_link);
@@ -275,7 +282,8 @@ void forget_sql_find(struct buf *sql, const struct forget_list *list,
 		   dropped_days ? " HAVING " SQL_IS_DROPPED : "");
 }
 
-/* Two sets without what is forgotten: `forgotten` is put for a digest x. */
+/* Writes two sets without forgotten digests; `forgotten` is the condition on a
+ * digest x. */
 static void put_sets(struct buf *sql, const char *one, const char *other,
 		     struct buf *forgotten, struct buf *nobody)
 {
@@ -289,12 +297,13 @@ static void put_sets(struct buf *sql, const char *one, const char *other,
 			   buf_cstr(nobody), columns[i]);
 }
 
-/* Conditions and values that a statement has more than once. */
+/* Conditions and values that occur more than once in a statement. */
 struct pieces {
-	struct buf visitor; /* x is a visitor's digest */
-	struct buf link;    /* the row is a link's */
+	struct buf visitor; /* x is the digest of a visitor */
+	struct buf link;    /* the row belongs to a link of the list */
 	struct buf either;
-	struct buf nobody, nowhere; /* digests of no visitor, of no address */
+	/* Digests of no visitor and of no address. */
+	struct buf nobody, nowhere;
 };
 
 static void pieces_fill(struct pieces *p, const struct forget_list *list,
@@ -354,9 +363,10 @@ void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
 	"arrayReduce('uniqCombined64State(14)', CAST([], 'Array(" type ")'))"
 
 /*
- * A state has a visitor when it stays what it is with one more: up to some
- * hundred visitors that is exact, beyond it is also true of others whom it
- * cannot tell from those that it has, and whom it need not forget.
+ * A state has a visitor if it does not change when the visitor is added.  Up to
+ * some hundred visitors that is exact; beyond, it is also true for visitors
+ * that the state cannot distinguish from its own, and that need not be
+ * forgotten.
  */
 static void put_state_has(struct buf *sql, const struct forget_list *list,
 			  const char *time)
@@ -387,7 +397,7 @@ static void put_state_has(struct buf *sql, const struct forget_list *list,
 
 #define HAS_STATES "NOT emptied AND finalizeAggregation(visitors) > 0 AND "
 
-/* When a state's visits were, its slot tells. */
+/* The slot shows when a state's visits were. */
 void forget_sql_states(struct buf *sql, const struct forget_list *list,
 		       int64_t start, const char *hours)
 {

@@ -19,14 +19,15 @@ static bool was_live(const struct archived_link *link, int64_t now)
 	       (!link->expires_at || link->expires_at > now);
 }
 
-/* What each of them says; zeroed: it knows no such link. */
+/* The answers of the two sources; zeroed: the source has no such link. */
 struct archived {
 	struct named_link link;
 	char space[256];
 };
 struct stored {
 	struct named_link link;
-	/* It was asked for the archived link's code, in that link's space. */
+	/* Redis was queried for the archived link's code, in that link's
+	 * space. */
 	bool tells_of_archived;
 };
 
@@ -62,7 +63,7 @@ static void take_link(void *arg, const struct link_target *target,
 	snprintf(ret->code, sizeof(ret->code), "%s", target->code);
 }
 
-/* *ret stays zeroed where Redis has no such link. */
+/* *ret stays zeroed if Redis has no such link. */
 static int look_up(struct redis_links *redis, const char *code,
 		   uint64_t link_id, struct named_link *ret, struct error *err)
 {
@@ -76,8 +77,8 @@ static int look_up(struct redis_links *redis, const char *code,
 	return 0;
 }
 
-/* It is asked before it is connected, and says nothing of a space until that is
- * compared. */
+/* Retries, because queries begin before the connection is made, and a space
+ * gives no answers until its definition is compared. */
 static int look_up_patiently(const struct link_sources *sources,
 			     struct redis_links *redis, const char *code,
 			     uint64_t link_id, struct named_link *ret,
@@ -97,7 +98,7 @@ static int look_up_patiently(const struct link_sources *sources,
 	}
 }
 
-/* By its code, if that is known: not every number tells it. */
+/* Queries by the link's code if it is known: not every number determines it. */
 static int ask_redis(const struct link_sources *sources, const char *code,
 		     uint64_t link_id, const struct archived *archived,
 		     struct stored *ret, struct error *err)
@@ -125,7 +126,8 @@ static int ask_redis(const struct link_sources *sources, const char *code,
 /* --- both -------------------------------------------------------------------
  */
 
-/* Redis answered, and has not the archived link: a live one is lost. */
+/* If Redis answered and does not have the archived link, a live link is
+ * lost. */
 static void take_archived(const struct archived *archived,
 			  const struct stored *stored, struct named_link *ret)
 {
@@ -152,14 +154,15 @@ int named_link_find(const struct link_sources *sources, const char *code,
 	if (sources->config->links.spaces.count &&
 	    ask_redis(sources, code, link_id, &archived, &stored, err) < 0)
 		return -1;
-	/* The code may be another's by now, of which a number says nothing. */
+	/* The code may now belong to another link, not to the one with the
+	 * number. */
 	if (!code && stored.link.link_id != link_id)
 		stored.link = (struct named_link){0};
 	if (!archived.link.link_id && !stored.link.link_id) {
 		*err = why;
 		return -1;
 	}
-	/* Of one link Redis knows the newest. */
+	/* If both sources have the link, Redis has the newest state. */
 	if (stored.link.link_id >= archived.link.link_id)
 		*ret = stored.link;
 	else

@@ -1,11 +1,11 @@
 /*
- * named_link.h - the link that somebody names: which it is, and is it live?
+ * named_link.h - finds the link that a user names, and whether it is live.
  *
- * The archive says how it was when it changed last, and may lack what was
- * changed since; by visits it is renewed without a change.  So Redis is asked,
- * where links.spaces tell how.  A link that Redis lost, as by a failover, can
- * be deleted by nobody: its absence there is believed, whatever the archive
- * says.
+ * The archive has a link as of its last change; it may lack recent changes, and
+ * a renewal by a visit is not in it.  So Redis is queried, if links.spaces are
+ * configured.  A link that Redis has lost, for example in a failover, cannot be
+ * deleted by any user: if Redis does not have it, it counts as not live,
+ * whatever the archive has.
  */
 #ifndef AGGREGATOR_FORGET_NAMED_LINK_H
 #define AGGREGATOR_FORGET_NAMED_LINK_H
@@ -28,14 +28,15 @@ struct named_link {
 	uint64_t link_id;
 	char code[128];
 	bool is_live;
-	bool is_lost;	  /* live by the archive, and Redis has it no more */
-	bool redis_asked; /* false: the archive alone */
+	bool is_lost;	  /* live in the archive, but no longer in Redis */
+	bool redis_asked; /* false: only the archive was queried */
 };
 
 /*
- * The link that has the code, or had it last, or (without a code) the link of
- * that number.  ERROR_NOTFOUND: neither knows one.  Waits for Redis for half a
- * minute; ERROR_REMOTE, retriable: it does not say whether the link is live.
+ * Finds the link that has the code, or had it last, or (without a code) the
+ * link with that number.  ERROR_NOTFOUND: neither source has one.  Waits up to
+ * half a minute for Redis; ERROR_REMOTE, retriable: Redis does not answer
+ * whether the link is live.
  */
 int named_link_find(const struct link_sources *sources, const char *code,
 		    uint64_t link_id, int64_t now, struct named_link *ret,

@@ -16,7 +16,7 @@
 enum {
 	HOST_MAX = 64,
 	STAT_MAX = 1024,
-	/* In /proc/PID/stat, of the fields behind the program's name. */
+	/* Positions in /proc/PID/stat, counted after the program's name. */
 	STATE_FIELD = 1,
 	STARTED_FIELD = 20,
 };
@@ -24,17 +24,16 @@ enum {
 struct process {
 	long pid;
 	char boot[BOOT_ID_MAX];
-	uint64_t pid_space; /* the number of its namespace */
-	uint64_t started;   /* ticks since the machine was */
+	uint64_t pid_space; /* inode number of its pid namespace */
+	uint64_t started;   /* ticks since the machine's boot */
 };
 
 struct seen {
 	uint64_t started;
-	bool ended; /* and nobody has asked how, as in a container without init
-		     */
+	bool ended; /* a zombie, as in a container without init */
 };
 
-/* The program's name is in brackets, and may have any byte but 0. */
+/* The program's name is in parentheses, and may have any byte but 0. */
 static bool parse_stat(const char *stat, struct seen *ret)
 {
 	const char *at = strrchr(stat, ')');
@@ -97,7 +96,7 @@ void process_name(const char *what, char ret[PROCESS_NAME_MAX])
 			 own.started);
 }
 
-/* Takes the last field off; NULL: there is none. */
+/* Removes the last field; returns NULL if there is none. */
 static const char *take_last(char *text)
 {
 	char *at = strrchr(text, ':');
