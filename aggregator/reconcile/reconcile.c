@@ -11,8 +11,8 @@
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
 
-/* A redirector that was not heard of for so long is taken for gone: what it had
- * answered since is in hours that say so. */
+/* A redirector that was silent for this long counts as gone: later hours do not
+ * count it as unknown. */
 #define SILENT_MAX CLOCK_DAY
 
 #define HOUR INT64_C(3600) /* seconds */
@@ -25,7 +25,7 @@ const char *const reconciled_step_names[LOST_STEPS] = {
 	"answered_produced", "produced_acknowledged", "acknowledged_stored",
 	"stored_settled"};
 
-/* --- figures -------------------------------------------------------------- */
+/* --- figures ------------------------------------------------------------- */
 
 uint64_t reconciled_due(const struct reconciled_hour *h)
 {
@@ -92,7 +92,8 @@ int64_t redirector_life_unknown_to(const struct redirector_life *lives,
 
 	if (life->ended)
 		return life->until;
-	/* One that began before is there beside it, and says nothing of it. */
+	/* A process that began earlier ran beside it, and does not replace
+	 * it. */
 	for (size_t k = 0; k < count; k++)
 		if (k != i && !strcmp(lives[k].instance, life->instance) &&
 		    lives[k].started > life->until && lives[k].started < to)
@@ -100,13 +101,13 @@ int64_t redirector_life_unknown_to(const struct redirector_life *lives,
 	return to;
 }
 
-/* --- asking --------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------- */
 
 #define SQL_HOUR "toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600)"
 #define SQL_ROWS                                                               \
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
 	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-/* click_is_late, of rows that redirectors sent. */
+/* Same as click_is_late, for rows that redirectors sent. */
 #define SQL_LATE                                                               \
 	"toUnixTimestamp64Milli(append_time) - toUnixTimestamp64Milli(ts) > "  \
 	"{delay:Int64} AND NOT startsWith(topic, '" PROGRESS_TOPIC_IMPORT "')"
@@ -246,8 +247,8 @@ static int take_repeats(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Only where a row says that it may be one: an event that is sent again has the
- * time and the id that it had. */
+/* Runs only if a row is marked as maybe sent before: an event that is sent
+ * again keeps its time and id. */
 static int ask_repeats(struct asking *a, struct error *err)
 {
 	static const char sql[] =
@@ -311,8 +312,8 @@ static int take_life(void *arg, char **f, struct error *err)
 	return more[a->life_count++].instance ? 0 : error_set_nomem(err);
 }
 
-/* Of a day before and after as well: who fell silent then, and who came in
- * whose place. */
+/* Also reads a day before and after: redirectors that fell silent before, and
+ * those that replaced them. */
 static int ask_lives(struct asking *a, struct error *err)
 {
 	static const char sql[] =
@@ -327,7 +328,7 @@ static int ask_lives(struct asking *a, struct error *err)
 	return ask(a, sql, "snnnn", take_life, err);
 }
 
-/* --- what is unknown ------------------------------------------------------ */
+/* --- gaps ---------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -358,7 +359,7 @@ static int note_gap(struct asking *a, size_t i, struct error *err)
 	const struct redirector_life *life = &a->lives[i];
 	struct reconciliation *r = a->r;
 	struct reconciled_gap *more;
-	/* Of what comes after, the counts are not complete either. */
+	/* Counts of later hours are not complete either. */
 	int64_t to =
 		least(redirector_life_unknown_to(a->lives, a->life_count, i),
 		      r->complete_until);
@@ -380,7 +381,7 @@ static int note_gap(struct asking *a, size_t i, struct error *err)
 	return more[r->gap_count++].instance ? 0 : error_set_nomem(err);
 }
 
-/* -------------------------------------------------------------------------- */
+/* --- reconciling --------------------------------------------------------- */
 
 static int make_hours(struct asking *a, struct error *err)
 {
@@ -398,8 +399,8 @@ static int make_hours(struct asking *a, struct error *err)
 	return 0;
 }
 
-/* From behind to the front: what comes meanwhile is then seen further on only
- * where it was seen before. */
+/* Queries from the last step to the first: events that arrive meanwhile then
+ * appear at a later step only if they appear at the earlier ones. */
 static int ask_all(struct asking *a, struct error *err)
 {
 	if (ask_sealed(a, err) < 0 || ask_settled(a, err) < 0 ||

@@ -1,10 +1,11 @@
 /*
- * reconcile.h - what redirectors say they counted, against what is stored and
- * settled, hour by hour (docs/design.md, Reconciliation).
+ * reconcile.h - compares, hour by hour, what redirectors counted with what is
+ * stored and settled (docs/design.md, Reconciliation).
  *
- * An hour is that of the events' own time throughout.  What nobody has told is
- * unknown, never zero: a redirector of which no last record came is unknown
- * from its last one on, until it is started again or for a day.
+ * An hour is always that of the events' own time.  Counts that were not
+ * reported are unknown, never zero: a redirector that sent no final record is
+ * unknown from its last record on, until its instance is started again or for a
+ * day.
  */
 #ifndef AGGREGATOR_RECONCILE_RECONCILE_H
 #define AGGREGATOR_RECONCILE_RECONCILE_H
@@ -17,7 +18,7 @@
 #include "common/error.h"
 #include "linkstore/clicks_config.h"
 
-/* Rows of so many hours are counted at once, at most. */
+/* Most hours whose rows are counted at once. */
 #define RECONCILE_HOURS_MAX 48
 
 enum reconciled_answer {
@@ -33,36 +34,36 @@ extern const char *const reconciled_answer_names[RECONCILED_ANSWERS];
 
 struct reconciled_hour {
 	int64_t start; /* seconds since 1970, UTC */
-	/* Told by redirectors. */
+	/* Reported by redirectors. */
 	uint64_t answered[RECONCILED_ANSWERS];
 	uint64_t produced, acknowledged;
-	uint64_t dropped; /* refused by the producer, or given up by it */
+	uint64_t dropped; /* refused or abandoned by the producer */
 	uint64_t spooled, replayed;
 	uint64_t withheld; /* answers whose event was not sent, by rule */
 	/* Rows of clicks. */
-	uint64_t stored; /* of redirectors */
+	uint64_t stored; /* from redirectors */
 	uint64_t imported;
-	uint64_t late;	     /* of those stored: click_is_late */
-	uint64_t repeats;    /* of an event that another row tells of */
-	uint64_t removed;    /* of these: with the outcome 'repeated' */
-	uint64_t unreported; /* of redirectors that have told nothing */
-	uint64_t settled;    /* events, as published */
-	/* What is not known. */
-	int64_t unknown_ms; /* summed up over redirectors */
-	size_t unknown;	    /* redirectors that are missing */
+	uint64_t late;	     /* of those stored, see click_is_late */
+	uint64_t repeats;    /* rows of an event that another row has, too */
+	uint64_t removed;    /* of these, with the outcome 'repeated' */
+	uint64_t unreported; /* from redirectors that reported no counters */
+	uint64_t settled;    /* published events */
+	/* Unknown parts. */
+	int64_t unknown_ms; /* sum over redirectors */
+	size_t unknown;	    /* number of redirectors with unknown counts */
 	bool inexact;
-	bool settling; /* the watermark has not passed it */
-	/* The attempt that had sealed its day before it was looked at; 0: none.
-	 */
+	bool settling; /* the watermark has not passed the hour */
+	/* The attempt that had sealed the hour's day before this
+	 * reconciliation; 0: none. */
 	uint64_t sealed_by;
-	/* Its rows are dropped: all that is known is what was kept of it when
-	 * it was last reconciled (ms since 1970; 0: nothing). */
+	/* Its rows are dropped: the figures are those kept when it was last
+	 * reconciled (ms since 1970; 0: nothing was kept). */
 	bool gone;
 	int64_t kept_at;
 };
 
-/* Between which two figures events were lost; negative: there are more behind
- * than before. */
+/* The steps between two figures at which events can be lost.  Negative: the
+ * later figure is greater. */
 enum reconciled_step {
 	LOST_BEFORE_PRODUCED,
 	LOST_BEFORE_ACKNOWLEDGED,
@@ -74,25 +75,25 @@ extern const char *const reconciled_step_names[LOST_STEPS];
 int64_t reconciled_lost(const struct reconciled_hour *h,
 			enum reconciled_step step);
 
-/* Answers that an event is due for: not those that are silent, nor those whose
- * event was withheld. */
+/* Returns the answers for which an event is due: all but silent ones and those
+ * whose event was withheld. */
 uint64_t reconciled_due(const struct reconciled_hour *h);
 
-/* Every redirector has told all of the hour. */
+/* Whether every redirector has reported the whole hour. */
 bool reconciled_is_reported(const struct reconciled_hour *h);
 
-/* That, and the hour is settled: what is lost is lost. */
+/* Whether that is so and the hour is settled: then losses are final. */
 bool reconciled_is_complete(const struct reconciled_hour *h);
 
-/* Over the hours that are complete, what is lost and what is too much apart;
- * `late` over all. */
+/* Losses and surpluses, summed apart over complete hours; `late` over all
+ * hours. */
 struct reconciled_sum {
-	size_t hours, unknown_hours; /* complete, and others */
+	size_t hours, unknown_hours; /* complete hours, and others */
 	uint64_t late;
 	int64_t lost[LOST_STEPS], surplus[LOST_STEPS];
 };
 
-/* A redirector of which nothing is known for a while (ms since 1970). */
+/* A time in which a redirector's counts are unknown (ms since 1970). */
 struct reconciled_gap {
 	char *instance;
 	uint64_t boot;
@@ -102,15 +103,15 @@ struct reconciled_gap {
 struct reconciliation {
 	struct reconciled_hour *hours;
 	size_t count;
-	struct reconciled_gap *gaps; /* that touch the hours */
+	struct reconciled_gap *gaps; /* those that touch the hours */
 	size_t gap_count;
 	int64_t complete_until; /* ms since 1970 */
 };
 
 /*
- * The hours between `from` and `to` (seconds, whole hours, at most
- * RECONCILE_HOURS_MAX); those of days that were dropped as they were kept
- * (reconciled_hours.h).  Release with reconciliation_release, also after a
+ * Reconciles the hours between `from` and `to` (seconds, whole hours, at most
+ * RECONCILE_HOURS_MAX); hours of dropped days are returned as they were kept
+ * (reconciled_hours.h).  The caller calls reconciliation_release, also after a
  * failure.
  */
 int reconcile(struct clickhouse *ch, const struct clicks_config *clicks,
@@ -121,7 +122,7 @@ void reconciliation_release(struct reconciliation *r);
 void reconciliation_sum(const struct reconciliation *r,
 			struct reconciled_sum *ret);
 
-/* --- for reconcile, and for tests of it ------------------------------------
+/* --- for reconcile and its tests -------------------------------------------
  */
 
 /* A redirector from its start to its end. */
@@ -132,7 +133,7 @@ struct redirector_life {
 	bool ended;
 };
 
-/* Up to when nothing is known of lives[i] since its `until`; that itself where
+/* Returns until when lives[i] is unknown since its `until`; returns `until` if
  * nothing is missing. */
 int64_t redirector_life_unknown_to(const struct redirector_life *lives,
 				   size_t count, size_t i);

@@ -1,5 +1,5 @@
 /*
- * reconcile_day.h - reconciles a day and keeps what was found
+ * reconcile_day.h - reconciles a day and stores the result
  * (reconciled_hours.h).
  */
 #ifndef AGGREGATOR_RECONCILE_RECONCILE_DAY_H
@@ -12,8 +12,8 @@
 #include "common/error.h"
 #include "linkstore/clicks_config.h"
 
-/* The 24 hours from `from` (seconds, a whole hour) on.  Release *ret with
- * reconciliation_release, also after a failure. */
+/* Reconciles the 24 hours from `from` (seconds, a whole hour) on.  The caller
+ * calls reconciliation_release for *ret, also after a failure. */
 int reconcile_day(struct clickhouse *ch, const struct clicks_config *clicks,
 		  int64_t from, struct reconciliation *ret, struct error *err);
 

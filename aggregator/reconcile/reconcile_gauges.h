@@ -1,6 +1,6 @@
 /*
- * reconcile_gauges.h - what is lost, as metrics: over the hours of the last day
- * that are complete.  Belongs to one thread.
+ * reconcile_gauges.h - losses as metrics, over the complete hours of the last
+ * day.  Belongs to one thread.
  */
 #ifndef AGGREGATOR_RECONCILE_RECONCILE_GAUGES_H
 #define AGGREGATOR_RECONCILE_RECONCILE_GAUGES_H
@@ -15,8 +15,8 @@ struct reconcile_gauges {
 
 void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m);
 
-/* Of at least one hour.  What is lost and what is too much are summed up apart,
- * and only over hours that are complete; what was late over all of them. */
+/* Needs at least one hour.  Losses and surpluses are summed apart, and only
+ * over complete hours; late events over all hours. */
 void reconcile_gauges_set(struct reconcile_gauges *g,
 			  const struct reconciliation *r);
 

@@ -10,7 +10,7 @@
 
 #define HOUR INT64_C(3600) /* seconds */
 
-/* In the order of the numbers below. */
+/* The order is that of to_numbers(). */
 #define SQL_NUMBERS                                                            \
 	"redirected, not_found, expired, blocked, head, silent, produced, "    \
 	"acknowledged, dropped, spooled, replayed, withheld, rows_stored, "    \
@@ -63,7 +63,7 @@ static void from_fields(struct reconciled_hour *h, char **f)
 	h->settling = tsv_u64(f[16]) > 0;
 }
 
-/* The hours that a statement is about. */
+/* Parameters for the hours of a statement. */
 struct range {
 	char from[24], to[24];
 	struct clickhouse_param params[4];
@@ -77,7 +77,7 @@ static void range_fill(struct range *range, const struct reconciliation *r)
 		 r->hours[r->count - 1].start + HOUR);
 	range->params[0] = (struct clickhouse_param){"param_from", range->from};
 	range->params[1] = (struct clickhouse_param){"param_to", range->to};
-	/* A profile that has joins answer NULL would store none. */
+	/* A profile in which joins return NULL would store no rows. */
 	range->params[2] = (struct clickhouse_param){"join_use_nulls", "0"};
 	range->params[3] = (struct clickhouse_param){NULL, NULL};
 }
@@ -85,7 +85,7 @@ static void range_fill(struct range *range, const struct reconciliation *r)
 /* --- storing --------------------------------------------------------------
  */
 
-/* Returns how many there are. */
+/* Returns the number of rows. */
 static size_t put_rows(struct buf *sql, const struct reconciliation *r)
 {
 	uint64_t numbers[NUMBERS];
@@ -105,7 +105,7 @@ static size_t put_rows(struct buf *sql, const struct reconciliation *r)
 	return count;
 }
 
-/* Rows replace each other by reconciled_at. */
+/* Rows replace each other by reconciled_at, so it has to grow. */
 #define SQL_AFTER_THOSE_BEFORE                                                 \
 	"greatest(now64(3, 'UTC'), b.kept + toIntervalMillisecond(1))"
 #define SQL_THOSE_BEFORE                                                       \
@@ -239,7 +239,7 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 	return recall.any_gone ? ask_kept(ch, &recall, err) : 0;
 }
 
-/* *ret: its start; -1: there is none. */
+/* *ret: start of the hour; -1: there is none. */
 static int find_last(struct clickhouse *ch, int64_t *ret, struct error *err)
 {
 	static const char sql[] =

@@ -1,7 +1,7 @@
 /*
- * reconciled_hours.h - what was found of each hour, kept in the table of that
- * name: for hours whose rows are dropped, and for sums of a day that nobody has
- * to count again.
+ * reconciled_hours.h - results of reconciliation by hour, kept in the table of
+ * that name: for hours whose rows are dropped, and for sums over a day that
+ * need not be counted again.
  */
 #ifndef AGGREGATOR_RECONCILE_RECONCILED_HOURS_H
 #define AGGREGATOR_RECONCILE_RECONCILED_HOURS_H
@@ -13,40 +13,47 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
-/* Keeps all but those that are gone.  Once more is no harm: of each hour the
- * newest row counts, which is the one kept last, though ClickHouse's clock was
- * set back since the one before. */
+/*
+ * Stores all hours but those that are gone.  A repetition does no harm: the
+ * newest row of an hour counts, which is the one stored last even if
+ * ClickHouse's clock was set back in between.
+ */
 int reconciled_hours_store(struct clickhouse *ch,
 			   const struct reconciliation *r, struct error *err);
 
-/* Finds out which of r->hours are gone, and takes what was kept of these. */
+/* Finds out which of r->hours are gone, and reads what was kept of them. */
 int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 			    struct error *err);
 
-/* The `count` hours up to the last one that was kept and that the watermark has
- * passed, as they were kept; none if there is none.  Release with
+/*
+ * Returns the `count` hours up to the last kept one that the watermark has
+ * passed, as they were kept; none if there is none.  The caller calls
  * reconciliation_release, also after a failure.
  */
 int reconciled_hours_last(struct clickhouse *ch, size_t count,
 			  struct reconciliation *ret, struct error *err);
 
-/* SQL: days that were reconciled, by the newest rows of their hours: d (start,
- * seconds since 1970), n_kept (hours) and n_first (the least attempt by which
- * the day was sealed when one of them was looked at). */
+/*
+ * SQL: days that were reconciled, by the newest rows of their hours: d (start,
+ * seconds since 1970), n_kept (hours) and n_first (the least attempt that had
+ * sealed the day when one of them was reconciled).
+ */
 #define SQL_RECONCILED_DAYS                                                    \
 	"(SELECT toUInt64(toUInt32(toStartOfDay(h))) AS d, count() AS "        \
 	"n_kept, min(k) AS n_first FROM (SELECT hour AS h, "                   \
 	"argMax(sealed_by, reconciled_at) AS k FROM reconciled_hours "         \
 	"GROUP BY hour) GROUP BY d)"
 
-/* Whether all hours of a UTC day (its start, seconds) were looked at since it
- * was sealed by that attempt. */
+/* Whether all hours of a UTC day (its start, seconds) were reconciled since
+ * that attempt sealed it. */
 int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,
 			     uint64_t sealed_by, bool *ret, struct error *err);
 
-/* The first UTC day (seconds) that was sealed anew since its hours were last
- * looked at, and is not dropped; -1: there is none.  No clock says so, but the
- * numbers of attempts, which only grow. */
+/*
+ * Returns the first UTC day (seconds) that was sealed again since its hours
+ * were last reconciled, and is not dropped; -1: there is none.  It compares
+ * numbers of attempts, which only grow, not clocks.
+ */
 int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
 			 struct error *err);
 
