@@ -10,15 +10,15 @@
 #include "reclaimer/past_runs.h"
 #include "reclaimer/reclaimer_config.h"
 
-#define DAYS	      7 /* unless --days says so */
+#define DAYS	      7 /* default of --days */
 #define RUNS_MAX_TEXT 100
 #define RUNS_MAX_JSON 10000
 
-/* What is asked for, and why less may be found than there was. */
+/* The query, and reasons why fewer runs may be found than there were. */
 struct history {
 	struct run_query query;
-	bool recording; /* runs leave rows at present */
-	bool unknown;	/* --space names none of the configuration */
+	bool recording; /* runs are recorded at present */
+	bool unknown;	/* --space names a space that is not configured */
 };
 
 /* --- for people ----------------------------------------------------------- */

@@ -34,8 +34,8 @@ const struct app_option reclaimer_options[] = {
 	{0},
 };
 
-/* Whole numbers from 1, and `unit` behind it or not; an absent option leaves 0.
- */
+/* Reads a whole number from 1 on, optionally followed by `unit`; an absent
+ * option gives 0. */
 static int read_count(const struct app *app, const char *name, const char *what,
 		      const char *unit, uint64_t *ret_count, struct error *err)
 {

@@ -17,19 +17,20 @@ struct options {
 	bool json;
 	bool deep;
 	bool repair;
-	/* The ranges due on a day, or up to its end. */
+	/* Only ranges that are due on a day, or up to its end. */
 	const char *day;     /* "2026-11-21"; NULL: all that are due */
-	int64_t from, until; /* ms: what that means; 0: no bound */
-	int64_t wait;	     /* ms for another run; DURATION_NEVER; 0: not */
-	uint64_t rate;	     /* blocks per second; 0: no limit */
+	int64_t from, until; /* ms: the bounds of that; 0: no bound */
+	int64_t wait;  /* ms for another run; DURATION_NEVER; 0: do not wait */
+	uint64_t rate; /* blocks per second; 0: no limit */
 	uint64_t max_blocks; /* per space; 0: no limit */
-	uint64_t sample;     /* blocks; 0: as many as is usual */
-	uint64_t days;	     /* 0: as many as is usual */
+	uint64_t sample;     /* blocks; 0: the default */
+	uint64_t days;	     /* 0: the default */
 	const char *blocks;  /* "A-B" or "A"; NULL */
 	const char *reason;  /* NULL */
 };
 
-/* ERROR_USAGE when a value is no number, no day, or lacks what it goes with. */
+/* ERROR_USAGE if a value is invalid, or an option lacks another that it
+ * needs. */
 int options_read(const struct app *app, struct options *ret_options,
 		 struct error *err);
 

@@ -48,7 +48,7 @@ static void put_row(struct buf *rows, const struct run_result *r, int64_t ahead,
 	put_text(rows, host);
 }
 
-/* An insert that is sent again on a new connection must not count twice. */
+/* With a token, an insert that is resent on a new connection counts once. */
 static int make_token(char token[40], struct error *err)
 {
 	uint64_t random[2];

@@ -1,7 +1,7 @@
 /*
- * past_runs.h - the runs so far, in ClickHouse's table reclaim_runs.
+ * past_runs.h - past runs, in ClickHouse's table reclaim_runs.
  *
- * A convenience: nothing that a run decides depends on it.
+ * For information only: no decision of a run depends on it.
  */
 #ifndef RECLAIMER_PAST_RUNS_H
 #define RECLAIMER_PAST_RUNS_H
@@ -19,16 +19,16 @@ int past_runs_write(const struct clickhouse_config *config,
 		    const struct run_result *results, size_t count,
 		    struct error *err);
 
-/* One row of the table, as much of it as fits into a line. */
+/* One row of the table, cut to fit into a line. */
 struct past_run {
 	char started[32]; /* RFC 3339 */
 	uint64_t scanned, freed, live, lost;
 	double seconds;
 	bool interrupted;
-	char error[120]; /* "" when it went well */
+	char error[120]; /* "" if it succeeded */
 };
 
-/* The newest runs over a space, newest first. */
+/* Reads the newest runs over a space, newest first. */
 int past_runs_newest(struct clickhouse *ch, const char *space, size_t max,
 		     struct past_run *ret_runs, size_t *ret_count,
 		     struct error *err);
@@ -46,7 +46,7 @@ struct run_row {
 	const char *started; /* RFC 3339 */
 	struct run_sums sums;
 	bool interrupted;
-	const char *error; /* "" when it went well */
+	const char *error; /* "" if it succeeded */
 	const char *host;
 };
 
@@ -62,19 +62,19 @@ struct run_rows {
 	struct buf text[2];
 	struct run_row *runs; /* newest first */
 	size_t run_count;
-	uint64_t run_total; /* also those beyond the limit */
+	uint64_t run_total; /* includes those beyond the limit */
 	struct day_row *days;
 	size_t day_count;
 };
 
 struct run_query {
 	const char *space; /* NULL: every space */
-	uint64_t days;	   /* today (UTC) and those before */
+	uint64_t days;	   /* today (UTC) and the days before */
 	size_t runs_max;
 };
 
-/* The runs of the last days, and their totals per day.  past_runs_free in any
- * case. */
+/* Reads the runs of the last days, and their totals per day.  The caller calls
+ * past_runs_free in any case. */
 int past_runs_by_day(struct clickhouse *ch, const struct run_query *query,
 		     struct run_rows *ret, struct error *err);
 void past_runs_free(struct run_rows *rows);

@@ -1,4 +1,6 @@
-/* reclaimer_config.h - every setting the reclaimer reads. */
+/*
+ * reclaimer_config.h - all settings of the reclaimer.
+ */
 #ifndef RECLAIMER_RECLAIMER_CONFIG_H
 #define RECLAIMER_RECLAIMER_CONFIG_H
 
@@ -20,10 +22,10 @@ struct reclaimer_settings {
 	int64_t lock_ttl;	/* ms */
 	int64_t chunk;		/* blocks scanned, then settled, at once */
 	int64_t max_lost;	/* blocks without marker that a run accepts */
-	int64_t sample_every;	/* one closed block of so many is checked */
+	int64_t sample_every;	/* one of this many closed blocks is checked */
 	int64_t progress_every; /* ms between log lines */
 	int64_t overdue_after;	/* ms */
-	bool record;		/* a row per run and space in ClickHouse */
+	bool record; /* one row for each run and space in ClickHouse */
 };
 
 struct reclaimer_config {
@@ -33,7 +35,7 @@ struct reclaimer_config {
 	struct clickhouse_config clickhouse;
 	struct links_config links;
 	struct reclaimer_settings reclaimer;
-	/* Out of the redirector's and the collector's sections. */
+	/* From the redirector's and the collector's sections. */
 	struct quarantine_bounds bounds;
 };
 

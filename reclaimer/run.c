@@ -21,7 +21,7 @@
 
 struct run_metrics {
 	struct metric *freed, *live, *lost, *gap, *skipped, *sampled;
-	struct tally reported; /* of the present space, so far */
+	struct tally reported; /* for the current space, so far */
 };
 
 static struct metric *blocks(struct metrics *metrics, const char *labels)
@@ -78,8 +78,8 @@ static void update_metrics(struct run_metrics *m, const struct tally *tally)
 /* --- progress ---------------------------------------------------------------
  */
 
-/* How far the run is: a bar when stderr is a terminal, a line in the log now
- * and then when it is not. */
+/* Progress of the run: a bar if stderr is a terminal, otherwise a line in the
+ * log now and then. */
 struct progress {
 	struct log *log;
 	int64_t every; /* ms between lines in the log */
@@ -146,14 +146,14 @@ struct run_command {
 	struct progress progress;
 	struct run_result *results;
 	size_t count;
-	const struct run_result *worst; /* of those that failed; NULL: none */
+	const struct run_result *worst; /* of the failed ones; NULL: none */
 	bool interrupted;
 };
 
 /* --- summary ----------------------------------------------------------------
  */
 
-/* Written to stdout at the end. */
+/* Writes a row of the summary on stdout. */
 
 static void add_row(struct table *t, const struct run_result *o)
 {
@@ -285,7 +285,7 @@ static void run_space(struct run_command *run, const struct link_space *space,
 	o->finished = clock_real_ms();
 }
 
-/* True when the other spaces may fare better. */
+/* Returns true if the failure concerns this space only. */
 static bool is_of_this_space(const struct error *err)
 {
 	return err->code == ERROR_UNSAFE || err->code == ERROR_BUSY ||
@@ -323,7 +323,7 @@ static int run_spaces(struct run_command *run, struct error *err)
 		    space != linkstore_space_named(run->store,
 						   run->options->space))
 			continue;
-		/* Links without a block go by themselves. */
+		/* Links without a block need no reclaiming. */
 		if (!link_space_has_blocks(space))
 			continue;
 		run_space(run, space, o);
@@ -346,7 +346,7 @@ static int print_summary(const struct run_command *run, struct error *err)
 	return run->options->json ? print_json(run, err) : print_text(run, err);
 }
 
-/* The table is for people: without it the blocks are as free. */
+/* The table is only for information: the blocks are free without it. */
 static void record(const struct run_command *run)
 {
 	struct error err;

@@ -1,4 +1,5 @@
-/* run_result.h - how a run over one space went: for people, JSON and
+/*
+ * run_result.h - the result of a run over one space: for the summary, JSON and
  * reclaim_runs.
  */
 #ifndef RECLAIMER_RUN_RESULT_H

@@ -1,5 +1,7 @@
-/* session.h - what most commands begin with: the options, the configured spaces
- * and a connection to Redis. */
+/*
+ * session.h - the common start of most commands: options, configured spaces and
+ * a connection to Redis.
+ */
 #ifndef RECLAIMER_SESSION_H
 #define RECLAIMER_SESSION_H
 
@@ -23,14 +25,14 @@ struct session {
 	size_t space_count;
 };
 
-/* ERROR_USAGE when an option makes no sense, or --space names no space with
- * blocks.  session_close in any case. */
+/* ERROR_USAGE if an option is invalid, or --space names no space with blocks.
+ * The caller calls session_close in any case. */
 int session_open(struct session *s, struct app *app,
 		 const struct reclaimer_config *config, struct error *err);
 void session_close(struct session *s);
 
-/* For commands that need one space.  ERROR_USAGE when --space has to say
- * which; NULL then. */
+/* For commands that need one space.  ERROR_USAGE, returning NULL, if --space is
+ * needed to choose one. */
 const struct link_space *session_one_space(const struct session *s,
 					   struct error *err);
 

@@ -28,7 +28,8 @@ struct space_status {
 	struct error reason;	    /* ... for this reason */
 	struct past_run runs[PAST_RUNS_MAX];
 	size_t run_count;
-	/* Taken out by hand; out_total counts those beyond the room, too. */
+	/* Blocks taken out by hand; out_total also counts those without
+	 * room. */
 	struct out_range out[OUT_RANGES_MAX];
 	size_t out_count;
 	uint64_t out_total;
@@ -37,12 +38,12 @@ struct space_status {
 struct status_report {
 	const struct space_status *spaces;
 	size_t count;
-	const char *runs_unknown; /* why there are none, or NULL */
+	const char *runs_unknown; /* why there are no runs, or NULL */
 };
 
 /* --- for people ----------------------------------------------------------- */
 
-/* Rounded to the second, since a person reads it. */
+/* Rounds to seconds, for readability. */
 static void add_time(struct table *t, int64_t ms)
 {
 	char text[RFC3339_TEXT_MAX];
@@ -97,7 +98,7 @@ static void add_runs(struct table *t, const struct space_status *s)
 	}
 }
 
-/* Prints and frees. */
+/* Prints and frees the table. */
 static int put_table(struct table *t, const char *title, struct error *err)
 {
 	if (title)
@@ -285,16 +286,16 @@ static int print_json(const struct status_report *report, struct error *err)
 	return output_json(json_pack("{s:o}", "spaces", spaces), err);
 }
 
-/* --- asking -----------------------------------------------------------------
+/* --- queries ---------------------------------------------------------------
  */
 
-/* A failure that is a fact about the space, to be reported. */
+/* Whether the failure is a fact about the space, to be reported. */
 static bool is_state(const struct error *err)
 {
 	return err->code == ERROR_UNSAFE || err->code == ERROR_NOTFOUND;
 }
 
-/* What a run asks of the configuration, beyond what it takes to read. */
+/* Checks the configuration as a run does, beyond what reading needs. */
 static int ask_refusal(struct redis *redis, const struct link_space *space,
 		       struct space_status *s, struct error *err)
 {

@@ -7,7 +7,7 @@
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Blocks reclaimed a day, of today and the seven days before. */
+/* Blocks reclaimed per day, from today and the seven days before. */
 static double freed_per_day(const struct space_ledger *l)
 {
 	int64_t days = LEDGER_DAYS - 1, age = l->now - l->created;
@@ -18,7 +18,8 @@ static double freed_per_day(const struct space_ledger *l)
 		freed += (double)l->days[i].reclaimed;
 	if (age > 0 && (double)age < span)
 		span = (double)age;
-	/* A space that is some minutes old says little about a day. */
+	/* The count of a space that is minutes old must not be scaled to a
+	 * day. */
 	if (span < (double)CLOCK_HOUR)
 		span = (double)CLOCK_HOUR;
 	return freed * (double)CLOCK_DAY / span;
@@ -47,7 +48,7 @@ static void fill_size(const struct sampling *s, struct advice *a, size_t i)
 	to->wait = i <= f->present ? estimate_wait(f, i) : -1;
 }
 
-/* May all markers of this size weigh that much? */
+/* Whether all markers of this size may take that much memory. */
 static bool is_light(const struct advice *a, const struct size_advice *size)
 {
 	return a->links_bytes <= 0 || size->marker_bytes <= 0 ||
@@ -140,7 +141,7 @@ static int64_t shortest_ttl(const struct linkstore *store)
 	return shortest;
 }
 
-/* `short_enough`: its wait is within the bound. */
+/* `short_enough`: the wait is within the limit. */
 static void tell_interval(struct advice *a, bool short_enough,
 			  int64_t quarantine, int64_t ttl)
 {

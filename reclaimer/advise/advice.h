@@ -1,18 +1,17 @@
 /*
- * advice.h - which block size and which scan interval a space would do well
- * with, and why.
+ * advice.h - which block size and which scan interval suit a space, and why.
  *
- * Sizes: from the present one on to smaller ones, a step is worth it when it
- * sets at least ADVICE_GAIN of all codes free, by more than the sample's error,
- * as long as all markers together weigh at most ADVICE_MARKERS of what the
- * links weigh; on to larger ones when it costs less than ADVICE_LOSS.
+ * Sizes: from the present size towards smaller ones, a step is advised if it
+ * frees at least ADVICE_GAIN of all codes, by more than the sample's error, as
+ * long as all markers together take at most ADVICE_MARKERS of the memory of the
+ * links; a step to a larger size is advised if it costs less than ADVICE_LOSS.
  *
- * Intervals: a code that has ended waits half an interval for the scan, on top
- * of quarantine.  A scan costs the same for each block however often it is run,
- * and next to nothing besides, so that only the wait counts: the longest
- * interval whose half is at most a tenth of quarantine or ADVICE_DELAY of the
- * shortest TTL, whichever is more; the shortest where none is so short, and
- * that is said.
+ * Intervals: an ended code waits half an interval on average for the scan, in
+ * addition to the quarantine.  A scan costs the same for each block however
+ * often it runs, and almost nothing else, so only the wait counts.  The advice
+ * is the longest interval whose half is at most a tenth of the quarantine or
+ * ADVICE_DELAY of the shortest TTL, whichever is more; if there is none, the
+ * shortest interval, and the reason states that.
  */
 #ifndef RECLAIMER_ADVISE_ADVICE_H
 #define RECLAIMER_ADVISE_ADVICE_H
@@ -28,8 +27,8 @@
 #define ADVICE_LOSS    0.01
 #define ADVICE_MARKERS 0.10
 #define ADVICE_DELAY   0.01
-/* Live blocks, and ended ones for larger sizes, below which nothing is advised.
- */
+/* Nothing is advised from fewer live blocks; for larger sizes also fewer ended
+ * blocks. */
 #define ADVICE_SAMPLE 30
 #define INTERVALS     6
 
@@ -38,11 +37,11 @@ struct size_advice {
 	struct estimate trapped; /* share of the codes of live blocks */
 	double given_back; /* codes that would be free now; below 0: trapped */
 	double given_back_error;
-	double markers;	     /* of the whole space */
-	double marker_bytes; /* of all of them; 0: not known */
+	double markers;	     /* in the whole space */
+	double marker_bytes; /* of all markers; 0: not known */
 	double reads_per_day;
 	double read_seconds_per_day;
-	double opens_per_million; /* blocks opened for a million links */
+	double opens_per_million; /* blocks opened for each million links */
 	double wait;		  /* ms; -1: not known */
 };
 
@@ -60,7 +59,7 @@ struct advice {
 	size_t best_interval;
 	double live_blocks, freed_per_day; /* blocks */
 	double links_bytes;		   /* of all links; 0: not known */
-	bool enough;			   /* the sample is */
+	bool enough; /* whether the sample is large enough */
 	char size_reason[400], interval_reason[400];
 };
 

@@ -39,7 +39,7 @@ static void scaled(struct table *t, double number, double error)
 	table_text(t, text);
 }
 
-/* Written in the largest unit of which there are at least two. */
+/* Writes it in the largest unit of which there are at least two. */
 static void wait_for(struct table *t, double ms)
 {
 	static const int64_t units[] = {CLOCK_DAY, CLOCK_HOUR, CLOCK_MINUTE,
@@ -205,7 +205,7 @@ static int print_json(const struct advised *spaces, size_t count,
 	return output_json(json_pack("{s:o}", "spaces", list), err);
 }
 
-/* --- asking -----------------------------------------------------------------
+/* --- sampling --------------------------------------------------------------
  */
 
 #define SAMPLE 200 /* blocks */

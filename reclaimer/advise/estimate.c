@@ -50,7 +50,7 @@ static void add(struct moments *m, double value)
 	m->squares += value * value;
 }
 
-/* Codes of a part: how many are alive, and when the last of them ends. */
+/* Counts the live codes of a part, and finds the last end of these. */
 static uint32_t count_live(const int64_t *ends, uint32_t count, int64_t now,
 			   int64_t *ret_end)
 {
@@ -78,7 +78,8 @@ static void add_wait(struct size_figures *f, uint64_t dead, int64_t end,
 	}
 }
 
-/* Cut into parts of this size, how many dead codes stay trapped? */
+/* Adds the dead codes that stay trapped if the block is cut into parts of this
+ * size. */
 static void add_parts(struct size_figures *f, const int64_t *ends,
 		      uint32_t block_size, int64_t now)
 {
@@ -125,7 +126,7 @@ void estimate_add(struct sample_figures *s, const int64_t *ends,
 	}
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- the sample ---------------------------------------------------------- */
 
 struct estimate estimate_trapped(const struct sample_figures *s, size_t size,
 				 double population)

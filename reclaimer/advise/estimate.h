@@ -1,18 +1,18 @@
 /*
- * estimate.h - what other block sizes would do, out of a sample of live blocks.
+ * estimate.h - estimates the effect of other block sizes from a sample of live
+ * blocks.
  *
- * Pure.  A code is dead when no link has it: its link has ended, was deleted,
- * or it was never used.  Dead codes of a live block are trapped: they come back
- * when the last link of the block ends.  Of a sampled block, cut into smaller
- * ones, the codes of a part without a link would be free already.  Of larger
+ * Pure.  A code is dead if no link has it: its link has ended or was deleted,
+ * or it was never used.  Dead codes of a live block are trapped: they are freed
+ * when the last link of the block ends.  If a sampled block is cut into smaller
+ * ones, the codes of a part without a link would be free already.  With larger
  * blocks, the neighbours of a sampled block in its group would be trapped with
- * it: a group with L live blocks of m is met L times as often as one with one,
- * so each meeting counts (m - L) / L blocks.
+ * it: a group with L live blocks of m is found L times as often as one with one
+ * live block, so each time it counts (m - L) / L blocks.
  *
- * All shares are of the codes of live blocks, all errors are those of the
- * sample alone, at 95 %: 1.96 standard errors of the mean, less for a sample
- * that is a good part of all live blocks.  (Cochran, Sampling Techniques,
- * chapter 2.)
+ * All shares are shares of the codes of live blocks.  All errors are sampling
+ * errors at 95 %: 1.96 standard errors of the mean, less for a sample that is a
+ * large part of all live blocks. (Cochran, Sampling Techniques, chapter 2.)
  */
 #ifndef RECLAIMER_ADVISE_ESTIMATE_H
 #define RECLAIMER_ADVISE_ESTIMATE_H
@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 #define SIZES_MAX 12
-#define GROUP_MAX 8 /* blocks of a group, the largest size looked at */
+#define GROUP_MAX 8 /* blocks of a group, the largest size that is estimated   \
+		     */
 
 /* Sum and sum of squares of one figure over the sample. */
 struct moments {
@@ -32,7 +33,7 @@ struct size_figures {
 	uint32_t size;		/* codes of a block */
 	struct moments trapped; /* share of a live block's codes */
 	double wait; /* sum over trapped codes of the time to their release */
-	uint64_t waiting; /* how many that were; endless ones apart */
+	uint64_t waiting; /* number of these, without endless ones */
 	uint64_t endless; /* trapped by a link that never ends */
 };
 
@@ -41,18 +42,18 @@ struct sample_figures {
 	size_t size_count;
 	struct size_figures sizes[SIZES_MAX]; /* from small to large */
 	size_t present;			      /* which is block_size */
-	uint64_t blocks;		      /* sampled */
+	uint64_t blocks;		      /* number sampled */
 	uint64_t live_codes;
 };
 
-/* Sizes to look at: parts of the block down to 10 codes, each about half of the
- * one before, and groups of 2, 4 and 8 blocks. */
+/* Sets the sizes to estimate: parts of the block down to 10 codes, each about
+ * half of the one before, and groups of 2, 4 and 8 blocks. */
 void estimate_begin(struct sample_figures *s, uint32_t block_size);
 
 /*
- * Adds a live block: the ends of its links (see code_expiries.h), its own by
- * its marker, and how many blocks of its groups of 2, 4 and 8 there are and are
- * live, itself included.
+ * Adds a live block: the ends of its links (see code_expiries.h), its own end
+ * by its marker, and, for its groups of 2, 4 and 8, how many blocks exist and
+ * how many are live, including itself.
  */
 struct neighbours {
 	unsigned blocks, live;
@@ -65,10 +66,11 @@ struct estimate {
 	double mean, error; /* +- at 95 % */
 };
 
-/* `population`: live blocks in all, of which the sample is one. */
+/* `population`: number of all live blocks, from which the sample was taken. */
 struct estimate estimate_trapped(const struct sample_figures *s, size_t size,
 				 double population);
-/* ms that a trapped code waits on average; -1: none is known to end. */
+/* Returns the average wait of a trapped code in ms; -1: none is known to
+ * end. */
 double estimate_wait(const struct sample_figures *s, size_t size);
 
 #endif

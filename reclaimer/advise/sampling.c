@@ -15,15 +15,15 @@ struct draws {
 	int64_t now; /* Redis' clock */
 	uint64_t first, count;
 	uint64_t *shuffled; /* NULL: with repetition */
-	uint64_t next;	    /* of the shuffled */
-	uint64_t state;	    /* of the generator */
+	uint64_t next;	    /* index in `shuffled` */
+	uint64_t state;	    /* of the random generator */
 	uint64_t blocks[DRAW];
 	struct marker_look looks[DRAW];
 	int64_t *ends;
-	int64_t ns; /* spent on markers */
+	int64_t ns; /* time spent on markers */
 };
 
-/* --- chance --------------------------------------------------------------- */
+/* --- random numbers ------------------------------------------------------ */
 
 /* SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number
  * generators", 2014. */
@@ -36,13 +36,13 @@ static uint64_t random_next(struct draws *d)
 	return z ^ z >> 31;
 }
 
-/* Evenly, as good as: the counts are far below 2^64. */
+/* Uniform in good approximation: limits are far below 2^64. */
 static uint64_t random_below(struct draws *d, uint64_t limit)
 {
 	return random_next(d) % limit;
 }
 
-/* Fisher and Yates'. */
+/* Shuffles by the algorithm of Fisher and Yates. */
 static int shuffle(struct draws *d, struct error *err)
 {
 	d->shuffled = calloc((size_t)d->count + 1, sizeof(*d->shuffled));
@@ -99,7 +99,7 @@ static bool is_held(const struct draws *d, const struct marker_look *look)
 	return look->marker.opened + config->hold_max > d->now;
 }
 
-/* How many of its neighbours live, in groups of 2, 4 and 8? */
+/* Counts its live neighbours, in groups of 2, 4 and 8. */
 static int count_neighbours(struct draws *d, uint64_t block,
 			    struct neighbours groups[3], struct error *err)
 {

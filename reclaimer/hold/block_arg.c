@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-/* Digits alone; block numbers are far below the limit. */
+/* Reads digits only; block numbers are far below the limit. */
 static bool read_number(const char **p, uint64_t *ret)
 {
 	uint64_t value = 0;

@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 
-/* ERROR_USAGE when `text` is neither, or runs backwards. */
+/* ERROR_USAGE if `text` is neither, or its range is reversed. */
 int block_arg_read(const char *text, uint64_t *ret_first, uint64_t *ret_last,
 		   struct error *err);
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-/* Blocks that are chosen by their state, for one question to Redis. */
+/* Blocks that are chosen by their state, for one query to Redis. */
 struct chosen {
 	uint64_t *blocks;
-	size_t *at; /* among the chunk's blocks */
+	size_t *at; /* indexes among the chunk's blocks */
 	uint32_t *generations;
-	struct block_scan *closed; /* what closing them found */
-	bool *marked;		   /* what the marks of their grants answer */
+	struct block_scan *closed; /* result of closing them */
+	bool *marked;		   /* whether the marks of their grants exist */
 };
 
 struct chunk {
@@ -21,7 +21,7 @@ struct chunk {
 	size_t *offsets; /* of each range's first block */
 	size_t range_count;
 	uint64_t *blocks;
-	struct block_scan *scans; /* what the marker of each says */
+	struct block_scan *scans; /* contents of each block's marker */
 	size_t block_count;
 	struct chosen chosen;
 	/* Arguments of the settle script. */
@@ -92,14 +92,15 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	return 0;
 }
 
-/* Of a generation before the one that the block is issued under. */
+/* Whether the marker is from a generation before the one the block is issued
+ * under. */
 static bool is_former(const struct block_scan *scan, uint32_t generation)
 {
 	return scan->state == BLOCK_ENDED && scan->generation < generation;
 }
 
-/* Chooses the blocks in this state, or of them those with a marker of a former
- * generation; returns how many. */
+/* Chooses the blocks in this state, or only those with a marker of an earlier
+ * generation; returns their number. */
 static size_t choose(struct chunk *c, enum block_state state, bool former)
 {
 	size_t count = 0;
@@ -121,7 +122,7 @@ static size_t choose(struct chunk *c, enum block_state state, bool former)
 	return count;
 }
 
-/* Marks those blocks without a marker that nobody ever opened. */
+/* Sets the state of blocks without a marker that were never opened. */
 static int find_unopened(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {
@@ -137,8 +138,11 @@ static int find_unopened(struct chunk *c, struct redis *redis,
 	return 0;
 }
 
-/* A reused block that was granted for ever, and of which nothing proves that it
- * was not opened: Redis may have forgotten that, and links that never end. */
+/*
+ * Finds reused blocks that were granted for ever and have no proof that they
+ * were not opened: Redis may have lost both the opening and links that never
+ * end.
+ */
 static int find_unproven(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {
@@ -155,10 +159,10 @@ static int find_unproven(struct chunk *c, struct redis *redis,
 }
 
 /*
- * A reused block with the closed marker of a generation before was never opened
- * by its holder.  Unless Redis forgot its grant: then it may also have
- * forgotten that it was opened, and links that never end.  Such a block is
- * lost, as one of a first generation without a marker is.
+ * A reused block with the closed marker of an earlier generation was never
+ * opened by its holder, unless Redis lost its grant: then Redis may also have
+ * lost its opening, and links that never end.  Such a block counts as lost,
+ * like a block of the first generation without a marker.
  */
 static void find_forgotten(struct chunk *c, const struct space_gaps *gaps)
 {
@@ -173,8 +177,8 @@ static void find_forgotten(struct chunk *c, const struct space_gaps *gaps)
 	}
 }
 
-/* Marks are read after markers, and go when a block has been opened: what has
- * lost its mark in between has a marker by now. */
+/* Marks are read after markers, and are removed when a block is opened: a block
+ * that lost its mark in between has a marker by now. */
 static int look_again(struct chunk *c, struct redis *redis,
 		      const struct link_space *space, int64_t now,
 		      struct error *err)
@@ -220,7 +224,7 @@ static uint32_t generation_above(const struct chunk *c, uint32_t floor)
 	return lowest;
 }
 
-/* Chooses the ended blocks of one generation; returns how many. */
+/* Chooses the ended blocks of one generation; returns their number. */
 static size_t choose_ended(struct chunk *c, uint32_t generation)
 {
 	size_t count = 0;
@@ -303,8 +307,8 @@ static int random_below(uint64_t limit, uint64_t *ret, struct error *err)
 	return 0;
 }
 
-/* The first one lies among the first blocks that ended, before anything is
- * pooled; the others anywhere, `every` blocks apart on average. */
+/* The first sample is among the first blocks that ended, before anything is
+ * pooled; the others are random, `every` blocks apart on average. */
 static int plan_sample(struct sampler *s, size_t ended, struct error *err)
 {
 	uint64_t limit = s->every < ended ? s->every : ended;
@@ -363,7 +367,7 @@ static void count_block(const struct block_scan *scan, bool in_gap,
 	}
 }
 
-/* One behind the last scan of a range. */
+/* Index after the last scan of a range. */
 static size_t scans_end(const struct chunk *c, size_t range)
 {
 	return c->offsets[range] + scanned_blocks(&c->ranges[range]);
@@ -383,7 +387,7 @@ static void count_range(const struct chunk *c, size_t range,
 			tally);
 }
 
-/* Adds what the scans say of ranges `from` to `to` - 1. */
+/* Adds the scans of ranges `from` to `to` - 1 to the tally. */
 static void count_ranges(const struct chunk *c, size_t from, size_t to,
 			 const struct space_gaps *gaps, struct tally *tally)
 {
@@ -399,12 +403,12 @@ void chunk_count(const struct chunk *c, const struct space_gaps *gaps,
 
 /* --- settling ------------------------------------------------------------- */
 
-/* Members that one script settles, of about 4 us each, and how many of those
- * scripts are sent ahead of their answers. */
+/* Members that one script settles (about 4 us each), and how many such scripts
+ * are sent before their answers are read. */
 #define SETTLE_MAX   128
 #define SETTLE_AHEAD 3
 
-/* What settling a chunk needs. */
+/* Context for settling a chunk. */
 struct settling {
 	struct chunk *chunk;
 	struct redis *redis;
@@ -414,7 +418,7 @@ struct settling {
 	struct tally *tally;
 };
 
-/* Fills the chunk's members and parts; returns how many parts. */
+/* Fills the chunk's members and parts; returns the number of parts. */
 static size_t plan_ranges(const struct settling *s, size_t from, size_t to)
 {
 	struct chunk *c = s->chunk;
@@ -434,7 +438,8 @@ static int settle_ranges(const struct settling *s, size_t from, size_t to,
 			      s->chunk->parts, parts, err);
 }
 
-/* Settling is all or nothing, so halving finds the members that vanished. */
+/* A script settles all or nothing, so halving finds the members that
+ * vanished. */
 static int settle_by_halves(const struct settling *s, size_t from, size_t to,
 			    struct error *err)
 {
@@ -461,7 +466,7 @@ static int settle_by_halves(const struct settling *s, size_t from, size_t to,
 	return settle_by_halves(s, middle, to, err);
 }
 
-/* Parts that a range can fall into, at most. */
+/* Most parts that a range can be divided into. */
 static size_t parts_of(const struct chunk *c, size_t range)
 {
 	size_t end = scans_end(c, range), parts = 2;
@@ -472,8 +477,8 @@ static size_t parts_of(const struct chunk *c, size_t range)
 	return parts;
 }
 
-/* The ranges from number `from` on that one script settles: so many that Redis
- * is soon done with it, and at least one. */
+/* Returns the end of the ranges, from number `from` on, that one script
+ * settles: few enough for a short script, but at least one. */
 static size_t settle_upto(const struct chunk *c, size_t from)
 {
 	size_t to = from, parts = 0;
@@ -487,18 +492,18 @@ static size_t settle_upto(const struct chunk *c, size_t from)
 	return to;
 }
 
-/* --- some at a time ------------------------------------------------------- */
+/* --- pipeline ------------------------------------------------------------ */
 
 /* The ranges that one script settles. */
 struct script {
 	size_t from, to;
 };
 
-/* Scripts under way, the oldest at `taken`. */
+/* Scripts that are sent and not yet answered, the oldest at `taken`. */
 struct pipeline {
 	struct script scripts[SETTLE_AHEAD];
 	size_t sent, taken;
-	size_t next; /* range to be sent */
+	size_t next; /* next range to send */
 	struct script refused[SETTLE_AHEAD];
 	size_t refused_count;
 	bool failed;
@@ -512,7 +517,7 @@ static void note_failure(struct pipeline *p, const struct error *why)
 	p->failed = true;
 }
 
-/* Nothing more is sent once something was refused. */
+/* Sends no more scripts after one was refused. */
 static void send_scripts(const struct settling *s, struct pipeline *p)
 {
 	struct script *script;

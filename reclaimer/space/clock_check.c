@@ -20,7 +20,7 @@ static int ask_clickhouse(const struct clickhouse_config *config,
 	return status;
 }
 
-/* Redis' clock is `apart` of this host's. */
+/* `apart`: difference between Redis' clock and this host's. */
 static int ask_another(const struct clock_check *c, int64_t apart,
 		       struct error *err)
 {

@@ -1,11 +1,13 @@
 /*
- * clock_check.h - may Redis' clock be believed?  By it alone links end and
- * quarantines are over; this host's own decides nothing.
+ * clock_check.h - checks whether Redis' clock can be trusted.  Only this clock
+ * decides when links end and quarantines are over; this host's clock decides
+ * nothing.
  *
- * It is not believed where this host's clock and ClickHouse's both say that it
- * is ahead, or both that it is behind: ahead, it ends what lives, and behind,
- * it writes down quarantines that are over too early once it is right.  Nor
- * where it jumps while it is watched, by a clock that only goes on.
+ * Redis' clock is not trusted if this host's clock and ClickHouse's both show
+ * that it is ahead, or both that it is behind: a clock that is ahead ends live
+ * links; one that is behind records quarantines that are over too early once it
+ * is right.  It is not trusted either if it jumps between two checks, compared
+ * with a monotonic clock.
  */
 #ifndef RECLAIMER_SPACE_CLOCK_CHECK_H
 #define RECLAIMER_SPACE_CLOCK_CHECK_H
@@ -18,19 +20,19 @@
 #include "common/log.h"
 
 struct clock_check {
-	/* Where another clock is asked for; NULL: nowhere. */
+	/* Server of a second clock; NULL: none. */
 	const struct clickhouse_config *clickhouse;
-	struct log *log; /* of what is wrong and changes nothing */
-	/* Of the first look. */
+	struct log *log; /* for problems that change nothing */
+	/* Set by the first check. */
 	bool begun;
-	int64_t beyond; /* Redis' clock beyond boottime, ms */
+	int64_t beyond; /* Redis' clock minus boottime, ms */
 };
 
 /*
- * `redis_ms` is Redis' clock now; 0: unknown, which is passed over.
- * ERROR_UNSAFE: it is not to be believed, and the text says by how much.
- * ClickHouse is asked at the first look alone, and only where this host's clock
- * differs by minutes; one that cannot be asked denies nothing.
+ * `redis_ms` is Redis' clock now; 0: unknown, which is ignored.  ERROR_UNSAFE:
+ * it cannot be trusted, and the text has the difference.  ClickHouse is queried
+ * only at the first check, and only if this host's clock differs by minutes; a
+ * ClickHouse that does not answer does not refute Redis' clock.
  */
 int clock_check_look(struct clock_check *c, int64_t redis_ms,
 		     struct error *err);

@@ -10,12 +10,12 @@ struct due_feed {
 	const struct link_space *space;
 	struct due_cursor cursor;
 	bool peek;
-	int64_t now; /* 0: nothing asked for yet */
+	int64_t now; /* 0: no query yet */
 	struct due_range *ranges;
 	size_t room, count, next;
-	/* For due_feed_left: ranges not read yet, and what was. */
+	/* For due_feed_left: ranges not read yet, and what was read. */
 	uint64_t ranges_left, ranges_read, blocks_read;
-	uint64_t blocks_here; /* read and not taken */
+	uint64_t blocks_here; /* read and not yet taken */
 };
 
 struct due_feed *due_feed_new(struct redis *redis,
@@ -64,7 +64,7 @@ uint64_t due_feed_left(const struct due_feed *f)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* The first answer fixes what is due in this run. */
+/* Fixes what is due in this run, by the first answer. */
 static int fix_span(struct due_feed *f, struct error *err)
 {
 	char begins[RFC3339_TEXT_MAX], now[RFC3339_TEXT_MAX];
@@ -113,8 +113,8 @@ static int note_page(struct due_feed *f, size_t count, struct error *err)
 	return 0;
 }
 
-/* Ranges that were settled are due no more, so that reading begins at the first
- * one again.  Without settling (peek) it goes on behind the last. */
+/* Settled ranges are no longer due, so reading starts again at the first range.
+ * Without settling (peek) it continues behind the last one. */
 static void begin_anew(struct due_feed *f)
 {
 	f->next = f->count = 0;
@@ -169,7 +169,7 @@ static int check_apart(const struct due_feed *f,
 	return 0;
 }
 
-/* Takes a range, or its beginning; returns the number of blocks. */
+/* Takes a range, or the beginning of one; returns the number of blocks. */
 static size_t take_one(struct due_feed *f, size_t blocks,
 		       struct scanned_range *ret)
 {

@@ -9,7 +9,7 @@ struct plan {
 	const struct settle_merge *merge;
 	struct settle_part *parts;
 	size_t count;
-	int64_t earliest; /* end in the last part, of live blocks */
+	int64_t earliest; /* earliest end of live blocks in the last part */
 };
 
 static int64_t shortest(int64_t a, int64_t b)
@@ -17,8 +17,11 @@ static int64_t shortest(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Would live blocks that end so far apart stay one member?  Never one that is
- * due now, or one beside another that never ends: those are no eighth apart. */
+/*
+ * Whether live blocks that end so far apart stay one member.  A block that is
+ * due now, or one that never ends, is never joined with another: the limit of
+ * an eighth prevents it.
+ */
 static bool close_enough(const struct settle_merge *merge, int64_t earliest,
 			 int64_t latest)
 {
@@ -58,15 +61,14 @@ static void add(struct plan *plan, const struct settle_part *part)
 	plan->earliest = shortest(plan->earliest, part->score);
 }
 
-/* The marker may be of a later generation than the range was issued under,
- * when Redis forgot in between: the next one must exceed both. */
+/* The marker may have a later generation than the range was issued under, if
+ * Redis lost data in between: the next generation must exceed both. */
 static uint32_t next_generation(uint32_t issued, uint32_t marker)
 {
 	return (marker > issued ? marker : issued) + 1;
 }
 
-/* At its very end a block is live still, and due again it would be looked at
- * without an end. */
+/* A block is still live at its exact end, so it becomes due just after it. */
 static int64_t look_again_at(const struct block_scan *look)
 {
 	return look->end == DURATION_NEVER ? DURATION_NEVER : look->end + 1;
@@ -88,7 +90,7 @@ static struct settle_part part_of(uint64_t block, uint32_t generation,
 		part.score = look_again_at(look);
 		break;
 	case BLOCK_LOST:
-	case BLOCK_UNOPENED: /* not closed: it stays */
+	case BLOCK_UNOPENED: /* it could not be closed */
 		part.kind = SETTLE_LOST;
 		break;
 	}

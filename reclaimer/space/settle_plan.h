@@ -1,14 +1,14 @@
 /*
- * settle_plan.h - what becomes of ranges whose blocks were scanned.
+ * settle_plan.h - decides how ranges with scanned blocks are settled.
  *
- * Pure.  Ended blocks go to the pool under the next generation, live ones stay
- * issued until they end, lost ones stay issued until somebody repairs them.
+ * Pure.  Ended blocks go to the pool under the next generation, live blocks
+ * stay issued until they end, lost blocks stay issued until they are repaired.
  *
- * Live neighbours that end soon after one another stay one member, scanned
- * when the last of them ends.  With a member each, as exactness would have it,
- * a space whose links are visited all the time would soon have as many members
- * as blocks. `apart` bounds how late that makes a block, and so does an eighth
- * of what it has left.
+ * Live neighbours that end soon after one another stay one member, which is
+ * scanned when the last of them ends.  With one member for each, which would be
+ * exact, a space whose links are visited all the time would soon have as many
+ * members as blocks.  A block is delayed by that for at most `apart`, and at
+ * most an eighth of its remaining time.
  */
 #ifndef RECLAIMER_SPACE_SETTLE_PLAN_H
 #define RECLAIMER_SPACE_SETTLE_PLAN_H
@@ -20,11 +20,11 @@
 #include "linkstore/range.h"
 #include "linkstore/space/reclaim.h"
 
-/* A member of the issued set, and how far it has been scanned. */
+/* A member of the issued set, and how far it is scanned. */
 struct scanned_range {
 	struct block_range member; /* exactly as issued */
 	uint64_t upto;		   /* last block scanned, in the member */
-	int64_t score;		   /* the member's; what is left keeps it */
+	int64_t score;		   /* of the member; unscanned blocks keep it */
 };
 
 static inline size_t scanned_blocks(const struct scanned_range *range)
@@ -32,22 +32,22 @@ static inline size_t scanned_blocks(const struct scanned_range *range)
 	return (size_t)(range->upto - range->member.first + 1);
 }
 
-/* Room that the plan for that much can need. */
+/* Most parts that the plan for this input can have. */
 static inline size_t settle_plan_room(size_t ranges, size_t blocks)
 {
 	return ranges + blocks;
 }
 
-/* How far apart live neighbours may end to stay one member. */
+/* How far apart live neighbours may end and still be one member. */
 struct settle_merge {
 	int64_t now;   /* ms */
 	int64_t apart; /* ms */
 };
 
 /*
- * Writes the parts that the members fall into, in their order, and returns how
- * many there are: they cover the same blocks, and neighbours that are alike
- * are one part.  `looks` holds one per block scanned, range after range.
+ * Writes the parts of the members, in their order, and returns their number.
+ * The parts cover the same blocks, and equal neighbours are one part.  `looks`
+ * has one item for each scanned block, range after range.
  */
 size_t settle_plan(const struct scanned_range *ranges, size_t count,
 		   const struct block_scan *looks,

@@ -21,16 +21,16 @@ struct run {
 	bool locked;
 	struct sampler sampler;
 	int64_t started;	/* monotonic ms */
-	int64_t safety_checked; /* the same, of the last check */
-	int64_t lock_kept;	/* the same, when it was last renewed */
+	int64_t safety_checked; /* the same, at the last check */
+	int64_t lock_kept;	/* the same, at the last renewal */
 };
 
-/* How long a safety check of Redis holds (ms), and how often a run that waits
- * for another checks whether that has ended. */
+/* How long a safety check of Redis is valid (ms), and how often a run that
+ * waits for another checks whether that has ended. */
 #define SAFETY_CHECK_HOLDS CLOCK_SECOND
 #define WAIT_EVERY	   200
 
-/* A Redis that has lost data must not be told what to do with the rest. */
+/* If Redis has lost data, nothing may be changed in the rest. */
 static int check_lost(const struct run *r, uint64_t lost, struct error *err)
 {
 	const struct space_run *run = r->run;
@@ -45,7 +45,8 @@ static int check_lost(const struct run *r, uint64_t lost, struct error *err)
 			 lost, run->space->name, run->settings->max_lost);
 }
 
-/* Before anything is changed: the lost of this chunk count as well. */
+/* Called before anything is changed: lost blocks of this chunk count as
+ * well. */
 static int check_lost_in_chunk(struct run *r, struct error *err)
 {
 	struct tally found = {0};
@@ -58,8 +59,8 @@ static int check_lost_in_chunk(struct run *r, struct error *err)
 	return -1;
 }
 
-/* Redis may start to evict, lose the space, or have its clock set in the middle
- * of a run. */
+/* During a run, Redis may start to evict, lose the space, or get another
+ * clock. */
 static int check_safety(struct run *r, struct error *err)
 {
 	int64_t now = clock_monotonic_ms(), redis_ms;
@@ -74,8 +75,8 @@ static int check_safety(struct run *r, struct error *err)
 	return 0;
 }
 
-/* Whoever comes after a run that was killed waits for its lock to run out, so
- * that is short, and renewed all the time. */
+/* After a run that was killed, the next run waits until the lock expires, so
+ * its TTL is short, and it is renewed all the time. */
 static int keep_lock(struct run *r, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
@@ -108,8 +109,11 @@ static int reclaim_chunk(struct run *r, struct error *err)
 			    r->tally, err);
 }
 
-/* A chunk of a hundredth of a second's worth at most, so that nobody waits long
- * behind a slow run, and it ends soon after it was told to. */
+/*
+ * A chunk takes at most a hundredth of a second at the given rate, so that
+ * other clients do not wait long behind a slow run, and it stops soon when
+ * asked to.
+ */
 static size_t next_chunk(const struct run *r)
 {
 	const struct space_run *run = r->run;
@@ -122,7 +126,7 @@ static size_t next_chunk(const struct run *r)
 	return (size_t)blocks;
 }
 
-/* How long to wait so that the rate is kept, in ms. */
+/* Returns how long to wait to keep the rate, in ms. */
 static int rate_delay(const struct run *r)
 {
 	int64_t due, most = r->locked ? r->lock.ttl / 8 : CLOCK_SECOND;
@@ -145,7 +149,7 @@ static uint64_t total(const struct run *r)
 	return most && most < blocks ? most : blocks;
 }
 
-/* Between chunks. */
+/* Called between chunks. */
 static int pause_run(struct run *r, bool *ret_interrupted, struct error *err)
 {
 	const struct space_run *run = r->run;
@@ -198,7 +202,8 @@ static int try_lock(struct run *r, struct error *err)
 	return 0;
 }
 
-/* Ms until the run stops waiting for another; at most WAIT_EVERY. */
+/* Returns the ms until the run stops waiting for another; at most
+ * WAIT_EVERY. */
 static int wait_left(const struct space_run *run, int64_t since)
 {
 	int64_t left = WAIT_EVERY;
@@ -229,7 +234,7 @@ static int lock_space(struct run *r, bool *ret_interrupted, struct error *err)
 			return 0;
 	}
 	r->started = clock_monotonic_ms();
-	/* What was checked before the wait is old by now. */
+	/* After a wait, an earlier safety check is too old. */
 	r->safety_checked = reported ? 0 : r->safety_checked;
 	return 0;
 }
@@ -269,13 +274,14 @@ int space_run(const struct space_run *run, struct tally *tally,
 	status = prepare(&r, ret_interrupted, err);
 	if (status == 0 && !*ret_interrupted)
 		status = scan(&r, ret_interrupted, err);
-	/* A replica goes on answering, and has nothing that is due any more. */
+	/* A replica also answers, and has nothing that is due any more. */
 	if (status == 0)
 		status = redis_confirm_master(run->redis, err);
-	/* A dry run reports all it finds before it says what a run would do. */
+	/* A dry run reports everything it finds before the error that a run
+	 * would return. */
 	if (status == 0 && run->dry_run)
 		status = check_lost(&r, tally->lost, err);
-	/* A lock that cannot be given up runs out by itself. */
+	/* A lock that cannot be released expires by itself. */
 	if (r.locked)
 		reclaim_lock_release(run->redis, &r.lock, &unlock);
 	chunk_free(r.chunk);

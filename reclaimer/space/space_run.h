@@ -1,6 +1,6 @@
 /*
- * space_run.h - one run over one space: everything due is scanned and settled,
- * or with dry_run scanned only.
+ * space_run.h - one run over one space: scans and settles everything that is
+ * due; with dry_run it only scans.
  */
 #ifndef RECLAIMER_SPACE_SPACE_RUN_H
 #define RECLAIMER_SPACE_SPACE_RUN_H
@@ -23,24 +23,24 @@ struct space_run {
 	const struct link_space *space;
 	struct due_span span;
 	bool dry_run;
-	uint64_t rate;	     /* blocks per second; 0: as fast as it goes */
+	uint64_t rate;	     /* blocks per second; 0: no limit */
 	uint64_t max_blocks; /* 0: all that are due */
-	int64_t wait; /* ms for another run to end; DURATION_NEVER: for ever */
-	/* Called between chunks with what there is so far, and how many blocks
-	 * there will be as far as is known; waits up to timeout_ms; true to end
-	 * the run there. */
+	/* ms to wait for another run; DURATION_NEVER: for ever. */
+	int64_t wait;
+	/* Called between chunks with the tally so far and the expected number
+	 * of blocks; waits up to timeout_ms; returns true to end the run. */
 	bool (*pause)(void *arg, const struct tally *tally, uint64_t total,
 		      int timeout_ms);
-	/* Called once when another run is waited for. */
+	/* Called once if the run waits for another run. */
 	void (*waiting)(void *arg, const struct error *why);
 	void *arg;
 };
 
 /*
- * *tally and *ret_interrupted are right also when -1 is returned: what was
- * settled until then stays settled.  ERROR_UNSAFE: what Redis says cannot be
- * believed; ERROR_BUSY: another run is at it; ERROR_USAGE: the span begins in
- * the future.
+ * *tally and *ret_interrupted are valid also if -1 is returned: what was
+ * settled until then stays settled.  ERROR_UNSAFE: Redis' data cannot be
+ * trusted; ERROR_BUSY: another run is in progress; ERROR_USAGE: the span begins
+ * in the future.
  */
 int space_run(const struct space_run *run, struct tally *tally,
 	      bool *ret_interrupted, struct error *err);

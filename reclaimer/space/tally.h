@@ -1,5 +1,5 @@
 /*
- * tally.h - what a run came upon in a space, in blocks.
+ * tally.h - what a run found in a space, in blocks.
  *
  * scanned = freed + live + lost + gap + skipped.
  */
@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 struct tally {
-	uint64_t scanned; /* due, and their markers read */
-	uint64_t freed;	  /* ended: closed, and into the pool */
+	uint64_t scanned; /* due, and their markers were read */
+	uint64_t freed;	  /* ended: closed and pooled */
 	uint64_t live;	  /* to be scanned again at their end */
-	uint64_t lost;	  /* without a marker: kept out of the pool */
-	uint64_t gap;	  /* the same, but skipped when Redis forgot */
-	uint64_t skipped; /* handed back by their holder meanwhile */
-	uint64_t sampled; /* of the freed: links looked up code by code */
+	uint64_t lost;	  /* without a marker: not pooled */
+	uint64_t gap; /* the same, but skipped in a gap when Redis lost data */
+	uint64_t skipped; /* returned by their holder meanwhile */
+	/* Of the freed, those whose links were looked up one by one. */
+	uint64_t sampled;
 };
 
 #endif

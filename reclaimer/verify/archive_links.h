@@ -1,6 +1,6 @@
 /*
- * archive_links.h - of which blocks the archive (ClickHouse's table links)
- * knows a link.
+ * archive_links.h - the blocks that have links in the archive (ClickHouse's
+ * table links).
  */
 #ifndef RECLAIMER_VERIFY_ARCHIVE_LINKS_H
 #define RECLAIMER_VERIFY_ARCHIVE_LINKS_H
@@ -13,15 +13,16 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/range.h"
 
-#define ARCHIVE_BLOCKS_MAX 4096 /* asked for at once */
+#define ARCHIVE_BLOCKS_MAX 4096 /* per query */
 
-/* Can it be asked at all?  ERROR_REMOTE: it is away, or has no such table. */
+/* Checks whether the archive can be queried.  ERROR_REMOTE: it does not answer,
+ * or has no such table. */
 int archive_links_probe(struct clickhouse *ch, struct error *err);
 
 /*
- * The blocks of a range (<= ARCHIVE_BLOCKS_MAX) of which there ever was a link
- * of this generation or a later one, whatever became of it; ascending.
- * ret_blocks has room for all of them.
+ * Returns the blocks of a range (<= ARCHIVE_BLOCKS_MAX) that ever had a link of
+ * this generation or a later one, in any state; ascending. ret_blocks has room
+ * for all of them.
  */
 int archive_links_blocks(struct clickhouse *ch, const struct link_space *space,
 			 const struct block_range *range, uint64_t *ret_blocks,

@@ -18,19 +18,19 @@ struct block_map {
 	uint64_t *seen, *counted;
 };
 
-/* Maps of up to `blocks` (<= BLOCK_MAP_WINDOW) blocks. */
+/* Allocates maps for up to `blocks` (<= BLOCK_MAP_WINDOW) blocks. */
 int block_map_init(struct block_map *map, uint64_t blocks, struct error *err);
 void block_map_free(struct block_map *map);
 
-/* Turns to another window: nothing seen, nothing counted.  No longer than the
- * map was made for. */
+/* Moves to another window, with nothing seen and nothing counted.  It must not
+ * be longer than the size given to block_map_init. */
 void block_map_turn(struct block_map *map, uint64_t first, uint64_t end);
 
-/* False when it was marked already.  `block` lies in the window. */
+/* Return false if the block was already marked.  `block` is in the window. */
 bool block_map_see(struct block_map *map, uint64_t block);
 bool block_map_count(struct block_map *map, uint64_t block);
 
-/* The next range of blocks from `at` on that were not seen; false: none. */
+/* Returns the next range of unseen blocks from `at` on; false: none. */
 bool block_map_unseen(const struct block_map *map, uint64_t at,
 		      uint64_t *ret_first, uint64_t *ret_last);
 

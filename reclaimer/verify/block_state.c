@@ -21,8 +21,11 @@ const char *block_state_name(enum accounted_state state)
 	return names[state];
 }
 
-/* Granted less than hold_max ago, as far as the time it is due tells: that is
- * hold_max and a class' TTL after the grant, or hold_max alone for ever. */
+/*
+ * Whether the block may have been granted less than hold_max ago.  Its due time
+ * is hold_max plus a class' TTL after the grant, or only hold_max if it was
+ * granted for ever.
+ */
 static bool may_be_fresh(const struct classify_terms *terms, int64_t score,
 			 bool or_for_ever)
 {
@@ -43,7 +46,8 @@ static bool may_be_fresh(const struct classify_terms *terms, int64_t score,
 	return false;
 }
 
-/* Neither of its own generation nor open: as before its holder opens it. */
+/* Whether the marker is as before the holder opens the block: absent, or closed
+ * under an earlier generation. */
 static bool is_former(const struct found_member *claim,
 		      const struct marker_look *look)
 {
@@ -69,10 +73,10 @@ static struct classification classify_pooled(const struct classify_terms *terms,
 }
 
 /*
- * Without a marker, or with that of a generation before.  Of a time that is
- * still to come the mark of the grant tells: without it, a block was opened,
- * and its marker is lost.  A block that may have been granted just now can be
- * opened while it is looked at, so it counts as held.
+ * Classifies a block without a marker, or with one of an earlier generation.
+ * If its due time is in the future, the mark of the grant decides: without the
+ * mark, the block was opened and its marker is lost.  A block that may have
+ * been granted just now can be opened during the check, so it counts as held.
  */
 static struct classification classify_former(const struct classify_terms *terms,
 					     const struct found_member *claim,

@@ -1,6 +1,6 @@
 /*
- * block_state.h - which state a block is in, and what may be wrong with it: by
- * the one member that claims it and by its marker.  Pure.
+ * block_state.h - classifies a block by the one member that claims it and by
+ * its marker: its state, and what may be wrong with it.  Pure.
  */
 #ifndef RECLAIMER_VERIFY_BLOCK_STATE_H
 #define RECLAIMER_VERIFY_BLOCK_STATE_H
@@ -12,43 +12,44 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/space/member_list.h"
 
-/* What the accounting says of a block: each block ever issued is in exactly one
- * of these. */
+/* State of a block by the accounting: each block ever issued is in exactly
+ * one. */
 enum accounted_state {
-	STATE_HELD,  /* issued, and in its holder's hands */
-	STATE_LIVE,  /* issued, links of it may be alive */
+	STATE_HELD,  /* issued, and its holder issues from it */
+	STATE_LIVE,  /* issued, may have live links */
 	STATE_LATER, /* issued and ended, to be scanned later */
 	STATE_DUE,   /* issued, to be scanned by the next run */
 	STATE_QUARANTINED,
 	STATE_POOLED,
-	STATE_OUT, /* taken out by hand */
+	STATE_OUT, /* taken out of circulation by hand */
 	STATE_RETIRED,
 	STATE_LOST, /* issued, without a marker */
-	STATE_GAP,  /* the same, but skipped when Redis forgot */
+	STATE_GAP,  /* the same, but skipped in a gap when Redis lost data */
 	STATE_COUNT_OF,
 };
 
 enum trouble {
 	TROUBLE_NONE,
-	TROUBLE_MISSING,       /* in no set */
-	TROUBLE_TWICE,	       /* in several members */
-	TROUBLE_MALFORMED,     /* a member that is none */
-	TROUBLE_BEYOND,	       /* above the cursor */
-	TROUBLE_POOL_OPEN,     /* pooled, but not closed below that generation*/
+	TROUBLE_MISSING,   /* in no set */
+	TROUBLE_TWICE,	   /* in several members */
+	TROUBLE_MALFORMED, /* a member that cannot be parsed */
+	TROUBLE_BEYOND,	   /* above the cursor */
+	TROUBLE_POOL_OPEN, /* pooled, but not closed below that generation */
 	TROUBLE_POOL_UNMARKED, /* pooled, but without marker */
-	TROUBLE_DAMAGED,       /* the marker is none */
+	TROUBLE_DAMAGED,       /* the marker cannot be parsed */
 	TROUBLE_LOST_MARKED,   /* set aside as lost, but it has a marker */
 	TROUBLE_STUCK,	       /* ended, but never to be scanned */
-	TROUBLE_UNMARKED,      /* opened, and without marker since */
+	TROUBLE_UNMARKED,      /* opened, and later without a marker */
 	TROUBLE_UNOPENED,      /* not opened, and never to be scanned */
-	TROUBLE_RETIRED,       /* not as many are retired as is written down */
-	TROUBLE_EVICTS,	       /* Redis has dropped keys, or may */
-	TROUBLE_LOST,	       /* lost, reported only when it is repaired */
-	TROUBLE_LINK,	       /* a link against its marker */
+	/* The number of retired blocks differs from the record. */
+	TROUBLE_RETIRED,
+	TROUBLE_EVICTS, /* Redis has evicted keys, or may */
+	TROUBLE_LOST,	/* lost; reported only if it is repaired */
+	TROUBLE_LINK,	/* a link contradicts its marker */
 	TROUBLE_COUNT_OF,
 };
 
-/* "held": short, for tables and JSON. */
+/* Returns a short name for tables and JSON, such as "held". */
 const char *block_state_name(enum accounted_state state);
 
 struct classify_terms {
@@ -61,10 +62,11 @@ struct classification {
 	enum trouble trouble;
 };
 
-/* What the space says of a block beside its member. */
+/* Facts about a block that are stored outside its member. */
 struct block_notes {
-	bool in_gap;   /* one of those that became issued when Redis forgot */
-	bool unopened; /* marked as not opened since it was granted */
+	bool in_gap; /* it became issued in a gap, when Redis lost data */
+	/* Its mark shows that it was not opened since its grant. */
+	bool unopened;
 };
 
 struct classification block_state_classify(const struct classify_terms *terms,
@@ -72,13 +74,13 @@ struct classification block_state_classify(const struct classify_terms *terms,
 					   const struct marker_look *look,
 					   struct block_notes notes);
 
-/* Does it depend on the mark, which is kept apart? */
+/* Whether the classification depends on the mark, which is stored apart. */
 bool block_state_needs_mark(const struct classify_terms *terms,
 			    const struct found_member *claim,
 			    const struct marker_look *look);
 
-/* A block in no set may be out of generations: its marker then is closed under
- * the last one, or the one before that. */
+/* Whether a block that is in no set has no generations left: then its marker is
+ * closed under the last generation, or the one before. */
 bool block_state_is_retired(const struct marker_look *look);
 
 #endif

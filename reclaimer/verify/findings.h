@@ -1,4 +1,6 @@
-/* findings.h - what is wrong in a space, and what was done about it. */
+/*
+ * findings.h - what is wrong in a space, and how it was repaired.
+ */
 #ifndef RECLAIMER_VERIFY_FINDINGS_H
 #define RECLAIMER_VERIFY_FINDINGS_H
 
@@ -9,9 +11,9 @@
 #include "common/error.h"
 #include "reclaimer/verify/block_state.h"
 
-/* "missing": short, for tables and JSON. */
+/* Returns a short name for tables and JSON, such as "missing". */
 const char *finding_name(enum trouble trouble);
-/* A line for people. */
+/* Returns a line of text for the user. */
 const char *finding_text(enum trouble trouble);
 
 #define FINDINGS_MAX	   1000 /* kept one by one; all are counted */
@@ -19,26 +21,26 @@ const char *finding_text(enum trouble trouble);
 
 struct finding {
 	enum trouble trouble;
-	bool has_blocks; /* first and last count */
+	bool has_blocks; /* first and last are set */
 	uint64_t first, last;
 	char detail[FINDING_DETAIL_MAX]; /* which members, which link */
 	bool repaired;
-	char repair[FINDING_DETAIL_MAX]; /* what it did, or why not */
+	char repair[FINDING_DETAIL_MAX]; /* how it was repaired, or why not */
 };
 
 /* A struct of zeros is an empty list. */
 struct findings {
 	struct finding *list;
 	size_t count, room;
-	uint64_t total; /* also those not kept */
+	uint64_t total; /* includes those that are not kept */
 	uint64_t repaired_unkept;
 };
 
 void findings_free(struct findings *f);
-/* A finding that is there already is neither kept nor counted again. */
+/* A finding that is already in the list is neither kept nor counted again. */
 int findings_add(struct findings *f, const struct finding *finding,
 		 struct error *err);
-/* How many findings are not repaired. */
+/* Returns the number of findings that are not repaired. */
 uint64_t findings_left(const struct findings *f);
 
 #endif

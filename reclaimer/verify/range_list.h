@@ -16,16 +16,17 @@
 struct range_list {
 	struct block_range *list;
 	size_t count, room;
-	uint64_t left_out; /* blocks there was no room for */
+	uint64_t left_out; /* blocks that had no room */
 };
 
 void range_list_free(struct range_list *r);
-/* Lengthens the last one where it can. */
+/* Extends the last range if possible. */
 int range_list_add(struct range_list *r, uint64_t first, uint64_t last,
 		   uint32_t generation, struct error *err);
-/* In order, without overlaps. */
+/* Sorts the ranges and removes overlaps. */
 void range_list_sort(struct range_list *r);
-/* Number of the first one that ends at or behind `block`; after a sort. */
+/* Returns the index of the first range that ends at or after `block`; call it
+ * after a sort. */
 size_t range_list_find(const struct range_list *r, uint64_t block);
 
 #endif

@@ -10,7 +10,7 @@
 #include "linkstore/space/member_list.h"
 #include "reclaimer/verify/archive_links.h"
 
-/* Members that are untangled in one script. */
+/* Most members that one script untangles. */
 #define TANGLE_MAX 1000
 #define TRIES	   5
 
@@ -37,7 +37,7 @@ static int replace_members(struct repair *r, const struct member_list *claims,
 			    claims->members, claims->count, parts, count, err);
 }
 
-/* A member has moved meanwhile: try again. */
+/* Whether a member has moved meanwhile; then the repair is tried again. */
 static bool has_moved(const struct error *why)
 {
 	return why->code == ERROR_NOTFOUND;
@@ -45,7 +45,7 @@ static bool has_moved(const struct error *why)
 
 /* --- twice ---------------------------------------------------------------- */
 
-/* The claims on a range, and on all that these overlap with. */
+/* Finds the claims on a range, and all claims that overlap with these. */
 static int whole_tangle(struct repair *r, uint64_t first, uint64_t last,
 			struct member_list *claims, struct error *err)
 {
@@ -94,7 +94,7 @@ static int untangle(struct repair *r, struct finding *f,
 
 /* --- missing -------------------------------------------------------------- */
 
-/* The highest generation that markers of these blocks name, at least 1. */
+/* Finds the highest generation in the markers of these blocks, at least 1. */
 static int generation_of(struct repair *r, uint64_t first, uint64_t last,
 			 uint32_t *ret, struct error *err)
 {
@@ -139,7 +139,7 @@ static int issue_missing(struct repair *r, struct finding *f, struct error *err)
 	return 0;
 }
 
-/* --- to be decided by the next run -----------------------------------------
+/* --- left to the next run --------------------------------------------------
  */
 
 static void put(struct found_member *parts, size_t *count,
@@ -150,8 +150,7 @@ static void put(struct found_member *parts, size_t *count,
 	parts[(*count)++].range.last = last;
 }
 
-/* The range within its member becomes issued, with this score; the rest stays.
- */
+/* The range becomes issued, with this score; the rest of its member stays. */
 static int issue_part(struct repair *r, const struct finding *f,
 		      struct member_list *claims, int64_t score,
 		      struct error *err)
@@ -190,8 +189,11 @@ static int make_due(struct repair *r, struct finding *f,
 	return 0;
 }
 
-/* Among the lost ones, which are asked after in the archive: to a run the
- * marker of the generation before would say that nobody ever opened it. */
+/*
+ * Adds the range to the lost blocks, which are looked up in the archive: for a
+ * run, the marker of the generation before would mean that the block was never
+ * opened.
+ */
 static int set_aside(struct repair *r, struct finding *f,
 		     struct member_list *claims, struct error *err)
 {
@@ -204,7 +206,7 @@ static int set_aside(struct repair *r, struct finding *f,
 
 /* --- lost ----------------------------------------------------------------- */
 
-/* May this block be granted again?  It is closed then. */
+/* Whether this block may be granted again; if so, it is closed. */
 static int close_if_empty(struct repair *r, uint64_t block, uint32_t generation,
 			  bool *ret_free, struct error *err)
 {
@@ -224,7 +226,7 @@ static int close_if_empty(struct repair *r, uint64_t block, uint32_t generation,
 				 ret_free, err);
 }
 
-/* The members that a lost range lies in, all of them lost, too. */
+/* Finds the members that a lost range is in; all of them must be lost, too. */
 static int find_members(struct repair *r, const struct block_range *lost,
 			struct member_list *claims, struct error *err)
 {
@@ -245,7 +247,7 @@ static int find_members(struct repair *r, const struct block_range *lost,
 	return 0;
 }
 
-/* Splits a member into what is to be pooled and what stays. */
+/* Splits a member into the part to pool and the parts that stay. */
 static size_t split(const struct found_member *claim,
 		    const struct block_range *freed, int64_t from,
 		    struct found_member parts[3])
@@ -268,8 +270,8 @@ static size_t split(const struct found_member *claim,
 	return count;
 }
 
-/* Closed blocks of one range go to the pool; what else is in its members
- * stays as it is. */
+/* Pools the closed blocks of one range; other blocks of its members stay as
+ * they are. */
 static int pool(struct repair *r, const struct block_range *freed,
 		struct error *err)
 {
@@ -340,7 +342,8 @@ static int free_range(struct repair *r, const struct block_range *freed,
 	return report_freed(r, freed, status == 0, err);
 }
 
-/* Blocks of a range that the archive and Redis know nothing of. */
+/* Finds the blocks of a range that have no links in the archive and in
+ * Redis. */
 static int sift(struct repair *r, const struct block_range *range,
 		uint64_t *known, struct range_list *freed, struct error *err)
 {
@@ -388,8 +391,8 @@ static int repair_range(struct repair *r, const struct block_range *lost,
 	return status;
 }
 
-/* Ranges that the list had no room for; told before the others, of which there
- * are more than findings are kept. */
+/* Reports ranges that the list had no room for.  This comes first, because more
+ * findings than are kept may follow. */
 static int report_left_out(struct repair *r, struct error *err)
 {
 	struct finding f = {.trouble = TROUBLE_LOST};

@@ -1,5 +1,5 @@
 /*
- * repair.h - puts right what a survey found, under the reclaimer's lock.
+ * repair.h - repairs the findings of a survey, under the reclaimer's lock.
  *
  *	twice		stays once, in the stricter state (repair_plan)
  *	missing		becomes issued, due when no link that might have been
@@ -10,14 +10,14 @@
  *	lost, but	the same
  *	  marked; stuck;
  *	  unmarked
- *	unopened	set aside as lost, since a run would believe the marker
+ *	unopened	set aside as lost, since a run would trust the marker
  *			of the generation before; and then
- *	lost, gap	pooled under the next generation, once the archive knows
- *			of no link of that generation or a later one and Redis
- *			has none; closed before, so that a late open fails
+ *	lost, gap	pooled under the next generation, if neither the archive
+ *			nor Redis has a link of that generation or a later one;
+ *			closed before, so that a late open fails
  *
- * The rest - malformed members, members above the cursor, damaged markers,
- * links against their markers - is left to people.
+ * Other findings (malformed members, members above the cursor, damaged markers,
+ * links that contradict their markers) are left to an operator.
  */
 #ifndef RECLAIMER_VERIFY_REPAIR_H
 #define RECLAIMER_VERIFY_REPAIR_H
@@ -31,19 +31,22 @@
 #include "reclaimer/verify/survey.h"
 
 struct repair {
-	struct survey *survey; /* run under `lock`, with wants_lost */
+	struct survey *survey; /* was run under `lock`, with wants_lost */
 	const struct reclaim_lock *lock;
-	struct clickhouse *archive; /* which answered archive_links_probe */
+	/* Archive_links_probe has succeeded on it. */
+	struct clickhouse *archive;
 	struct repair_note note;
-	uint64_t freed; /* lost blocks, back in the pool; its own */
-	/* Lost blocks of which there are links, which have a marker again, or
-	 * which are out of generations; its own. */
+	uint64_t freed; /* lost blocks, back in the pool; set by repair_run */
+	/* Lost blocks that have links, have a marker again, or have no
+	 * generations left; set by repair_run. */
 	uint64_t kept;
 };
 
-/* Marks the findings it repaired, and adds one, repaired, for each range of
- * lost blocks it freed, and one for those that the survey had no room for. What
- * was repaired until an error stays so. */
+/*
+ * Marks repaired findings, and adds a repaired one for each range of lost
+ * blocks that it freed, and one for the ranges that the survey had no room for.
+ * After an error, earlier repairs stay.
+ */
 int repair_run(struct repair *r, struct error *err);
 
 #endif

@@ -21,7 +21,7 @@ static void count_block(struct survey *s, uint64_t block,
 
 /* --- markers -------------------------------------------------------------- */
 
-/* How long to wait so that the rate is kept, in ms. */
+/* Returns how long to wait to keep the rate, in ms. */
 static int rate_delay(const struct survey *s)
 {
 	int64_t due;
@@ -78,7 +78,7 @@ int survey_read_markers(struct survey *s, uint64_t first, uint64_t last,
 
 /* --- marks ---------------------------------------------------------------- */
 
-/* Which of these items of the batch are marked as not opened? */
+/* Reads which of these items of the batch are marked as not opened. */
 static int read_marks(struct survey *s, const size_t *items, size_t count,
 		      struct error *err)
 {
@@ -101,7 +101,8 @@ static int read_marks(struct survey *s, const size_t *items, size_t count,
 	return 0;
 }
 
-/* Of the first `count` items, those of which it matters: few. */
+/* Reads the marks of those among the first `count` items that need it, which
+ * are few. */
 static int read_marks_needed(struct survey *s, size_t count, struct error *err)
 {
 	struct survey_batch *b = &s->batch;
@@ -116,8 +117,8 @@ static int read_marks_needed(struct survey *s, size_t count, struct error *err)
 	return read_marks(s, items, needed, err);
 }
 
-/* The marks of neighbours in one claim, and only then their markers: who is
- * opened in between has a mark still, or a marker already. */
+/* Reads the marks of adjacent blocks in one claim, and then their markers: a
+ * block that is opened in between still has a mark, or already has a marker. */
 static int read_claimed(struct survey *s, const struct found_member *claim,
 			uint64_t first, uint64_t last, size_t *ret_count,
 			struct error *err)
@@ -135,7 +136,7 @@ static int read_claimed(struct survey *s, const struct found_member *claim,
 
 /* --- classifying ---------------------------------------------------------- */
 
-/* Of a block whose marker and mark are number i of the batch. */
+/* Classifies a block whose marker and mark are item i of the batch. */
 static struct classification classify(const struct survey *s, size_t i,
 				      uint64_t block,
 				      const struct found_member *claim)
@@ -201,7 +202,7 @@ static int report_member(struct survey *s, const struct set_member *m,
 	return findings_add(&s->findings, &finding, err);
 }
 
-/* Granted since the survey began, or never? */
+/* Checks whether the member was granted since the survey began. */
 static int check_beyond(struct survey *s, const struct set_member *m,
 			struct error *err)
 {
@@ -251,8 +252,8 @@ static int on_member(void *arg, const struct set_member *m, struct error *err)
  */
 
 #define RECHECK_TRIES 5
-/* While the lock is held only grants and returns move anything, and what is to
- * be repaired has to be proven. */
+/* More tries while the lock is held: then only grants and returns move blocks,
+ * and findings to repair have to be proven. */
 #define RECHECK_TRIES_LOCKED 40
 
 /* One check of all suspects. */
@@ -260,8 +261,8 @@ struct recheck {
 	struct survey *s;
 	struct member_list claims;
 	struct range_list still;  /* suspicious after this check */
-	uint64_t left_out;	  /* blocks there was no room for, of all */
-	struct findings findings; /* what they would be reported as */
+	uint64_t left_out;	  /* all blocks that had no room */
+	struct findings findings; /* how they would be reported */
 };
 
 struct gathering {
@@ -333,7 +334,7 @@ static void claim_text(const struct found_member *m, char *to, size_t size)
 		 range_format(&m->range, member));
 }
 
-/* Blocks of one claim: what do their marks and markers say? */
+/* Classifies blocks of one claim by their marks and markers. */
 static int classify_claimed(struct recheck *r, const struct found_member *claim,
 			    uint64_t first, uint64_t last, struct error *err)
 {
@@ -358,7 +359,7 @@ static int classify_claimed(struct recheck *r, const struct found_member *claim,
 	return 0;
 }
 
-/* Blocks of no claim: retired, or missing. */
+/* Classifies blocks without a claim: retired, or missing. */
 static int classify_unclaimed(struct recheck *r, uint64_t first, uint64_t last,
 			      struct error *err)
 {
@@ -381,8 +382,8 @@ static int classify_unclaimed(struct recheck *r, uint64_t first, uint64_t last,
 	return 0;
 }
 
-/* The claims on block `at`, up to *ret_end for which they are the same.
- * `from`: the first claim that may reach so far. */
+/* Finds the claims on block `at`; they are the same up to *ret_end.  `from`:
+ * the first claim that may reach `at`. */
 static size_t claims_at(const struct member_list *claims, size_t from,
 			uint64_t at, const struct found_member *ret[2],
 			uint64_t *ret_end)
@@ -448,7 +449,7 @@ static int classify_range(struct recheck *r, size_t *from,
 	return status;
 }
 
-/* *ret_at_rest: nothing moved meanwhile. */
+/* *ret_at_rest: nothing moved during the check. */
 static int check_suspects(struct recheck *r, bool *ret_at_rest,
 			  struct error *err)
 {
@@ -496,12 +497,12 @@ static int report_suspects(struct recheck *r, struct error *err)
 		if (findings_add(&s->findings, &r->findings.list[i], err) < 0)
 			return -1;
 	}
-	/* Those there was no room for are reported as a number. */
+	/* Findings without room are only counted. */
 	s->findings.total += r->findings.total - r->findings.count;
 	return 0;
 }
 
-/* More than can be checked again: all that is certain is that much is wrong. */
+/* Reports that there are more suspects than can be checked again. */
 static int report_left_out(struct survey *s, uint64_t blocks, struct error *err)
 {
 	struct finding f = {.trouble = TROUBLE_MISSING};
@@ -573,7 +574,8 @@ static int gather_unseen(struct survey *s, struct error *err)
 static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 			 struct error *err)
 {
-	/* The way of a grant is from the pool to issued. */
+	/* A grant moves blocks from the pool to issued, so the pool comes
+	 * first. */
 	static const enum space_set order[] = {SET_POOL, SET_ISSUED, SET_OUT};
 
 	block_map_turn(&s->window.map, first, end);
@@ -589,7 +591,7 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 	return recheck(s, err);
 }
 
-/* Compares the number of blocks that are out of generations with the space's
+/* Compares the number of blocks without generations left with the space's
  * record. */
 static int check_retired(struct survey *s, struct error *err)
 {
@@ -604,7 +606,7 @@ static int check_retired(struct survey *s, struct error *err)
 	return findings_add(&s->findings, &finding, err);
 }
 
-/* A block may have run out of generations since the survey began. */
+/* A block may have used its last generation since the survey began. */
 static int check_retired_again(struct survey *s, struct error *err)
 {
 	struct space_movement now;

@@ -21,7 +21,7 @@
 
 struct verify_result {
 	const char *space;
-	const struct survey *survey; /* NULL: it was not walked */
+	const struct survey *survey; /* NULL: not run */
 	bool deep;
 	uint64_t links; /* checked, when deep */
 	bool repairs;	/* a repair was begun; it may have failed */
@@ -313,7 +313,7 @@ static int check_links(struct survey *s, uint64_t *ret_links, struct error *err)
 	return status;
 }
 
-/* Long enough for the archive to answer in. */
+/* The lock must not expire while the archive answers. */
 #define REPAIR_LOCK_TTL CLOCK_MINUTE
 
 struct verify {
@@ -324,8 +324,7 @@ struct verify {
 
 /* --- progress ------------------------------------------------------------- */
 
-/* A bar when stderr is a terminal, a line in the log now and then when it is
- * not. */
+/* Shows a bar if stderr is a terminal, otherwise logs a line now and then. */
 static bool on_pause(void *arg, uint64_t done, uint64_t total, int timeout_ms)
 {
 	struct verify *v = arg;
@@ -349,7 +348,7 @@ static bool on_pause(void *arg, uint64_t done, uint64_t total, int timeout_ms)
 
 /* --- one space ------------------------------------------------------------ */
 
-/* Evictions are a finding for a check alone, and a refusal for a repair. */
+/* Evictions are a finding for a check, and an error for a repair. */
 static int check_safety(const struct verify *v, struct survey *s,
 			struct error *err)
 {
@@ -392,8 +391,8 @@ static int verify_accounting(struct verify *v, struct survey *s,
 {
 	struct space_movement space;
 
-	/* A space that is gone is a failure, not a finding: nothing can be said
-	 * of its blocks. */
+	/* A lost space is a failure, not a finding, because its blocks cannot
+	 * be classified. */
 	if (space_read_movement(s->redis, s->space, &space, err) < 0 ||
 	    space_check(s->redis, s->space, SPACE_TO_RECLAIM, err) < 0 ||
 	    check_safety(v, s, err) < 0)
@@ -409,7 +408,8 @@ static int verify_accounting(struct verify *v, struct survey *s,
 	}
 	if (v->session.options.repair && repair(v, s, result, err) < 0)
 		return -1;
-	/* In a replica that is cut off nothing moves: that is no rest. */
+	/* Nothing moves in a replica that is cut off, so a check there proves
+	 * nothing. */
 	return redis_confirm_master(s->redis, err);
 }
 
@@ -460,7 +460,7 @@ survey_new(struct verify *v, const struct link_space *space, struct error *err)
 	return s;
 }
 
-/* The worst of what has come of the spaces. */
+/* The worst result of all spaces. */
 struct outcome {
 	bool findings;
 	bool failed;
@@ -475,7 +475,7 @@ static void note_failure(struct outcome *o, const struct error *err)
 	o->error = *err;
 }
 
-/* A failure that passes by itself is less than findings, which do not. */
+/* A failure that passes by itself ranks below findings, which do not. */
 static int settle_outcome(const struct outcome *o, struct error *err)
 {
 	if (o->findings && !(o->failed && error_needs_a_person(&o->error)))
