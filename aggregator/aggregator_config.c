@@ -171,7 +171,7 @@ const struct setting_group aggregator_groups[] = {
 	GROUP(redis_section, redis),
 	GROUP(kafka_section, kafka),
 	GROUP(clickhouse_section, clickhouse),
-	/* Without it codes are not looked up in Redis. */
+	/* Without this section codes are not looked up in Redis. */
 	{
 		.section = &links_section,
 		.offset = offsetof(struct aggregator_config, links),

@@ -24,12 +24,13 @@ struct aggregator_settings {
 	int64_t threads; /* event loops */
 	int64_t workers; /* threads for queries, a connection each */
 	int64_t queue_max;
-	int64_t answer_timeout;	   /* ms from the request on */
-	int64_t key_questions_max; /* of a key under way */
+	int64_t answer_timeout;	   /* ms after the request */
+	int64_t key_questions_max; /* requests of a key at the same time */
 	int64_t exports_max;
 	int64_t key_exports_max;
-	int64_t export_workers;	  /* threads of exports, a connection each */
-	int64_t export_links_max; /* of an export that is not of all links */
+	int64_t export_workers; /* threads of exports, a connection each */
+	/* Most links of an export that does not cover all links. */
+	int64_t export_links_max;
 	int64_t buckets_max;
 	int64_t groups_max;
 	int64_t raw_rows_max;
@@ -40,9 +41,10 @@ struct aggregator_settings {
 	struct setting_strings cors_origins;
 	char *web_root;
 	char *zoneinfo;
-	int64_t watermark_every; /* ms between looks at the reports */
-	char *keys_file;	 /* NULL: anybody may ask */
-	char *key_rate;		 /* of keys that say none: "100/s", or "none" */
+	int64_t watermark_every; /* ms between readings of the reports */
+	char *keys_file;	 /* NULL: no key is needed */
+	/* Rate of keys without one of their own: "100/s", or "none". */
+	char *key_rate;
 	int64_t key_burst;
 	int64_t live_subscribers;
 	int64_t live_per_key;
@@ -50,36 +52,38 @@ struct aggregator_settings {
 
 	/* Settling. */
 	int64_t settle_every;	/* ms between passes */
-	int64_t settle_timeout; /* ms, of one statement */
+	int64_t settle_timeout; /* ms, for one statement */
 	int64_t resettle_every; /* ms at least between settlings of a day */
 	int64_t day_grace;	/* ms after its end until a day is settled */
-	int64_t raw_days;      /* after its end until it is dropped; 0: never */
-	int64_t settled_days;  /* the same of its counts */
-	int64_t recheck_every; /* ms between looks at all of the progress */
-	int64_t progress_overlap;	       /* ms read again in each pass */
-	struct setting_strings retired_topics; /* that no collector reads */
-	int64_t lease;			       /* ms */
+	/* Days until the rows of a day are dropped; 0: never. */
+	int64_t raw_days;
+	int64_t settled_days;	  /* the same for its counts */
+	int64_t recheck_every;	  /* ms between checks of all reports */
+	int64_t progress_overlap; /* ms read again in each pass */
+	/* Topics that no collector reads. */
+	struct setting_strings retired_topics;
+	int64_t lease;		 /* ms */
 	int64_t clean_every;	 /* ms between deletions of superseded rows */
 	int64_t keep_superseded; /* ms before a superseded row is deleted */
-	int64_t keep_open;	 /* ms, the same of hours that are not over */
+	int64_t keep_open;	 /* ms, the same for hours that are not over */
 	int64_t reconcile_every; /* 0: never */
-	int64_t values_max;	 /* of a dimension and hour */
+	int64_t values_max;	 /* for a dimension and hour */
 };
 
 struct aggregator_config {
 	struct app_config app;
 	struct http_config http;
 	struct redis_config redis;
-	struct kafka_config kafka; /* for the live stream alone */
+	struct kafka_config kafka; /* only for the live stream */
 	struct clickhouse_config clickhouse;
-	struct links_config links; /* no spaces: the archive alone is asked */
+	struct links_config links; /* no spaces: only the archive is queried */
 	struct aggregator_settings aggregator;
 };
 
 extern const struct setting_group aggregator_groups[];
 extern const size_t aggregator_group_count;
 
-/* The rate of keys whose line says none; count 0: they have no limit. */
+/* Reads the rate of keys whose line has none; count 0: no limit. */
 int aggregator_key_rate(const struct aggregator_settings *own,
 			struct rate_rule *ret, struct error *err);
 

@@ -26,7 +26,7 @@ const struct dimension dimensions[] = {
 	{"asn", "if(asn = 0, '', toString(asn))", DIMENSION_DAILY},
 	{"device_brand", "toString(device_brand)", DIMENSION_DAILY},
 	{"device_model", "toString(device_model)", DIMENSION_DAILY},
-	/* A version says nothing without what it is of. */
+	/* A version needs the name of its product. */
 	{"os_version",
 	 "trimRight(concat(toString(os_family), ' ', toString(os_version)))",
 	 DIMENSION_DAILY},

@@ -1,7 +1,7 @@
 /*
- * dimension.h - what clicks can be broken down by: the closed table from which
- * settling and answers take their column names and expressions.  The API's
- * description, its page in docs/ and the dashboard name them on their own.
+ * dimension.h - the dimensions of clicks: the closed table from which settling
+ * and answers take their column names and expressions.  The API's description,
+ * its page in docs/ and the dashboard have lists of their own.
  */
 #ifndef AGGREGATOR_DIMENSION_H
 #define AGGREGATOR_DIMENSION_H
@@ -14,35 +14,39 @@ enum dimension_kind {
 	DIMENSION_VISITORS,
 	/* Any number of values: only the busiest of an hour are kept. */
 	DIMENSION_BUSIEST,
-	/* The same, and an event has any number of them (tags): sums exceed the
-	 * total.  One dimension at most: two arrayJoin would pair values. */
+	/*
+	 * The same, and an event can have any number of values (tags): sums
+	 * exceed the total.  At most one dimension: two arrayJoin would pair
+	 * values.
+	 */
 	DIMENSION_MANY,
-	/* The busiest values of a UTC day are kept, and none of its hours: what
-	 * is of a part of a day is counted from the rows of `clicks`. */
+	/* The busiest values of a UTC day are kept, and no values of its hours:
+	 * a part of a day is counted from the rows of `clicks`. */
 	DIMENSION_DAILY,
 };
 
 struct dimension {
 	const char *name; /* as in group_by= and stats_hourly.dimension */
-	/* Over a row of `clicks`; a String. */
+	/* SQL on a row of `clicks`; its type is String. */
 	const char *expression;
 	enum dimension_kind kind;
 };
 
-/* The array of a row that the DIMENSION_MANY's expression takes apart. */
+/* The array of a row that the expression of the DIMENSION_MANY expands. */
 #define DIMENSION_MANY_VALUES "tags"
 
 /* The first one is `total`, which is not for group_by. */
 extern const struct dimension dimensions[];
 extern const size_t dimension_count;
 
-/* For group_by: `total` is not found. */
+/* For group_by: does not find `total`. */
 const struct dimension *dimension_find(const char *name);
 
-/* Whether a DIMENSION_VISITORS has hundreds of values rather than a dozen. */
+/* Whether a DIMENSION_VISITORS has hundreds of values, not only a dozen. */
 bool dimension_has_hundreds(const struct dimension *d);
 
-/* For filters: neither `total` nor `link`, which has parameters of its own. */
+/* For filters: finds neither `total` nor `link`, which has its own
+ * parameters. */
 const struct dimension *dimension_find_filter(const char *name);
 
 #endif

@@ -10,7 +10,7 @@ static void on_reload(void *arg)
 	api_reload(arg);
 }
 
-/* Settles and serves until told to stop. */
+/* Settles and serves until the process is stopped. */
 static int serve(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;

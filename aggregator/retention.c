@@ -10,17 +10,18 @@
 #include "common/clock.h"
 
 /*
- * `aggregator retention`: what aggregators that settle do by themselves, a day
- * with each pass, for all days at once.
+ * `aggregator retention`: drops all old days at once.  Aggregators that settle
+ * do the same, one day in each pass.
  *
- * It needs no lease: a day that two drop at once has the same base twice.
+ * It needs no lease: a day that two processes drop at the same time has the
+ * same base twice.
  */
 
 struct listing {
 	const struct settling *s;
 	const struct progress *last;
 	uint64_t ready, waiting; /* days */
-	uint64_t rows, bytes;	 /* of those that are ready or dropped */
+	uint64_t rows, bytes;	 /* of the days that are ready or dropped */
 };
 
 static void add(struct listing *l, const struct old_day *day, bool waits)
@@ -31,7 +32,7 @@ static void add(struct listing *l, const struct old_day *day, bool waits)
 	l->bytes += waits ? 0 : day->bytes;
 }
 
-/* One that is sealed and not dropped. */
+/* Lists a day that is sealed and not dropped. */
 static int list_sealed(struct listing *l, const struct old_day *day,
 		       struct error *err)
 {
@@ -70,7 +71,7 @@ static int list_day(void *arg, const struct old_day *day, struct error *err)
 	return 0;
 }
 
-/* Days that are old by the clock alone are not listed: this says why. */
+/* Prints why days that are old by the clock alone are not listed. */
 static void tell_watermark(const struct settling *s,
 			   const struct progress *last)
 {
@@ -103,7 +104,7 @@ static int list(const struct settling *s, struct error *err)
 struct dropping {
 	uint64_t days, waiting;
 	struct repeats_removed removed;
-	/* Of what failed, which stops nothing else. */
+	/* The first failure; it stops no other day. */
 	struct error first;
 };
 

@@ -77,7 +77,7 @@ static void show(const struct state *s)
 		       (long long)s->reported.ahead_ms / 1000);
 }
 
-/* Where the watermark is lowered to: --to, or what the reports promise. */
+/* Chooses the new watermark: --to, or what the reports promise. */
 static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 		  struct error *err)
 {
@@ -102,8 +102,8 @@ static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 	return 0;
 }
 
-/* A settler that has read the old mark may still publish it: without the number
- * of this row, so that nobody reads it. */
+/* A settler that has read the old mark may still publish it, but without the
+ * number of this row, so that the old mark is ignored. */
 static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 		struct error *err)
 {

@@ -10,7 +10,7 @@
 /* Delay before differences are queried again. */
 #define AGAIN_MS 3000
 
-/* One line of the page. */
+/* A line of the page. */
 struct comparison {
 	enum compared kind;
 	const char *what, *one, *other;

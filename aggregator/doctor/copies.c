@@ -41,7 +41,7 @@ static int count_before_copy(struct doctor *d, const struct day_copy_kind *kind,
 static int look_at_copy(struct doctor *d, const char *what, const char *done,
 			const struct day_copy_kind *kind, struct error *err)
 {
-	/* How long after a day's end (ms) its copy is due. */
+	/* Time after a day's end (ms) at which its copy is due. */
 	int64_t due = kind->when_late ? d->settings->clicks.late_window
 				      : d->settings->day_grace;
 	char text[CIVIL_NAME_MAX], others[64] = "";

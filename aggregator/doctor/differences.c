@@ -57,7 +57,7 @@ static const struct comparison {
 	const char *one; /* SQL: d, n */
 	/* The other table: a row's time, its events, condition on rows. */
 	const char *table, *at, *events, *which;
-	/* Its dimensions, which have all events each; NULL: it has none. */
+	/* The table's dimensions, each with all events; NULL: it has none. */
 	bool (*has)(const struct dimension *d);
 	const char *dimension; /* SQL: a row's dimension */
 	const char *also;      /* another dimension of it */
@@ -67,7 +67,7 @@ static const struct comparison {
 	/* Number of digits of a partition's name that are its day or month, if
 	 * only some partitions are read. */
 	unsigned digits;
-	/* Only days that are not dropped, with rows in clicks. */
+	/* Compares only days that are not dropped and have rows in clicks. */
 	bool with_rows;
 } comparisons[COMPARED_KINDS] = {
 	[COMPARED_ROWS] = {.name = "rows and settled hours",

@@ -10,7 +10,7 @@
  * to run.
  */
 
-/* By order on the page. */
+/* The order is that of the lines on the page. */
 static look_fn *const looks[] = {
 	look_at_hours,		 look_at_days,		 look_at_held,
 	look_at_copies,		 look_at_retention,	 look_at_dropped_rows,

@@ -22,7 +22,7 @@
 struct forgotten_rows {
 	uint64_t visitors, links; /* in table `forgotten` */
 	uint64_t clicks, archive; /* rows that still have them */
-	/* In clicks; those searched for visitors. */
+	/* Days in clicks; those that are searched for visitors. */
 	uint64_t days, days_looked;
 };
 

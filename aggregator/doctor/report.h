@@ -33,7 +33,7 @@ struct doctor {
 	struct app *app;
 	struct clickhouse *ch;
 	const struct aggregator_settings *settings;
-	struct settling settling; /* for its clock */
+	struct settling settling; /* context for functions of settle/ */
 	struct progress published;
 	struct stale_list hours; /* stale hours */
 	enum doctor_level worst;
@@ -53,34 +53,34 @@ bool doctor_is_stale(const struct doctor *d, int64_t day);
 /* Prints one or more lines; returns -1 if a query fails. */
 typedef int look_fn(struct doctor *d, struct error *err);
 
-/* In watermark.c: until when counts are complete, and whether clocks agree. */
+/* watermark.c: until when counts are complete, and whether clocks agree. */
 look_fn look_at_watermark;
 
-/* In unsettled.c: hours and days that are to be settled, or cannot be. */
+/* unsettled.c: hours and days that are to be settled, or cannot be. */
 look_fn look_at_hours;
 look_fn look_at_days;
 look_fn look_at_held;
 
-/* In copies.c: days that are to be sealed, copied or rolled up. */
+/* copies.c: days that are to be sealed, copied or rolled up. */
 look_fn look_at_copies;
 
-/* What keeps days from being dropped, and rows of dropped days; each function
- * is in the source of the same name. */
+/* Reasons that keep days from being dropped, and rows of dropped days; each
+ * function is in the source of the same name. */
 look_fn look_at_retention;
 look_fn look_at_dropped_rows;
 look_fn look_at_unfinished_runs;
 
-/* In not_counted.c: events that are in no count. */
+/* not_counted.c: events that are in no count. */
 look_fn look_at_short;
 look_fn look_at_not_counted;
 
-/* In comparisons.c: days for which two tables differ. */
+/* comparisons.c: days for which two tables differ. */
 look_fn look_at_comparisons;
 
-/* In forgotten_rows.c: rows that have forgotten visitors or links. */
+/* forgotten_rows.c: rows that have forgotten visitors or links. */
 look_fn look_at_forgotten_rows;
 
-/* In events.c: lost and late events, by the counters of redirectors. */
+/* events.c: lost and late events, by the counters of redirectors. */
 look_fn look_at_events;
 
 #endif

@@ -258,8 +258,11 @@ static int keep_waiting(struct forgetting *f, bool *told, const char *why,
 	return 0;
 }
 
-/* For clicks the watermark shows this.  For links nothing does, but all writers
- * use the list after a minute, and this function takes at least that long. */
+/*
+ * The watermark shows when clicks are stored.  Nothing shows it for links, but
+ * all writers use the list after a minute, and this function takes at least
+ * that long.
+ */
 static int wait_for_collectors(struct forgetting *f, struct error *err)
 {
 	int64_t until = f->listed_at + HEARD_AFTER;

@@ -58,11 +58,11 @@ int forget_list_store(struct clickhouse *ch, const struct forget_list *list,
 		      const char *by, struct error *err);
 
 /*
- * One line for each entry:
- * {"visitor":"0A1F...","until":"2026-11-24T02:00:00.000Z"},
- * {"link_id":"288230376151711785","until":"..."}. When reading, ERROR_INPUT
- * names a line that is malformed, or whose time is later than `now` (ms since
- * 1970): future visits cannot be forgotten.
+ * Each entry is a line:
+ * {"visitor":"0A1F...","until":"2026-11-24T02:00:00.000Z"} or
+ * {"link_id":"288230376151711785","until":"..."}.
+ * When reading, ERROR_INPUT names a line that is malformed, or whose time is
+ * later than `now` (ms since 1970): future visits cannot be forgotten.
  */
 int forget_list_print(const struct forget_list *list, FILE *out,
 		      struct error *err);

@@ -91,8 +91,7 @@ static void put_is_link(struct buf *sql, const struct forget_list *list)
 /* --- rows -------------------------------------------------------------------
  */
 
-/* For an event that came late, or was sent again, the earlier of its times
- * counts. */
+/* The earlier time of an event that came late, or was sent again, counts. */
 static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 {
 	if (!count(list, VISITORS)) {

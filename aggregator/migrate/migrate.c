@@ -13,18 +13,19 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* Called for each statement before it is run, and with `statement` NULL once
- * the migration is recorded. */
+/* Called for each statement before it runs, and with `statement` NULL after the
+ * migration is recorded. */
 typedef void report_fn(void *arg, const char *name, const char *statement);
 
 #define UNKNOWN_TABLE	 60 /* ClickHouse's exception codes */
 #define UNKNOWN_DATABASE 81
 #define CHECKSUM_LEN	 64
 
-/* Which of `migrations` the database says it has. */
+/* Which of `migrations` are recorded in the database. */
 struct state {
 	bool *applied;
-	bool refuses_unknown; /* files that this build does not have */
+	/* Fails for files that this build does not have. */
+	bool refuses_unknown;
 };
 
 static void checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
@@ -172,9 +173,10 @@ static int apply(const struct run *r, const struct migration *m,
 }
 
 /*
- * Another `migrate` may be under way, and ahead.  What it has recorded needs
- * nothing more.  ClickHouse may refuse our statement, which would take back
- * what a later migration of the other made of a column: that is no failure.
+ * Another `migrate` may run at the same time, and be ahead.  Migrations that it
+ * has recorded are skipped.  If ClickHouse refuses our statement because it
+ * would undo a column change of one of the other's later migrations, that is no
+ * failure.
  */
 static int apply_missing(struct run *r, size_t i, struct error *err)
 {
@@ -192,11 +194,11 @@ static int apply_missing(struct run *r, size_t i, struct error *err)
 }
 
 /*
- * Makes the database if it is not there and applies what is missing of the
- * first `count`, in order.
- * With `dry_run` only reports what would be run.  A database of another build
- * is ERROR_CONFIG, and nothing is applied: one with a file of another text, or
- * which this build does not have.
+ * Creates the database if it does not exist and applies what is missing of the
+ * first `count` migrations, in order.  With `dry_run` only reports the
+ * statements.  If the database is of another build (a file has another text, or
+ * this build does not have it), the result is ERROR_CONFIG and nothing is
+ * applied.
  */
 static int run_migrations(const struct clickhouse_config *config, size_t count,
 			  bool dry_run, report_fn *report, void *arg,
@@ -224,8 +226,8 @@ out:
 	return status;
 }
 
-/* The command (`print`) has to know every file.  An aggregator that serves may
- * be older than the one that migrated. */
+/* The command (`print`) must know every file.  An aggregator that serves may be
+ * older than the one that migrated. */
 static int check(struct clickhouse *ch, bool print, struct error *err)
 {
 	struct state state = {.refuses_unknown = print};
@@ -291,7 +293,8 @@ static void on_migration(void *arg, const char *name, const char *statement)
 		log_info(r->log, "applied", log_str("migration", name));
 }
 
-/* How many there are up to the one that --to names, with or without ".sql". */
+/* Returns the number of migrations up to the one that --to names, with or
+ * without ".sql". */
 static int read_to(struct app *app, size_t *ret_count, struct error *err)
 {
 	const char *to = app_option_value(app, "to");

@@ -1,11 +1,11 @@
 /*
- * migrate.h - brings a database to the tables that this program knows.
+ * migrate.h - creates and updates the tables that this program needs.
  *
- * Each migration is recorded with the checksum of its text.  Statements are
- * written so that they can run again (IF NOT EXISTS): a migration that failed
- * half-way is simply run again, as ClickHouse has no transaction around DDL.
- * Several may run at once: a statement that comes when later migrations have
- * been applied changes nothing or is refused.
+ * Each migration is recorded with the checksum of its text.  Statements can run
+ * again (IF NOT EXISTS): a migration that failed half-way is run again, because
+ * ClickHouse has no transactions for DDL.  Several processes may migrate at
+ * once: a statement that runs after later migrations changes nothing or is
+ * refused.
  */
 #ifndef AGGREGATOR_MIGRATE_MIGRATE_H
 #define AGGREGATOR_MIGRATE_MIGRATE_H
@@ -13,12 +13,12 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
-/* Whether all is applied: ERROR_NOTFOUND says what is missing and what to
- * do. */
+/* Checks whether all migrations are applied.  ERROR_NOTFOUND: the text has what
+ * is missing and what to do. */
 int migrate_check(struct clickhouse *ch, struct error *err);
 
-/* For `migrate --check`: prints the names of those that are not applied, and
- * fails as migrate_check does.  `config` is a struct aggregator_config. */
+/* For `migrate --check`: prints the names of migrations that are not applied,
+ * and fails like migrate_check.  `config` is a struct aggregator_config. */
 int migrate_check_command(const char *command, const void *config,
 			  struct error *err);
 

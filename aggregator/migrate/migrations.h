@@ -11,8 +11,8 @@ struct migration {
 	const char *sql;
 };
 
-/* In the order they are applied in: first the one that makes the table which
- * remembers the others, then by name.  The build makes the list. */
+/* The order is that of application: first the migration that creates the table
+ * of migrations, then by name.  The build generates the list. */
 extern const struct migration migrations[];
 extern const size_t migration_count;
 

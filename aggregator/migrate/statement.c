@@ -10,7 +10,7 @@ static const char *after_comment(const char *p)
 	return newline ? newline + 1 : p + strlen(p);
 }
 
-/* p is at the opening quote; a backslash hides the next character. */
+/* p is at the opening quote; a backslash escapes the next character. */
 static const char *after_quoted(const char *p)
 {
 	char quote = *p++;

@@ -9,10 +9,10 @@
 #include "common/buf.h"
 
 /*
- * Appends the next statement, without the `;` that ends it and without what
- * surrounds it, and moves *sql behind it.  A `;` in a string, a quoted name or
- * a "--" comment ends nothing.  Returns false when only blanks and comments are
- * left.
+ * Appends the next statement, without its final `;` and surrounding blanks and
+ * comments, and moves *sql behind it.  A `;` in a string, a quoted name or a
+ * "--" comment does not end a statement.  Returns false if only blanks and
+ * comments are left.
  */
 bool statement_next(const char **sql, struct buf *out);
 

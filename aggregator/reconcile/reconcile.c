@@ -312,8 +312,8 @@ static int take_life(void *arg, char **f, struct error *err)
 	return more[a->life_count++].instance ? 0 : error_set_nomem(err);
 }
 
-/* Also reads a day before and after: redirectors that fell silent before, and
- * those that replaced them. */
+/* This also reads a day before and after: redirectors that fell silent before,
+ * and those that replaced them. */
 static int ask_lives(struct asking *a, struct error *err)
 {
 	static const char sql[] =

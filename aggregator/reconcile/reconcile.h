@@ -56,8 +56,8 @@ struct reconciled_hour {
 	/* The attempt that had sealed the hour's day before this
 	 * reconciliation; 0: none. */
 	uint64_t sealed_by;
-	/* Its rows are dropped: the figures are those kept when it was last
-	 * reconciled (ms since 1970; 0: nothing was kept). */
+	/* The hour's rows are dropped: the figures are those kept when it was
+	 * last reconciled (ms since 1970; 0: nothing was kept). */
 	bool gone;
 	int64_t kept_at;
 };

@@ -283,7 +283,7 @@ int reconciled_hours_last(struct clickhouse *ch, size_t count,
 	return ask_kept(ch, &recall, err);
 }
 
-/* --- what is due ----------------------------------------------------------
+/* --- due days --------------------------------------------------------------
  */
 
 int reconciled_hours_has_day(struct clickhouse *ch, int64_t day,

@@ -7,8 +7,8 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-/* By enum copied: the columns for whether a day of that kind is read, and for
- * its attempt. */
+/* The columns for whether a day is read, and for its attempt, by enum
+ * copied. */
 static const struct {
 	const char *is_read, *newest;
 } of[COPIED_KINDS] = {

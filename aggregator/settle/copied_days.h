@@ -43,7 +43,7 @@ struct copied_days {
 	int64_t rows_from, days_from, kept_from;
 };
 
-/* On success the caller releases each of the lists. */
+/* The caller releases each of the lists on success. */
 int copied_days_read_all(struct clickhouse *ch,
 			 struct copied_days ret[COPIED_KINDS],
 			 struct error *err);

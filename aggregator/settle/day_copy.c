@@ -10,7 +10,7 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
-/* --- which days -------------------------------------------------------------
+/* --- days to copy ----------------------------------------------------------
  */
 
 struct pending {
@@ -167,9 +167,9 @@ static void take_flag(void *arg, const uint64_t *n)
 
 /*
  * The day is not published if something of it was published meanwhile, or if
- * rows are now in its base, or gone.  Nor if rows came since they were counted:
- * until now the day was read from rows, so a reader who saw these would no
- * longer see them.
+ * rows are now in its base, or gone.  It is not published either if rows came
+ * since they were counted: until now the day was read from rows, so these would
+ * disappear for a reader that saw them.
  */
 static void put_publish(struct buf *sql, const struct day_copy *c)
 {

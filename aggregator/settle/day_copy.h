@@ -38,7 +38,7 @@ struct day_copy {
 	struct settling_params params;
 };
 
-/* One kind of copy. */
+/* A kind of copy. */
 struct day_copy_kind {
 	const char *verb; /* for messages: "seal" */
 	/* Kind of the row in `settled` that publishes a copy. */

@@ -37,7 +37,7 @@ bool day_counts_have_fewer(const struct day_counts *n);
 
 /*
  * Whether rows of the day's hours are gone: the hours have more events than
- * there are rows. day_counts_lack_more tells whether more are missing than were
+ * there are rows. day_counts_lack_more is true if more are missing than were
  * taken back.
  */
 bool day_counts_lack_rows(const struct day_counts *n);

@@ -39,8 +39,8 @@ struct day_pass {
 	struct overtaken overtaken;
 	/*
 	 * Monotonic ms at which dropping begins with the first day again.
-	 * Until then a day of which a table lacks some events is not counted in
-	 * each pass.
+	 * Until then, a day is not counted in each pass if a table lacks some
+	 * of its events.
 	 */
 	int64_t drop_at;
 	int64_t complete_until; /* ms, as last read; 0: not known */

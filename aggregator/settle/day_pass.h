@@ -36,7 +36,7 @@ struct day_pass_result {
 	bool more;	   /* more work is due: run the next pass at once */
 	bool ended;	   /* nothing was skipped */
 	int64_t complete_until; /* ms, as last read; 0: not known */
-	/* From days, before they are dropped. */
+	/* Repeats found in days before they are dropped. */
 	struct repeats_removed removed;
 };
 

@@ -56,7 +56,7 @@ static void on_shortage(void *arg, const struct shortage *s)
 	d->env.on_shortage(d->env.arg, s);
 }
 
-/* --- what was done ----------------------------------------------------------
+/* --- results ---------------------------------------------------------------
  */
 
 static void report_repeats(const struct day_settler *d,

@@ -608,7 +608,7 @@ int drop_clean(struct clickhouse *ch, uint64_t before, struct error *err)
 	return settling_delete(ch, "dropped_sources", condition, err);
 }
 
-/* --- what is old ------------------------------------------------------------
+/* --- old days --------------------------------------------------------------
  */
 
 struct old_reader {
@@ -617,8 +617,8 @@ struct old_reader {
 	void *arg;
 };
 
-/* When the rows of a day that was dropped with that number at that time may be
- * deleted: see SQL_LONG_AGO. */
+/* Returns when the rows of a day may be deleted that was dropped with that
+ * number at that time: see SQL_LONG_AGO. */
 static int64_t deleted_at(const struct settling *s, uint64_t dropped,
 			  int64_t dropped_at)
 {
@@ -642,8 +642,7 @@ static int read_old(void *arg, char **f, struct error *err)
 		.rows = tsv_u64(f[1]),
 		.bytes = tsv_u64(f[2]),
 		.sealed = tsv_u64(f[3]) > 0,
-		/* For a day that is dropped again, rows of the base may be
-		 * gone. */
+		/* A day that is dropped again may lack rows of the base. */
 		.settled = !tsv_u64(f[9]) &&
 			   (dropped > 0 || tsv_u64(f[1]) == tsv_u64(f[6])),
 		.dropped = dropped > 0 && !tsv_u64(f[5]),

@@ -36,7 +36,7 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
-/* Why a day is not dropped now. */
+/* Reasons why a day is not dropped now. */
 enum drop_why {
 	DROP_GOES,	 /* nothing keeps it */
 	DROP_BEHIND_RUN, /* rescore or forget changes it, and has not ended */
@@ -119,13 +119,13 @@ struct old_day {
 	int64_t start; /* seconds since 1970 */
 	uint64_t rows, bytes;
 	bool sealed; /* sealed, and copied for owners and values */
-	/* Its hours have as many events as there are rows, and no run of forget
-	 * or rescore that has begun still has to change its rows. */
+	/* The day's hours have as many events as there are rows, and no run of
+	 * forget or rescore that has begun still has to change its rows. */
 	bool settled;
 	bool dropped;
 	/* Since it was sealed, or reconciliation is not needed. */
 	bool reconciled;
-	/* When its rows are deleted after a drop, ms since 1970. */
+	/* Time at which the rows are deleted after a drop, ms since 1970. */
 	int64_t deleted_at;
 };
 

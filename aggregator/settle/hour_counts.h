@@ -23,7 +23,7 @@ struct hour_counts {
 	uint64_t staged;	 /* events under the attempt, or
 				  * SETTLE_SQL_UNEVEN */
 	uint64_t before;	 /* events that are published so far */
-	struct taken_back taken; /* of those rows */
+	struct taken_back taken; /* rows that were taken back */
 	uint64_t base;		 /* events that are included in all four */
 };
 
@@ -33,7 +33,7 @@ int hour_counts_check_staged(const struct hour_counts *n, int64_t start,
 			     struct error *err);
 
 /* Whether fewer events are staged than were published, or than the reports in
- * `hour` say.  If so, `taken` has to be counted; it is zero until then. */
+ * `hour` have.  If so, `taken` has to be counted; it is zero until then. */
 bool hour_counts_miss_some(const struct hour_counts *n,
 			   const struct stale *hour);
 

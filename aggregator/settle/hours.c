@@ -50,7 +50,7 @@ struct work {
 	int64_t since;
 	uint64_t dropped; /* number of the drop of their day; 0: none */
 	struct settle_rows rows;
-	/* For one hour that is settled by what arrived. */
+	/* of the one hour that is settled by what arrived */
 	struct open_plan plan;
 	struct buf lists[6];
 	char numbers[9][24];
@@ -274,7 +274,7 @@ static size_t chunk_of(const struct hour *hours, size_t count)
 	return n;
 }
 
-/* One insert makes one part for each day. */
+/* The insert makes one part for each day. */
 static int stage(struct work *w, const struct hour *first, size_t count,
 		 struct error *err)
 {

@@ -12,9 +12,10 @@
 #define HOUR 3600
 /* An hour is settled by what arrived until this many seconds after its end. */
 #define LINGERS 600
-/* One hour that is over, one that is not, and one by a clock that is ahead. */
+/* Hours that can be known: one that is over, one that is not, and one by a
+ * clock that is ahead. */
 #define KNOWN_MAX 3
-/* With more than these the conditions would cost more than they save. */
+/* The conditions would cost more than they save with more than these. */
 #define PARTITIONS_MAX 4096
 #define GROUPS_MAX     16
 
@@ -45,7 +46,7 @@ struct open_hours {
 	/* While reports are read: counts of those behind the known frontier. */
 	uint64_t below_blocks, below_rows;
 	bool differs;  /* the reports behind the frontier have changed */
-	bool too_many; /* for conditions */
+	bool too_many; /* more sources than conditions can have */
 };
 
 static void frontier_clear(struct frontier *f)

@@ -37,7 +37,7 @@ void open_hours_free(struct open_hours *o); /* NULL accepted */
  */
 bool open_hours_takes(const struct settling *s, const struct stale *hour);
 
-/* How one hour is to be settled.  The conditions are SQL on rows of `clicks`;
+/* A plan for settling one hour.  The conditions are SQL on rows of `clicks`;
  * they are valid until the next plan. */
 struct open_plan {
 	struct stale what; /* as of the frontier */

@@ -14,7 +14,7 @@ static bool is_kept(const struct dimension *d)
 	return d != dimensions && d->kind != DIMENSION_DAILY;
 }
 
-/* --- what is staged ---------------------------------------------------------
+/* --- staged events ---------------------------------------------------------
  */
 
 /* An event is in each dimension once; in a dimension of many values it is there

@@ -141,7 +141,7 @@ static void put_ranked(struct buf *sql, const struct day_copy *c,
 	buf_puts(sql, ")) GROUP BY o, shown, is_rest");
 }
 
-/* --- owners that are left out -----------------------------------------------
+/* --- skipped owners --------------------------------------------------------
  */
 
 #define DIMENSIONS_MAX 64

@@ -23,7 +23,7 @@ struct pass {
 	bool found;	 /* there was work, or an hour to hold back */
 	bool quiet;	 /* no work in this pass, nor in the last */
 	struct table_watch watch;
-	struct held_back held; /* as of the last pass that looked */
+	struct held_back held; /* as of the last pass that searched */
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
@@ -203,8 +203,8 @@ static int pass_hours(struct pass *p, struct progress *last,
 		p->back_to = since < p->back_to ? since : p->back_to;
 	}
 	p->everything = mono >= p->recheck_at;
-	/* This comes after the promise was read: if nothing has changed, all
-	 * that was reported by then has been looked through. */
+	/* This comes after the promise was read: if nothing has changed,
+	 * everything reported by then was already checked. */
 	p->quiet = table_watch_is_quiet(&p->watch, p->settling.ch) &&
 		   !p->everything;
 	if (!p->quiet &&

@@ -21,7 +21,7 @@ void pass_free(struct pass *pass); /* NULL accepted */
 /* Wrong clocks that a pass has found. */
 struct pass_clocks {
 	int64_t server_ms; /* ClickHouse's */
-	/* How far reported times lie beyond it; 0: none does. */
+	/* Distance of reported times beyond it; 0: none is beyond. */
 	int64_t ahead_ms;
 	bool went_back; /* by more than half of progress_overlap */
 	/* Hours that a recheck found and a normal pass would have missed. */

@@ -318,7 +318,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 /* --- days -------------------------------------------------------------------
  */
 
-/* For a dropped day, only what was settled since the drop. */
+/* A dropped day counts only what was settled since the drop. */
 /* clang-format off */
 #define ABOUT_DAYS                                                             \
 	"WITH " DROPPED_DAYS                                                   \

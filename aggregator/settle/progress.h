@@ -34,7 +34,7 @@ struct stale {
 	uint64_t blocks;   /* reports in ingest_progress that touched it */
 	uint64_t rows;	   /* rows in these reports */
 	uint64_t was_rows; /* the same when it was last published */
-	bool was;	   /* published */
+	bool was;	   /* it was published */
 	/* The published hour is provisional: it is settled as a whole once it
 	 * is over. */
 	bool provisional;
@@ -48,7 +48,7 @@ struct stale_list {
 };
 void stale_list_release(struct stale_list *list);
 
-/* How far the last complete pass came.  Zeros before the first pass. */
+/* State of the last complete pass.  Zeros before the first pass. */
 struct progress {
 	int64_t read_until;	/* ms: greatest inserted_at seen */
 	int64_t complete_until; /* ms; 0: not known */
@@ -59,8 +59,8 @@ struct progress {
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err);
 
-/* The same, and a number that changes whenever anything is published or given
- * up. */
+/* The same, and a number that changes whenever anything is published or
+ * abandoned. */
 int progress_read_marks(struct clickhouse *ch, struct progress *ret,
 			uint64_t *ret_marks, struct error *err);
 
@@ -111,7 +111,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
 		     struct stale_list *ret, struct error *err);
 
-/* How many hours and days are held back at present. */
+/* Number of hours and days that are held back at present. */
 struct held_back {
 	uint64_t hours, days;
 	int64_t first; /* start of the oldest, seconds; 0: none */

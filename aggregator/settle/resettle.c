@@ -85,7 +85,8 @@ static int settle_days(const struct settling *s, int64_t *from, int64_t to,
 	return status;
 }
 
-/* After a drop of a listed day, lists it again, with all that follow. */
+/* Lists a day again, with all that follow, if it was dropped after it was
+ * listed. */
 static int settle_all(const struct settling *s, settle_fn *settle, int64_t from,
 		      int64_t to, struct resettle_result *ret,
 		      struct error *err)

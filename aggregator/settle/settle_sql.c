@@ -26,12 +26,12 @@ static const struct state {
 };
 #define STATE_COUNT (sizeof(states) / sizeof(states[0]))
 
-/* --- hours ------------------------------------------------------------------
+/* --- hours -----------------------------------------------------------------
  *
- * Dimensions of one kind are aggregated side by side over the same rows
- * (GROUPING SETS), so that all of them are of one moment, each column is read
- * once, and a dimension pays for its own key only.  Every event once for each
- * dimension, as a number and a value, took two and a half times as long.
+ * Dimensions of one kind are aggregated together over the same rows (GROUPING
+ * SETS): all of them are of one moment, each column is read once, and a
+ * dimension costs only its own key.  Repeating each event for each dimension,
+ * as a number and a value, took two and a half times as long.
  */
 
 /* Writes the keys of the dimensions of that kind: v1 is the key of dimension

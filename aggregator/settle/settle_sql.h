@@ -78,9 +78,9 @@
 struct settle_rows {
 	bool dropped; /* rows beside the base of the drop */
 	/*
-	 * For an hour that is settled by what arrived (open_hours.h):
-	 * conditions on its rows, and on the rows that its last attempt lacks;
-	 * NULL: none.
+	 * Conditions for an hour that is settled by what arrived
+	 * (open_hours.h): on its rows, and on the rows that its last attempt
+	 * lacks; NULL: none.
 	 */
 	const char *upto, *added;
 	bool based; /* added to the attempt in the parameter base */

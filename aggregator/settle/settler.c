@@ -424,7 +424,7 @@ void settler_free(struct settler *s)
 {
 	if (!s)
 		return;
-	/* Both threads are told to end before either is joined: a running
+	/* Both threads are asked to end before either is joined: a running
 	 * statement may take long. */
 	if (s->days)
 		day_settler_end(s->days);

@@ -49,7 +49,7 @@ struct settling {
 	struct clickhouse *ch;
 	const struct aggregator_settings *settings;
 	const char *settler; /* name of this process, for `settled` */
-	bool allow_fewer;    /* hold nothing back */
+	bool allow_fewer;    /* publish even from fewer rows */
 	struct server_clock clock;
 	/* Called between statements; true ends settling with ERROR_STOPPED. */
 	bool (*is_stopping)(void *arg);
@@ -85,7 +85,7 @@ int settling_open(struct settling *s, struct settling_session *session,
 void settling_close(struct settling *s);
 
 struct settle_count {
-	/* Hours tried, from the first one asked for on. */
+	/* number of hours tried, from the first one on */
 	size_t done;
 	size_t published;
 	size_t added; /* of the published: those added to an earlier attempt */
@@ -245,15 +245,16 @@ int settling_run(struct clickhouse *ch, struct buf *sql,
 		 const struct clickhouse_param *params, struct error *err);
 
 /*
- * For independent tasks, so that one that always fails does not stop the
- * others.  The caller passes the status of each: its error goes to *first,
- * unless that has one.  Returns -1, with `err` unchanged, if the other tasks
- * should be skipped because the server did not answer at all.
+ * Collects the errors of independent tasks, so that one that always fails does
+ * not stop the others.  The caller passes the status of each: its error goes to
+ * *first, unless that has one.  Returns -1, with `err` unchanged, if the other
+ * tasks should be skipped because the server did not answer at all.
  */
 int settling_note(const struct clickhouse *ch, int status, struct error *first,
 		  struct error *err);
 
-/* After all tasks: returns -1 with the first error, if there was one. */
+/* Call it after all tasks: returns -1 with the first error, if there was
+ * one. */
 int settling_noted(const struct error *first, struct error *err);
 
 /* clickhouse_rows for an `fn` that runs such a task for each row. */

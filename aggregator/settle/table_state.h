@@ -22,25 +22,26 @@ struct table_state {
 	uint64_t parts, rows, hash;
 };
 
-/* Work is looked for at least once in this many settle_every. */
+/* Work is searched for at least once in this many settle_every. */
 #define TABLE_WATCH_LOOK_EVERY 4
 
 /*
  * Avoids needless searches for work.  While the tables are as they were when
- * nothing was to be done, work is looked for only that seldom, because time
- * makes things due, too.  Zeros at first.
+ * there was no work, searches happen only that seldom; they are still needed,
+ * because time makes things due, too.  Zeros at first.
  */
 struct table_watch {
 	struct table_state now;
-	/* State before the last look; known only if that look found nothing. */
+	/* State before the last search; known only if that search found
+	 * nothing. */
 	struct table_state nothing_at;
-	int64_t look_at; /* monotonic ms: the next look is no later */
+	int64_t look_at; /* latest time of the next search, monotonic ms */
 };
 
-/* Reads the state of the tables; returns true if there is no need to look. */
+/* Reads the state of the tables; returns true if no search is needed. */
 bool table_watch_is_quiet(struct table_watch *w, struct clickhouse *ch);
 
-/* Call it afterwards, if there was no error.  `looked`: work was looked for. */
+/* Call it afterwards, if there was no error.  `looked`: a search was made. */
 void table_watch_found(struct table_watch *w, bool something, bool looked,
 		       int64_t settle_every);
 

@@ -23,7 +23,7 @@ static size_t count_kept(void)
 	return count;
 }
 
-/* --- what is staged ---------------------------------------------------------
+/* --- staged events ---------------------------------------------------------
  */
 
 /* Rows without a link are copied, too: the day's settled events are those of

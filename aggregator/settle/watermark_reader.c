@@ -202,7 +202,7 @@ static int read_rows(struct watermark_reader *r, struct clickhouse *ch,
 			       "snnnnnnn", take_row, r, err);
 }
 
-/* --- all of them ------------------------------------------------------------
+/* --- reading all topics ----------------------------------------------------
  */
 
 /* A topic, and the time of its newest report (ms; 0: only beyond the server's

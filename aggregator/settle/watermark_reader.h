@@ -1,8 +1,8 @@
 /*
  * watermark_reader.h - what the collectors' reports promise, by partition.
  *
- * A topic is waited for however long it has been silent: only an operator knows
- * that no collector reads it any more, and names it in `retired_topics`.
+ * A topic is waited for however long it has been silent: only an operator can
+ * decide that no collector reads it any more, and names it in `retired_topics`.
  *
  * Reading a day of ingest_progress, up to each topic's newest report, takes a
  * tenth of a second and more.  So a day is read once, and after that only new
@@ -58,9 +58,9 @@ struct watermark {
 	int64_t complete_until;
 	int64_t server_ms; /* ClickHouse's clock */
 	/*
-	 * How far times reported in the last ten minutes (Kafka's, or
-	 * ClickHouse's own before its clock went back) lie beyond that clock;
-	 * 0: none does.
+	 * Distance beyond that clock of times reported in the last ten minutes
+	 * (Kafka's, or ClickHouse's own before its clock went back); 0: none is
+	 * beyond.
 	 */
 	int64_t ahead_ms;
 	/*
@@ -69,7 +69,7 @@ struct watermark {
 	 */
 	char topic[TOPIC_MAX];
 	uint32_t partition;
-	/* When that topic last reported, if other topics have reported for
+	/* Time of that topic's last report, if other topics have reported for
 	 * WATERMARK_SILENT_MS since; 0: it reports, too. */
 	int64_t silent_since;
 };

@@ -33,7 +33,8 @@ static int64_t slot_floor(int64_t at)
 	return floor_div(at, BUCKET_SLOT) * BUCKET_SLOT;
 }
 
-/* The first day of the day's, week's or month's, `steps` of them later. */
+/* Returns the first day of the day, week or month that `day` is in, plus
+ * `steps` such units. */
 static int64_t unit_day(enum bucket_interval interval, int64_t day, int steps)
 {
 	struct civil c;
@@ -56,8 +57,8 @@ static int64_t day_start(const struct zone *zone, int64_t day)
 	return slot_floor(zone_from_local(zone, day * CIVIL_DAY));
 }
 
-/* Where local midnight comes twice, the date on the wall can be behind the day
- * that has begun; so the answer is looked for from one unit earlier on. */
+/* If local midnight occurs twice, the local date can be before the day that has
+ * begun, so the search starts one unit earlier. */
 static int64_t calendar_start(const struct zone *zone,
 			      enum bucket_interval interval, int64_t at,
 			      int64_t *ret_next)

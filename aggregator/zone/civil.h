@@ -20,8 +20,8 @@ struct civil {
 int64_t civil_to_days(int64_t year, int month, int day);
 struct civil civil_from_days(int64_t days);
 
-/* What a day or an hour of UTC is called that begins at `start`, seconds since
- * 1970: "2026-10-24", "2026-10-24T07Z".  Returns `text`. */
+/* Names of the UTC day or hour that begins at `start`, seconds since 1970:
+ * "2026-10-24", "2026-10-24T07Z".  Return `text`. */
 #define CIVIL_NAME_MAX 64
 const char *civil_day_name(int64_t start, char text[CIVIL_NAME_MAX]);
 const char *civil_hour_name(int64_t start, char text[CIVIL_NAME_MAX]);

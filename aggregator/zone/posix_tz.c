@@ -31,7 +31,7 @@ static bool skip_char(const char **p, char c)
 	return true;
 }
 
-/* "CET" or "<+0330>": what the offset is called is of no interest here. */
+/* Skips a name such as "CET" or "<+0330>", which is not needed. */
 static bool skip_name(const char **p)
 {
 	const char *start = *p;
@@ -46,7 +46,7 @@ static bool skip_name(const char **p)
 	return *p - start >= 3;
 }
 
-/* [+-]hh[:mm[:ss]] in seconds. */
+/* Reads [+-]hh[:mm[:ss]], in seconds. */
 static bool read_time(const char **p, int max_hours, int32_t *ret)
 {
 	int sign = 1, hours, minutes = 0, seconds = 0;
@@ -140,7 +140,7 @@ static int64_t month_day(const struct posix_date *date, int64_t year)
 	return day < next ? day : day - 7;
 }
 
-/* The date's instant, counted on a clock that shows local time. */
+/* Returns the date's time as local seconds. */
 static int64_t local_instant(const struct posix_date *date, int64_t year)
 {
 	int64_t first = civil_to_days(year, 1, 1);

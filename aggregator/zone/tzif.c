@@ -9,11 +9,12 @@
 #define CHANGES_MAX 4096
 #define TYPES_MAX   256
 
-/* One of the file's blocks: the header's counts, and where its parts lie. */
+/* One of the file's blocks: the header's counts, and the positions of its
+ * parts. */
 struct block {
 	char version;
 	uint32_t isut, isstd, leap, times, types, chars;
-	size_t time_size; /* of an instant: 4 or 8 bytes */
+	size_t time_size; /* bytes of a time: 4 or 8 */
 	const unsigned char *body;
 	const unsigned char *end; /* the byte after the block */
 };
@@ -101,8 +102,8 @@ static bool read_changes(struct tzif *tzif, const struct block *b)
 	return true;
 }
 
-/* Version 1 has one block of 32-bit instants; later versions repeat it with
- * 64-bit instants, and end with the footer. */
+/* Version 1 has one block of 32-bit times; later versions repeat it with 64-bit
+ * times, and end with the footer. */
 static bool read_file(struct tzif *tzif, struct block *b,
 		      const unsigned char *data, size_t len)
 {

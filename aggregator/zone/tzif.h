@@ -1,6 +1,6 @@
 /*
- * tzif.h - reads the contents of a TZif file (RFC 8536), as the package tzdata
- * installs them: versions 1 to 4; without leap seconds.
+ * tzif.h - reads TZif files (RFC 8536) as installed by the package tzdata:
+ * versions 1 to 4, without leap seconds.
  */
 #ifndef AGGREGATOR_ZONE_TZIF_H
 #define AGGREGATOR_ZONE_TZIF_H
@@ -12,7 +12,7 @@
 
 struct tzif_change {
 	int64_t at;	/* seconds since 1970, UTC */
-	int32_t offset; /* seconds east of UTC from then on */
+	int32_t offset; /* seconds east of UTC after that */
 };
 
 struct tzif {
@@ -22,8 +22,8 @@ struct tzif {
 	char footer[64]; /* the rule after the last change, or "" */
 };
 
-/* Returns -1 with ERROR_INPUT when the bytes are not such a file; `tzif` is
- * then empty. */
+/* Returns -1 with ERROR_INPUT if the bytes are not such a file; `tzif` is then
+ * empty. */
 int tzif_parse(struct tzif *tzif, const void *data, size_t len,
 	       struct error *err);
 void tzif_release(struct tzif *tzif);

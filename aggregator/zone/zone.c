@@ -23,8 +23,8 @@ struct zone {
 	size_t count;
 };
 
-/* A relative path of letters and the like: nothing that leaves the
- * directory. */
+/* Whether the name is a relative path of letters and the like, which cannot
+ * leave the directory. */
 static bool name_is_safe(const char *name)
 {
 	size_t len = strlen(name);
@@ -38,8 +38,8 @@ static bool name_is_safe(const char *name)
 	return true;
 }
 
-/* Links in the directory to the zone of the host, which a client cannot know,
- * and to the one that old rules are taken from. */
+/* Whether the name is a link in the directory: to the host's zone, which a
+ * client cannot know, or to the zone that old rules are taken from. */
 static bool name_is_link(const char *name)
 {
 	return !strcmp(name, "localtime") || !strcmp(name, "posixrules");
@@ -60,7 +60,7 @@ static int read_zone_file(const char *path, const char *name, char **ret_data,
 	FILE *file = plain_file_stream(path, &why);
 	char *data = NULL;
 
-	/* A name of the database may be one of its folders. */
+	/* The name may be a folder of the database. */
 	if (!file && (why.sys == ENOENT || why.sys == ENOTDIR || why.sys == 0))
 		return unknown(name, err);
 	if (!file)
@@ -85,7 +85,7 @@ static void add_change(struct zone *z, int64_t at, int32_t offset)
 		z->changes[z->count++] = (struct tzif_change){at, offset};
 }
 
-/* Goes on where the file's list ends, by the footer's rule. */
+/* Continues after the file's list, by the footer's rule. */
 static void extend(struct zone *z, const struct posix_tz *tz, int64_t last)
 {
 	int64_t year = civil_from_days(floor_div(last, DAY)).year;
@@ -124,8 +124,8 @@ static int fill(struct zone *z, const struct tzif *tzif, struct error *err)
 		return 0;
 	if (posix_tz_parse(&tz, tzif->footer, err) < 0)
 		return -1;
-	/* A file that lists changes before 1900 only has none to extend that
-	 * this program could ever meet. */
+	/* If all listed changes are before 1900, changes are added only from
+	 * 1900 on. */
 	extend(z, &tz, last < -2208988800 ? -2208988800 : last);
 	return 0;
 }
@@ -187,7 +187,7 @@ const char *zone_name(const struct zone *zone)
 	return zone->name;
 }
 
-/* How many changes lie at or before `at`. */
+/* Returns the number of changes at or before `at`. */
 static size_t changes_until(const struct zone *z, int64_t at)
 {
 	size_t low = 0, high = z->count;
@@ -226,8 +226,8 @@ int64_t zone_last_change(const struct zone *zone, int64_t at)
 
 int64_t zone_from_local(const struct zone *zone, int64_t local)
 {
-	/* No offset is as large as two days, so what is two days earlier by
-	 * the clock is earlier in fact. */
+	/* No offset is as large as two days, so a local time two days earlier
+	 * is always earlier. */
 	int64_t at = local - 2 * DAY;
 
 	for (;;) {
