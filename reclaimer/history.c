@@ -21,7 +21,7 @@ struct history {
 	bool unknown;	/* --space names a space that is not configured */
 };
 
-/* --- for people ----------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 static void add_sums(struct table *t, const struct run_sums *s)
 {
@@ -99,7 +99,7 @@ static int print_text(const struct history *h, const struct run_rows *rows,
 	return print_days(rows, err);
 }
 
-/* --- for programs --------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *sums_json(const struct run_sums *s)
 {

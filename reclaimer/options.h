@@ -17,7 +17,7 @@ struct options {
 	bool json;
 	bool deep;
 	bool repair;
-	/* Only ranges that are due on a day, or up to its end. */
+	/* Selects only ranges that are due on a day, or up to its end. */
 	const char *day;     /* "2026-11-21"; NULL: all that are due */
 	int64_t from, until; /* ms: the bounds of that; 0: no bound */
 	int64_t wait;  /* ms for another run; DURATION_NEVER; 0: do not wait */

@@ -48,7 +48,7 @@ static void put_row(struct buf *rows, const struct run_result *r, int64_t ahead,
 	put_text(rows, host);
 }
 
-/* With a token, an insert that is resent on a new connection counts once. */
+/* The token makes an insert that is resent on a new connection count once. */
 static int make_token(char token[40], struct error *err)
 {
 	uint64_t random[2];
@@ -232,7 +232,7 @@ static int take_day(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-/* The strings of the rows live in `text`. */
+/* The strings of the rows are in `text`. */
 static int ask(struct clickhouse *ch, const char *sql,
 	       const struct clickhouse_param *params, struct buf *text,
 	       const char *columns, clickhouse_row_fn *take,

@@ -19,7 +19,7 @@ int past_runs_write(const struct clickhouse_config *config,
 		    const struct run_result *results, size_t count,
 		    struct error *err);
 
-/* One row of the table, cut to fit into a line. */
+/* A row of the table, cut to fit into a line. */
 struct past_run {
 	char started[32]; /* RFC 3339 */
 	uint64_t scanned, freed, live, lost;

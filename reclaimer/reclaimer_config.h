@@ -35,7 +35,7 @@ struct reclaimer_config {
 	struct clickhouse_config clickhouse;
 	struct links_config links;
 	struct reclaimer_settings reclaimer;
-	/* From the redirector's and the collector's sections. */
+	/* Values of the redirector's and the collector's sections. */
 	struct quarantine_bounds bounds;
 };
 

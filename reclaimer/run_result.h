@@ -18,7 +18,7 @@ struct run_result {
 	double seconds;
 	bool interrupted;
 	bool failed;
-	struct error error; /* when failed */
+	struct error error; /* valid if `failed` */
 };
 
 #endif

@@ -23,7 +23,7 @@
 struct space_status {
 	const char *space;
 	bool there;		    /* the ledger could be read */
-	struct space_ledger ledger; /* when there */
+	struct space_ledger ledger; /* valid if `there` */
 	bool refused;		    /* a run would be refused ... */
 	struct error reason;	    /* ... for this reason */
 	struct past_run runs[PAST_RUNS_MAX];
@@ -41,7 +41,7 @@ struct status_report {
 	const char *runs_unknown; /* why there are no runs, or NULL */
 };
 
-/* --- for people ----------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 /* Rounds to seconds, for readability. */
 static void add_time(struct table *t, int64_t ms)
@@ -201,7 +201,7 @@ static int print_text(const struct status_report *report, struct error *err)
 	return 0;
 }
 
-/* --- for programs --------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static void set_count(json_t *object, const char *key, uint64_t number)
 {

@@ -27,8 +27,8 @@
 #define ADVICE_LOSS    0.01
 #define ADVICE_MARKERS 0.10
 #define ADVICE_DELAY   0.01
-/* Nothing is advised from fewer live blocks; for larger sizes also fewer ended
- * blocks. */
+/* Nothing is advised from fewer live blocks; larger sizes also need that many
+ * ended blocks. */
 #define ADVICE_SAMPLE 30
 #define INTERVALS     6
 

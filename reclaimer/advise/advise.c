@@ -17,7 +17,7 @@ struct advised {
 	struct advice advice;
 };
 
-/* --- for people ----------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 static void percent(struct table *t, const struct estimate *e)
 {
@@ -39,7 +39,7 @@ static void scaled(struct table *t, double number, double error)
 	table_text(t, text);
 }
 
-/* Writes it in the largest unit of which there are at least two. */
+/* Writes it in the largest unit that it has at least two of. */
 static void wait_for(struct table *t, double ms)
 {
 	static const int64_t units[] = {CLOCK_DAY, CLOCK_HOUR, CLOCK_MINUTE,
@@ -129,7 +129,7 @@ static int print_text(const struct advised *spaces, size_t count,
 	return 0;
 }
 
-/* --- for programs --------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *number(double value)
 {

@@ -21,8 +21,7 @@
 #include <stdint.h>
 
 #define SIZES_MAX 12
-#define GROUP_MAX 8 /* blocks of a group, the largest size that is estimated   \
-		     */
+#define GROUP_MAX 8 /* blocks of a group; the largest size */
 
 /* Sum and sum of squares of one figure over the sample. */
 struct moments {

@@ -144,7 +144,7 @@ static int refill(struct due_feed *f, struct error *err)
 	return 0;
 }
 
-/* --- handing out ---------------------------------------------------------- */
+/* --- taking ranges ------------------------------------------------------- */
 
 static int by_first(const void *a, const void *b)
 {

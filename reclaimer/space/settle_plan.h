@@ -38,7 +38,7 @@ static inline size_t settle_plan_room(size_t ranges, size_t blocks)
 	return ranges + blocks;
 }
 
-/* How far apart live neighbours may end and still be one member. */
+/* Limits for live neighbours to stay one member. */
 struct settle_merge {
 	int64_t now;   /* ms */
 	int64_t apart; /* ms */

@@ -25,8 +25,8 @@ struct run {
 	int64_t lock_kept;	/* the same, at the last renewal */
 };
 
-/* How long a safety check of Redis is valid (ms), and how often a run that
- * waits for another checks whether that has ended. */
+/* Validity of a safety check of Redis (ms); interval at which a run that waits
+ * for another checks whether that has ended. */
 #define SAFETY_CHECK_HOLDS CLOCK_SECOND
 #define WAIT_EVERY	   200
 
@@ -75,8 +75,8 @@ static int check_safety(struct run *r, struct error *err)
 	return 0;
 }
 
-/* After a run that was killed, the next run waits until the lock expires, so
- * its TTL is short, and it is renewed all the time. */
+/* If a run is killed, the next run waits until its lock expires, so the TTL is
+ * short, and the lock is renewed all the time. */
 static int keep_lock(struct run *r, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
@@ -234,7 +234,7 @@ static int lock_space(struct run *r, bool *ret_interrupted, struct error *err)
 			return 0;
 	}
 	r->started = clock_monotonic_ms();
-	/* After a wait, an earlier safety check is too old. */
+	/* An earlier safety check is too old after a wait. */
 	r->safety_checked = reported ? 0 : r->safety_checked;
 	return 0;
 }

@@ -15,7 +15,7 @@ struct tally {
 	uint64_t lost;	  /* without a marker: not pooled */
 	uint64_t gap; /* the same, but skipped in a gap when Redis lost data */
 	uint64_t skipped; /* returned by their holder meanwhile */
-	/* Of the freed, those whose links were looked up one by one. */
+	/* Freed blocks whose links were looked up one by one. */
 	uint64_t sampled;
 };
 

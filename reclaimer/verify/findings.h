@@ -23,7 +23,7 @@ struct finding {
 	enum trouble trouble;
 	bool has_blocks; /* first and last are set */
 	uint64_t first, last;
-	char detail[FINDING_DETAIL_MAX]; /* which members, which link */
+	char detail[FINDING_DETAIL_MAX]; /* which members, or which link */
 	bool repaired;
 	char repair[FINDING_DETAIL_MAX]; /* how it was repaired, or why not */
 };

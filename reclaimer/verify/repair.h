@@ -33,7 +33,7 @@
 struct repair {
 	struct survey *survey; /* was run under `lock`, with wants_lost */
 	const struct reclaim_lock *lock;
-	/* Archive_links_probe has succeeded on it. */
+	/* Checked with archive_links_probe. */
 	struct clickhouse *archive;
 	struct repair_note note;
 	uint64_t freed; /* lost blocks, back in the pool; set by repair_run */

@@ -256,7 +256,7 @@ static int on_member(void *arg, const struct set_member *m, struct error *err)
  * and findings to repair have to be proven. */
 #define RECHECK_TRIES_LOCKED 40
 
-/* One check of all suspects. */
+/* A check of all suspects. */
 struct recheck {
 	struct survey *s;
 	struct member_list claims;

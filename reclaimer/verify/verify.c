@@ -23,7 +23,7 @@ struct verify_result {
 	const char *space;
 	const struct survey *survey; /* NULL: not run */
 	bool deep;
-	uint64_t links; /* checked, when deep */
+	uint64_t links; /* checked, with --deep */
 	bool repairs;	/* a repair was begun; it may have failed */
 	uint64_t freed, kept;
 	double seconds;
@@ -45,7 +45,7 @@ static uint64_t sum_of(const struct census *c)
 	return sum;
 }
 
-/* --- for people ----------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------- */
 
 static int print_states(const struct survey *s, struct error *err)
 {
@@ -157,7 +157,7 @@ static int print_text(const struct verify_result *spaces, size_t count,
 	return 0;
 }
 
-/* --- for programs --------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 static json_t *finding_json(const struct finding *f)
 {
@@ -464,7 +464,7 @@ survey_new(struct verify *v, const struct link_space *space, struct error *err)
 struct outcome {
 	bool findings;
 	bool failed;
-	struct error error; /* when failed */
+	struct error error; /* valid if `failed` */
 };
 
 static void note_failure(struct outcome *o, const struct error *err)
