@@ -9,10 +9,12 @@
 
 enum {
 	RECOVER_AGAIN_MS = 1000,
-	DECISION_MS = 2000, /* how often a stopped one asks for a decision */
-	DRAIN_MS = 5000,    /* what is under way when a partition goes */
+	/* How often a stopped partition checks for a decision. */
+	DECISION_MS = 2000,
+	/* Limit for work under way when a partition is revoked. */
+	DRAIN_MS = 5000,
 	/* A commit that finds no coordinator is kept for session.timeout.ms,
-	 * and must not go out under another generation. */
+	 * and must not be sent under another generation. */
 	COMMIT_MS = 60000,
 	WAIT_MS = 20,
 };
@@ -58,7 +60,7 @@ static void stop(struct assignments *a, struct partition *p, const char *reason)
 	update_health(a);
 }
 
-/* --- recovering ----------------------------------------------------------- */
+/* --- recovery ------------------------------------------------------------- */
 
 static void log_recovered(struct assignments *a, const struct partition *p,
 			  const struct recovery *r)
@@ -164,8 +166,8 @@ static void recover(struct assignments *a, struct partition *p, int64_t now)
 	insert_workers_submit(a->workers, &r->job);
 }
 
-/* Resumed first: librdkafka looks at a partition at once after a seek, but only
- * within a second after it was resumed. */
+/* The partition is resumed before the seek: librdkafka fetches at once after a
+ * seek, but only within a second after a resume. */
 static void start_reading(struct assignments *a, struct partition *p)
 {
 	struct error err = {0};
@@ -205,7 +207,7 @@ void assignments_update(struct assignments *a, int64_t now)
 		update(a, a->partitions->items[i], now);
 }
 
-/* --- coming and going ----------------------------------------------------- */
+/* --- assignment and revocation -------------------------------------------- */
 
 void assignments_add(struct assignments *a, const char *topic, int32_t number)
 {
@@ -226,7 +228,7 @@ void assignments_add(struct assignments *a, const char *topic, int32_t number)
 		 log_int("partition", number));
 }
 
-/* Waits for what is under way. */
+/* Waits for the work under way. */
 static void drain(struct assignments *a, struct partition *p)
 {
 	int64_t now = clock_monotonic_ms();
@@ -256,7 +258,7 @@ void assignments_revoke(struct assignments *a, const char *topic,
 	if (!p)
 		return;
 	p->state = PARTITION_REVOKING;
-	p->assignment += lost; /* what comes back now counts no more */
+	p->assignment += lost; /* answers from before the loss are dropped */
 	if (lost)
 		partition_clear(p);
 	if (wait)

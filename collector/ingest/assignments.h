@@ -1,9 +1,10 @@
 /*
- * assignments.h - partitions come and go.  Belongs to the polling thread.
+ * assignments.h - assigns, recovers and revokes partitions.  Belongs to the
+ * polling thread.
  *
- * A partition that was assigned is paused until it is known where its last
- * owner stopped (recovery.h), and until that was committed again under this
- * member's generation.  Kafka's callbacks never wait for ClickHouse.
+ * A partition that was assigned stays paused until it is known where its last
+ * owner stopped (recovery.h), and until that position is committed again under
+ * this member's generation.  Kafka's callbacks never wait for ClickHouse.
  */
 #ifndef COLLECTOR_INGEST_ASSIGNMENTS_H
 #define COLLECTOR_INGEST_ASSIGNMENTS_H
@@ -37,20 +38,22 @@ struct assignments {
 	struct inserts *inserts;
 	struct enricher *enricher;
 	struct recovery_setup setup;
-	const struct passes *passes; /* nothing is read before they are known */
+	/* Nothing is read before they are loaded. */
+	const struct passes *passes;
 
-	/* Partitions that are revoked together share the time; 0: none is. */
+	/* Monotonic.  Partitions that are revoked together share the time
+	 * limit; 0: none is being revoked. */
 	int64_t drain_from;
 };
 
-/* As kafka_assigned_fn and kafka_revoked_fn.  `wait`: for what is under
- * way. */
+/* These match kafka_assigned_fn and kafka_revoked_fn.  `wait`: wait for the
+ * work under way. */
 void assignments_add(struct assignments *a, const char *topic, int32_t number);
 void assignments_revoke(struct assignments *a, const char *topic,
 			int32_t number, bool lost, bool wait);
 
-/* Recovers what is to be recovered, and starts to read what was claimed.
- * `now`: monotonic. */
+/* Starts the recoveries that are due, and starts to read the partitions that
+ * are claimed.  `now`: monotonic. */
 void assignments_update(struct assignments *a, int64_t now);
 
 #endif

@@ -7,8 +7,8 @@
 
 enum {
 	MEASURE_MS = 50,
-	TRIM_MS = 500,	   /* it takes some ms */
-	TIGHTEN_MS = 1000, /* so long it takes until less is used */
+	TRIM_MS = 500,	   /* a trim takes some ms */
+	TIGHTEN_MS = 1000, /* memory use needs this long to go down */
 };
 
 static void set_paused(struct backpressure *b, struct partition *p, bool paused)
@@ -29,14 +29,16 @@ static bool must_pause(const struct backpressure *b, const struct partition *p)
 {
 	if (p->state != PARTITION_READING || p->hold.on)
 		return true;
-	/* It is sent when it is whole, not when it is full. */
+	/* A batch that is repeated is sent when it is whole, not when it is
+	 * full. */
 	if (p->repeat.has_batch)
 		return false;
 	return schedule_is_over_limit(b->schedule, &p->filling) ||
 	       row_budget_pauses(&b->budget, p->filling.rows.len, p->paused);
 }
 
-/* Of what malloc keeps without need: that looks like being used. */
+/* malloc may keep freed memory, which looks like memory in use: it is trimmed
+ * first. */
 static size_t in_use_after_trim(struct backpressure *b, int64_t now)
 {
 	b->trimmed_at = now;
@@ -44,8 +46,8 @@ static size_t in_use_after_trim(struct backpressure *b, int64_t now)
 	return memory_in_use();
 }
 
-/* What the batches add up to is not all there is: answers of brokers, unpacked,
- * can be larger than was reckoned with. */
+/* The process can use more than the batches add up to: unpacked answers of
+ * brokers can be larger than the estimate. */
 static void measure(struct backpressure *b, int64_t now)
 {
 	size_t used;

@@ -90,7 +90,8 @@ static int report(struct batch_insert *d, struct sink *sink, const char *name,
 	return status;
 }
 
-/* What was answered before may be gone with the server that answered. */
+/* Earlier answers no longer count: the server that gave them may have lost what
+ * it had stored. */
 static void doubt(struct batch_insert *d)
 {
 	d->rows.doubt = d->report.doubt = true;
@@ -124,8 +125,8 @@ static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
 	if (dead_letters_flush(d->setup->dead_letters, DEAD_LETTER_WAIT_MS,
 			       err) < 0)
 		return BATCH_INSERT_KAFKA_FAILED;
-	/* The letter may have been another batch's: then its events are read
-	 * again for nothing. */
+	/* The dead letter may belong to another batch: then this batch's events
+	 * are read again needlessly. */
 	if (atomic_load(d->letters_given_up) == b->letters_given_up)
 		return BATCH_INSERT_DONE;
 	error_set_retriable(err, ERROR_REMOTE,
@@ -134,7 +135,8 @@ static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
 	return BATCH_INSERT_DEAD_LETTERS_LOST;
 }
 
-/* After a failure the same job goes on, by what is stored then. */
+/* After a failure the same job runs again, and checks what is stored by
+ * then. */
 static void batch_insert_run(struct insert_job *job, struct sink *sink)
 {
 	struct batch_insert *d = (struct batch_insert *)job;

@@ -1,6 +1,6 @@
 /*
  * batch_insert.h - inserts a batch: its dead letters are acknowledged, its rows
- * inserted, the insert reported.  A job of the insert workers.
+ * inserted, and the insert is reported.  It is a job of the insert workers.
  */
 #ifndef COLLECTOR_INGEST_BATCH_INSERT_H
 #define COLLECTOR_INGEST_BATCH_INSERT_H
@@ -17,7 +17,7 @@
 struct inserts;
 struct partition;
 
-/* What all inserts of a collector have in common; outlives them. */
+/* The parts that all inserts of a collector share; they outlive the inserts. */
 struct batch_insert_setup {
 	struct dead_letters *dead_letters;
 	struct collector_metrics *metrics;
@@ -26,9 +26,11 @@ struct batch_insert_setup {
 enum batch_insert_result {
 	BATCH_INSERT_DONE,
 	BATCH_INSERT_CLICKHOUSE_FAILED,
-	BATCH_INSERT_KAFKA_FAILED,	/* dead letters not yet acknowledged */
-	BATCH_INSERT_DEAD_LETTERS_LOST, /* they must be made again */
-	BATCH_INSERT_TOO_LATE,		/* it is to be made anew */
+	/* Dead letters are not acknowledged yet. */
+	BATCH_INSERT_KAFKA_FAILED,
+	/* The dead letters must be made again. */
+	BATCH_INSERT_DEAD_LETTERS_LOST,
+	BATCH_INSERT_TOO_LATE, /* the batch must be made again */
 };
 
 struct batch_insert {
@@ -40,19 +42,20 @@ struct batch_insert {
 	enum sink_table table;
 	struct progress_origin origin;
 	struct batch batch;
-	struct insertion_state rows, report; /* of its two inserts */
+	struct insertion_state rows, report; /* the states of its two inserts */
 	bool tried;
 
 	enum batch_insert_result result;
 	struct error err;
 };
 
-/* Takes the batch over and leaves an empty one, with the memory of `spare`. */
+/* Moves the batch into the job and leaves an empty batch, which has the memory
+ * of `spare`. */
 struct batch_insert *batch_insert_new(const struct batch_insert_setup *setup,
 				      struct batch *batch, struct batch *spare);
 void batch_insert_free(struct batch_insert *d); /* NULL accepted */
 
-/* What is known of both inserts: see struct insertion_state. */
+/* Sets what is known of both inserts: see struct insertion_state. */
 void batch_insert_know(struct batch_insert *d, bool doubt, int64_t known_ms,
 		       int64_t kept_ms);
 

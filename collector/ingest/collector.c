@@ -45,13 +45,13 @@
  */
 
 enum {
-	POLL_MS = 20,	  /* how long a poll waits when there is nothing */
-	POLL_BUSY_MS = 5, /* while an answer of ClickHouse is awaited */
+	POLL_MS = 20,	  /* how long a poll waits when there is no record */
+	POLL_BUSY_MS = 5, /* the same while ClickHouse has not answered yet */
 	RECORDS_A_TURN = 64,
-	SCAN_MS = 10,	/* how often batches and partitions are looked at */
+	SCAN_MS = 10,	/* how often batches and partitions are checked */
 	TICK_MS = 1000, /* how often metrics are set */
-	/* At the end, when Kafka is away: what it was not told is read again.
-	 */
+	/* Shutdown stops waiting when Kafka is away for this long: events that
+	 * are not committed are read again. */
 	AWAY_MS = 2000,
 	CLOSE_MS = 5000,
 };
@@ -70,7 +70,7 @@ struct collector {
 	struct insert_workers *workers;
 	struct kafka_consumer *consumer;
 	const char *topics[3];
-	struct counters_intake *counters; /* NULL: they are not read */
+	struct counters_intake *counters; /* NULL: counters are not read */
 
 	struct partitions partitions;
 	struct connections connections;
@@ -102,7 +102,7 @@ static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 {
 	struct collector *c = arg;
 
-	/* At the end all was drained before the group is left. */
+	/* At shutdown all is drained before the group is left. */
 	assignments_revoke(&c->assignments, topic, number, lost,
 			   !atomic_load(&c->stopping));
 }
@@ -136,9 +136,10 @@ static void on_state(void *arg, bool up, const char *reason)
 	connections_kafka(&c->connections, up, reason);
 }
 
-/* --- the thread ----------------------------------------------------------- */
+/* --- polling thread ------------------------------------------------------- */
 
-/* Events go on while files are read; here they only change places. */
+/* The reloader reads the files while events go on; here they are only
+ * exchanged. */
 static void adopt_files(struct collector *c)
 {
 	struct enrich_lookups *fresh = reloader_fetch(c->reloader);
@@ -156,7 +157,7 @@ static bool is_scan_due(struct collector *c, int64_t now)
 	       insert_workers_ended(c->workers);
 }
 
-/* Every few ms, and as soon as a batch is full or was inserted. */
+/* Runs every few ms, and as soon as a batch is full or was inserted. */
 static void scan(struct collector *c, int64_t now)
 {
 	if (!is_scan_due(c, now))
@@ -191,7 +192,7 @@ static void tick(struct collector *c, int64_t now)
 	intake_reread(&c->intake);
 }
 
-/* Returns whether there may be more to take at once. */
+/* Returns whether more records may be ready at once. */
 static bool take_one(struct collector *c, int timeout_ms)
 {
 	struct kafka_record record;
@@ -204,7 +205,7 @@ static bool take_one(struct collector *c, int timeout_ms)
 	} else if (got < 0) {
 		connections_kafka_rejected(&c->connections, err.text);
 	}
-	/* What is full is inserted first. */
+	/* Full batches are inserted before more is read. */
 	return got > 0 && !c->intake.filled && !c->inserts.breaker.open;
 }
 
@@ -214,7 +215,7 @@ static void turn(struct collector *c)
 	int64_t now;
 
 	adopt_files(c);
-	/* Looking at the clock and around costs more than a record does. */
+	/* Reading the clock and scanning cost more than a record does. */
 	for (int i = 0; i < RECORDS_A_TURN; i++)
 		if (!take_one(c, i ? 0 : wait))
 			break;
@@ -224,10 +225,11 @@ static void turn(struct collector *c)
 	tick(c, now);
 }
 
-/* --- the end -------------------------------------------------------------- */
+/* --- shutdown ------------------------------------------------------------- */
 
-/* Begins to insert what the partition holds, and says whether it is done with.
- * While Kafka is away only a batch whose intent is committed can go on. */
+/* Begins to insert what the partition holds, and returns whether it is
+ * finished.  While Kafka is away only a batch whose intent is committed can go
+ * on. */
 static bool drain_partition(struct collector *c, struct partition *p, bool away)
 {
 	if (p->state != PARTITION_READING)
@@ -235,7 +237,7 @@ static bool drain_partition(struct collector *c, struct partition *p, bool away)
 	if (away)
 		return p->insert.step != INSERT_READY &&
 		       p->insert.step != INSERT_RUNNING;
-	/* A part of a batch that is repeated cannot be sent. */
+	/* A repeated batch that is incomplete cannot be sent. */
 	if (p->filling.events && !p->insert.job && !p->repeat.has_batch)
 		inserts_begin(&c->inserts, p);
 	return !p->insert.job && !p->commit.awaited && !p->commit.due &&
@@ -297,7 +299,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* --- building ------------------------------------------------------------- */
+/* --- construction --------------------------------------------------------- */
 
 static void choose_name(struct collector *c)
 {
@@ -493,13 +495,13 @@ static void collector_stop(struct collector *c)
 	c->running = false;
 }
 
-/* NULL and a half-built one are accepted. */
+/* Accepts NULL and a partly built collector. */
 static void collector_free(struct collector *c)
 {
 	if (!c)
 		return;
 	collector_stop(c);
-	/* What its jobs ask is there until they have ended. */
+	/* The workers' jobs use what is freed here: the workers end first. */
 	if (c->consumer)
 		kafka_consumer_close(c->consumer, CLOSE_MS);
 	insert_workers_free(c->workers);

@@ -12,12 +12,12 @@
 
 struct dead_letters {
 	struct kafka_producer *producer;
-	size_t letter_max; /* of its event, in bytes */
+	size_t letter_max; /* largest event of a letter, in bytes */
 	struct metric *lost;
 	struct log *log;
 };
 
-/* One on its way. */
+/* A letter on its way to Kafka. */
 struct letter {
 	atomic_uint *given_up;
 	int32_t partition;
@@ -40,7 +40,7 @@ static struct letter *letter_new(const struct kafka_record *record,
 	return l;
 }
 
-/* Keys are codes of links; whatever else they may be is not kept. */
+/* Keys are codes of links; a key that cannot be a code is not kept. */
 static bool key_text(const struct kafka_record *record, char key[KEY_SIZE])
 {
 	if (!record->key || record->key_len >= KEY_SIZE ||
@@ -51,7 +51,7 @@ static bool key_text(const struct kafka_record *record, char key[KEY_SIZE])
 	return true;
 }
 
-/* Tried again it would be too large again. */
+/* A retry is useless: the event would be too large again. */
 static void lose(struct dead_letters *d, const char *topic, int32_t partition,
 		 int64_t offset)
 {
@@ -84,7 +84,8 @@ struct dead_letters *dead_letters_new(const struct kafka_config *config,
 		.topic = config->topic_dlq,
 		.compression = "lz4",
 		.linger = 5,
-		.delivery_timeout = 0, /* never: the brokers will be back */
+		/* No timeout: the brokers will come back. */
+		.delivery_timeout = 0,
 		.any_size = true,
 		.queue_bytes = (int64_t)queue_bytes,
 		.on_delivery = on_delivery,
@@ -95,7 +96,7 @@ struct dead_letters *dead_letters_new(const struct kafka_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
-	/* One that takes up the queue alone may never find room there. */
+	/* A letter that fills the queue alone may never find room there. */
 	d->letter_max = queue_bytes / 4;
 	d->lost = lost;
 	d->log = log;

@@ -1,9 +1,9 @@
 /*
- * dead_letters.h - events that cannot be stored go to a topic of their own,
- * byte for byte, with headers that say where they came from and why.
+ * dead_letters.h - sends events that cannot be stored to a topic of their own,
+ * byte for byte, with headers that give their origin and the reason.
  *
- * Headers: topic, partition, offset, reason, and where they have one the
- * event's key and how often it was sent again (tools/dlq/dlq_record.h).
+ * Headers: topic, partition, offset, reason, and where the event has them, its
+ * key and how often it was sent again (tools/dlq/dlq_record.h).
  */
 #ifndef COLLECTOR_INGEST_DEAD_LETTERS_H
 #define COLLECTOR_INGEST_DEAD_LETTERS_H
@@ -16,14 +16,14 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 
-#define LETTER_REPLAYS "replays" /* on events sent again, too */
+#define LETTER_REPLAYS "replays" /* also on events that are sent again */
 #define LETTER_KEY     "key"
 
 struct dead_letters;
 
-/* Holds up to `queue_bytes` that are on their way.  `lost` counts the letters
+/* Holds up to `queue_bytes` of letters on their way.  `lost` counts the letters
  * that are too large for the topic: each is logged, too, and counts as
- * acknowledged, so that it holds up nobody. */
+ * acknowledged, so that it does not block other letters. */
 struct dead_letters *dead_letters_new(const struct kafka_config *config,
 				      size_t queue_bytes,
 				      struct metrics *metrics,
@@ -32,14 +32,14 @@ struct dead_letters *dead_letters_new(const struct kafka_config *config,
 void dead_letters_free(struct dead_letters *d); /* NULL accepted */
 
 /*
- * Queues a copy; when that fails it may be tried again.  *given_up, which must
- * outlive `d`, is counted up on another thread should Kafka give the copy up.
+ * Queues a copy; after a failure the caller may try again.  If Kafka gives up
+ * the copy, another thread raises *given_up, which must outlive `d`.
  */
 int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 		     const char *reason, atomic_uint *given_up,
 		     struct error *err);
 
-/* Waits until Kafka has acknowledged all of them or given up; before that,
+/* Waits until Kafka has acknowledged or given up all letters; before that,
  * their offsets must not be committed. */
 int dead_letters_flush(struct dead_letters *d, int64_t timeout_ms,
 		       struct error *err);

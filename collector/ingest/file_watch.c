@@ -13,8 +13,9 @@ struct file_state {
 };
 
 struct watched {
-	struct file_state seen; /* when it was last read, or told of */
-	struct file_state last; /* at the last look */
+	/* State when the file was last read or reported. */
+	struct file_state seen;
+	struct file_state last; /* state at the last check */
 };
 
 struct file_watch {

@@ -1,10 +1,11 @@
 /*
- * file_watch.h - have files been replaced?  By what stat says of them, so that
- * a new file renamed over the old one is noticed wherever it lies, and a link
- * that is turned elsewhere too.
+ * file_watch.h - detects replaced files.  It compares what stat returns, so it
+ * also notices a new file that is renamed over the old one, in any folder, and
+ * a symbolic link that points to another file.
  *
- * A file that is not there is waited for.  One that looks otherwise at two
- * looks in a row is still being written, and waited for as well.
+ * A missing file counts as unchanged until it is there again.  A file that
+ * differs between two checks in a row is still being written, and the watch
+ * waits for it as well.
  */
 #ifndef COLLECTOR_INGEST_FILE_WATCH_H
 #define COLLECTOR_INGEST_FILE_WATCH_H
@@ -16,16 +17,16 @@
 
 struct file_watch;
 
-/* From now on.  `files` must outlive it. */
+/* Starts to watch.  `files` must outlive it. */
 struct file_watch *file_watch_new(const struct setting_strings *files,
 				  struct error *err);
 void file_watch_free(struct file_watch *w); /* NULL accepted */
 
-/* True once for each time that files were replaced.  To be called every few
+/* Returns true once for each time that files were replaced.  Call it every few
  * seconds. */
 bool file_watch_changed(struct file_watch *w);
 
-/* They are about to be read as they are now. */
+/* Takes the present state as known: the caller is about to read the files. */
 void file_watch_seen(struct file_watch *w);
 
 #endif

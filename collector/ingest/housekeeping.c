@@ -15,22 +15,25 @@
 enum {
 	ASK_MS = 1000,
 	ASK_ENDS_MS = 200,
-	LOG_ENDS_MS = 5000,	  /* how often logs' ends are asked */
-	PROBE_IDLE_MS = 5000,	  /* when nothing was inserted for so long */
-	MEASURE_MS = 3600 * 1000, /* what the server does is tried so often */
-	/* `aggregator forget` waits four times as long for all collectors. */
+	LOG_ENDS_MS = 5000, /* how often the logs' ends are queried */
+	/* A probe is due after this time without an insert. */
+	PROBE_IDLE_MS = 5000,
+	/* How often the server's behaviour is measured. */
+	MEASURE_MS = 3600 * 1000,
+	/* `aggregator forget` waits for all collectors four times as long as
+	 * this. */
 	LIST_MS = 15 * 1000,
 	TELL_MS = 15 * 1000,
-	CLOCK_OFF_MS = 60 * 1000 /* worth a remark */
+	CLOCK_OFF_MS = 60 * 1000 /* a larger difference is reported */
 };
 
-/* --- partitions without events -------------------------------------------- */
+/* --- idle partitions ------------------------------------------------------ */
 
 /*
- * Each partition's broker is asked where its log ends, so that the time
- * reported is one at which nothing was left to read.  It is ClickHouse's: with
- * a clock of its own, a collector that is a day ahead would promise what nobody
- * has read.
+ * Each partition's broker is queried for the end of its log, so that the time
+ * reported is one at which nothing was left to read.  The time is ClickHouse's:
+ * a collector with its own clock a day ahead would report events as read that
+ * nobody has read.
  */
 struct idle_report {
 	struct insert_job job;
@@ -38,7 +41,7 @@ struct idle_report {
 	struct kafka_consumer *consumer;
 	struct collector_metrics *metrics;
 	const char *collector;
-	const char *topics[SINK_TABLE_COUNT]; /* of clicks and links */
+	const char *topics[SINK_TABLE_COUNT]; /* topics of clicks and links */
 	int64_t asked_ms;		      /* by ClickHouse's clock */
 	size_t count;
 	struct idle_entry {
@@ -46,7 +49,7 @@ struct idle_report {
 		int64_t next_offset;
 	} * entries;
 
-	/* the answer: */
+	/* The answer: */
 	bool counted;
 	uint32_t topic_size[SINK_TABLE_COUNT]; /* in partitions */
 	int status;
@@ -105,8 +108,8 @@ static int count_partitions(struct idle_report *r, struct error *err)
 }
 
 /* Appends a row when nothing of the partition is left to read.  A log that ends
- * before what was read was cut: what comes next has an offset that counts as
- * read. */
+ * before the offset already read was cut: its new events have offsets that
+ * count as read. */
 static int add_if_idle(struct idle_report *r, struct idle_entry *e,
 		       struct buf *rows, uint64_t *count, struct error *err)
 {
@@ -124,7 +127,7 @@ static int add_if_idle(struct idle_report *r, struct idle_entry *e,
 	return 0;
 }
 
-/* Once: one that failed is not needed any more when the next is due. */
+/* Tries once: a failed report is obsolete when the next is due. */
 static int insert(struct idle_report *r, struct sink *sink, const char *name,
 		  const struct buf *rows, uint64_t count, struct error *err)
 {
@@ -147,7 +150,8 @@ static void run_report(struct insert_job *job, struct sink *sink)
 	struct buf rows = {0};
 	uint64_t count = 0;
 
-	/* The clock before the logs' ends: at that time nothing was left. */
+	/* The clock is read before the logs' ends: at that time nothing was
+	 * left. */
 	r->status = clickhouse_now(sink_server(sink), &r->asked_ms, &r->err);
 	if (r->status == 0)
 		r->status = count_partitions(r, &r->err);
@@ -208,13 +212,13 @@ struct probe {
 	int status;
 	struct error err;
 	struct guarantee guarantee;
-	struct measured measured; /* what is known; measured when it is not */
-	bool is_fresh;		  /* it was not */
+	struct measured measured; /* known results; empty: to be measured */
+	bool is_fresh;		  /* a new measurement was due */
 	bool clock_known;
-	int64_t clock_ahead_ms; /* this host's, of ClickHouse's */
+	int64_t clock_ahead_ms; /* this host's clock ahead of ClickHouse's */
 };
 
-/* Until it is known, or the server was another one meanwhile. */
+/* Measures the server unless the result is already known. */
 static int measure(struct probe *p, struct sink *sink, struct error *err)
 {
 	bool known = p->measured.done || *p->measured.why;
@@ -222,7 +226,8 @@ static int measure(struct probe *p, struct sink *sink, struct error *err)
 	return known ? 0 : measure_tokens(sink, &p->measured, err);
 }
 
-/* Nothing goes by this host's clock but the log; who reads that should know. */
+/* Only the log uses this host's clock; its readers should know of a
+ * difference. */
 static void compare_clocks(struct probe *p, struct sink *sink)
 {
 	int64_t before = clock_real_ms(), server;
@@ -295,7 +300,8 @@ static void on_probed(struct insert_job *job)
 		if (p->clock_known)
 			update_clock(h, p->clock_ahead_ms);
 		connections_clickhouse_up(h->connections);
-		/* This one has measured it. */
+		/* This probe has measured the new server already: clear the
+		 * flag. */
 		if (p->is_fresh)
 			connections_clickhouse_is_new(h->connections);
 		h->probe_at = 0;
@@ -339,10 +345,11 @@ static void probe(struct housekeeping *h, int64_t now)
 	insert_workers_submit(h->workers, &p->job);
 }
 
-/* --- what is forgotten ------------------------------------------------------
+/* --- forgotten visitors and links -------------------------------------------
  *
- * Who takes a partition over reads the list first (recovery.h).  Those who hold
- * one hear of new entries here: events can come that are older than these.
+ * A collector that takes a partition over reads the list first (recovery.h).  A
+ * collector that already owns a partition loads new entries here: events can
+ * arrive that are older than these entries.
  */
 
 struct listing {
@@ -350,7 +357,7 @@ struct listing {
 	struct housekeeping *housekeeping;
 	struct forgotten_state known;
 	int status;
-	struct forgotten *list; /* NULL: nothing is new */
+	struct forgotten *list; /* NULL: no new entries */
 	struct error err;
 };
 
@@ -394,8 +401,7 @@ static void list(struct housekeeping *h, int64_t now)
 	insert_workers_submit(h->workers, &l->job);
 }
 
-/* --- what others may know -------------------------------------------------
- */
+/* --- status row ----------------------------------------------------------- */
 
 struct telling {
 	struct insert_job job;
@@ -424,7 +430,7 @@ static void on_told(struct insert_job *job)
 	free(t);
 }
 
-/* When the guarantee is known. */
+/* Sends the status row as soon as the guarantee is known. */
 static void tell(struct housekeeping *h, int64_t now)
 {
 	struct telling *t;
@@ -448,8 +454,7 @@ static void tell(struct housekeeping *h, int64_t now)
 	insert_workers_submit(h->workers, &t->job);
 }
 
-/* --- how far partitions are behind ------------------------------------------
- */
+/* --- lag ------------------------------------------------------------------ */
 
 static void on_log_end(void *arg, const char *topic, int32_t number,
 		       int64_t end)
@@ -460,7 +465,7 @@ static void on_log_end(void *arg, const char *topic, int32_t number,
 		p->log_end = end;
 }
 
-/* What was heard stays until something is fetched again. */
+/* A known log end stays valid until records are fetched again. */
 static void ask_log_ends(struct housekeeping *h, int64_t now)
 {
 	struct partitions *all = h->partitions;
@@ -477,7 +482,7 @@ static void ask_log_ends(struct housekeeping *h, int64_t now)
 	if (!any || now < h->log_ends_at + LOG_ENDS_MS)
 		return;
 	h->log_ends_at = now;
-	/* An answer that does not come leaves the metric as it is. */
+	/* If no answer arrives, the metric stays as it is. */
 	(void)kafka_consumer_ask_ends(h->consumer, ASK_ENDS_MS, on_log_end, all,
 				      &err);
 }
@@ -503,7 +508,7 @@ void housekeeping_set_lag(struct housekeeping *h, int64_t now)
 		set_lag(h, h->partitions->items[i]);
 }
 
-/* --- regularly ------------------------------------------------------------ */
+/* --- periodic work -------------------------------------------------------- */
 
 void housekeeping_init(struct housekeeping *h, struct health *health)
 {

@@ -1,13 +1,13 @@
 /*
- * housekeeping.h - what is done now and then, whether events come or not.
- * Belongs to the polling thread; what has to wait is a job of the insert
- * workers.
+ * housekeeping.h - periodic work, with and without events.  Belongs to the
+ * polling thread; work that has to wait is a job of the insert workers.
  *
- * Partitions of clicks that were read to their end are reported: without it the
- * watermark would wait for them.  ClickHouse is asked whether it is there and
- * has our tables, what it promises (exactly_once/guarantee.h) and what time it
- * is, and what was forgotten since.  Each partition's lag is measured, and told
- * there with the promise (status_row.h).
+ * Partitions of clicks that were read to their end are reported: without that
+ * the watermark would wait for them.  ClickHouse is checked for its
+ * availability and our tables, its guarantee (exactly_once/guarantee.h), its
+ * time, and new entries of the list of what is forgotten.  Each partition's lag
+ * is measured and stored in ClickHouse together with the guarantee
+ * (status_row.h).
  */
 #ifndef COLLECTOR_INGEST_HOUSEKEEPING_H
 #define COLLECTOR_INGEST_HOUSEKEEPING_H
@@ -42,9 +42,9 @@ struct housekeeping {
 	const struct breaker *breaker;
 	struct enricher *enricher;
 
-	struct guarantee guarantee; /* what ClickHouse promises */
+	struct guarantee guarantee; /* what ClickHouse guarantees */
 	struct measured measured;
-	bool reporting, probing, listing, telling; /* a worker is at it */
+	bool reporting, probing, listing, telling; /* a worker runs the job */
 	bool clocks_differ;
 	int64_t report_at, probe_at, measure_at, list_at, tell_at; /* monotonic
 								    */
@@ -58,10 +58,10 @@ void housekeeping_init(struct housekeeping *h, struct health *health);
 void housekeeping_update(struct housekeeping *h, int64_t now);
 
 /*
- * Sets the partitions' metrics; every second or so.  Where a log ends comes
- * with each fetch.  Of a partition that is paused nothing is fetched, and its
- * lag would stand still when it matters most: then its broker is asked, which
- * may take a fifth of a second.
+ * Sets the partitions' metrics; call it about every second.  Each fetch brings
+ * the end of the log.  A paused partition is not fetched, so its lag would
+ * stand still when it matters most: then its broker is queried, which may take
+ * a fifth of a second.
  */
 void housekeeping_set_lag(struct housekeeping *h, int64_t now);
 

@@ -13,12 +13,12 @@ struct insert_workers {
 	struct workers *threads;
 	pthread_mutex_t lock;
 	pthread_cond_t one_ended;
-	struct work_queue ended; /* not yet served; under the lock */
+	struct work_queue ended; /* ended, not yet served; under the lock */
 	atomic_bool any_ended;
 	atomic_bool stopping;
-	size_t pending; /* the polling thread's own */
+	size_t pending; /* for the polling thread only */
 	unsigned count;
-	struct sink *sinks[]; /* one a thread */
+	struct sink *sinks[]; /* one per thread */
 };
 
 static void run(struct work *work, unsigned index)
@@ -78,7 +78,8 @@ void insert_workers_free(struct insert_workers *w)
 	atomic_store(&w->stopping, true);
 	for (unsigned i = 0; i < w->count; i++)
 		clickhouse_abort(sink_server(w->sinks[i]));
-	/* Jobs not begun pass through `run`, too, which leaves them out. */
+	/* Jobs that have not begun also pass through `run`, which skips
+	 * them. */
 	workers_free(w->threads);
 	insert_workers_serve(w, 0);
 	for (unsigned i = 0; i < w->count; i++)
@@ -93,7 +94,7 @@ void insert_workers_submit(struct insert_workers *w, struct insert_job *job)
 	w->pending++;
 	job->work = (struct work){.run = run};
 	job->workers = w;
-	(void)workers_push(w->threads, &job->work); /* it has no bound */
+	(void)workers_push(w->threads, &job->work); /* the queue has no bound */
 }
 
 static struct work *take_ended(struct insert_workers *w, int timeout_ms)

@@ -36,7 +36,8 @@ static void send_batch(struct inserts *in, struct partition *p)
 	insert_workers_submit(in->workers, &p->insert.job->job);
 }
 
-/* While the breaker is open or the partition goes, what is ready waits. */
+/* A batch that is ready waits while the breaker is open or the partition is
+ * being revoked. */
 static bool may_send(const struct inserts *in, const struct partition *p)
 {
 	return p->insert.step == INSERT_READY && !in->breaker.open &&
@@ -49,7 +50,7 @@ static void on_refused(struct inserts *in, struct partition *p,
 	metric_add(in->metrics->commit_failures, 1);
 	log_warn(in->log, "commit rejected", log_str("topic", p->topic),
 		 log_int("partition", p->number), log_err(err));
-	/* If the partition is another's by now, we shall be told. */
+	/* If another member owns the partition by now, a revocation follows. */
 	p->commit.due = true;
 	p->commit.not_before = clock_monotonic_ms() + COMMIT_AGAIN_MS;
 }
@@ -76,7 +77,7 @@ void inserts_on_committed(struct inserts *in, struct partition *p,
 		inserts_commit(in, p);
 }
 
-/* --- what became of a batch ----------------------------------------------- */
+/* --- results of inserts --------------------------------------------------- */
 
 static void on_stored(struct inserts *in, struct partition *p,
 		      struct batch_insert *job)
@@ -92,7 +93,8 @@ static void on_stored(struct inserts *in, struct partition *p,
 	connections_clickhouse_up(in->connections);
 	connections_kafka_accepted(in->connections);
 	breaker_close(&in->breaker);
-	/* The commit carries the next batch's intent if there is one. */
+	/* The commit carries the next batch's intent if there is such a
+	 * batch. */
 	in->progressed = true;
 	p->commit.due = true;
 	p->commit.not_before = 0;
@@ -111,7 +113,7 @@ static void on_failed(struct inserts *in, struct partition *p,
 	else
 		connections_kafka_rejected(in->connections, job->err.text);
 	breaker_trip(&in->breaker, &job->err);
-	/* Dead letters that were given up are made again. */
+	/* Dead letters that Kafka gave up are made again. */
 	if (job->result == BATCH_INSERT_DEAD_LETTERS_LOST)
 		partition_restart(p, in->breaker.retry_at);
 }
@@ -124,14 +126,14 @@ static void on_done(struct insert_job *done)
 
 	breaker_ended(&in->breaker, job);
 	if (p->insert.job != job)
-		batch_insert_free(job); /* its partition was given back */
+		batch_insert_free(job); /* its partition was revoked */
 	else if (job->result == BATCH_INSERT_DONE)
 		on_stored(in, p, job);
 	else
 		on_failed(in, p, job);
 }
 
-/* --- beginning ------------------------------------------------------------ */
+/* --- begin of inserts ----------------------------------------------------- */
 
 static struct progress_origin origin_of(const struct inserts *in,
 					const struct partition *p)
@@ -140,7 +142,7 @@ static struct progress_origin origin_of(const struct inserts *in,
 		.epoch = p->epoch,
 		.topic = p->topic,
 		.partition = p->number,
-		/* The watermark waits for no topic but clicks. */
+		/* The watermark waits for clicks only. */
 		.partitions = p->table == SINK_CLICKS
 				      ? in->schedule->topic_size[SINK_CLICKS]
 				      : 0,
@@ -159,23 +161,23 @@ static void describe(struct inserts *in, struct partition *p,
 	job->letters_given_up = &p->letters_given_up;
 	job->table = p->table;
 	job->origin = origin_of(in, p);
-	/* Hours are settled of clicks alone. */
+	/* Only clicks are settled by hour. */
 	if (p->table == SINK_LINKS)
 		job->batch.hour_count = 0;
-	/* Where no token is kept, haste is of no use. */
+	/* If the server keeps no token, there is no time limit for sending. */
 	kept = guarantee_retry_ms(in->guarantee,
 				  in->settings->parts_per_second);
 	if (!kept)
 		kept = INT64_MAX;
-	/* One that is repeated may have come to the server at any time. */
+	/* A repeated batch may have been sent to the server at any time. */
 	batch_insert_know(
 		job, p->repeat.has_batch,
 		p->repeat.has_batch ? p->asked_ms : clock_boottime_ms(), kept);
 }
 
-/* Its intent was committed by the last owner, and by us when we claimed the
- * partition.  Offsets may be left out at both ends; those before the position
- * are told of as a gap. */
+/* The intent was committed by the last owner, and by this collector when it
+ * claimed the partition.  The log may lack offsets at both ends; those before
+ * the position are reported as a gap. */
 static void repeat(struct inserts *in, struct partition *p)
 {
 	struct batch *b = &p->insert.job->batch;
@@ -209,9 +211,9 @@ void inserts_begin(struct inserts *in, struct partition *p)
 	inserts_commit(in, p);
 }
 
-/* --- regularly ------------------------------------------------------------ */
+/* --- periodic work -------------------------------------------------------- */
 
-/* One batch, by turns. */
+/* Tries one batch; the partitions take turns. */
 static void try_one(struct inserts *in, const struct partitions *all,
 		    int64_t now)
 {
@@ -231,7 +233,8 @@ static void try_one(struct inserts *in, const struct partitions *all,
 		send_batch(in, p);
 		return;
 	}
-	/* None is left: those that failed were given back. */
+	/* No batch is left: the partitions of those that failed were
+	 * revoked. */
 	if (!any)
 		breaker_close(&in->breaker);
 }

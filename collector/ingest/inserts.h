@@ -1,11 +1,11 @@
 /*
- * inserts.h - a batch's way into ClickHouse: its intent is committed, the batch
+ * inserts.h - takes a batch into ClickHouse: its intent is committed, the batch
  * inserted, the partition's position committed.  Belongs to the polling thread.
  *
- * The intent, first and last offset, is committed beside the offset before it,
- * and only when the brokers have taken that under this member's generation is
- * the batch sent: whoever owns the partition next sends the very same batch,
- * and whichever of the two comes second is recognised by its token.
+ * The intent, first and last offset, is committed beside the offset before it.
+ * The batch is sent only when the brokers have accepted that commit under this
+ * member's generation.  The partition's next owner sends the very same batch,
+ * and ClickHouse recognises the second of the two by its token.
  */
 #ifndef COLLECTOR_INGEST_INSERTS_H
 #define COLLECTOR_INGEST_INSERTS_H
@@ -39,22 +39,24 @@ struct inserts {
 	struct batch_insert_setup setup;
 	struct breaker breaker;
 
-	size_t retry_turn; /* the partition that was tried last */
-	bool progressed;   /* something ended: partitions are worth a look */
+	size_t retry_turn; /* index of the partition that was tried last */
+	bool progressed;   /* something ended: check the partitions */
 };
 
-/* The partition's batch takes no more: its intent is committed, then it is
- * sent.  Out of memory: it stays as it is, and is tried again. */
+/* The partition's batch takes no more events: its intent is committed, then it
+ * is sent.  If memory runs out, the batch stays as it is, and is tried
+ * again. */
 void inserts_begin(struct inserts *in, struct partition *p);
 
 /* Commits the partition's position and the intent of what is inserted. */
 void inserts_commit(struct inserts *in, struct partition *p);
-/* Kafka's answer to that.  A partition that was CLAIMING is SEEKING then. */
+/* Handles Kafka's answer to that commit.  A partition that was CLAIMING is
+ * SEEKING then. */
 void inserts_on_committed(struct inserts *in, struct partition *p,
 			  const struct error *err);
 
-/* Begins what is due, sends what is ready, commits what could not be.  `now`:
- * monotonic. */
+/* Begins batches that are due, sends those that are ready, and repeats commits
+ * that failed.  `now`: monotonic. */
 void inserts_update(struct inserts *in, const struct partitions *all,
 		    int64_t now);
 

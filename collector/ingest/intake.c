@@ -4,9 +4,9 @@
 #include "common/kafka/consumer_offsets.h"
 #include "common/kafka/record.h"
 
-/* --- one record ----------------------------------------------------------- */
+/* --- records -------------------------------------------------------------- */
 
-/* One line a second, however many there are: the metric counts them all. */
+/* At most one line a second is logged: the metric counts all dead letters. */
 static void log_dead_letter(struct intake *in, const struct kafka_record *r,
 			    const struct error *reason)
 {
@@ -24,7 +24,8 @@ static int put_dead_letter(struct intake *in, struct partition *p,
 			   const struct kafka_record *r, int64_t append_ms,
 			   const struct error *reason, struct error *err)
 {
-	/* Before it is put: it may be given up at any time after that. */
+	/* The counter is read before the put: Kafka may give the letter up at
+	 * any time after that. */
 	if (!p->filling.dead_lettered)
 		p->filling.letters_given_up = atomic_load(&p->letters_given_up);
 	if (dead_letters_put(in->dead_letters, r, reason->text,
@@ -54,7 +55,7 @@ static int enrich(struct intake *in, struct partition *p,
 					r->len, rows, &ts, err);
 	if (status < 0)
 		return -1;
-	/* Its row is there: it is reported, not inserted. */
+	/* The row is stored already: it is reported, not inserted. */
 	if (stored)
 		rows->len = before;
 	if (batch_note_row(&p->filling, origin->offset, origin->append_ms, ts,
@@ -67,8 +68,7 @@ static int enrich(struct intake *in, struct partition *p,
 	return 0;
 }
 
-/* Fails for want of memory or room in a queue: the record must be read again.
- */
+/* Fails when memory or a queue is full: the record must be read again. */
 static int add_record(struct intake *in, struct partition *p,
 		      const struct kafka_record *record, struct error *err)
 {
@@ -81,7 +81,7 @@ static int add_record(struct intake *in, struct partition *p,
 	};
 	struct error reason = {0};
 
-	/* A broker older than message timestamps. */
+	/* The broker is older than message timestamps. */
 	if (origin.append_ms < 0)
 		origin.append_ms = clock_real_ms();
 	if (enrich(in, p, &origin, record, &reason) < 0) {
@@ -99,7 +99,7 @@ static int add_record(struct intake *in, struct partition *p,
 	return 0;
 }
 
-/* --- the order of records ------------------------------------------------- */
+/* --- order of records ----------------------------------------------------- */
 
 static void reread(struct intake *in, struct partition *p)
 {
@@ -120,9 +120,9 @@ void intake_reread(struct intake *in)
 }
 
 /*
- * Does `offset` follow what was read?  Offsets may be left out of a log, but
- * none may lie before its start, nor come again: then the brokers have dropped
- * what was to be read, or this is another log.
+ * Returns whether `offset` may follow the last one read.  A log may lack
+ * offsets, but no offset may lie before the log's start, nor repeat: then the
+ * brokers have dropped unread records, or this is another log.
  */
 static bool follows(struct intake *in, struct partition *p, int64_t offset)
 {
@@ -141,7 +141,7 @@ static bool follows(struct intake *in, struct partition *p, int64_t offset)
 	return false;
 }
 
-/* A batch that is repeated is whole when its last offset was passed. */
+/* A repeated batch is complete when its last offset is passed. */
 static void end_repeat(struct intake *in, struct partition *p)
 {
 	if (!p->repeat.has_batch || p->next_offset < 0 ||
@@ -172,8 +172,9 @@ static void take(struct intake *in, struct partition *p,
 		in->filled = true;
 }
 
-/* An operator has named it (unreadable.h).  One poll may bring what several
- * ranges name: the next one is found as soon as one is behind. */
+/* An operator has named the offset (unreadable.h).  One poll may bring records
+ * of several named ranges: the next range is searched as soon as one is
+ * passed. */
 static bool is_to_be_passed(const struct intake *in, struct partition *p,
 			    uint64_t offset)
 {
@@ -199,11 +200,11 @@ void intake_take(struct intake *in, const struct kafka_record *record)
 		p->hold.on = true;
 		return;
 	}
-	/* The last offsets of the batch may have been left out. */
+	/* The log may lack the last offsets of the batch. */
 	if (p->repeat.has_batch && (uint64_t)record->offset > p->repeat.last) {
 		p->next_offset = record->offset;
 		end_repeat(in, p);
-		/* Out of memory: the batch must not grow meanwhile. */
+		/* Out of memory: the batch must not grow now. */
 		if (p->repeat.has_batch) {
 			p->reread_from = record->offset;
 			return;
@@ -229,12 +230,12 @@ bool intake_pass(struct intake *in, struct partition *p,
 {
 	struct error err = {0};
 
-	/* The batch that is made again ended before. */
+	/* The repeated batch ends before the gap. */
 	if (p->repeat.has_batch && gap->first > p->repeat.last) {
 		p->next_offset = (int64_t)gap->first;
 		end_repeat(in, p);
 	}
-	/* A batch of its own, so that its intent names it. */
+	/* The gap is a batch of its own, so that its intent names it. */
 	if (!p->repeat.has_batch && (p->filling.events || p->insert.job))
 		return false;
 	if (batch_note_gap(&p->filling, gap, &err) < 0)

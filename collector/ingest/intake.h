@@ -1,5 +1,5 @@
 /*
- * intake.h - takes records of Kafka into their partitions' batches, or to the
+ * intake.h - takes records from Kafka into their partitions' batches, or to the
  * dead letters.  Belongs to the polling thread.
  */
 #ifndef COLLECTOR_INGEST_INTAKE_H
@@ -34,27 +34,26 @@ struct intake {
 	struct live *live; /* NULL: clicks are not shown live */
 	const struct passes *passes;
 
-	int64_t logged_at; /* monotonic: the last dead letter's line */
-	bool filled;	   /* a batch became full: it is worth a look */
+	int64_t logged_at; /* monotonic: when a dead letter was last logged */
+	bool filled;	   /* a batch became full: check the batches */
 };
 
 void intake_take(struct intake *in, const struct kafka_record *record);
 
-/* As kafka_end_fn. */
+/* Matches kafka_end_fn. */
 void intake_end(struct intake *in, const char *topic, int32_t number,
 		int64_t offset);
 
 /*
- * Passes over gap->first to gap->last, which is where the partition stands:
- * they are told of as a batch of their own, with an intent, or within the one
- * that is made again, which must not end inside.  False: not yet, since a batch
- * before it is still to be stored.
+ * Passes over gap->first to gap->last, which is where the partition stands.
+ * The offsets are reported as a batch of their own, with an intent, or within
+ * the repeated batch, which must not end inside them.  Returns false if a batch
+ * before the gap is not stored yet.
  */
 bool intake_pass(struct intake *in, struct partition *p,
 		 const struct batch *gap);
 
-/* Goes back, where that failed before, to the first record that was not
- * taken. */
+/* Seeks to the first record that was not taken, where that failed before. */
 void intake_reread(struct intake *in);
 
 #endif

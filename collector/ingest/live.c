@@ -9,10 +9,10 @@
 
 enum {
 	LINGER_MS = 20,
-	DELIVERY_MS = 5000, /* what comes later is not live any more */
-	FLUSH_MS = 500,	    /* at the end */
-	/* What librdkafka adds to a message, with its text, is not counted in
-	 * the bytes of its queue. */
+	DELIVERY_MS = 5000, /* a later click is not live any more */
+	FLUSH_MS = 500,	    /* at shutdown */
+	/* librdkafka stores more per message than its text, and does not count
+	 * that in the bytes of its queue. */
 	MESSAGE_SHARE = 1024,
 };
 
@@ -20,11 +20,11 @@ struct live {
 	struct kafka_producer *producer;
 	int64_t max_age; /* ms */
 	struct log *log;
-	struct buf text; /* of the event being written */
+	struct buf text; /* the event being written */
 	struct metric *shown, *full, *failed, *old;
 };
 
-/* On the producer's thread. */
+/* Called on the producer's thread. */
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct live *l = arg;
@@ -121,7 +121,8 @@ void live_show(struct live *l, const void *row, size_t len)
 		metric_add(l->old, old);
 		return;
 	}
-	/* Without a key: one busy link does not fill one partition. */
+	/* Messages have no key, so that a busy link does not fill one
+	 * partition. */
 	if (l->text.failed || kafka_produce(l->producer, NULL, 0, l->text.data,
 					    l->text.len, NULL, &ignored) < 0)
 		metric_add(l->full, 1);

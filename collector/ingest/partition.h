@@ -1,7 +1,7 @@
 /*
- * partition.h - an assigned partition of Kafka: where it stands, the batch it
- * fills, the batch that is being inserted and the commit that is under way.
- * Belongs to the polling thread.
+ * partition.h - an assigned partition of Kafka: its state, the batch it fills,
+ * the batch that is being inserted and the commit that is under way.  Belongs
+ * to the polling thread.
  */
 #ifndef COLLECTOR_INGEST_PARTITION_H
 #define COLLECTOR_INGEST_PARTITION_H
@@ -26,28 +26,28 @@ struct unreadable_look;
 /*
  *	UNASSIGNED -> RECOVERING <-> STOPPED
  *	                  |  ^
- *	                  v  |   what is read does not fit what was recovered
+ *	                  v  |   a record does not fit what was recovered
  *	              CLAIMING -> SEEKING -> READING
  *
- * and from each of them REVOKING -> UNASSIGNED.  Only READING takes records;
- * all others keep the partition paused.
+ * Each of these states can change to REVOKING -> UNASSIGNED.  Only READING
+ * takes records; all others keep the partition paused.
  */
 enum partition_state {
 	PARTITION_UNASSIGNED,
-	/* Kafka and ClickHouse are asked where to go on (recovery.h). */
+	/* Kafka and ClickHouse are queried for the position (recovery.h). */
 	PARTITION_RECOVERING,
-	/* They disagree; `collector epoch` decides. */
+	/* Kafka and ClickHouse disagree; `collector epoch` decides. */
 	PARTITION_STOPPED,
-	/* The recovered position is committed: only the member that owns the
-	 * partition in the group's present generation can. */
+	/* The recovered position is committed, which only the partition's owner
+	 * in the group's present generation can do. */
 	PARTITION_CLAIMING,
 	PARTITION_SEEKING,
 	PARTITION_READING,
-	/* Kafka takes it away: nothing is begun, what is under way ends. */
+	/* Kafka revokes it: no work begins, the work under way ends. */
 	PARTITION_REVOKING,
 };
 
-/* Of the batch that takes no more. */
+/* Steps of the batch that takes no more events. */
 enum insert_step {
 	INSERT_NONE,
 	INSERT_COMMITTING_INTENT,
@@ -56,55 +56,61 @@ enum insert_step {
 };
 
 struct partition {
-	const char *topic; /* the table's (partitions.h) */
+	const char *topic; /* the topic table's copy (partitions.h) */
 	int32_t number;
 	enum sink_table table; /* SINK_CLICKS or SINK_LINKS */
 
 	enum partition_state state;
-	/* Counts assignments and recoveries: the answer to a question that was
-	 * asked under an earlier one is dropped. */
+	/* Counts assignments and recoveries: an answer to a query from an
+	 * earlier one is dropped. */
 	uint32_t assignment;
 	bool paused;
-	bool urgent; /* its batch goes first, to make room (backpressure.h) */
+	bool urgent; /* the batch goes first, to free memory (backpressure.h) */
 
 	struct {
-		struct recovery *job;	 /* under way; or NULL */
+		struct recovery *job;	 /* under way, or NULL */
 		int64_t retry_at;	 /* monotonic */
 		const char *stop_reason; /* static; NULL: not stopped */
 	} recovery;
 
-	/* As the last recovery left it; `position` moves on with each batch. */
+	/* State after the last recovery; `position` moves on with each
+	 * batch. */
 	uint32_t epoch;
-	bool position_known;  /* since the partition was assigned */
-	uint64_t position;    /* all before it is stored and reported */
-	struct intent repeat; /* `has_batch`: the first batch is this one */
-	struct ranges stored; /* rows that were there at the recovery */
-	int64_t asked_ms;     /* when it asked (CLOCK_BOOTTIME) */
+	bool position_known; /* set since the partition was assigned */
+	/* All offsets before it are stored and reported. */
+	uint64_t position;
+	/* `has_batch`: the first batch must be this one. */
+	struct intent repeat;
+	struct ranges stored; /* rows that were stored at the recovery */
+	/* When the recovery queried it (CLOCK_BOOTTIME). */
+	int64_t asked_ms;
 
-	int64_t next_offset; /* after the last record taken; -1: none yet */
-	int64_t append_ms;   /* what comes next was not stored by Kafka before
-				this; 0: not known */
-	/* Records from here on were not taken and are to be read again; -1:
-	 * none. */
+	/* Offset after the last record taken; -1: no record yet. */
+	int64_t next_offset;
+	/* Kafka stored the next records at this time or later; 0: not known. */
+	int64_t append_ms;
+	/* Records from here on were not taken and must be read again; -1: no
+	 * such records. */
 	int64_t reread_from;
-	int64_t log_end; /* asked while it is paused; 0: not (housekeeping.h) */
-	int64_t behind;	 /* events before the log's end; -1: not known */
-	/* Dead letters that Kafka gave up, counted on the producer's thread.
-	 * Never set back: an insert that is under way when all that is held is
+	/* Queried while it is paused; 0: unknown (housekeeping.h). */
+	int64_t log_end;
+	int64_t behind; /* events up to the log's end; -1: not known */
+	/* Counts dead letters that Kafka gave up, on the producer's thread.  It
+	 * is never reset: an insert that is under way while all held events are
 	 * dropped compares it, too (batch.letters_given_up). */
 	atomic_uint letters_given_up;
 
-	/* What comes at next_offset cannot be read, or is not to be
+	/* The record at next_offset cannot be read, or must not be
 	 * (unreadable.h). */
 	struct {
-		bool on;		      /* nothing is taken */
-		bool decided;		      /* `gap` is to be passed over */
+		bool on;		      /* no record is taken */
+		bool decided;		      /* `gap` must be passed over */
 		int64_t since, try_at;	      /* monotonic */
-		struct unreadable_look *look; /* under way; or NULL */
-		struct kafka_unreadable what; /* as last seen */
+		struct unreadable_look *look; /* under way, or NULL */
+		struct kafka_unreadable what; /* result of the last check */
 		struct batch gap;
-		/* The next offsets that an operator has named, or PASS_NONE
-		 * twice. */
+		/* The next offsets that an operator has named, or PASS_NONE in
+		 * both. */
 		uint64_t pass_first, pass_last;
 	} hold;
 
@@ -112,12 +118,12 @@ struct partition {
 	struct {
 		struct batch_insert *job; /* or NULL */
 		enum insert_step step;
-		struct batch spare; /* memory of the last one */
+		struct batch spare; /* memory of the last batch */
 	} insert;
 	struct {
-		bool awaited; /* one is under way, */
+		bool awaited; /* a commit is under way */
 		uint32_t assignment;
-		bool has_intent; /* and names insert.job */
+		bool has_intent; /* the commit names insert.job */
 		bool due;
 		int64_t not_before; /* monotonic */
 	} commit;
@@ -127,7 +133,7 @@ struct partition {
 	struct metric *unreadable;
 };
 
-/* NULL: out of memory.  `topic` must outlive it. */
+/* Returns NULL when out of memory.  `topic` must outlive it. */
 struct partition *partition_new(const char *topic, int32_t number,
 				struct metrics *metrics);
 /* No recovery may be under way.  NULL accepted. */
@@ -135,27 +141,28 @@ void partition_free(struct partition *p);
 
 bool partition_is_assigned(const struct partition *p);
 
-/* The intent that is committed beside the offset now: it names the batch that
- * is inserted, or the one that is to be made again, or none. */
+/* Returns the intent that is committed beside the offset now: it names the
+ * batch that is being inserted or must be repeated, or no batch. */
 struct intent partition_intent(const struct partition *p);
 
-/* Drops what is held.  An insert under way goes on: its `done` frees it. */
+/* Drops the held events.  An insert under way goes on: its `done` frees it. */
 void partition_clear(struct partition *p);
 
 /*
- * Begins a new assignment: drops what is held, so that it is recovered from
- * `at` (monotonic) on.  One that is being revoked stays so.
+ * Begins a new assignment: drops the held events, so that the partition is
+ * recovered at `at` (monotonic) or later.  A partition that is being revoked
+ * stays so.
  */
 void partition_restart(struct partition *p, int64_t at);
 
-/* What was held up is read on with, or looked at anew. */
+/* Ends the hold: the record that was held up is read, or checked anew. */
 void partition_end_hold(struct partition *p);
 
-/* Finds the next offsets that an operator has named, from `from` on. */
+/* Finds the next offsets that an operator has named, at `from` or later. */
 void partition_find_pass(struct partition *p, const struct passes *passes,
 			 uint64_t from);
 
-/* Bytes of rows held. */
+/* Returns the bytes of rows held. */
 size_t partition_bytes(const struct partition *p);
 
 #endif

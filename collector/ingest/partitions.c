@@ -16,7 +16,7 @@ void partitions_release(struct partitions *all)
 	*all = (struct partitions){0};
 }
 
-/* There are two. */
+/* A linear search is enough: there are two topics. */
 static struct partitions_topic *find_topic(const struct partitions *all,
 					   const char *name)
 {
@@ -52,7 +52,7 @@ static struct partitions_topic *add_topic(struct partitions *all,
 	return t;
 }
 
-/* Makes room for one more, and returns that of the partition. */
+/* Makes room for one more, and returns the partition's place. */
 static struct partition **make_room(struct partitions *all,
 				    struct partitions_topic *t, size_t number)
 {

@@ -83,7 +83,8 @@ static struct stored_key key_of(const struct recovery *r)
 				   .epoch = r->facts.epoch};
 }
 
-/* Only what looks odd is looked at, for which a reader must be made. */
+/* The log itself is read only if its facts look odd, since that needs a
+ * reader. */
 static int ask_whether_cut(struct recovery *r, struct clickhouse *ch,
 			   const struct stored_report *report,
 			   struct error *err)
@@ -116,7 +117,7 @@ static int ask_whether_cut(struct recovery *r, struct clickhouse *ch,
 	return 0;
 }
 
-/* Told like a batch, so that it is behind whoever comes next. */
+/* The gap is reported like a batch, so that the next owner starts after it. */
 static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 		      struct error *err)
 {
@@ -132,7 +133,7 @@ static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 			       .name = name,
 			       .parts = &part,
 			       .part_count = 1};
-	/* The owner before may have told of it. */
+	/* The previous owner may have reported it already. */
 	struct insertion_state state = {.doubt = true, .kept_ms = INT64_MAX};
 	const struct gap_place place = {key_of(r), r->table, since_ms};
 	struct buf row = {0};

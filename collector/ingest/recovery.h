@@ -1,5 +1,5 @@
 /*
- * recovery.h - finds out where a partition's last owner stopped, and what is to
+ * recovery.h - finds out where a partition's last owner stopped, and what must
  * be done first.  A job of the insert workers: it may take as long as Kafka and
  * ClickHouse take to answer.
  */
@@ -19,12 +19,12 @@
 struct assignments;
 struct partition;
 
-/* What all recoveries of a collector have in common; outlives them. */
+/* The parts that all recoveries of a collector share; they outlive them. */
 struct recovery_setup {
 	struct kafka_consumer *consumer;
-	const struct kafka_config *kafka; /* to look at a log's events */
+	const struct kafka_config *kafka; /* used to read a log's events */
 	const char *group;
-	uint32_t epoch; /* configured */
+	uint32_t epoch; /* as configured */
 	enum plan_start start;
 	const char *collector; /* its name */
 };
@@ -34,24 +34,24 @@ struct recovery {
 	const struct recovery_setup *setup;
 	struct assignments *assignments;
 	struct partition *partition;
-	uint32_t assignment; /* the partition's when this was begun */
+	uint32_t assignment; /* the partition's when the recovery began */
 	const char *topic;
 	int32_t number;
 	enum sink_table table;
-	struct forgotten_state forgotten_known; /* of the list there is */
+	struct forgotten_state forgotten_known; /* state of the present list */
 
-	/* the answer */
-	int64_t asked_ms; /* CLOCK_BOOTTIME, before ClickHouse was asked */
+	/* The answer: */
+	int64_t asked_ms; /* CLOCK_BOOTTIME, before ClickHouse was queried */
 	int status;	  /* -1: err */
 	bool kafka_failed;
 	struct error err;
 	struct plan plan;
 	struct plan_facts facts;
 	struct ranges stored; /* offsets from plan_base on */
-	uint64_t lost;	      /* of a gap, offsets without a row */
-	int64_t since_ms;     /* what is behind came later; 0: not known */
-	/* What events read from there on are to be without; NULL when there is
-	 * nothing new, and once it is taken. */
+	uint64_t lost;	      /* number of offsets of a gap without a row */
+	int64_t since_ms;     /* time of later events, at least; 0: unknown */
+	/* The visitors and links to leave out of events read from now on; NULL
+	 * when there is nothing new, and once it is taken. */
 	struct forgotten *forgotten;
 };
 
@@ -60,13 +60,13 @@ struct recovery *recovery_new(const struct recovery_setup *setup,
 			      enum sink_table table);
 void recovery_free(struct recovery *r); /* NULL accepted */
 
-/* Parts of the job, in this order.  r->facts have what Kafka says.  What the
- * owner before has under way is ended first: what it stores later is not told.
- */
+/* These are parts of the job, in this order. r->facts have Kafka's data.
+ * Inserts that the last owner has under way are ended first: rows that it
+ * stores later would not be seen. */
 int recovery_ask_clickhouse(struct recovery *r, struct sink *sink,
 			    struct stored_report *ret, struct error *err);
-/* Makes the plan from all facts.  A gap is in ingest_progress when it returns.
- */
+/* Makes the plan from all facts.  When it returns, a gap is in
+ * ingest_progress. */
 int recovery_decide(struct recovery *r, struct sink *sink, int64_t since_ms,
 		    struct error *err);
 

@@ -9,7 +9,7 @@
 #include "common/periodic.h"
 
 enum {
-	LOOK_EVERY = 2000 /* ms: at the geo files */
+	LOOK_EVERY = 2000 /* ms between checks of the geo files */
 };
 
 struct reloader {
@@ -17,14 +17,15 @@ struct reloader {
 	const struct collector_metrics *metrics;
 	struct log *log;
 	struct periodic *thread;
-	struct file_watch *watch; /* of the geo files; the thread's */
+	struct file_watch *watch; /* for the geo files; the thread's */
 	int64_t look_at;	  /* monotonic; the thread's */
-	atomic_bool asked;	  /* for all files */
+	atomic_bool asked;	  /* a reload of all files was requested */
 	_Atomic(struct enrich_lookups *) old;	/* to be freed */
-	_Atomic(struct enrich_lookups *) fresh; /* read, and not fetched yet */
+	_Atomic(struct enrich_lookups *) fresh; /* read, but not fetched yet */
 };
 
-/* Rules that were read, and not fetched yet, are not lost to newer places. */
+/* Rules that were read but not fetched yet are kept when newer places
+ * arrive. */
 static void offer(struct reloader *r, struct enrich_lookups *l)
 {
 	struct enrich_lookups *before = atomic_exchange(&r->fresh, NULL);
@@ -39,7 +40,7 @@ static void offer(struct reloader *r, struct enrich_lookups *l)
 	enrich_lookups_free(before);
 }
 
-/* `all`: or only the places. */
+/* Reads all files if `all` is set, otherwise only the places. */
 static void read_files(struct reloader *r, bool all)
 {
 	struct error err = {0};
@@ -61,8 +62,8 @@ static void read_files(struct reloader *r, bool all)
 	offer(r, l);
 }
 
-/* Looks come no sooner after each other: one that is still being written is
- * told by its looking otherwise at the next. */
+/* Checks are LOOK_EVERY apart: a file that is still being written is recognised
+ * because it differs at the next check. */
 static bool places_changed(struct reloader *r)
 {
 	int64_t now = clock_monotonic_ms();
@@ -133,7 +134,8 @@ struct enrich_lookups *reloader_fetch(struct reloader *r)
 	return atomic_exchange(&r->fresh, NULL);
 }
 
-/* The thread can be busy with reading: then there may be one already. */
+/* The thread may be busy reading, so that an older one still waits to be
+ * freed. */
 void reloader_give_back(struct reloader *r, struct enrich_lookups *old)
 {
 	enrich_lookups_free(atomic_exchange(&r->old, old));

@@ -57,7 +57,7 @@ bool schedule_is_over_limit(const struct schedule *s, const struct batch *batch)
 	return holds(s, batch, 2);
 }
 
-/* When the partition's batch is to go, in real time. */
+/* Returns when the partition's batch is due, in real time. */
 static int64_t due(const struct schedule *s, const struct partition *p,
 		   int64_t started)
 {
@@ -68,7 +68,8 @@ static int64_t due(const struct schedule *s, const struct partition *p,
 			       s->settings->batch_age);
 }
 
-/* What was begun goes on whatever the insert_rate: its parts are counted. */
+/* A batch that was begun goes on regardless of insert_rate: its parts are
+ * counted already. */
 static bool may_go(struct schedule *s, const struct partition *p, int64_t now)
 {
 	return p->filling.stage != BATCH_FILLING ||
@@ -86,7 +87,8 @@ struct partition *schedule_next(struct schedule *s,
 		struct partition *p = all->items[i];
 		int64_t at;
 
-		/* One at a time; what is made again is cut as it was. */
+		/* A partition inserts one batch at a time; a repeated batch
+		 * keeps its limits. */
 		if (!p->filling.events || p->insert.job || p->repeat.has_batch)
 			continue;
 		at = due(s, p, p->filling.started_ms + real - now);

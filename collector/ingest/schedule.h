@@ -1,9 +1,9 @@
 /*
- * schedule.h - which batch is inserted next, and when.
+ * schedule.h - decides which batch is inserted next, and when.
  *
- * A batch's time has come when it is full, when it is to make room in memory
- * (ingest/backpressure.h), or at its partition's instant (insert_rate.h); it
- * goes once the insert_rate of its table lets it.  Until then it takes more
+ * A batch is due when it is full, when it must free memory
+ * (ingest/backpressure.h), or at its partition's instant (insert_rate.h); it is
+ * sent once the insert_rate of its table allows it.  Until then it takes more
  * events, up to twice what makes it full.  Belongs to one thread.
  */
 #ifndef COLLECTOR_INGEST_SCHEDULE_H
@@ -20,32 +20,34 @@
 
 struct schedule {
 	const struct collector_settings *settings;
-	struct insert_rate rates[SINK_TABLE_COUNT]; /* of clicks and of links */
-	/* Partitions of their topics; 0: not known yet. */
+	/* For clicks and for links. */
+	struct insert_rate rates[SINK_TABLE_COUNT];
+	/* Numbers of partitions of their topics; 0: not known yet. */
 	uint32_t topic_size[SINK_TABLE_COUNT];
 };
 
 void schedule_init(struct schedule *s,
 		   const struct collector_settings *settings);
 
-/* To be called after partitions came or went. */
+/* Call it after partitions were assigned or revoked. */
 void schedule_share(struct schedule *s, const struct partitions *all);
 
-/* The topics have so many partitions. */
+/* Sets the topics' numbers of partitions. */
 void schedule_set_topics(struct schedule *s,
 			 const uint32_t topic_size[SINK_TABLE_COUNT],
 			 const struct partitions *all);
 
 bool schedule_is_full(const struct schedule *s, const struct batch *batch);
-/* Full twice over: takes no more. */
+/* The batch holds twice what makes it full, and takes no more. */
 bool schedule_is_over_limit(const struct schedule *s,
 			    const struct batch *batch);
 
-/* The batch to be inserted now, or NULL.  `now`: monotonic. */
+/* Returns the batch to be inserted now, or NULL.  `now`: monotonic. */
 struct partition *schedule_next(struct schedule *s,
 				const struct partitions *all, int64_t now);
 
-/* Parts that a batch makes in its table: one a day of its rows. */
+/* Returns the parts that a batch makes in its table: one per day of its
+ * rows. */
 uint32_t schedule_parts(const struct partition *p);
 /* The first try to insert the partition's batch begins. */
 void schedule_spend(struct schedule *s, const struct partition *p);

@@ -13,7 +13,7 @@ struct status_row {
 	struct buf topics, partitions, lags; /* arrays */
 };
 
-/* Names of topics have no character that would have to be escaped. */
+/* Topic names have no characters that need escaping. */
 static void add_partition(struct status_row *row, const struct partition *p)
 {
 	const char *comma = row->topics.len > 1 ? "," : "";

@@ -1,9 +1,9 @@
 /*
- * status_row.h - what a collector says of itself, in table `collectors`: what
- * ClickHouse promises, and how far each of its partitions is behind.
+ * status_row.h - the status of a collector, in table `collectors`: what
+ * ClickHouse guarantees, and the lag of each of its partitions.
  *
- * Nothing is decided by it, and of all rows the newest counts: one that is lost
- * or comes twice does no harm.
+ * Nothing depends on it, and the newest row counts: a row that is lost or
+ * stored twice does no harm.
  */
 #ifndef COLLECTOR_INGEST_STATUS_ROW_H
 #define COLLECTOR_INGEST_STATUS_ROW_H
@@ -15,13 +15,13 @@
 
 struct status_row;
 
-/* A copy of what is known now; NULL: out of memory. */
+/* Copies the present state.  Returns NULL when out of memory. */
 struct status_row *status_row_new(const char *collector,
 				  const struct guarantee *guarantee,
 				  const struct partitions *all);
 void status_row_free(struct status_row *row); /* NULL accepted */
 
-/* Sends it once; from any thread. */
+/* Sends the row once; callable from any thread. */
 int status_row_insert(const struct status_row *row, struct sink *sink,
 		      struct error *err);
 

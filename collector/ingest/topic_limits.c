@@ -9,8 +9,8 @@
 
 enum {
 	ASK_MS = 3000,
-	/* Of a format whose ratio the sender chooses: gzip's, which librdkafka
-	 * does not look at. */
+	/* The worst ratio of a format whose ratio the sender chooses: gzip,
+	 * which librdkafka does not check. */
 	GZIP_RATIO = 1032,
 };
 
@@ -34,7 +34,7 @@ static void warn_of_timestamp(struct log *log, const char *topic,
 			 "behind; LogAppendTime is recommended"));
 }
 
-/* The ratio of one topic; 0: none is known. */
+/* Returns the ratio of one topic; 0: not known. */
 static size_t look(struct kafka_reader *reader, const char *topic,
 		   const struct memory_shares *shares, struct log *log)
 {

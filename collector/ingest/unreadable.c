@@ -11,25 +11,25 @@
 
 enum {
 	LOOK_AGAIN_MS = 1000,
-	MARGIN_MS = 600000, /* brokers' clocks differ */
-	LOAD_MS = 5000,	    /* how often an operator's word is asked for */
-	/* Batches next to each other that are passed over in one go. */
+	MARGIN_MS = 600000, /* allows for differences of brokers' clocks */
+	LOAD_MS = 5000,	    /* how often an operator's decisions are loaded */
+	/* Most adjacent batches that are passed over together. */
 	JOINED_MAX = 1000,
 };
 
-/* --- looking at it, on the worker ------------------------------------------
- */
+/* --- check, on the worker ------------------------------------------------- */
 
 struct unreadable_look {
 	struct insert_job job;
 	struct unreadable *unreadable;
 	struct partition *partition;
-	uint32_t assignment; /* the partition's when this was begun */
+	uint32_t assignment; /* the partition's when the check began */
 	struct gap_place place;
-	uint64_t from, last_max; /* offsets: looked at; passed over at most */
-	bool by_operator;	 /* gap.first to gap.last are given */
+	/* Offsets: first checked; last that may be passed over. */
+	uint64_t from, last_max;
+	bool by_operator; /* gap.first and gap.last are given */
 
-	int status; /* 1: it can be read; 0: it cannot; -1: err */
+	int status; /* 1: readable; 0: unreadable; -1: err */
 	struct error err;
 	struct kafka_unreadable what;
 	struct batch gap;
@@ -55,7 +55,7 @@ static int probe(struct unreadable_look *l, int64_t offset,
 				  l->place.key.partition, offset, ret, &l->err);
 }
 
-/* Batches that follow at once and were sent like that go with it. */
+/* Batches that follow directly and were sent the same way are included. */
 static void join_next(struct unreadable_look *l)
 {
 	struct kafka_unreadable next;
@@ -102,8 +102,7 @@ static void look_free(struct unreadable_look *l)
 	free(l);
 }
 
-/* --- what came out ---------------------------------------------------------
- */
+/* --- result --------------------------------------------------------------- */
 
 static void log_held(struct unreadable *u, const struct partition *p)
 {
@@ -113,7 +112,8 @@ static void log_held(struct unreadable *u, const struct partition *p)
 		 log_str("reason", p->hold.what.reason));
 }
 
-/* Resumed first: see start_reading in assignments.c. */
+/* The partition is resumed before the seek: see start_reading in
+ * assignments.c. */
 static void resume(struct unreadable *u, struct partition *p)
 {
 	struct error err = {0};
@@ -202,7 +202,7 @@ static void begin_look(struct unreadable *u, struct partition *p, int64_t now)
 	l->last_max = p->repeat.has_batch && next <= p->repeat.last
 			      ? p->repeat.last
 			      : UINT64_MAX - 1;
-	/* An operator's word comes first. */
+	/* An operator's decision has priority. */
 	if (p->hold.pass_first != PASS_NONE &&
 	    (p->hold.pass_first <= next || !*p->hold.what.reason)) {
 		l->by_operator = true;
@@ -268,13 +268,12 @@ static void pass(struct unreadable *u, struct partition *p)
 		 "%" PRIu64 "-%" PRIu64 ": %.200s",
 		 u->passed, p->topic, (int)p->number, gap->first, gap->last,
 		 p->hold.what.reason);
-	/* Until that works, what comes next is looked at anew. */
+	/* If that fails, the next record is checked anew. */
 	p->hold.decided = false;
 	resume(u, p);
 }
 
-/* --- an operator's word -----------------------------------------------------
- */
+/* --- operator's decisions ------------------------------------------------- */
 
 struct loading {
 	struct insert_job job;
@@ -327,8 +326,7 @@ static void load(struct unreadable *u, int64_t now)
 	insert_workers_submit(u->worker, &l->job);
 }
 
-/* --- regularly ---------------------------------------------------------------
- */
+/* --- periodic work -------------------------------------------------------- */
 
 void unreadable_note(struct unreadable *u, const char *topic, int32_t number,
 		     const struct kafka_unreadable *what)

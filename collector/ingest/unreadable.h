@@ -1,11 +1,12 @@
 /*
- * unreadable.h - what of a partition cannot be read, or is not to be: it is
- * held up there, looked at again for a while, and then passed over at exactly
- * its offsets.  Belongs to the polling thread.
+ * unreadable.h - handles records of a partition that cannot be read, or must
+ * not be.  The partition is held up there, the record is checked again for a
+ * while, and then exactly its offsets are passed over.  Belongs to the polling
+ * thread.
  *
- * What is passed over is a batch without rows: its intent is committed, a row
- * of ingest_progress tells of it as lost, and whoever reads the partition next
- * goes on behind it, whether he could have read it or not.
+ * Offsets that are passed over are a batch without rows: its intent is
+ * committed, and a row of ingest_progress reports it as lost.  The partition's
+ * next reader goes on after it, whether or not it could have read the records.
  */
 #ifndef COLLECTOR_INGEST_UNREADABLE_H
 #define COLLECTOR_INGEST_UNREADABLE_H
@@ -28,37 +29,38 @@ struct unreadable {
 	const struct collector_config *config;
 	struct log *log;
 	struct collector_metrics *metrics;
-	struct health_check *health; /* up, with a remark */
+	/* Up, with a remark if something is held or passed. */
+	struct health_check *health;
 	struct kafka_consumer *consumer;
 	struct partitions *partitions;
 	struct intake *intake;
 
-	/* A thread of its own: it waits for brokers, and what is inserted does
-	 * not wait for it. */
+	/* This thread is separate: it waits for brokers, and inserts do not
+	 * wait for it. */
 	struct insert_workers *worker;
 	struct kafka_reader *reader; /* the worker's; made when needed */
 	atomic_bool stopping;
 
-	struct passes passes; /* what an operator has said */
+	struct passes passes; /* what operators have decided */
 	bool loading;
 	int64_t load_at; /* monotonic */
 
-	bool any_held;	 /* when it was looked last */
-	uint64_t passed; /* offsets, since the start */
-	char last[400];	 /* the last of them, in words; "": none */
+	bool any_held;	 /* at the last check */
+	uint64_t passed; /* number of offsets, since the start */
+	char last[400];	 /* the last offsets passed, as text; "": none */
 };
 
-/* Fields up to `intake` are set.  Starts its thread. */
+/* The caller sets the fields up to `intake`.  Starts the thread. */
 int unreadable_open(struct unreadable *u, struct health *health,
 		    struct error *err);
-/* Before the partitions go.  What was not opened is accepted. */
+/* Call it before the partitions are freed.  Accepts one that was not opened. */
 void unreadable_close(struct unreadable *u);
 
-/* As kafka_unreadable_fn. */
+/* Matches kafka_unreadable_fn. */
 void unreadable_note(struct unreadable *u, const char *topic, int32_t number,
 		     const struct kafka_unreadable *what);
 
-/* Every few ms.  `now`: monotonic. */
+/* Call it every few ms.  `now`: monotonic. */
 void unreadable_update(struct unreadable *u, int64_t now);
 
 #endif
