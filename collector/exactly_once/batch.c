@@ -9,7 +9,7 @@
 #include "common/clock.h"
 
 enum {
-	KEPT_MAX = 64 * 1024 /* many partitions would add up */
+	KEPT_MAX = 64 * 1024 /* per partition, and there may be many */
 };
 
 void batch_release(struct batch *b)
@@ -45,7 +45,7 @@ static void note(struct batch *b, uint64_t offset, int64_t append_ms)
 	b->events++;
 }
 
-/* Clicks come nearly in order of time: the last hour is looked at first. */
+/* Clicks arrive nearly in order of time: the search begins at the last hour. */
 static struct batch_hour *find_hour(struct batch *b, uint32_t start)
 {
 	for (size_t i = b->hour_count; i > 0; i--)
@@ -89,7 +89,7 @@ int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
 {
 	uint32_t start = (uint32_t)(ts / CLOCK_HOUR * 3600);
 
-	/* What can fail comes first. */
+	/* Steps that can fail come first. */
 	if (batch_note_hour(b, start, 0, err) < 0 ||
 	    (in_hand && ranges_note(&b->in_hand, offset, err) < 0))
 		return -1;
@@ -109,7 +109,7 @@ int batch_note_gap(struct batch *b, const struct batch *gap, struct error *err)
 {
 	uint64_t in_hours = 0;
 
-	/* What can fail comes first. */
+	/* Steps that can fail come first. */
 	for (size_t i = 0; i < gap->hour_count; i++)
 		if (batch_note_hour(b, gap->hours[i].start, 0, err) < 0)
 			return -1;

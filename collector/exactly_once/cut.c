@@ -6,7 +6,7 @@
 #include "collector/exactly_once/cut_search.h"
 #include "common/kafka/record.h"
 
-/* Reads what the log has where that event was stored. */
+/* Reads the log at the offset of a stored event. */
 static int look(const struct cut_log *log, const struct stored_event *event,
 		enum cut_found *ret, struct error *err)
 {
@@ -29,10 +29,11 @@ static int look(const struct cut_log *log, const struct stored_event *event,
 	return 0;
 }
 
-/* What Kafka has of `events`, ascending, from `first` on. */
+/* The result of a comparison of the log with `events`, ascending, from `first`
+ * on. */
 struct comparison {
-	uint64_t end; /* one past the last that is the same; or `first` */
-	enum cut_found last; /* of the last one that is no hole */
+	uint64_t end;	     /* one past the last same event, or `first` */
+	enum cut_found last; /* the last result that is not a hole */
 };
 
 static void compare_one(struct comparison *c, const struct kafka_record *record,
@@ -77,15 +78,16 @@ static bool is_links(const struct stored_key *key)
 	return strcmp(key->table, "links") == 0;
 }
 
-/* --- whether it was cut --------------------------------------------------- */
+/* --- check for a cut ------------------------------------------------------ */
 
 enum {
-	LOOK_BACK = 4096,	/* offsets at once, at first */
-	LOOK_BACK_MAX = 1 << 20 /* and then */
+	LOOK_BACK = 4096,	/* the first step back, in offsets */
+	LOOK_BACK_MAX = 1 << 20 /* the largest step */
 };
 
-/* The last of the events from `first` up to `end` that Kafka holds and whose
- * times are known: those with a row, of links the batches' last ones. */
+/* Compares the last event from `first` up to `end` that Kafka holds and whose
+ * time is known.  For clicks these are all events with a row, for links the
+ * last events of the batches. */
 static int look_back(const struct cut_log *log, struct clickhouse *ch,
 		     const struct stored_key *key, uint64_t first, uint64_t end,
 		     enum cut_found *ret, struct error *err)
@@ -127,14 +129,14 @@ int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
 	return 0;
 }
 
-/* --- where it was cut ----------------------------------------------------- */
+/* --- search for the cut --------------------------------------------------- */
 
 struct batches_of_log {
 	const struct cut_log *log;
 	const struct stored_batches *batches;
 };
 
-/* Looks at the last event of batch `at`. */
+/* Compares the last event of batch `at`. */
 static int look_at_batch(void *arg, size_t at, enum cut_found *ret,
 			 struct error *err)
 {
@@ -143,8 +145,8 @@ static int look_at_batch(void *arg, size_t at, enum cut_found *ret,
 	return look(b->log, &b->batches->items[at], ret, err);
 }
 
-/* One past the last event that is there of those with a row from `first` up to
- * `end`; `first` when none is. */
+/* Finds the last event with a row, from `first` up to `end`, that is still in
+ * the log; returns one past it, or `first` if there is none. */
 static int find_event(const struct cut_log *log, struct clickhouse *ch,
 		      const struct stored_key *key, uint64_t first,
 		      uint64_t end, uint64_t *ret, struct error *err)
@@ -161,8 +163,8 @@ static int find_event(const struct cut_log *log, struct clickhouse *ch,
 	return status;
 }
 
-/* The first offset from log->start up to log->end that is neither stored nor
- * reported in key->epoch; log->end when all are. */
+/* Finds the first offset from log->start up to log->end that is neither stored
+ * nor reported in key->epoch; log->end when all are. */
 static int find_in_life(const struct cut_log *log, struct clickhouse *ch,
 			const struct stored_key *key, uint64_t *ret,
 			struct error *err)
@@ -190,9 +192,9 @@ out:
 }
 
 /*
- * When nothing of a life that began within the log is there, the log may have
- * been cut before that: then the life before is looked at, up to where the
- * later one began.
+ * If the log holds no stored event of an epoch that began within the log, the
+ * log may have been cut before that: then the epoch before is searched, up to
+ * where the later one began.
  */
 int cut_find(const struct cut_log *log, struct clickhouse *ch,
 	     const struct stored_key *key, uint64_t *ret, struct error *err)
@@ -200,7 +202,7 @@ int cut_find(const struct cut_log *log, struct clickhouse *ch,
 	struct stored_key life = *key;
 	struct cut_log part = *log;
 	struct stored_epoch said;
-	uint64_t later = log->end; /* where the later life began */
+	uint64_t later = log->end; /* where the later epoch began */
 
 	for (;; life.epoch--) {
 		if (stored_life(ch, &life, &said, err) < 0)

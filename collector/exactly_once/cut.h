@@ -1,10 +1,10 @@
 /*
- * cut.h - whether a log is still the one that was read, and if it was cut,
- * where it was.
+ * cut.h - checks whether a log is still the one that was read, and finds the
+ * place where it was cut.
  *
- * A log is cut by an election of a replica that lacked its end, or by a backup
- * put back; new events then get offsets that others had, of which rows are
- * stored.  They are told apart by the time at which Kafka stored them.
+ * A log is cut when a replica that lacks its end is elected leader, or when a
+ * backup is restored.  New events then get offsets of older events whose rows
+ * are stored.  The time at which Kafka stored them tells the two apart.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_CUT_H
 #define COLLECTOR_EXACTLY_ONCE_CUT_H
@@ -25,10 +25,10 @@ struct cut_log {
 };
 
 /*
- * Is the log the one of which `report` is the last?  Where its last event was,
- * Kafka should hold one that it stored at the same time.  If there is none any
- * more, the last event from `since` up to it that can be compared tells; if
- * there is none of these, nothing speaks against the log.
+ * Checks whether `report` is the last report of this log.  Kafka should hold an
+ * event at the offset of the report's last event, stored at the same time.  If
+ * that offset is empty, the last comparable event from `since` up to it
+ * decides; if there is none, the log counts as whole.
  */
 int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
 		 const struct stored_key *key,
@@ -36,10 +36,10 @@ int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
 		 struct error *err);
 
 /*
- * Where log and rows part: the first offset of the log that is neither stored
- * nor reported, in key->epoch.  Of links, whose rows do not say when their
- * events came, the start of the batch that it lies in: what is read again
- * replaces itself.
+ * Finds where log and rows differ: the first offset of the log that is neither
+ * stored nor reported in key->epoch.  Rows of links do not have their events'
+ * times, so for links the result is the start of the batch: rows that are
+ * stored again replace themselves.
  */
 int cut_find(const struct cut_log *log, struct clickhouse *ch,
 	     const struct stored_key *key, uint64_t *ret, struct error *err);

@@ -1,7 +1,7 @@
 #include "collector/exactly_once/cut_search.h"
 
-/* Looks at event *at; where that is a hole, at those before it, from `low` on,
- * then behind it, up to `high`. */
+/* Checks event *at.  If that is a hole, it checks the events before it, down to
+ * `low`, then those after it, up to `high`. */
 static int look_around(cut_look_fn *look, void *arg, size_t low, size_t high,
 		       size_t *at, enum cut_found *ret, struct error *err)
 {

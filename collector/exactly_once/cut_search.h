@@ -1,11 +1,11 @@
 /*
- * cut_search.h - where a log and what was stored of it part, by looking at few
- * events of many.
+ * cut_search.h - finds where a log and what was stored of it differ, by
+ * checking few of many events.
  *
- * Up to some event the log has those that were stored, from there on others.
- * So bisection finds the place; but of some events the log has nothing, and
- * these say nothing of where it is: then the nearest event that says something
- * is looked at in place of the middle one, first before it, then behind it.
+ * Up to some event the log has the stored events, from there on others:
+ * bisection finds the place.  But the log has holes, and a hole does not show
+ * on which side of the place it is.  Then the nearest event that is not a hole
+ * is checked in place of the middle one, first before it, then after it.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_CUT_SEARCH_H
 #define COLLECTOR_EXACTLY_ONCE_CUT_SEARCH_H
@@ -14,7 +14,7 @@
 
 #include "common/error.h"
 
-/* The log has, where an event was stored: */
+/* What the log has at the offset of a stored event: */
 enum cut_found {
 	CUT_FOUND_SAME,
 	CUT_FOUND_OTHER,
@@ -23,14 +23,15 @@ enum cut_found {
 	CUT_FOUND_HOLE,
 };
 
-/* Looks at event `at`. */
+/* Checks event `at`. */
 typedef int cut_look_fn(void *arg, size_t at, enum cut_found *ret,
 			struct error *err);
 
 /*
- * Of `count` events, ascending: those before *ret_there are the same, or holes
- * before one that is; *ret_other and those behind it are others, or holes; what
- * is between the two are holes.  Fails when a look does.
+ * Searches `count` events, ascending.  The events before *ret_there are the
+ * same, or holes before such an event; *ret_other and the events after it are
+ * others, or holes; all events between the two are holes.  Fails when a check
+ * fails.
  */
 int cut_search(size_t count, cut_look_fn *look, void *arg, size_t *ret_there,
 	       size_t *ret_other, struct error *err);

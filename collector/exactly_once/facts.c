@@ -39,7 +39,7 @@ static int ask_epoch(struct plan_facts *f, struct clickhouse *ch,
 	return 0;
 }
 
-/* Only who starts at the log's end goes by it. */
+/* `added` is needed only for a start at the log's end. */
 static int ask_whether_added(struct plan_facts *f, struct clickhouse *ch,
 			     const struct stored_key *key, struct error *err)
 {

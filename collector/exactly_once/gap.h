@@ -1,6 +1,6 @@
 /*
- * gap.h - offsets that are passed over: what of them is stored nevertheless,
- * and how many are lost.
+ * gap.h - offsets that are passed over: counts which of them are stored
+ * nevertheless, and how many are lost.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_GAP_H
 #define COLLECTOR_EXACTLY_ONCE_GAP_H
@@ -16,14 +16,14 @@
 struct gap_place {
 	struct stored_key key;
 	enum sink_table table;
-	int64_t since_ms; /* no row of it was stored by Kafka before; 0: not
-			     known */
+	/* Kafka stored all its rows at this time or later; 0: not known. */
+	int64_t since_ms;
 };
 
 /*
  * Fills gap->row_count, hours and lost for the offsets from gap->first to
- * gap->last.  Of a batch that was stored and not reported rows are there, which
- * are told of as such: nobody else will.
+ * gap->last.  Rows of a batch that was stored but not reported are counted
+ * here: no other report will count them.
  */
 int gap_count(const struct gap_place *place, struct clickhouse *ch,
 	      struct batch *gap, struct error *err);

@@ -11,7 +11,7 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* --- measuring ------------------------------------------------------------ */
+/* --- measurement ---------------------------------------------------------- */
 
 #define PREFIX	   "shortloop_guarantee_"
 #define TEXT(x)	   #x
@@ -47,7 +47,7 @@ static int drop(void *arg, char **fields, struct error *err)
 	return run(arg, "DROP TABLE IF EXISTS", fields[0], "", err);
 }
 
-/* Tables of collectors that were killed while they measured. */
+/* Drops tables of collectors that were killed during a measurement. */
 static int drop_left_over(struct scratch *s, struct error *err)
 {
 	static const char sql[] =
@@ -60,7 +60,7 @@ static int drop_left_over(struct scratch *s, struct error *err)
 			       err);
 }
 
-/* A row a day. */
+/* Inserts one row per day. */
 static int insert(struct scratch *s, const char *token, uint32_t first_day,
 		  uint32_t days, struct error *err)
 {
@@ -93,7 +93,8 @@ static int count(struct scratch *s, uint32_t first_day, uint32_t last_day,
 	return status;
 }
 
-/* A block of two days; then the same, then its second day alone. */
+/* Inserts a block of two days, then the same block again, then its second day
+ * alone. */
 static int try_again(struct scratch *s, struct measured *m, struct error *err)
 {
 	uint64_t rows = 0;
@@ -116,7 +117,8 @@ static int try_again(struct scratch *s, struct measured *m, struct error *err)
 	return 0;
 }
 
-/* Sent again and refused, a token is not renewed. */
+/* Measures when a token is forgotten.  Repeating the first insert is safe: a
+ * token that is sent again and refused is not renewed. */
 static int forget(struct scratch *s, struct measured *m, struct error *err)
 {
 	char token[32];
@@ -168,7 +170,7 @@ int measure_tokens(struct sink *sink, struct measured *ret, struct error *err)
 		if (status == 0 && !*m.flaw)
 			status = forget(&s, &m, err);
 		m.done = status == 0;
-		/* One that stays is dropped by whoever measures next. */
+		/* A later measurement drops a table that stays. */
 		run(&s, "DROP TABLE IF EXISTS", s.table, "", &ignored);
 		if (status == 0)
 			status = drop_left_over(&s, err);
@@ -180,15 +182,15 @@ int measure_tokens(struct sink *sink, struct measured *ret, struct error *err)
 	return 0;
 }
 
-/* Of a table that keeps `window` tokens by its settings: for how many inserts
- * of others it knows one. */
+/* Returns how many inserts of others a token survives in a table that keeps
+ * `window` tokens by its settings. */
 static uint64_t measured_window(const struct measured *m, uint64_t window)
 {
 	return window / MEASURE_WINDOW * m->outlived +
 	       window % MEASURE_WINDOW * m->outlived / MEASURE_WINDOW;
 }
 
-/* --- judging -------------------------------------------------------------- */
+/* --- evaluation ----------------------------------------------------------- */
 
 enum {
 	WINDOW_USUAL = 10000,
@@ -300,7 +302,7 @@ static int ask_user(struct clickhouse *ch, struct guarantee *g,
 	return clickhouse_rows(ch, sql, NULL, "s", judge_user, g, err);
 }
 
-/* What a table says for itself, or the server's own. */
+/* The setting of the table, or else of the server. */
 #define SETTING(server, name)                                                  \
 	"ifNull(nullIf(extract(engine_full, '[ ,]" name " = (\\\\d+)'), ''), " \
 	"(SELECT any(value) FROM system." server " WHERE name = '" name "'))"

@@ -1,12 +1,12 @@
 /*
- * guarantee.h - what the server that is there can promise.
+ * guarantee.h - what the present server guarantees.
  *
- * A block sent again is recognised by its token as long as the table keeps the
- * token: the last N entries of non_replicated_deduplication_window, or of
- * replicated_deduplication_window those of the last
- * replicated_deduplication_window_seconds.  How many blocks these entries are
- * for, and whether a token is of any use at all, is measured: what was not is
- * not called exactly once.
+ * The server recognises a repeated block by its token as long as the table
+ * keeps the token: the last N entries of non_replicated_deduplication_window,
+ * or of replicated_deduplication_window those of the last
+ * replicated_deduplication_window_seconds.  The number of blocks that these
+ * entries cover, and whether tokens work at all, are measured; a server that
+ * was not measured is not called exactly once.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_GUARANTEE_H
 #define COLLECTOR_EXACTLY_ONCE_GUARANTEE_H
@@ -18,33 +18,33 @@
 #include "common/error.h"
 
 /*
- * What the server at hand does with tokens, tried on a table like ours that
- * keeps few: is a block that is sent again known, in whole and by the days of
- * its rows, and how many others have to come until it is forgotten?  What a
- * version is said to do, or a setting, is not asked.
+ * How the server handles tokens, measured with a table like ours that keeps few
+ * of them: whether it recognises a repeated block, in whole and by the days of
+ * its rows, and after how many other blocks it forgets the token.  Neither the
+ * version nor a setting is relied on.
  */
 
-/* Tokens that the scratch table keeps, by its settings. */
+/* Number of tokens that the scratch table keeps, by its settings. */
 #define MEASURE_WINDOW 8
 
 struct measured {
 	bool done;
-	char why[160]; /* not done: why not */
-	char flaw[80]; /* "": what was sent again was known again */
-	/* How many inserts of others it took until a token was forgotten. */
+	char why[160]; /* if not done: the reason */
+	char flaw[80]; /* "": repeated blocks were recognised */
+	/* The number of other inserts until a token was forgotten. */
 	unsigned outlived;
 };
 
-/* Makes tables called shortloop_guarantee_... and drops them.  A user who may
- * not make them is no error: it is not done then. */
+/* Makes tables called shortloop_guarantee_... and drops them.  A missing
+ * privilege to make them is no error: `done` is false then. */
 int measure_tokens(struct sink *sink, struct measured *ret, struct error *err);
 
 struct guarantee {
 	bool known;
 	bool exactly_once;
-	bool replicated;  /* some table is: its tokens are in Keeper */
-	uint64_t window;  /* blocks, of the table that keeps the fewest */
-	uint64_t seconds; /* likewise; GUARANTEE_FOREVER: by number alone */
+	bool replicated;  /* a table is: its tokens are in Keeper */
+	uint64_t window;  /* blocks, for the table that keeps the fewest */
+	uint64_t seconds; /* likewise; GUARANTEE_FOREVER: no time limit */
 	/* "exactly once (measured: window 10000 blocks)", "at least once: why"
 	 * or "not measured: why (window 10000 blocks by the settings)" */
 	char text[240];
@@ -52,32 +52,32 @@ struct guarantee {
 
 #define GUARANTEE_FOREVER UINT64_MAX
 
-/* A table as the server tells of it; settings as text. */
+/* A table as the server describes it; settings as text. */
 struct guarantee_table {
 	const char *name;
 	const char *engine;
 	const char *window;
-	const char *seconds; /* of a replicated one */
+	const char *seconds; /* for a replicated table */
 };
 
-/* To be begun with what promises everything. */
+/* The highest guarantee, from which the evaluation starts. */
 #define GUARANTEE_MOST                                                         \
 	((struct guarantee){.known = true,                                     \
 			    .exactly_once = true,                              \
 			    .window = UINT64_MAX,                              \
 			    .seconds = GUARANTEE_FOREVER})
-/* Lowers *g to what the table can promise. */
+/* Lowers *g to what the table guarantees. */
 void guarantee_judge_table(const struct guarantee_table *table,
 			   struct guarantee *g);
-/* Lowers it to what was measured, and writes g->text. */
+/* Lowers *g to what was measured, and writes g->text. */
 void guarantee_conclude(const struct measured *measured, struct guarantee *g);
 
 int guarantee_probe(struct sink *sink, const struct measured *measured,
 		    struct guarantee *ret, struct error *err);
 
-/* How long (ms) a block may just be sent again: half of the time for which its
- * token is kept while `parts_per_second` inserts fill the window.  Later, what
- * is stored is asked first. */
+/* Returns for how long (ms) a block may be sent again without a check: half of
+ * the time for which its token is kept while `parts_per_second` inserts fill
+ * the window.  Later, what is stored is checked first. */
 int64_t guarantee_retry_ms(const struct guarantee *g, int64_t parts_per_second);
 
 #endif

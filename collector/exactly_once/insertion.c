@@ -8,15 +8,16 @@
 #include "common/clock.h"
 
 enum {
-	TOKENS_MAX = 3, /* used up in one try */
+	TOKENS_MAX = 3, /* limit of tokens used in one try */
 	TOKEN_MAX = 400,
-	/* Brokers whose clocks differ may swap events by that. */
+	/* Events may be out of order by that much if brokers' clocks differ. */
 	SINCE_MARGIN_MS = 10 * 60 * 1000,
 };
 
-/* --- ending it ------------------------------------------------------------ */
+/* --- end of an insert ----------------------------------------------------- */
 
-/* Under whichever token: a name ends in digits, and "#" begins a number. */
+/* This matches each of its tokens: a name ends in digits, and "#" begins a
+ * number. */
 int insertion_end(struct sink *sink, enum sink_table table, const char *name,
 		  struct error *err)
 {
@@ -45,7 +46,7 @@ int insertion_end_former(struct sink *sink, enum sink_table table,
 		       : insertion_end(sink, SINK_PROGRESS, name, err);
 }
 
-/* --- counting ------------------------------------------------------------- */
+/* --- count ---------------------------------------------------------------- */
 
 enum found {
 	FOUND_NONE,
@@ -53,7 +54,7 @@ enum found {
 	FOUND_ALL,
 };
 
-/* Adds to *there how much of the part is stored, and to *all how much it is. */
+/* Adds the part's stored rows to *there, and all its rows to *all. */
 static int count_part(struct sink *sink, const struct insertion *in,
 		      const struct insertion_part *part, uint64_t *there,
 		      uint64_t *all, struct error *err)
@@ -96,7 +97,7 @@ static int count(struct sink *sink, const struct insertion *in,
 	return 0;
 }
 
-/* --- sending -------------------------------------------------------------- */
+/* --- send ----------------------------------------------------------------- */
 
 static void token_of(const struct insertion *in,
 		     const struct insertion_state *state, char token[TOKEN_MAX])
@@ -136,10 +137,10 @@ static int send_rows(struct sink *sink, const struct insertion *in,
 }
 
 /*
- * Rows of links give way to newer versions of themselves, already within one
- * insert, so that one which is not there may have been.  Sent again it gives
- * way again: once the rows that are there are left out, the others are sent
- * under a token that nobody has used, and what was answered is believed.
+ * Rows of links are replaced by newer versions of themselves, even within one
+ * insert, so a missing row may have been stored before.  A row that is sent
+ * again is replaced again: once the stored rows are left out, the others are
+ * sent under a token that was never used, and the server's answer is trusted.
  */
 static int send_what_is_missing(struct sink *sink, const struct insertion *in,
 				struct insertion_state *state,

@@ -1,22 +1,22 @@
 /*
- * insertion.h - an insert that is in its table once, whatever fails on its way.
+ * insertion.h - an insert that is in its table once, whatever fails on its
+ * way.
  *
- * The proof is in the rows.  A request that was answered is believed; after
- * anything else - an error, no answer, another owner before, a server that was
- * started anew - it may have been carried out, in whole, by the days of its
- * rows, or not at all, and it may still be under way.  Then
+ * The proof is in the rows.  An acknowledged request is trusted.  After
+ * anything else - an error, no answer, a change of the owner, a restart of the
+ * server - the request may have been executed, in whole, for some days of its
+ * rows, or not at all, and it may still be running.  Then
  *
- *   1. the query is ended, by its id, wherever it runs;
- *   2. what of its rows is there is counted.  All: done.  None: all are sent
- *      under the same token.  Some: the caller makes the insert anew, without
- *      those;
- *   3. what was answered is counted, too: a server writes its token down before
- *      it stores the rows, and may have failed in between.  What is missing
- *      although it was answered goes out under another token.
+ *   1. the query is ended, by its id, on whichever server it runs;
+ *   2. its stored rows are counted.  All: done.  None: all rows are sent under
+ *      the same token.  Some: the caller makes the insert anew, without those;
+ *   3. rows of an acknowledged request are counted, too: a server writes its
+ *      token before it stores the rows, and may have failed in between.
+ *      Acknowledged rows that are missing are sent under another token.
  *
- * So rows that are there are never sent, and a request that arrives after it
- * was given up meets its token: it was used by whoever sent the rows since. For
- * a row to be stored twice such a late request has to come after its token was
+ * So rows that are stored are never sent again, and a request that arrives
+ * after it was given up finds its token used: the rows were sent since.  A row
+ * is stored twice only if such a late request arrives after its token was
  * forgotten; docs/collector.md, "What is left".
  *
  * An insert may carry rows of several partitions: it has one query id and one
@@ -39,52 +39,53 @@
 /* The rows of one partition. */
 struct insertion_part {
 	struct stored_key key;
-	/* In ingest_progress: the offsets that the row tells of. */
+	/* For ingest_progress: the offsets that the row reports. */
 	uint64_t first, last;
-	/* Else those of the rows. */
+	/* For other tables: the offsets of the rows. */
 	const struct ranges *rows;
-	int64_t since_ms; /* none has an earlier append_time */
+	int64_t since_ms; /* no row has an earlier append_time */
 };
 
 struct insertion {
 	enum sink_table table;
-	const char *name; /* follows from its intents; its token, too */
+	const char *name; /* made from its intents; the token, too */
 	const struct insertion_part *parts;
 	size_t part_count;
 	const void *rows; /* RowBinary */
 	size_t len;
-	uint64_t count;			   /* of them */
+	uint64_t count;			   /* number of rows */
 	struct collector_metrics *metrics; /* or NULL */
 };
 
-/* What is known of it; its owner keeps it from try to try. */
+/* What is known of an insert; its owner keeps this over all tries. */
 struct insertion_state {
-	bool doubt;	 /* it may have been sent, by whomever */
-	bool answered;	 /* under the present token, and not counted since */
-	unsigned number; /* of the token: 0 is the name itself */
-	/* Nothing is sent later than `kept_ms` after it was known that nobody
-	 * else has: the token may be forgotten.  CLOCK_BOOTTIME, which counts a
-	 * machine's sleep. */
+	bool doubt;	 /* it may have been sent, by any process */
+	bool answered;	 /* with the present token, and not counted since */
+	unsigned number; /* of the token; 0: the token is the name */
+	/* Nothing is sent later than `kept_ms` after `known_ms`, when it was
+	 * known that no other process has sent it: the server may have
+	 * forgotten the token.  CLOCK_BOOTTIME, which includes a machine's
+	 * sleep. */
 	int64_t known_ms;
 	int64_t kept_ms;
 };
 
 /*
- * On failure it is to be called again, with the same state; ERROR_LATE: its
- * owner has to ask first what is stored, and make it anew.
+ * After a failure call it again, with the same state.  ERROR_LATE: the owner
+ * must check first what is stored, and make the insert anew.
  */
 int insertion_run(struct sink *sink, const struct insertion *in,
 		  struct insertion_state *state, struct error *err);
 
-/* Ends inserts of that name and waits until they have ended. */
+/* Ends running inserts of that name and waits until they have ended. */
 int insertion_end(struct sink *sink, enum sink_table table, const char *name,
 		  struct error *err);
 
 /*
- * The same with both inserts of the batch whose intent stands beside the
- * committed offset, whoever sent it: when this returns, the owner before cannot
- * store more of it under that name.  Nothing to do where Kafka told of no batch
- * of ours.
+ * Does the same for both inserts of the batch whose intent stands beside the
+ * committed offset, whichever process sent it: when this returns, the previous
+ * owner cannot store more of it under that name.  Does nothing if Kafka has no
+ * batch of ours there.
  */
 int insertion_end_former(struct sink *sink, enum sink_table table,
 			 const char *topic, int32_t partition,

@@ -34,7 +34,7 @@ static bool take(struct reader *r, const char *word)
 	return true;
 }
 
-/* Digits, without zeros before them, up to max. */
+/* Reads digits without leading zeros, up to max. */
 static bool take_number(struct reader *r, uint64_t max, uint64_t *ret)
 {
 	const char *start = r->p;

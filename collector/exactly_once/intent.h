@@ -15,7 +15,7 @@
 
 struct intent {
 	uint32_t epoch;
-	bool has_batch; /* a batch is about to be inserted: */
+	bool has_batch; /* a batch is about to be inserted */
 	uint64_t first; /* its offsets */
 	uint64_t last;
 };
@@ -27,11 +27,11 @@ const char *intent_format(const struct intent *intent,
 
 enum intent_kind {
 	INTENT_OURS,
-	INTENT_FOREIGN, /* none, or another program's: says nothing */
-	INTENT_LATER,	/* of a later version: says what we cannot read */
+	INTENT_FOREIGN, /* empty or of another program: no information */
+	INTENT_LATER,	/* of a later version: unreadable */
 };
 
-/* Reads any bytes.  *ret is set for INTENT_OURS alone. */
+/* Accepts any bytes.  *ret is set for INTENT_OURS only. */
 enum intent_kind intent_parse(const char *text, size_t len, struct intent *ret);
 
 #endif

@@ -71,7 +71,7 @@ const struct pass *passes_next(const struct passes *p, const char *topic,
 	return next;
 }
 
-/* The elements of an array of tuples, by ClickHouse's grammar. */
+/* Writes the elements of an array of tuples in ClickHouse's syntax. */
 static void write_passes(struct buf *sql, const struct pass *passes,
 			 size_t count)
 {

@@ -1,5 +1,5 @@
 /*
- * passes.h - offsets that an operator has said are to be passed over, unread
+ * passes.h - offsets that must be passed over unread by an operator's decision
  * (`collector pass`).
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_PASSES_H
@@ -19,26 +19,26 @@ struct pass {
 	uint64_t first, last; /* both included */
 };
 
-#define PASS_NONE UINT64_MAX /* as an offset: none is named */
+#define PASS_NONE UINT64_MAX /* used as an offset: no offset is named */
 
 struct passes {
 	struct pass *items;
 	size_t count;
-	bool are_known; /* they were loaded */
+	bool are_known; /* they are loaded */
 };
 
-/* All there are, of all topics.  *ret is to be released, also on failure. */
+/* Loads the passes of all topics.  Release *ret also after a failure. */
 int passes_load(struct clickhouse *ch, struct passes *ret, struct error *err);
 void passes_release(struct passes *p);
 
-/* The first one, by its offsets, that reaches to `from` or beyond; or NULL. */
+/* Returns the first pass, by offsets, that ends at `from` or later; or NULL. */
 const struct pass *passes_next(const struct passes *p, const char *topic,
 			       int32_t partition, uint32_t epoch,
 			       uint64_t from);
 
-/* Notes `count` of them, of one topic, with a reason in words: in one
- * statement, so that no collector sees some of them and reads what the others
- * name. */
+/* Stores `count` passes of one topic, with a reason as text.  A single
+ * statement does this, so that no collector sees only some of them and reads
+ * the offsets of the others. */
 int passes_note(struct clickhouse *ch, const struct pass *passes, size_t count,
 		const char *reason, struct error *err);
 

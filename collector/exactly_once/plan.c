@@ -26,14 +26,14 @@ static struct plan stop(const char *reason)
 	return (struct plan){.step = PLAN_STOP, .reason = reason};
 }
 
-/* Is this a life of the topic that just began? */
+/* Returns whether this is an epoch of the topic that just began. */
 static bool is_new_life(const struct plan_facts *f)
 {
 	return f->raised || (f->committed && f->kind == INTENT_OURS &&
 			     f->intent.epoch < f->epoch);
 }
 
-/* A commit of an earlier life of the topic says nothing of this one. */
+/* A commit from an earlier epoch of the topic does not count. */
 static bool commit_counts(const struct plan_facts *f)
 {
 	if (!f->committed)
@@ -57,7 +57,7 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* One past all that is known to be done or about to be. */
+/* Returns one past the offsets that are known to be done or in work. */
 static uint64_t known_end(const struct plan_facts *f)
 {
 	uint64_t end = f->reported ? f->next : 0;
@@ -76,8 +76,8 @@ static bool same_holds(const struct plan_facts *f)
 	return f->same && f->same_next == (f->reported ? f->next : 0);
 }
 
-/* From where an operator said, or from the log's start when Kafka has dropped
- * that since.  What was passed over is told of. */
+/* Starts where an operator decided, or at the log's start if Kafka has dropped
+ * that since.  Offsets that are passed over are reported. */
 static struct plan resume(const struct plan_facts *f)
 {
 	struct plan p = {
@@ -91,8 +91,8 @@ static struct plan resume(const struct plan_facts *f)
 	return p;
 }
 
-/* What was sent to a partition before a collector heard that it was added came
- * after all that "latest" leaves out. */
+/* If a partition was added, its first events, sent before a collector noticed
+ * it, are later than all that "latest" leaves out. */
 static bool starts_at_end(const struct plan_facts *f)
 {
 	return f->start == PLAN_LATEST && !f->added && !is_new_life(f);
@@ -112,10 +112,10 @@ static struct plan start_anew(const struct plan_facts *f)
 }
 
 /*
- * The batch whose intent was committed is made again, unless all of it was
- * reported.  If ClickHouse has forgotten batches before it, those come first,
- * and it is cut anew: its sender has been gone since before ClickHouse was put
- * back.
+ * The batch whose intent was committed is repeated, unless all of it was
+ * reported.  If ClickHouse has lost batches before it, those come first, and
+ * the batch gets new limits: its sender has been gone since before ClickHouse
+ * was restored.
  */
 static struct intent to_repeat(const struct plan_facts *f, uint64_t position)
 {
@@ -140,8 +140,8 @@ static struct plan go_on(const struct plan_facts *f)
 	return p;
 }
 
-/* Has nothing been stored since the epoch began, but a gap been told of?  Who
- * told died before its first commit. */
+/* Returns whether nothing was stored since the epoch began, although a gap may
+ * have been reported: its reporter died before its first commit. */
 static bool has_just_begun(const struct plan_facts *f)
 {
 	return f->resumes && !f->batches && !f->stored_end;

@@ -1,6 +1,6 @@
 /*
- * plan.h - what a new owner of a partition does, from what Kafka and ClickHouse
- * say of it.  Rows are the truth, commits a hint.  Pure: no I/O.
+ * plan.h - what a new owner of a partition does, given the facts from Kafka and
+ * ClickHouse.  Rows are the truth, commits a hint.  Pure: no I/O.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_PLAN_H
 #define COLLECTOR_EXACTLY_ONCE_PLAN_H
@@ -10,60 +10,60 @@
 
 #include "collector/exactly_once/intent.h"
 
-/* Where a partition starts in which nothing was ever done. */
+/* Where reading starts in a partition without any history. */
 enum plan_start {
 	PLAN_EARLIEST,
-	PLAN_LATEST, /* where it ends, unless it was added */
-	PLAN_ASK,    /* it does not: an operator says */
+	PLAN_LATEST, /* at the end, unless it was added */
+	PLAN_ASK,    /* nowhere: an operator decides */
 };
 
 struct plan_facts {
-	/* of Kafka */
+	/* From Kafka: */
 	bool committed;
 	uint64_t commit;       /* offset */
-	enum intent_kind kind; /* of what was written beside it */
+	enum intent_kind kind; /* kind of the commit's metadata */
 	struct intent intent;  /* for INTENT_OURS */
 	uint64_t log_start;
 	uint64_t log_end; /* the next record's offset */
 
-	/* of ClickHouse, in `epoch` */
+	/* From ClickHouse, for `epoch`: */
 	uint32_t epoch;
-	bool raised;	     /* by an operator, not by the configuration */
-	bool resumes;	     /* the epoch begins within the log: */
-	uint64_t begin;	     /* here, */
-	uint64_t gap;	     /* and from here to there nothing was read */
-	bool reported;	     /* anything, in ingest_progress: */
-	uint64_t next;	     /* all before it was stored or dead-lettered */
-	bool batches;	     /* some of it was not a gap */
-	uint64_t stored_end; /* one past the last row behind that; 0: none */
-	/* Kafka holds another event where the last one reported was: its log
-	 * was cut, and has grown again. */
+	bool raised;	     /* by an operator, not the configuration */
+	bool resumes;	     /* the epoch begins within the log, */
+	uint64_t begin;	     /* at this offset, */
+	uint64_t gap;	     /* and from `gap` to `begin` nothing was read */
+	bool reported;	     /* ingest_progress has a report: */
+	uint64_t next;	     /* all before it is stored or dead-lettered */
+	bool batches;	     /* some reports are not gaps */
+	uint64_t stored_end; /* one past the last row from `next` on; 0: none */
+	/* Kafka holds another event at the offset of the last reported one: its
+	 * log was cut, and has grown again. */
 	bool cut;
-	bool same;	    /* an operator said: it is the topic it was, */
+	bool same;	    /* declared the same topic by an operator, */
 	uint64_t same_next; /* when `next` was this (0: nothing reported) */
 
 	enum plan_start start;
-	/* The topic was read before it had this partition. */
+	/* The topic was read before it got this partition. */
 	bool added;
 };
 
 enum plan_step {
 	PLAN_READ,
-	PLAN_STOP, /* until `collector epoch` says what is right */
+	PLAN_STOP, /* until `collector epoch` decides */
 };
 
 struct plan {
 	enum plan_step step;
 	const char *reason; /* PLAN_STOP: why; static */
-	uint64_t position;  /* read from here; all before is done */
-	/* `has_batch` when a batch must be made again as it was cut */
+	uint64_t position;  /* read from here; all before it is done */
+	/* `has_batch`: a batch must be repeated with its old limits */
 	struct intent intent;
-	/* Offsets that Kafka no longer holds: gap_first to position - 1. */
+	/* Kafka no longer holds the offsets from gap_first to position - 1. */
 	bool gap;
 	uint64_t gap_first;
 };
 
-/* From where on rows must be known: all before is done. */
+/* Returns the offset from which rows must be known: all before it is done. */
 uint64_t plan_base(const struct plan_facts *facts);
 
 struct plan plan_make(const struct plan_facts *facts);

@@ -9,34 +9,37 @@
 #include "common/clickhouse/columns.h"
 #include "common/clickhouse/rows.h"
 
-/* More than twice what collector.batch_rows and batch_bytes can be. */
+/* More than twice the maxima of collector.batch_rows and batch_bytes. */
 #define BLOCK_ROWS_MAX	"4000000"
 #define BLOCK_BYTES_MAX "2147483648"
 
 enum {
-	/* The oldest version that is taken, year and month.  Before, a token
-	 * was numbered by the part of the insert that it stood for: the rows of
-	 * one day left out, those of the next were taken for other ones, and
-	 * stored twice or not at all.  (Seen in 23.10, not in 24.8; the changes
-	 * are those of ClickHouse 24.7.) */
+	/* The oldest version that is accepted, year and month.  Older ones
+	 * numbered a token by the part of the insert that it stood for: if the
+	 * rows of one day were left out, those of the next day were taken for
+	 * other ones, and stored twice or not at all.  (Seen in 23.10, not in
+	 * 24.8; the changes are those of ClickHouse 24.7.) */
 	OLDEST_YEAR = 24,
 	OLDEST_MONTH = 8,
-	KEPT_MAX = 1 << 20, /* of memory, between two inserts */
-	/* ms, between two answers about one start.  Who ran for two seconds and
-	 * was started again is noticed; rows that were answered go only with a
-	 * machine's power, and no machine is back so soon. */
+	KEPT_MAX = 1 << 20, /* bytes kept between two inserts */
+	/* ms: start times that differ by more belong to two starts.  This
+	 * detects the restart of a server that ran for two seconds.
+	 * Acknowledged rows are lost only when a machine loses power, and no
+	 * machine restarts so fast. */
 	STARTED_APART = 1100,
 };
 
 struct sink {
 	struct clickhouse *ch;
 	struct columns *clicks;
-	struct buf insert_clicks; /* the statement */
-	struct buf block;	  /* the rows in columns */
-	/* Of the server; not every version has the setting. */
+	struct buf insert_clicks; /* the statement's text */
+	struct buf block;	  /* the rows as columns */
+	/* `known`: the server was checked.  Not every version has the
+	 * setting. */
 	bool known;
 	bool has_deduplicate_insert;
-	int64_t started; /* when it was, as last asked; 0: not yet */
+	/* When it was started, at the last query; 0: unknown. */
+	int64_t started;
 };
 
 struct table {
@@ -45,7 +48,7 @@ struct table {
 };
 
 static const struct table tables[SINK_TABLE_COUNT] = {
-	/* Most of the rows; they are sent in columns. */
+	/* Most rows are clicks; they are sent as columns. */
 	[SINK_CLICKS] = {"clicks", NULL},
 	[SINK_PROGRESS] = {"ingest_progress",
 			   "INSERT INTO ingest_progress (" PROGRESS_COLUMNS
@@ -122,7 +125,7 @@ static int check_version(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-/* Alone, and in words that any version knows. */
+/* This query stands alone, and any version understands it. */
 static int ask_version(struct sink *s, struct error *err)
 {
 	bool known = false;
@@ -147,9 +150,9 @@ static int ask_settings(struct sink *s, struct error *err)
 	return 0;
 }
 
-/* When the server was started, ms since 1970 by its own clock.  It tells the
- * time it has been running in whole seconds: the answers of one that runs on
- * differ by less than one. */
+/* Queries when the server was started, ms since 1970 by its own clock.  The
+ * server returns its uptime in whole seconds: answers about the same start
+ * differ by less than one second. */
 static int ask_started(struct sink *s, struct error *err)
 {
 	uint64_t started = 0;
@@ -174,7 +177,7 @@ int sink_ask_restarted(struct sink *s, bool *ret, struct error *err)
 	return 0;
 }
 
-/* Nothing is known of the server any more: it may be another one. */
+/* The server may be another one now, so that nothing is known of it. */
 static void sink_forget(struct sink *s)
 {
 	s->known = false;
@@ -197,8 +200,8 @@ int sink_probe(struct sink *s, struct error *err)
 		"SELECT epoch FROM clicks LIMIT 0",
 		"SELECT epoch, lost FROM ingest_progress LIMIT 0",
 		"SELECT epoch FROM links LIMIT 0",
-		/* Came with the migration after the one that has the server
-		 * say when a row of ingest_progress was stored. */
+		/* These columns came with the migration after the one that lets
+		 * the server set when a row of ingest_progress was stored. */
 		"SELECT gap, reason FROM ingest_epochs LIMIT 0",
 		"SELECT visits_until FROM forgotten LIMIT 0",
 	};
@@ -212,9 +215,9 @@ int sink_probe(struct sink *s, struct error *err)
 	return 0;
 }
 
-/* --- inserting ------------------------------------------------------------ */
+/* --- inserts -------------------------------------------------------------- */
 
-/* What a large batch took is given back: some wait for long. */
+/* The memory of a large batch is freed: the next batch may come much later. */
 static int encode_clicks(struct sink *s, const void *rows, size_t len,
 			 struct error *err)
 {
@@ -247,9 +250,10 @@ static int insert(struct sink *s, const char *table, const char *statement,
 		{"min_insert_block_size_rows", BLOCK_ROWS_MAX},
 		{"min_insert_block_size_bytes", BLOCK_BYTES_MAX},
 		{"input_format_parallel_parsing", "0"},
-		/* A year of few events is one block, of a part a day. */
+		/* A block of few events may span a year, with one part per
+		 * day. */
 		{"max_partitions_per_insert_block", "0"},
-		{NULL, NULL}, /* deduplicate_insert, where the server has it */
+		{NULL, NULL}, /* deduplicate_insert, if the server has it */
 		{NULL, NULL},
 	};
 	struct clickhouse_param *own =

@@ -15,7 +15,7 @@ enum {
 	NUMBERS_MAX = 6
 };
 
-/* The values that every question names; some use fewer. */
+/* The parameters of all queries; some queries use fewer. */
 struct question {
 	struct buf topic;
 	char epoch[16], partition[16], from[24], last[24], since[24];
@@ -54,16 +54,16 @@ struct question_range {
 	int64_t since_ms;
 };
 /*
- * Of ingest_progress: one past the last offset reported.  A partition reported
- * empty to its end has none, and last = first - 1, which is 2^64 - 1 at the
- * start of a log.
+ * The next offset by a row of ingest_progress: one past the last offset
+ * reported.  The row of an empty partition has no offsets, and last = first -
+ * 1, which is 2^64 - 1 at the start of a log.
  */
 #define REPORTED_NEXT "if(rows + dead_lettered + lost > 0, last + 1, first)"
 
-/* What was read and stored, rather than passed over or not there. */
+/* Offsets that were read and stored, not passed over or missing. */
 #define IS_BATCH "rows + dead_lettered > 0 AND lost = 0"
 
-/* The latest time that a report can vouch for. */
+/* The latest time for which a report is valid. */
 #define STORED_BY "least(append_time, inserted_at, now64(3, 'UTC'))"
 
 /* Decisions that begin an epoch of the partition. */
@@ -71,7 +71,7 @@ struct question_range {
 	"topic = {topic:String} AND decision IN ('renew', 'resume') AND "      \
 	"partition = {partition:UInt32} "
 
-/* Asks for one row of `count` numbers. */
+/* Queries one row of `count` numbers. */
 static int ask_about(struct clickhouse *ch, const char *sql,
 		     const struct stored_key *key,
 		     const struct question_range *range, uint64_t *ret,
@@ -88,7 +88,7 @@ static int ask_about(struct clickhouse *ch, const char *sql,
 	return status;
 }
 
-/* Asks for any number of rows. */
+/* Queries any number of rows. */
 static int ask_rows(struct clickhouse *ch, const char *sql,
 		    const struct stored_key *key,
 		    const struct question_range *range, const char *columns,
@@ -123,7 +123,7 @@ static int sync_table(void *arg, char **fields, struct error *err)
 
 int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
 {
-	/* LIGHTWEIGHT, which waits for no merges, is there since 23.4. */
+	/* LIGHTWEIGHT, which waits for no merges, exists since 23.4. */
 	static const char sql[] =
 		"SELECT 'SYSTEM SYNC REPLICA ' || name || "
 		"if(toUInt32OrZero(splitByChar('.', version())[1]) * 100 + "
@@ -142,7 +142,8 @@ int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
 int stored_life(struct clickhouse *ch, const struct stored_key *key,
 		struct stored_epoch *ret, struct error *err)
 {
-	/* Of two decisions made at once, that which reads more is right. */
+	/* If two decisions were made at once, the one that reads more is
+	 * right. */
 	static const char sql[] =
 		"SELECT countIf(decision != 'resume') = 0 AND count() > 0, "
 		"min(next), min(gap) FROM ingest_epochs "
@@ -182,15 +183,16 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 {
 	/*
 	 * The table is in the order of inserted_at, so the newest rows are
-	 * found from its end.  How far the partition was read is told by
-	 * offsets alone; rows of the last day, and those that lie in the
-	 * future because a clock went back, have the greatest.
+	 * found from its end.  Offsets alone show how far the partition was
+	 * read; the greatest are in rows of the last day, and in rows with a
+	 * time in the future because a clock went back.
 	 *
-	 * When the rows behind that came is told by the very report that says
-	 * so: Kafka's clock set the time of a batch, ClickHouse's that of an
-	 * empty one.  None vouches for a time at which it was not yet stored.
-	 * An empty one is of no use whose time is not before that at which it
-	 * was stored: the clock was set back in between.
+	 * The report with the greatest offset also gives the time of the rows
+	 * after it: Kafka's clock set the time of a batch, ClickHouse's that of
+	 * an empty one.  No report is valid for a time later than the one at
+	 * which it was stored.  An empty one is useless if its time is not
+	 * before the time at which it was stored: the clock was set back in
+	 * between.
 	 */
 	static const char sql[] =
 		"SELECT n, tupleElement(top, 1), greatest(tupleElement(top, "
@@ -242,7 +244,7 @@ int stored_same(struct clickhouse *ch, const struct stored_key *key,
 int stored_added(struct clickhouse *ch, const struct stored_key *key, bool *ret,
 		 struct error *err)
 {
-	/* 0: who reported did not know yet how many there are. */
+	/* 0: the reporter did not know the number of partitions yet. */
 	static const char sql[] =
 		"SELECT count() FROM (SELECT 1 FROM ingest_progress "
 		"WHERE topic = {topic:String} AND partitions > 0 "
@@ -327,7 +329,7 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 	return 0;
 }
 
-/* --- events one by one ---------------------------------------------------- */
+/* --- single events -------------------------------------------------------- */
 
 void stored_batches_release(struct stored_batches *b)
 {

@@ -1,6 +1,6 @@
 /*
- * stored.h - what ClickHouse holds of a partition: batches reported, rows
- * behind them, and what an operator decided of the topic.
+ * stored.h - what ClickHouse holds of a partition: reports of batches, rows
+ * after them, and an operator's decisions about the topic.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_STORED_H
 #define COLLECTOR_EXACTLY_ONCE_STORED_H
@@ -21,21 +21,21 @@ struct stored_key {
 };
 
 /*
- * Makes the server know all that was acknowledged by other replicas of
- * `table`, ingest_progress and ingest_epochs; nothing to do where these are not
- * replicated.  To be called before the questions below, on the same connection.
+ * Makes the server load all that other replicas of `table`, ingest_progress and
+ * ingest_epochs have acknowledged; does nothing for tables that are not
+ * replicated.  Call it before the queries below, on the same connection.
  */
 int stored_sync(struct clickhouse *ch, const char *table, struct error *err);
 
-/* The life that a partition is in. */
+/* The present epoch of a partition. */
 struct stored_epoch {
-	uint32_t number; /* as configured, or a later one that was decided */
-	/* It does not begin at the log's start but at `begin`; events from
-	 * `gap` up to that are in no row, and lost. */
+	uint32_t number; /* as configured, or a later one by decision */
+	/* The epoch begins at `begin` and not at the log's start; events from
+	 * `gap` up to `begin` are in no row, and lost. */
 	bool resumes;
 	uint64_t begin, gap;
 };
-/* What was said of the life key->epoch. */
+/* Queries the decision for the epoch key->epoch. */
 int stored_life(struct clickhouse *ch, const struct stored_key *key,
 		struct stored_epoch *ret, struct error *err);
 /* Uses key->topic and key->partition. */
@@ -46,10 +46,10 @@ int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
 struct stored_report {
 	bool any;
 	uint64_t next; /* one past the last offset reported */
-	/* Rows behind it were stored by Kafka after this (ms); 0: unknown. */
+	/* Kafka stored the rows from `next` on after this (ms); 0: unknown. */
 	int64_t since_ms;
-	/* The last batch of the last day: its last event, and when Kafka
-	 * stored that. */
+	/* The last batch of the last day: its last event, and when Kafka stored
+	 * it. */
 	bool batch;
 	uint64_t batch_last;
 	int64_t batch_ms;
@@ -57,34 +57,35 @@ struct stored_report {
 int stored_report(struct clickhouse *ch, const struct stored_key *key,
 		  struct stored_report *ret, struct error *err);
 
-/* Does a report of another partition say that the topic had fewer than with
- * this one?  Then it was added since. */
+/* Queries whether a report of another partition shows that the topic had fewer
+ * partitions than with this one: then the partition was added later. */
 int stored_added(struct clickhouse *ch, const struct stored_key *key, bool *ret,
 		 struct error *err);
 
 /*
- * Adds the offsets from `from` to `last` that have a row.  Of `links`, a row
- * that a newer version has replaced is not seen: inserted again it is replaced
- * again.
+ * Adds the offsets from `from` to `last` that have a row.  In `links`, rows
+ * that a newer version has replaced are not found: a row that is inserted again
+ * is replaced again.
  */
 int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, uint64_t last, int64_t since_ms,
 		  struct ranges *ret, struct error *err);
 
-/* Does ingest_progress report these offsets, in a row of their own whose
- * append_time is not before `since_ms`?  Such a row may count nothing: lines of
- * an import can be neither clicks nor unreadable.  The row of an empty batch is
- * none, since its last offset comes before its first. */
+/* Queries whether ingest_progress reports exactly these offsets in a row whose
+ * append_time is not before `since_ms`.  Such a row may have counts of 0: lines
+ * of an import can be neither clicks nor unreadable.  The row of an empty batch
+ * never matches, since its last offset is before its first. */
 int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,
 		       uint64_t first, uint64_t last, int64_t since_ms,
 		       bool *ret, struct error *err);
 
 /* Adds the rows of clicks from b->first to b->last to the batch's counts, and
- * moves append_ms to that of the last one. */
+ * sets append_ms to that of the last row. */
 int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 		 int64_t since_ms, struct batch *b, struct error *err);
 
-/* Events, by their offsets, and when Kafka stored them (ms); ascending. */
+/* Events with their offsets and the times (ms) when Kafka stored them;
+ * ascending. */
 struct stored_batches {
 	struct stored_event {
 		uint64_t last;
@@ -94,18 +95,18 @@ struct stored_batches {
 };
 void stored_batches_release(struct stored_batches *b);
 
-/* The last events of all batches reported that end from `from` up to, without,
- * `end`. */
+/* Finds the last events of all reported batches that end in [from, end). */
 int stored_batches(struct clickhouse *ch, const struct stored_key *key,
 		   uint64_t from, uint64_t end, struct stored_batches *ret,
 		   struct error *err);
 
-/* The events from `from` up to, without, `end` that have a row in clicks. */
+/* Finds the events in [from, end) that have a row in clicks. */
 int stored_events(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, uint64_t end, struct stored_batches *ret,
 		  struct error *err);
 
-/* Has an operator said that it is the topic it was, when `next` was this? */
+/* Queries whether an operator decided that the topic is the same, when `next`
+ * was this. */
 int stored_same(struct clickhouse *ch, const struct stored_key *key,
 		uint64_t next, bool *ret, struct error *err);
 
