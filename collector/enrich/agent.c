@@ -12,10 +12,10 @@ struct agent_lookup {
 	struct pattern_matcher *bot_matcher;
 	struct cache *cache;
 	struct ua_result result;
-	struct buf value; /* a head, then the columns */
+	struct buf value; /* a struct head, then the columns */
 };
 
-/* What the cache keeps of a user agent in front of its columns. */
+/* The part of a cached value before its columns. */
 struct head {
 	struct verdict verdict;
 	const char *device_class;
@@ -59,7 +59,8 @@ static void put_field(struct agent_lookup *l, enum ua_field field)
 	rowbinary_string(&l->value, t.data, t.len);
 }
 
-/* "17.4.1" of the fields from first to last, up to the first that is absent. */
+/* Appends the fields from first to last as "17.4.1", up to the first empty
+ * one. */
 static void put_version(struct agent_lookup *l, enum ua_field first,
 			enum ua_field last)
 {
@@ -100,8 +101,9 @@ static struct verdict find_verdict(struct agent_lookup *l, const char *text,
 	if (bots_find(l->bots, l->bot_matcher, text, len,
 		      device_is_held(&l->result), &bot))
 		return verdict_of_bot(&bot);
-	/* uap-core's rule for it takes words of names for whole ones: "Bank of
-	 * New Zealand", which a toolbar adds, too. */
+	/* uap-core's rule for spiders also matches a word within a longer name,
+	 * such as "Bank of New Zealand", which a toolbar adds to a browser's
+	 * agent. */
 	if (ua_is(&l->result, UA_DEVICE_FAMILY, "Spider") &&
 	    !bots_is_browser(l->bots, l->bot_matcher))
 		return verdict_spider;

@@ -1,6 +1,6 @@
 /*
- * agent.h - what is known of a user agent, as columns ready to be copied into a
- * row.  Answers are kept: there are far fewer user agents than clicks.
+ * agent.h - parses user agents into columns that can be copied into a row.
+ * Results are cached: there are far fewer user agents than clicks.
  *
  * Belongs to one thread.
  */
@@ -13,7 +13,7 @@
 
 struct agent_lookup;
 
-/* What `ref` points to must outlive it. */
+/* The data that `ref` points to must outlive it. */
 struct agent_lookup *agent_lookup_new(const struct reference *ref,
 				      size_t cache_bytes, struct error *err);
 void agent_lookup_free(struct agent_lookup *l); /* NULL accepted */
@@ -21,7 +21,7 @@ void agent_lookup_free(struct agent_lookup *l); /* NULL accepted */
 struct agent {
 	struct verdict verdict;
 	const char *device_class; /* static */
-	/* RowBinary: the columns ua_family to device_class. */
+	/* RowBinary: the columns from ua_family to device_class. */
 	const void *columns;
 	size_t columns_len;
 };

@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-	WAYS = 4,      /* visitors that share a set of the table */
-	CODE_BITS = 24 /* of a request; the rest is its time */
+	WAYS = 4,      /* visitors in a set of the table */
+	CODE_BITS = 24 /* bits of a request's code; the rest is its time */
 };
 
 #define TIME_MASK ((UINT64_C(1) << (64 - CODE_BITS)) - 1)
@@ -14,27 +14,27 @@ enum {
  * code. */
 typedef uint64_t request_t;
 
-/* Most visitors ask once.  They take this much, in a table of its own, so that
- * they do not push out those that ask often. */
+/* Most visitors send one request.  They take this much, in a table of their
+ * own, so that they do not evict visitors with many requests. */
 struct once {
 	uint64_t visitor;
 	request_t request;
 	bool not_found;
 };
 
-/* The keys of a set lie in one line of the processor's cache. */
+/* The keys of a set fit into one cache line of the processor. */
 struct key {
 	uint64_t visitor;
-	int64_t seen_ms; /* greatest time of its requests */
+	int64_t seen_ms; /* latest time of its requests */
 };
 
 struct visitor {
-	/* The window in which it was found to be in a burst. */
+	/* The time range of the visitor's burst. */
 	int64_t from_ms, to_ms;
 	enum burst burst;
-	/* How many requests of a window are known: at most limits.codes of
-	 * different codes, and behind these at most limits.not_found of codes
-	 * that do not exist. */
+	/* Numbers of known requests of a window: at most limits.codes of
+	 * different codes, then at most limits.not_found of codes that do not
+	 * exist. */
 	uint32_t code_count, not_found_count;
 	request_t requests[];
 };
@@ -44,7 +44,7 @@ struct bursts {
 	struct once *once;
 	size_t once_count;
 	struct key *keys;
-	char *visitors; /* each of visitor_size, in the order of the keys */
+	char *visitors; /* each visitor_size bytes, in the order of the keys */
 	size_t visitor_size;
 	size_t set_count;
 };
@@ -114,22 +114,24 @@ static bool same_code(request_t a, request_t b)
 	return !((a ^ b) & ((1U << CODE_BITS) - 1));
 }
 
-/* How long before `r` was `old`?  More than any window when it was after. */
+/* Returns by how much `old` is before `r`; more than any window if it is after
+ * `r`. */
 static uint64_t age_of(request_t old, request_t r)
 {
 	return ((r >> CODE_BITS) - (old >> CODE_BITS)) & TIME_MASK;
 }
 
-/* The requests of a window, as they are counted. */
+/* The result of counting the requests of a window. */
 struct count {
-	int64_t others;	  /* beside the one that is noted */
-	request_t *known; /* the same one, noted before; or NULL */
+	int64_t others;	  /* apart from the noted one */
+	request_t *known; /* the same request, noted before; or NULL */
 	request_t *oldest;
 };
 
 /*
- * Counts what a window ending with `r` holds beside it, and takes out what is
- * older.  `whole`: requests of one code at different times are different.
+ * Counts the requests in the window that ends with `r`, apart from `r`, and
+ * removes older ones.  `whole`: requests of one code at different times count
+ * as different.
  */
 static struct count count_window(const struct bursts *b, request_t *list,
 				 uint32_t *len, request_t r, bool whole)
@@ -141,7 +143,7 @@ static struct count count_window(const struct bursts *b, request_t *list,
 	while (i < *len) {
 		uint64_t age = age_of(list[i], r);
 
-		/* A later request has an age near the end of the range. */
+		/* For a later request, the age is near the end of the range. */
 		if (age > window && age <= TIME_MASK / 2) {
 			list[i] = list[--*len];
 			continue;
@@ -157,7 +159,8 @@ static struct count count_window(const struct bursts *b, request_t *list,
 	return c;
 }
 
-/* Notes `r`, and returns how many the window that ends with it holds. */
+/* Notes `r`, and returns the number of requests in the window that ends with
+ * it. */
 static int64_t note(const struct bursts *b, request_t *list, uint32_t *len,
 		    int64_t limit, request_t r, bool whole)
 {
@@ -180,7 +183,7 @@ static int64_t note_code(const struct bursts *b, struct visitor *v, request_t r)
 	return note(b, v->requests, &v->code_count, b->limits.codes, r, false);
 }
 
-/* The same for requests of codes that do not exist. */
+/* Does the same for requests of codes that do not exist. */
 static int64_t note_not_found(const struct bursts *b, struct visitor *v,
 			      request_t r)
 {
@@ -188,9 +191,9 @@ static int64_t note_not_found(const struct bursts *b, struct visitor *v,
 		    b->limits.not_found, r, true);
 }
 
-/* --- who it is --------------------------------------------------------- */
+/* --- visitors ------------------------------------------------------------- */
 
-/* An index below `count`, spread evenly. */
+/* Returns an index below `count`, spread evenly. */
 static size_t index_of(uint64_t id, size_t count)
 {
 	return (size_t)((id >> 32) * (uint64_t)count >> 32);
@@ -218,7 +221,7 @@ static struct key *find(const struct bursts *b, uint64_t id)
 	return NULL;
 }
 
-/* Takes the entry of the visitor that has been quiet for longest. */
+/* Reuses the entry of the visitor that was idle for longest. */
 static struct key *add(const struct bursts *b, uint64_t id)
 {
 	struct key *key = set_of(b, id);
@@ -231,7 +234,8 @@ static struct key *add(const struct bursts *b, uint64_t id)
 	return key;
 }
 
-/* NULL at a visitor's first request, and while it asks for one code only. */
+/* Returns NULL for a visitor's first request, and while it requests only one
+ * code. */
 static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 			   bool not_found)
 {
@@ -255,7 +259,7 @@ static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 	return key;
 }
 
-/* Windows that touch are one burst; of others the latest is remembered. */
+/* Windows that touch are one burst; otherwise only the latest one is kept. */
 static void remember(const struct bursts *b, struct visitor *v, int64_t ts,
 		     enum burst burst)
 {
@@ -276,7 +280,8 @@ static enum burst detect(const struct bursts *b, struct visitor *v, int64_t ts,
 {
 	enum burst burst = BURST_NONE;
 
-	/* The busiest are not counted more than once a ms. */
+	/* Requests within a known burst are not counted: the busiest visitors
+	 * are counted at most once per ms. */
 	if (v->burst && ts >= v->from_ms && ts <= v->to_ms)
 		return v->burst;
 	if (b->limits.codes && note_code(b, v, r) >= b->limits.codes)

@@ -1,16 +1,16 @@
 /*
- * bursts.h - visitors that ask for too many codes, or for too many that are not
- * there, in too short a time: scanners.
+ * bursts.h - detects scanners: visitors that request too many codes, or too
+ * many codes that do not exist, in too short a time.
  *
- * By the events' own time, so that catching up after an outage makes nobody a
- * scanner, and in bounded memory: of each visitor the last few requests are
- * known, and when there are more visitors than memory, those are forgotten who
- * have been quiet for longest.  Forgetting means a scanner found later or not
- * at all, never a person taken for one.
+ * The events' own time counts, so that catching up after an outage makes no
+ * visitor a scanner.  Memory is bounded: the last few requests of each visitor
+ * are kept, and when there are more visitors than memory, those that were idle
+ * for longest are dropped.  As a result a scanner may be found later or not at
+ * all, but no person is taken for one.
  *
- * An event is in a burst when a window that ends with it, or one found before
- * that it falls into, holds too many.  The first events of a burst are
- * therefore not recognised; `collector rescore` looks in both directions.
+ * An event is in a burst if a window that ends with it, or an earlier window
+ * that contains it, holds too many requests.  So the first events of a burst
+ * are not recognised; `collector rescore` checks both directions.
  *
  * Belongs to one thread.
  */
@@ -24,14 +24,15 @@
 #include "common/error.h"
 
 struct bursts_limits {
-	int64_t window;	   /* ms */
-	int64_t codes;	   /* so many different ones, 2 or more; 0: never */
-	int64_t not_found; /* so many requests, 2 or more; 0: never */
+	int64_t window; /* ms */
+	/* Limit of different codes, 2 or more; 0: no limit. */
+	int64_t codes;
+	int64_t not_found; /* limit of requests, 2 or more; 0: no limit */
 };
 
 struct bursts;
 
-/* Takes `bytes_max` of memory at once, or a little less. */
+/* Allocates `bytes_max` of memory at once, or a little less. */
 struct bursts *bursts_new(const struct bursts_limits *limits, size_t bytes_max,
 			  struct error *err);
 void bursts_free(struct bursts *b); /* NULL accepted */
@@ -46,14 +47,13 @@ enum {
 	BURSTS_VISITOR_LEN = 8
 };
 
-/* A request of that visitor will be noted soon: what is known is brought near.
- */
+/* A request of that visitor will be noted soon: prefetches its entry. */
 void bursts_expect(const struct bursts *b,
 		   const unsigned char visitor[BURSTS_VISITOR_LEN]);
 
 /*
- * Notes a request.  `visitor` is a hash that strangers cannot aim (the first
- * bytes of the visitor's identity).  The same request noted again counts once.
+ * Notes a request.  `visitor` is a hash that outsiders cannot choose (the first
+ * bytes of the visitor's identity).  A request that is noted again counts once.
  */
 enum burst bursts_note(struct bursts *b,
 		       const unsigned char visitor[BURSTS_VISITOR_LEN],

@@ -9,17 +9,18 @@
 
 enum {
 	BUCKETS_MIN = 1024,
-	ENTRY_OVERHEAD = 16 + sizeof(void *), /* malloc's, and the bucket */
+	/* malloc's overhead, and the bucket. */
+	ENTRY_OVERHEAD = 16 + sizeof(void *),
 };
 
-/* One allocation: this, then the value, then the key. */
+/* One allocation: the entry, then the value, then the key. */
 struct entry {
-	struct entry *next;  /* of the bucket */
+	struct entry *next;  /* the next entry of the bucket */
 	struct entry *newer; /* in order of insertion */
 	uint64_t hash;
 	uint32_t key_len;
 	uint32_t value_len;
-	bool used; /* since it was last considered for eviction */
+	bool used; /* since the last check for eviction */
 	alignas(max_align_t) char data[];
 };
 
@@ -30,7 +31,7 @@ struct cache {
 	struct entry *newest;
 	size_t bytes_max;
 	struct cache_stats stats;
-	struct hash_key hash_key; /* keys come from strangers */
+	struct hash_key hash_key; /* keys come from outsiders */
 };
 
 struct cache *cache_new(size_t bytes_max, struct error *err)
@@ -91,8 +92,7 @@ const void *cache_get(struct cache *c, const void *key, size_t key_len,
 		    (key_len &&
 		     memcmp(e->data + e->value_len, key, key_len) != 0))
 			continue;
-		/* A second write would make the cache line dirty for nothing.
-		 */
+		/* Another write would only make the cache line dirty. */
 		if (!e->used)
 			e->used = true;
 		c->stats.hits++;
@@ -127,7 +127,7 @@ static void append_newest(struct cache *c, struct entry *e)
 	c->newest = e;
 }
 
-/* Evicts the oldest entry that was not used since its last turn. */
+/* Evicts the oldest entry that was not used since its last check. */
 static void evict_one(struct cache *c)
 {
 	for (;;) {
@@ -149,7 +149,7 @@ static void evict_one(struct cache *c)
 	}
 }
 
-/* Doubles the buckets.  Without memory for it, chains get longer. */
+/* Doubles the buckets.  If memory runs out, chains get longer. */
 static void grow(struct cache *c)
 {
 	size_t count = c->bucket_count * 2;

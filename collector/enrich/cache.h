@@ -1,6 +1,7 @@
 /*
- * cache.h - values by key, bounded in bytes.  The least recently used go first,
- * roughly (second chance).  Not thread-safe: one per thread.
+ * cache.h - a cache of values by key, bounded in bytes.  It evicts roughly the
+ * least recently used entry (second chance).  Not thread-safe: use one per
+ * thread.
  */
 #ifndef COLLECTOR_ENRICH_CACHE_H
 #define COLLECTOR_ENRICH_CACHE_H
@@ -12,19 +13,19 @@
 
 struct cache;
 
-/* `bytes_max` covers keys, values and what it takes to hold them. */
+/* `bytes_max` covers keys, values and the overhead. */
 struct cache *cache_new(size_t bytes_max, struct error *err);
 void cache_free(struct cache *c); /* NULL accepted */
 
-/* The value of a key, aligned for any type, or NULL.  Valid until the next
- * cache_put or cache_clear. */
+/* Returns the value of a key, aligned for any type, or NULL.  It is valid until
+ * the next cache_put or cache_clear. */
 const void *cache_get(struct cache *c, const void *key, size_t key_len,
 		      size_t *ret_len);
 
 /*
- * Copies key and value in; the key must not be there yet.  Returns where the
- * value is now, or NULL when it is larger than the whole cache or memory ran
- * out: a cache that does not remember is slow, not wrong.
+ * Copies key and value in; the key must not be there yet.  Returns the new
+ * address of the value, or NULL when it is larger than the whole cache or
+ * memory runs out: then the cache is slow, not wrong.
  */
 const void *cache_put(struct cache *c, const void *key, size_t key_len,
 		      const void *value, size_t value_len);

@@ -57,7 +57,7 @@ static const struct medium media[] = {
 	{"chatbot", "ai"},
 };
 
-/* "Paid-Social" as "paidsocial": nobody agrees on how to write them. */
+/* Turns "Paid-Social" into "paidsocial": spellings differ. */
 static void plain_word(const char *text, size_t len, char word[SOURCE_NAME_MAX])
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
-/* channel.h - the channel of a visit: the referrer's, unless its campaign says
- * better. */
+/* channel.h - the channel of a visit: from its campaign, or else its
+ * referrer. */
 #ifndef COLLECTOR_ENRICH_CHANNEL_H
 #define COLLECTOR_ENRICH_CHANNEL_H
 
@@ -7,14 +7,14 @@
 #include "collector/enrich/utm.h"
 
 /*
- * What was written on the link on purpose counts more than what the browser
- * tells: in this order utm_medium (email, cpc, social, qr ...), the mark of an
- * advertiser (gclid: paid), utm_source where it is a site that is known, the
- * referrer's channel; the mark of a network (fbclid: social) where that is
- * direct or unknown.
+ * Parameters that were put on the link on purpose count more than the browser's
+ * data.  The order is: utm_medium (email, cpc, social, qr ...), the mark of an
+ * advertiser (gclid: paid), utm_source if it is a known site, the referrer's
+ * channel; if that is direct or unknown, the mark of a network (fbclid:
+ * social).
  *
- * Beside those of referrer.h: paid | display | affiliate | sms | push |
- * offline.
+ * Channels in addition to those of referrer.h: paid | display | affiliate | sms
+ * | push | offline.
  */
 const char *channel_of_visit(const struct utm *utm, const char *by_referrer,
 			     const struct sources *sources);

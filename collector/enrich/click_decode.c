@@ -3,24 +3,24 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Of the encoding: https://protobuf.dev/programming-guides/encoding/ */
+/* The encoding: https://protobuf.dev/programming-guides/encoding/ */
 enum {
 	WIRE_VARINT = 0,
 	WIRE_I64 = 1,
 	WIRE_LEN = 2,
-	/* Bytes; longer ones are not usual, or no message. */
+	/* Bytes; longer ones are unusual or invalid. */
 	KEY_MAX = 2,
 	LENGTH_MAX = 4,
 	NUMBER_MAX = 9,
 	TAGS_MAX = 32,
-	COOKIES_MAX = 8, /* as many as a redirector records */
+	COOKIES_MAX = 8, /* the redirector records at most this many */
 };
 
 enum kind {
 	KIND_OTHER,
 	KIND_U64,
 	KIND_U32,
-	KIND_U16, /* in the table, and U32 here */
+	KIND_U16, /* 16 bits in the table, U32 here */
 	KIND_ENUM,
 	KIND_BOOL,
 	KIND_FIXED64,
@@ -40,7 +40,7 @@ struct field {
 		KIND_##kind, offsetof(Shortloop__Click, member)                \
 	}
 
-/* By number, as schemas/click.proto has them. */
+/* Indexed by the field numbers of schemas/click.proto. */
 static const struct field fields[] = {
 	[1] = FIELD(FIXED64, event_id), [2] = FIELD(FIXED64, event_id_high),
 	[3] = FIELD(U64, time_ms),	[4] = FIELD(TEXT, edge),
@@ -58,8 +58,8 @@ static const struct field fields[] = {
 struct decoder {
 	const uint8_t *at;
 	const uint8_t *end;
-	/* Where texts go, each with a NUL behind it: all together take no more
-	 * than the event, where each has a key and a length. */
+	/* Buffer for the texts, each with a NUL at its end.  Together they are
+	 * not longer than the event, where each has a key and a length. */
 	char *texts;
 	Shortloop__Click *click;
 	char *tags[TAGS_MAX];
@@ -102,7 +102,7 @@ static bool read_bytes(struct decoder *d, ProtobufCBinaryData *ret_bytes)
 	if (!read_varint(d, LENGTH_MAX, &len) ||
 	    len > (uint64_t)(d->end - d->at))
 		return false;
-	/* The message is only read. */
+	/* The cast is safe: the message is only read. */
 	ret_bytes->data = len ? (uint8_t *)(uintptr_t)d->at : NULL;
 	ret_bytes->len = len;
 	d->at += len;
@@ -124,7 +124,8 @@ static char *read_text(struct decoder *d)
 	return text;
 }
 
-/* What is greater is not usual, and refused (wire_range.h). */
+/* Returns the maximum; greater values are unusual, and rejected
+ * (wire_range.h). */
 static uint64_t greatest(enum kind kind)
 {
 	switch (kind) {
@@ -169,7 +170,7 @@ static bool read_tag(struct decoder *d)
 	return d->tags[d->click->n_tags++];
 }
 
-/* A key and a value, of which each may be missing. */
+/* Reads a key or a value; each may be missing. */
 static bool read_cookie_field(struct decoder *d,
 			      Shortloop__Click__CookiesEntry *cookie)
 {
@@ -198,7 +199,7 @@ static bool read_cookie(struct decoder *d)
 		return false;
 	cookie = &d->cookies[d->click->n_cookies++];
 	shortloop__click__cookies_entry__init(cookie);
-	/* It is a message by itself. */
+	/* The entry is a message by itself. */
 	d->end = d->at;
 	d->at -= bytes.len;
 	while (d->at < d->end)

@@ -1,10 +1,10 @@
 /*
- * click_decode.h - the usual Click, decoded without a description of it.
+ * click_decode.h - decodes a usual Click without a message descriptor.
  *
- * Knows the fields that redirectors send, in their usual encoding; anything
- * else (fields not known, another wire type, bytes that are no
- * message) is left to protobuf-c, which takes three times as long and is the
- * judge of what a message is.
+ * It knows the fields that redirectors send, in their usual encoding.  Anything
+ * else (unknown fields, another wire type, bytes that are no message) is left
+ * to protobuf-c, which takes three times as long and decides what a valid
+ * message is.
  */
 #ifndef COLLECTOR_ENRICH_CLICK_DECODE_H
 #define COLLECTOR_ENRICH_CLICK_DECODE_H
@@ -16,8 +16,9 @@
 #include "schemas/click.pb-c.h"
 
 /*
- * True: *ret_click is what protobuf-c would make of the bytes.  Its texts live
- * in the arena; its bytes fields are those of the event, which must outlive it.
+ * If it returns true, *ret_click is what protobuf-c would make of the bytes.
+ * Its texts are in the arena; its bytes fields point into the event, which must
+ * outlive it.
  */
 bool click_decode(struct arena *arena, const void *event, size_t len,
 		  Shortloop__Click *ret_click);

@@ -1,6 +1,6 @@
 /*
- * click_verdict.h - is a click a person's?  What the request says of itself
- * (common/agent/verdict.h), and what bursts say of it.
+ * click_verdict.h - the verdict of a click: from the request itself
+ * (common/agent/verdict.h), and from bursts.
  */
 #ifndef COLLECTOR_ENRICH_CLICK_VERDICT_H
 #define COLLECTOR_ENRICH_CLICK_VERDICT_H
@@ -10,16 +10,16 @@
 #include "schemas/click.pb-c.h"
 
 enum {
-	/* Counted up when rules change that are code.  Rules in a table or a
-	 * file are hashed instead (reference.c). */
+	/* Raise it when rules that are code change.  Rules in a table or a file
+	 * are hashed instead (reference.c). */
 	VERDICT_VERSION = 3
 };
 
 struct verdict verdict_of_click(const Shortloop__Click *click,
 				struct verdict by_user_agent);
 
-/* Only clicks whose verdict bursts may change (verdict_leaves_open) make up
- * bursts, too. */
+/* Only clicks whose verdict a burst may change (verdict_leaves_open) count for
+ * bursts. */
 struct verdict verdict_of_burst(enum burst burst, struct verdict otherwise);
 
 #endif

@@ -77,8 +77,8 @@ static const char *name_of_system(enum device_system system)
 	return names[system];
 }
 
-/* May the table correct what the rules say?  They know versions of Windows, of
- * Linux and others by names of their own. */
+/* Returns whether the table may correct the rules' result.  The rules name
+ * versions of Windows, of Linux and others themselves. */
 static bool is_wrong(const struct ua_result *ua, enum device_system system)
 {
 	static const char *const unsure[] = {"Other", "Linux", "Mac OS X",
@@ -90,7 +90,7 @@ static bool is_wrong(const struct ua_result *ua, enum device_system system)
 	return is_one_of(ua, UA_OS_FAMILY, unsure);
 }
 
-/* "5.0" behind the name, or nothing. */
+/* Returns the version after the name, such as "5.0", or an empty text. */
 static struct ua_text version_of_harmonyos(const char *text, size_t len)
 {
 	static const char name[] = "OpenHarmony ";
@@ -107,7 +107,7 @@ static struct ua_text version_of_harmonyos(const char *text, size_t len)
 	return version;
 }
 
-/* Major and minor; what follows is of no interest. */
+/* Sets major and minor; the rest is not used. */
 static int set_version(struct ua_result *r, struct ua_text version,
 		       struct error *err)
 {
@@ -141,7 +141,7 @@ static int set_system(struct ua_result *r, const char *text, size_t len,
 	return set_version(r, version, err);
 }
 
-/* Of Chrome's agents since they were reduced, "Android 10; K". */
+/* Drops the model of Chrome's reduced user agents, "Android 10; K". */
 static int drop_model(struct ua_result *r, struct error *err)
 {
 	if (!ua_is(r, UA_DEVICE_MODEL, "K") ||
@@ -164,7 +164,7 @@ int device_parse(struct ua_parser *parser, const char *text, size_t len,
 /* --- classes --------------------------------------------------------------
  */
 
-/* Android says "Mobile" on a phone and nothing on a tablet. */
+/* Android writes "Mobile" on a phone and nothing on a tablet. */
 static const char *class_of_android(const char *text, size_t len)
 {
 	if (holds(text, len, tablet_words))

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/unconst.h"
 
-/* Clocks of edges may be ahead of Kafka's by this much. */
+/* The clocks of edges may be ahead of Kafka's by this much. */
 #define AHEAD_MAX (5 * CLOCK_MINUTE)
 
 struct enricher {
@@ -19,10 +19,10 @@ struct enricher {
 	struct enrich_lookups *lookups;
 	struct identity_hasher *hasher;
 	struct bursts *bursts;
-	struct forgotten *forgotten; /* NULL: nothing is */
+	struct forgotten *forgotten; /* NULL: nothing is forgotten */
 	uint64_t verdicts[VERDICT_KIND_COUNT];
 	uint64_t late;
-	struct arena arena; /* of the event being worked on */
+	struct arena arena; /* for the event in work */
 };
 
 struct enricher *enricher_new(const struct collector_settings *settings,
@@ -87,8 +87,9 @@ struct forgotten_state enricher_forgotten(const struct enricher *e)
 	return forgotten_state_of(e->forgotten);
 }
 
-/* An event's time, moved to where it can be: an edge's clock may be wrong, and
- * what Kafka stored after a day was sealed belongs to a later one. */
+/* Moves an event's time into its possible range: an edge's clock may be wrong,
+ * and an event that Kafka stored after a day was sealed belongs to a later
+ * day. */
 static int64_t clamp_time(const struct enricher *e, uint64_t time_ms,
 			  int64_t append_ms)
 {
@@ -103,7 +104,7 @@ static int64_t clamp_time(const struct enricher *e, uint64_t time_ms,
 	return ts > 0 ? ts : 0;
 }
 
-/* Copies the address as the column has it: IPv6, IPv4 mapped into it. */
+/* Copies the address in the column's form: IPv6, with IPv4 mapped into it. */
 static void copy_ip(const Shortloop__Click *click, uint8_t ip[16])
 {
 	memset(ip, 0, 16);
@@ -120,8 +121,8 @@ static size_t cut(size_t len, int64_t max)
 	return len < (size_t)max ? len : (size_t)max;
 }
 
-/* Decides what of the address is stored, and whether the rest of it may be
- * used. */
+/* Decides which part of the address is stored, and whether the rest of it may
+ * be used. */
 static void choose_ip(const struct enricher *e, const Shortloop__Click *click,
 		      struct click_facts *facts)
 {
@@ -184,7 +185,7 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	copy_ip(click, facts->ip);
 	choose_ip(e, click, facts);
 	/* The tables of places and bursts are larger than the processor's
-	 * caches: both are fetched while there is hashing to do. */
+	 * caches: both are prefetched while hashes are calculated. */
 	if (facts->has_ip)
 		place_expect(facts->places, facts->ip);
 	if (find_identity(e, click, facts, err) < 0)
@@ -200,7 +201,8 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	return 0;
 }
 
-/* Only clicks that become rows make up bursts; those that are shown do not. */
+/* Only clicks that become rows count for bursts; clicks that are shown do
+ * not. */
 static void apply_burst(struct enricher *e, const Shortloop__Click *click,
 			struct click_facts *facts)
 {
@@ -215,14 +217,14 @@ static void apply_burst(struct enricher *e, const Shortloop__Click *click,
 	facts->verdict = verdict_of_burst(burst, facts->verdict);
 }
 
-/* --- what is forgotten ------------------------------------------------------
+/* --- forgotten visitors and links -------------------------------------------
  *
- * A row stays, so that each event has one: without what tells who came, and
- * with how it was judged, by which it was counted.  `aggregator forget` makes
- * the same of rows that are stored (aggregator/forget/forget_sql.c).
+ * A row stays, so that each event has one.  It loses what identifies the
+ * visitor, and keeps the verdict by which it was counted.  `aggregator forget`
+ * makes the same of stored rows (aggregator/forget/forget_sql.c).
  */
 
-/* Of an event that is late, or sent again, the earlier of both times. */
+/* An event that is late or sent again has two times: the earlier one counts. */
 static bool is_visitor_forgotten(const struct enricher *e,
 				 const struct event_origin *origin,
 				 const Shortloop__Click *click,
@@ -249,7 +251,8 @@ static void forget_visitor(Shortloop__Click *click, struct click_facts *facts)
 	facts->forgotten = true;
 }
 
-/* What the row is made of: the click, or *room with what is left of it. */
+/* Returns the click from which the row is made, or *room with the remaining
+ * parts of the click. */
 static const Shortloop__Click *forget(const struct enricher *e,
 				      const struct event_origin *origin,
 				      const Shortloop__Click *click,
@@ -269,7 +272,7 @@ static const Shortloop__Click *forget(const struct enricher *e,
 	return room;
 }
 
-/* Takes a half-written row back if memory ran out. */
+/* Removes an incomplete row if memory ran out. */
 static int finish_row(struct buf *rows, size_t start, struct error *err)
 {
 	if (!rows->failed)

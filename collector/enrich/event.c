@@ -3,7 +3,7 @@
 #include "collector/enrich/click_decode.h"
 #include "collector/enrich/wire_range.h"
 
-/* Later than the year 2200 is a broken clock or a broken message. */
+/* A time after the year 2200 shows a broken clock or a broken message. */
 #define TIME_MAX_MS UINT64_C(7258118400000)
 
 static void *allocate(void *arg, size_t size)
@@ -22,7 +22,7 @@ static ProtobufCAllocator allocator_of(struct arena *arena)
 	return (ProtobufCAllocator){allocate, release, arena};
 }
 
-/* Says why unpacking failed; protobuf-c does not. */
+/* Sets the reason why unpacking failed, which protobuf-c does not report. */
 static void set_reason(const struct arena *arena, struct error *err)
 {
 	if (arena->failed)

@@ -1,5 +1,5 @@
 /*
- * event.h - events as they were sent, decoded into an arena.
+ * event.h - decodes received events into an arena.
  */
 #ifndef COLLECTOR_ENRICH_EVENT_H
 #define COLLECTOR_ENRICH_EVENT_H
@@ -12,9 +12,9 @@
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
 
-/* Where an event lay in Kafka. */
+/* The position of an event in Kafka. */
 struct event_origin {
-	uint32_t epoch; /* 0: setting collector.epoch */
+	uint32_t epoch; /* 0: the setting collector.epoch */
 	const char *topic;
 	uint32_t partition;
 	uint64_t offset;
@@ -22,14 +22,14 @@ struct event_origin {
 };
 
 /*
- * NULL with ERROR_INPUT when the bytes are no Click, or one that no redirector
- * sends (without a time, with an address of five bytes).  The result lives in
- * the arena, and partly in the event's own bytes.
+ * Returns NULL with ERROR_INPUT when the bytes are no Click, or one that no
+ * redirector sends (without a time, or with an address of five bytes).  The
+ * result is in the arena, and partly in the event's own bytes.
  */
 const Shortloop__Click *event_click(struct arena *arena, const void *event,
 				    size_t len, struct error *err);
 
-/* The same for a LinkEvent: without a time, a code or a link it is none. */
+/* Does the same for a LinkEvent, which must have a time, a code and a link. */
 const Shortloop__LinkEvent *event_link(struct arena *arena, const void *event,
 				       size_t len, struct error *err);
 

@@ -19,7 +19,7 @@ struct forgotten {
 	size_t visitor_count, visitor_room;
 };
 
-/* Both ascending: bsearch finds them. */
+/* Both are ascending, for bsearch. */
 static int compare_links(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -34,10 +34,9 @@ static int compare_visitors(const void *a, const void *b)
 	return memcmp(x->identity, y->identity, IDENTITY_LEN);
 }
 
-/* --- reading ----------------------------------------------------------------
- */
+/* --- load ----------------------------------------------------------------- */
 
-/* Makes room for one more; NULL when memory ran out. */
+/* Makes room for one more item; returns NULL when memory runs out. */
 static void *grow(void *items, size_t count, size_t *room, size_t size)
 {
 	size_t want = *room ? *room * 2 : 64;
@@ -119,8 +118,8 @@ static int load(struct forgotten *f, struct clickhouse *ch, struct error *err)
 	return 0;
 }
 
-/* A sum, so that it does not depend on the order, nor two equal rows cancel
- * each other. */
+/* A sum neither depends on the order of rows, nor do two equal rows cancel each
+ * other. */
 static int read_state(struct clickhouse *ch, struct forgotten_state *ret,
 		      struct error *err)
 {
@@ -135,7 +134,7 @@ static int read_state(struct clickhouse *ch, struct forgotten_state *ret,
 	return 0;
 }
 
-/* The state first: entries that come meanwhile are read again. */
+/* The state is read first: entries that are added meanwhile are read again. */
 int forgotten_load(struct clickhouse *ch, const struct forgotten_state *known,
 		   struct forgotten **ret, struct error *err)
 {
@@ -166,8 +165,7 @@ void forgotten_free(struct forgotten *f)
 	free(f);
 }
 
-/* --- asking -----------------------------------------------------------------
- */
+/* --- queries -------------------------------------------------------------- */
 
 struct forgotten_state forgotten_state_of(const struct forgotten *f)
 {
@@ -179,7 +177,7 @@ bool forgotten_is_empty(const struct forgotten *f)
 	return !f || !(f->link_count + f->visitor_count);
 }
 
-/* Of the first `count`. */
+/* Searches the first `count` links. */
 static uint64_t *find_link(const struct forgotten *f, size_t count,
 			   uint64_t link_id)
 {
@@ -215,11 +213,10 @@ bool forgotten_has_visitor(const struct forgotten *f,
 	return found && at_ms <= found->until;
 }
 
-/* --- uniting ----------------------------------------------------------------
- */
+/* --- union ---------------------------------------------------------------- */
 
-/* Looks among those that are sorted; those that are not are of `other`, which
- * has none twice. */
+/* The search covers only the sorted items; the unsorted ones come from `other`,
+ * which has no item twice. */
 int forgotten_unite(struct forgotten *f, const struct forgotten *other,
 		    struct error *err)
 {

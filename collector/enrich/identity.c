@@ -10,11 +10,11 @@
 #include "common/ip.h"
 
 struct identity_hasher {
-	EVP_MD *sha1; /* fetched once: looking it up costs more than hashing */
+	EVP_MD *sha1; /* fetched once: fetching it costs more than hashing */
 	EVP_MD_CTX *ctx;
 	bool keyed;
 	unsigned char secret_key[crypto_generichash_KEYBYTES];
-	/* The key of the day last asked for, kept since rows of a day come
+	/* The key of the last day used; it is cached since rows of a day arrive
 	 * together. */
 	unsigned char day_key[crypto_generichash_KEYBYTES];
 	int64_t day; /* -1: none yet */
@@ -78,7 +78,8 @@ static void use_day(struct identity_hasher *h, int64_t day)
 	h->day = day;
 }
 
-/* The address' length goes first, so that no two pairs are the same bytes. */
+/* The address' length is hashed first, so that different pairs never give the
+ * same bytes. */
 static void keyed_identity(struct identity_hasher *h, const void *ip,
 			   size_t ip_len, const void *user_agent,
 			   size_t user_agent_len, unsigned char *ret_identity)

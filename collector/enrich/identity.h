@@ -1,6 +1,6 @@
 /*
- * identity.h - who a visitor is, as far as an address and a browser tell; and
- * what of the address is kept.
+ * identity.h - identifies a visitor by address and browser; decides which part
+ * of the address is stored.
  */
 #ifndef COLLECTOR_ENRICH_IDENTITY_H
 #define COLLECTOR_ENRICH_IDENTITY_H
@@ -19,11 +19,11 @@ struct identity_hasher;
 
 /*
  * Without a secret, identities are SHA-1 of the address' bytes and the user
- * agent: whoever has a list of both can undo it.  With one they are keyed
- * BLAKE2b (RFC 7693, 160 bits) of the same, under a key of each UTC day that is
- * derived from the secret: who does not have it cannot tell whose they are, nor
- * follow anybody from one day to the next; collectors with the same secret
- * agree.  The secret is copied.
+ * agent: anyone with a list of both can reverse them.  With a secret they are
+ * keyed BLAKE2b (RFC 7693, 160 bits) of the same, under a key of each UTC day
+ * that is derived from the secret: without it nobody can find the visitor, or
+ * follow one from day to day.  Collectors with the same secret give the same
+ * identities.  The secret is copied.
  */
 struct identity_hasher *identity_hasher_new(const char *secret,
 					    struct error *err);
@@ -35,9 +35,9 @@ int identity_of(struct identity_hasher *h, const void *ip, size_t ip_len,
 		unsigned char ret_identity[IDENTITY_LEN], struct error *err);
 
 /*
- * Sets to 0 what lies below the network: beyond /24 of an IPv4 address (given
- * as ::ffff:a.b.c.d), /48 of IPv6; /40 of 6to4, whose 17th to 48th bit are an
- * IPv4 address.
+ * Sets the bits after the network to 0: after /24 of an IPv4 address (given as
+ * ::ffff:a.b.c.d), /48 of IPv6; /40 of 6to4, whose 17th to 48th bit are an IPv4
+ * address.
  */
 void identity_truncate(uint8_t ip[16]);
 

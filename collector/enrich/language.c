@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* "q=0.8" in thousandths; 1000 without one. */
+/* Parses "q=0.8" in thousandths; returns 1000 without a weight. */
 static int weight_of(const char *at, const char *end)
 {
 	const char *q = memchr(at, ';', (size_t)(end - at));
@@ -25,7 +25,7 @@ static int weight_of(const char *at, const char *end)
 	return weight;
 }
 
-/* The primary subtag at `at`; false when it is no language. */
+/* Copies the primary subtag at `at`; returns false if it is no language. */
 static bool copy_subtag(const char *at, const char *end, char *out)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* language.h - the language a visitor likes best. */
+/* language.h - the preferred language of a visitor. */
 #ifndef COLLECTOR_ENRICH_LANGUAGE_H
 #define COLLECTOR_ENRICH_LANGUAGE_H
 
@@ -9,8 +9,8 @@ enum {
 };
 
 /*
- * The primary subtag ("en") of the tag in Accept-Language with the highest
- * weight, the first of several (RFC 9110, 12.5.4); "" when there is none.
+ * Returns the primary subtag ("en") of the tag in Accept-Language with the
+ * highest weight, the first of several (RFC 9110, 12.5.4); "" if there is none.
  */
 void language_parse(const char *text, size_t len,
 		    char ret_language[LANGUAGE_MAX + 1]);

@@ -32,9 +32,9 @@ struct value {
 	size_t len;
 };
 
-/* --- reading the row ------------------------------------------------------ */
+/* --- row ------------------------------------------------------------------ */
 
-/* 0: the type has no fixed width. */
+/* Returns 0 if the type has no fixed width. */
 static size_t width_of(const char *type)
 {
 	switch (type[0]) {
@@ -66,7 +66,7 @@ static bool read_text(const char **at, const char *end, struct value *ret)
 	return true;
 }
 
-/* An array has a text an element, a map two. */
+/* An array has one text per element, a map two. */
 static bool skip_texts(const char **at, const char *end, unsigned each)
 {
 	struct value skipped;
@@ -119,7 +119,7 @@ static uint64_t number_of(struct value v)
 	return number;
 }
 
-/* --- writing the object --------------------------------------------------- */
+/* --- object --------------------------------------------------------------- */
 
 static void put_text(struct buf *out, const char *name, struct value v)
 {
@@ -129,7 +129,7 @@ static void put_text(struct buf *out, const char *name, struct value v)
 	json_put_lossy(out, v.data, v.len);
 }
 
-/* ClickHouse has a UUID as two numbers. */
+/* ClickHouse stores a UUID as two numbers. */
 static void put_id(struct buf *out, struct value v)
 {
 	uint64_t high = number_of((struct value){v.data, 8});
@@ -157,7 +157,7 @@ static void put_object(struct buf *out, const struct value *v)
 	buf_printf(out, ",\"ts\":\"%s\"",
 		   rfc3339_format((int64_t)number_of(v[COLUMN_ts]), text));
 	put_text(out, "code", v[COLUMN_code]);
-	/* As text, since JavaScript has no such numbers. */
+	/* The number is sent as text, since JavaScript has no such numbers. */
 	buf_printf(out, ",\"link_id\":\"%" PRIu64 "\"",
 		   number_of(v[COLUMN_link_id]));
 	put_text(out, "domain", v[COLUMN_domain]);

@@ -1,9 +1,9 @@
 /*
- * lookups.h - the reference files and what is kept of answers from them.
+ * lookups.h - the reference files and the caches of answers from them.
  *
- * A file and its answers are made and dropped together, so that no answer
- * outlives the file it was read from.  Made on any thread; used by one at a
- * time, which may be another one.
+ * A file and its cache are made and freed together, so that no answer outlives
+ * its file.  They can be made on any thread; one thread at a time uses them,
+ * and this may change.
  */
 #ifndef COLLECTOR_ENRICH_LOOKUPS_H
 #define COLLECTOR_ENRICH_LOOKUPS_H
@@ -20,8 +20,8 @@ struct enrich_lookups {
 	struct place_lookup *places;
 };
 
-/* Reads the files, which can take a second or more.  A bad one is ERROR_CONFIG
- * naming it. */
+/* Reads the files, which can take a second or more.  An invalid one is
+ * ERROR_CONFIG naming it. */
 struct enrich_lookups *
 enrich_lookups_new(const struct collector_settings *settings,
 		   struct error *err);
@@ -32,7 +32,8 @@ enrich_lookups_new_places(const struct collector_settings *settings,
 			  struct error *err);
 void enrich_lookups_free(struct enrich_lookups *l); /* NULL accepted */
 
-/* Swaps what `fresh` has, everything or the places, with the same of `l`. */
+/* Swaps the contents of `fresh`, all or only the places, with the same of
+ * `l`. */
 void enrich_lookups_exchange(struct enrich_lookups *l,
 			     struct enrich_lookups *fresh);
 

@@ -8,13 +8,14 @@
 #include "common/clickhouse/rowbinary.h"
 #include "common/ip.h"
 
-/* Where a network is.  The cache is direct-mapped: a network has one entry that
- * it can be in, and shares it with others; the last one stays.  Entries are
- * small, so that there are many: a way down the files' trees costs more than
- * reading a record that is known. */
+/* The place of a network.  The cache is direct-mapped: each network has one
+ * possible entry, shared with other networks, and the last one stays.  Entries
+ * are small, so that there are many: a search in the files' trees costs more
+ * than reading a known record. */
 struct entry {
 	uint64_t network; /* 0: empty */
-	char place[];	  /* as much of a struct geo_place as the files fill */
+	/* The part of a struct geo_place that the files fill. */
+	char place[];
 };
 
 struct place_lookup {
@@ -22,7 +23,7 @@ struct place_lookup {
 	char *entries;
 	size_t place_len;
 	size_t entry_len;
-	unsigned entry_bits;   /* there are 1 << entry_bits */
+	unsigned entry_bits;   /* number of entries: 1 << entry_bits */
 	uint64_t hits, misses; /* of networks */
 	struct cache *records;
 };
@@ -87,7 +88,7 @@ static void put_record(struct buf *row, const struct geo_record *r)
 #include "collector/enrich/click_columns.inc"
 }
 
-/* The network of an address: not 0; *ret_bits are its length. */
+/* Returns the network of an address, never 0; *ret_bits is its length. */
 static uint64_t network_of(const uint8_t ip[16], unsigned *ret_bits)
 {
 	bool v4 = ip_is_mapped(ip);
@@ -99,7 +100,7 @@ static uint64_t network_of(const uint8_t ip[16], unsigned *ret_bits)
 	return network;
 }
 
-/* By Fibonacci hashing (Knuth, volume 3, 6.4): neighbours go apart. */
+/* Fibonacci hashing (Knuth, volume 3, 6.4) spreads neighbours. */
 static struct entry *entry_of(const struct place_lookup *l, uint64_t network)
 {
 	uint64_t hash = network * UINT64_C(0x9e3779b97f4a7c15);
@@ -115,7 +116,7 @@ void place_expect(const struct place_lookup *l, const uint8_t ip[16])
 	__builtin_prefetch(entry_of(l, network_of(ip, &bits)));
 }
 
-/* The place of an address, from its network's entry or from the files. */
+/* Finds the place of an address, in its network's entry or in the files. */
 static void find_place(struct place_lookup *l, const uint8_t ip[16],
 		       struct geo_place *ret_place)
 {
@@ -136,11 +137,11 @@ static void find_place(struct place_lookup *l, const uint8_t ip[16],
 	}
 }
 
-/* What is kept of records: the number of the network's operator (UInt32), then
- * the columns. */
+/* A cached record: the number of the network's operator (UInt32), then the
+ * columns. */
 #define KEPT_ASN sizeof(uint32_t)
 
-/* Appends what was read of the same records before, if they are known. */
+/* Appends the cached columns of the same records, if there are any. */
 static void append_place(struct place_lookup *l, const struct geo_place *place,
 			 struct buf *row)
 {

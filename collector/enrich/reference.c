@@ -12,20 +12,20 @@
 #include "common/error.h"
 #include "common/read_file.h"
 
-/* --- a number for all that verdicts are decided by ------------------------ */
+/* --- number of the rules for verdicts ------------------------------------- */
 
 /*
  * The column `verdict_version`: the upper 8 bits are VERDICT_VERSION, the lower
  * 24 come from a SHA-256 of the robots' patterns (ours and the lists'), the
- * forms of agents, the user-agent rules' file, the operator's and the limits of
- * bursts.  The same rules have the same number everywhere; when it differs,
- * rows were judged by others.
+ * forms of agents, the user-agent rules' file, the operator's rules and the
+ * limits of bursts.  The same rules have the same number everywhere; rows with
+ * another number were classified by other rules.
  *
  * rules_number reads these files once more.  One that cannot be read is
  * ERROR_CONFIG naming it.
  */
 
-/* What libcrypto refuses, it refuses at the end too. */
+/* The result is not checked: an error of libcrypto also shows at the end. */
 static void put_number(EVP_MD_CTX *ctx, uint64_t n)
 {
 	unsigned char bytes[8];
@@ -118,7 +118,7 @@ static int rules_number(const struct collector_settings *settings,
 	return 0;
 }
 
-/* --- loading -------------------------------------------------------------- */
+/* --- load ----------------------------------------------------------------- */
 
 int reference_load_rules(struct reference *ref,
 			 const struct collector_settings *settings,

@@ -1,7 +1,6 @@
 /*
- * reference.h - the files that events are looked up in: user-agent rules, the
- * lists of robots, the operator's rules, sources, places.  Read-only once
- * loaded.
+ * reference.h - the reference files for events: user-agent rules, the lists of
+ * robots, the operator's rules, sources, places.  Read-only once loaded.
  */
 #ifndef COLLECTOR_ENRICH_REFERENCE_H
 #define COLLECTOR_ENRICH_REFERENCE_H
@@ -19,11 +18,12 @@ struct reference {
 	struct geo *geo;
 	struct sources *sources;
 	struct verdict_rules *verdict_rules;
-	uint32_t rules; /* those for verdicts: the column verdict_version */
+	/* Number of the rules for verdicts: the column verdict_version. */
+	uint32_t rules;
 };
 
-/* Start from zeros, end with reference_release, after a failure too.  A bad
- * file is ERROR_CONFIG naming it. */
+/* Start from zeros, end with reference_release, also after a failure.  An
+ * invalid file is ERROR_CONFIG naming it. */
 int reference_load_rules(struct reference *ref,
 			 const struct collector_settings *settings,
 			 struct error *err);
@@ -32,8 +32,8 @@ int reference_load_places(struct reference *ref,
 			  struct error *err);
 void reference_release(struct reference *ref);
 
-/* What is surely not meant, though each file is as it should be; static.  NULL:
- * there is no such thing. */
+/* Returns a remark about what is certainly not intended, although each file is
+ * valid; static.  NULL: there is none. */
 const char *reference_remark(const struct reference *ref);
 
 #endif

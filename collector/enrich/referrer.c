@@ -14,7 +14,7 @@ static bool ends_host(char c)
 	return c == '/' || c == '?' || c == '#' || c == '\\' || c == '\0';
 }
 
-/* "[2001:db8::1]", with its brackets; what is behind is a port, or nothing. */
+/* Copies "[2001:db8::1]" with its brackets; only a port may follow. */
 static bool copy_ipv6(const char *at, const char *stop, char *host)
 {
 	size_t n = 0;
@@ -34,7 +34,7 @@ static bool copy_ipv6(const char *at, const char *stop, char *host)
 	return true;
 }
 
-/* Copies the host of what follows "://".  False when it is none. */
+/* Copies the host of the text after "://".  Returns false if there is none. */
 static bool copy_host(const char *at, const char *end, char *host)
 {
 	const char *stop = at;
@@ -54,14 +54,14 @@ static bool copy_host(const char *at, const char *end, char *host)
 			return false;
 		host[n++] = c;
 	}
-	/* The name that ends in the root's dot is the same. */
+	/* A name that ends in the root's dot is the same name. */
 	if (n > 1 && host[n - 1] == '.')
 		n--;
 	host[n] = '\0';
 	return n > 0;
 }
 
-/* "://", of which there is mostly one, and early. */
+/* Finds "://"; mostly there is only one, near the start. */
 static const char *find_mark(const char *text, size_t len)
 {
 	const char *end = len ? text + len : text;
@@ -76,7 +76,7 @@ static const char *find_mark(const char *text, size_t len)
 	return NULL;
 }
 
-/* `mark`: where "://" stands. */
+/* `mark`: the position of "://". */
 static bool is_scheme(const char *text, const char *mark, const char *scheme)
 {
 	size_t len = strlen(scheme);
@@ -91,7 +91,8 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 	const char *mark = find_mark(text, len);
 	struct referrer *r = ret_referrer;
 
-	/* Clearing all of `host` would be a quarter of a kilobyte a click. */
+	/* Clearing all of `host` would cost a quarter of a kilobyte per
+	 * click. */
 	r->host[0] = '\0';
 	r->channel = "unknown";
 	r->source = (struct source){0};

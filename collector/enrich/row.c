@@ -41,7 +41,7 @@ const char row_click_columns[] =
 #include "collector/enrich/click_columns.inc"
 	;
 
-/* No value that means something is longer. */
+/* No valid value is longer. */
 #define PURPOSE_MAX 64
 
 #define TRACE_ID_SIZE 16 /* bytes */
@@ -52,7 +52,8 @@ static void put_event_id(struct buf *row, const Shortloop__Click *click)
 	rowbinary_u64(row, click->event_id);
 }
 
-/* The enumeration of the column knows these; a later one is unspecified. */
+/* The column's enumeration has these values; a later one is stored as
+ * unspecified. */
 static uint8_t outcome_of(const Shortloop__Click *click)
 {
 	int outcome = (int)click->outcome;
@@ -73,8 +74,8 @@ static void put_purpose(struct buf *row, const Shortloop__Click *click)
 			 strnlen(click->prefetch, PURPOSE_MAX));
 }
 
-/* Columns AGENT of click_columns.inc, of a visitor who is forgotten: as if
- * there were no user agent, but not a robot's device. */
+/* The columns AGENT of click_columns.inc for a forgotten visitor: the values of
+ * an empty user agent, but not a robot's device. */
 static const char no_agent[] = "\x05"
 			       "Other"
 			       "\0"
@@ -114,8 +115,8 @@ static void put_cookies(struct buf *row, const Shortloop__Click *click)
 	}
 }
 
-/* As other systems write it, so that it can be looked for there; "" for none.
- */
+/* Writes the id in the usual form, so that it can be searched in other systems;
+ * "" for none. */
 static void put_trace_id(struct buf *row, const Shortloop__Click *click)
 {
 	char hex[2 * TRACE_ID_SIZE + 1];
@@ -171,7 +172,8 @@ static const char *change_name(Shortloop__LinkChange change)
 	}
 }
 
-/* DateTime64 ends in the year 2299; a link that lives longer ends there. */
+/* DateTime64 ends in the year 2299; the end of a longer-lived link is set to
+ * that. */
 static int64_t bounded_ms(uint64_t ms)
 {
 	const uint64_t max = UINT64_C(10413791999000);
@@ -179,7 +181,7 @@ static int64_t bounded_ms(uint64_t ms)
 	return (int64_t)(ms < max ? ms : max);
 }
 
-/* What is forgotten has a state that the archive alone knows. */
+/* A forgotten link has a state that exists only in the archive. */
 static const char *state_name(const Shortloop__Link *link, bool forgotten)
 {
 	return forgotten ? "forgotten" : link_state_name(link->state);
@@ -199,8 +201,8 @@ static size_t count_urls(const Shortloop__Link *link)
 	return count;
 }
 
-/* What a page opens stands beside the URL of its device, which is its fallback:
- * "ios_app", "wechat_mini_program". */
+/* The app that a page opens is stored beside its device's URL, which is its
+ * fallback: "ios_app", "wechat_mini_program". */
 static void put_opened(struct buf *row, const char *device,
 		       const Shortloop__Target *target)
 {

@@ -1,6 +1,7 @@
 /*
- * row.h - rows of the tables clicks and links in RowBinary, and what is found
- * out for them.  Their columns stand in click_columns.inc and link_columns.inc.
+ * row.h - writes rows of the tables clicks and links in RowBinary, from events
+ * and the facts found about them.  Their columns are in click_columns.inc and
+ * link_columns.inc.
  */
 #ifndef COLLECTOR_ENRICH_ROW_H
 #define COLLECTOR_ENRICH_ROW_H
@@ -19,8 +20,8 @@
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
 
-/* The columns of a row of clicks, described as common/clickhouse/columns.h has
- * it. */
+/* The columns of a row of clicks, in the format of
+ * common/clickhouse/columns.h. */
 extern const char row_click_columns[];
 /* The statement that inserts rows of links. */
 extern const char row_insert_links[];
@@ -30,20 +31,22 @@ struct row_origin {
 	const struct event_origin *event;
 };
 
-/* What was found out about a click beside what it says itself. */
+/* The facts about a click that are not in the click itself. */
 struct click_facts {
 	int64_t ts;
-	bool has_ip;	/* else the address is all zeros, and no place */
-	uint8_t ip[16]; /* to look up */
+	/* If not, the address is all zeros, and there is no place. */
+	bool has_ip;
+	uint8_t ip[16]; /* used for searches */
 	uint8_t stored_ip[16];
 	unsigned char identity[IDENTITY_LEN];
 	struct agent agent;
 	struct verdict verdict;
-	/* The operator's rule that it is by; NULL: by none, and bursts may
-	 * change it. */
+	/* The operator's rule that decided the verdict; NULL: no rule, and
+	 * bursts may change it. */
 	const struct verdict_rule *rule;
-	uint32_t rules; /* that the verdict is by */
-	/* Nothing is to be told of the visitor; the agent is not looked at. */
+	uint32_t rules; /* number of the verdict's rules */
+	/* The visitor is forgotten: no data of the visitor is stored; the agent
+	 * is not parsed. */
 	bool forgotten;
 	size_t max_text;
 	struct place_lookup *places;
@@ -53,8 +56,8 @@ struct click_facts {
 void row_append_click(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,
 		      const struct click_facts *facts);
-/* Of one that is forgotten code, link_id and version stay, and what is needed
- * to give the code out again: no URL, no text, nobody's name. */
+/* A forgotten link keeps code, link_id and version, and what is needed to reuse
+ * the code: no URL, no text, no person's name. */
 void row_append_link(struct buf *row, const struct row_origin *origin,
 		     const Shortloop__LinkEvent *event, bool forgotten);
 

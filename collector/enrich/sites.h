@@ -1,6 +1,6 @@
 /*
- * sites.h - sites that visitors come from, as we know them ourselves: what the
- * list of sources (sources.h) does not have, or sorts otherwise.
+ * sites.h - sites that visitors come from, known to this program: those that
+ * the list of sources (sources.h) lacks or classifies differently.
  */
 #ifndef COLLECTOR_ENRICH_SITES_H
 #define COLLECTOR_ENRICH_SITES_H
@@ -12,10 +12,10 @@ struct site {
 	const char *channel; /* search | social | email | ai */
 };
 
-/* The site of this very host, in lower case; NULL: none. */
+/* Returns the site of exactly this host, in lower case; NULL: none. */
 const struct site *site_of_host(const char *host);
 
-/* A brand whose owner holds its name in many countries. */
+/* Returns a brand whose owner holds its name in many countries. */
 const struct site *site_of_brand(const char *label, size_t len);
 
 #endif

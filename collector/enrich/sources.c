@@ -12,7 +12,7 @@
 #include "common/json_file.h"
 
 struct entry {
-	char *host; /* in lower case, as it is looked for */
+	char *host; /* in lower case, as used in searches */
 	const char *channel;
 };
 
@@ -25,8 +25,8 @@ struct sources {
 
 /* --- the list ------------------------------------------------------------ */
 
-/* What the list calls unknown belongs to a firm that has a search engine, but
- * is no search. */
+/* The list's medium "unknown" marks services of a firm with a search engine
+ * that are no search. */
 static const char *channel_of_medium(const char *medium)
 {
 	static const char *const channels[][2] = {
@@ -43,7 +43,7 @@ static const char *channel_of_medium(const char *medium)
 	return NULL;
 }
 
-/* Makes the key of an entry: NULL when out of memory. */
+/* Makes the key of an entry; returns NULL when out of memory. */
 static char *folded(const char *host)
 {
 	char *copy = strdup(host);
@@ -53,8 +53,7 @@ static char *folded(const char *host)
 	return copy;
 }
 
-/* Referrers come mostly without their paths: an entry with one is passed over.
- */
+/* Referrers mostly have no path: an entry with a path is skipped. */
 static int add_entry(struct sources *s, const char *host, const json_t *value,
 		     struct error *err)
 {
@@ -120,7 +119,7 @@ struct sources *sources_load(const char *path, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	/* The system's list where it is newer than the library's. */
+	/* The system's list is used if it is newer than the library's. */
 	s->suffixes = psl_latest(NULL);
 	if (!s->suffixes) {
 		error_set(err, ERROR_CONFIG,
@@ -148,7 +147,7 @@ void sources_free(struct sources *s)
 	free(s);
 }
 
-/* --- what is found ------------------------------------------------------- */
+/* --- search --------------------------------------------------------------- */
 
 static int compare_host(const void *host, const void *entry)
 {
@@ -169,7 +168,7 @@ static bool find_listed(const struct sources *s, const char *host,
 	return true;
 }
 
-/* Finds the entry of this very host: ours, or else the list's. */
+/* Finds the entry of exactly this host: ours, or else the list's. */
 static bool find_entry(const struct sources *s, const char *host,
 		       struct source *ret)
 {
@@ -181,7 +180,8 @@ static bool find_entry(const struct sources *s, const char *host,
 	return true;
 }
 
-/* A label such as "www.", "m.", "de.", "www2." leads to the same pages. */
+/* Returns whether the label is like "www.", "m.", "de.", "www2.", which lead to
+ * the same pages. */
 static bool says_nothing(const char *label, size_t len)
 {
 	static const char *const words[] = {"www",    "m",	"mobile",
@@ -198,7 +198,7 @@ static bool says_nothing(const char *label, size_t len)
 	return false;
 }
 
-/* Are all labels before `site` in `host` of that kind? */
+/* Returns whether all labels before `site` in `host` are of that kind. */
 static bool is_same_site(const char *host, const char *site)
 {
 	while (host < site) {
@@ -211,23 +211,25 @@ static bool is_same_site(const char *host, const char *site)
 	return true;
 }
 
-/* Does an entry for `site`, an end of `host`, hold for all of it? */
+/* Returns whether an entry for `site`, an end of `host`, holds for all of
+ * `host`. */
 static bool holds(const struct sources *s, const char *host, const char *site,
 		  const char *channel)
 {
 	if (site == host)
 		return true;
-	/* Below a public suffix everybody is somebody else. */
+	/* Each name below a public suffix has another owner. */
 	if (psl_is_public_suffix(s->suffixes, site))
 		return false;
 	if (strcmp(channel, "search") != 0 || is_same_site(host, site))
 		return true;
 	/* An entry for search.example.org, unlike one for example.org, is for
-	 * searching only. */
+	 * searches only. */
 	return sources_domain(s, site) != site;
 }
 
-/* Does the brand's owner have it: google.de, google.co.uk, google.com? */
+/* Returns whether the brand's owner has the domain: google.de, google.co.uk,
+ * google.com. */
 static bool is_country(const struct sources *s, const char *suffix)
 {
 	const char *last = strrchr(suffix, '.');

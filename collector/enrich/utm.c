@@ -7,12 +7,12 @@
 #include "common/hex.h"
 
 enum {
-	NAME_MAX_LEN = 32 /* bytes of a name, and of "amp;" before it */
+	NAME_MAX_LEN = 32 /* bytes of a name with a leading "amp;" */
 };
 
 struct name {
 	const char *text;
-	int field; /* of utm_field, or UTM_FIELDS for a mark */
+	int field; /* a utm_field, or UTM_FIELDS for a mark */
 	enum utm_mark mark;
 };
 
@@ -38,7 +38,7 @@ static const struct name names[] = {
 	{"igsh", UTM_FIELDS, UTM_MARK_SOCIAL},
 };
 
-/* The byte at *at, which moves behind it. */
+/* Decodes the byte at *at, which moves past it. */
 static char decode(const char **at, const char *end)
 {
 	char c = *(*at)++;
@@ -65,7 +65,7 @@ static const struct name *find_name(const char *text, size_t len)
 	return NULL;
 }
 
-/* The name that the bytes are once they are decoded. */
+/* Finds the name that the decoded bytes spell. */
 static const struct name *take_name(const char *at, const char *end)
 {
 	char text[NAME_MAX_LEN + 1];
@@ -73,14 +73,14 @@ static const struct name *take_name(const char *at, const char *end)
 
 	while (at < end && n < sizeof(text))
 		text[n++] = decode(&at, end);
-	/* A link out of HTML that nobody unescaped: &amp;utm_medium=... */
+	/* A link copied from HTML without unescaping: &amp;utm_medium=... */
 	if (n > 4 && !strncasecmp(text, "amp;", 4))
 		skip = 4;
 	return at < end ? NULL : find_name(text + skip, n - skip);
 }
 
-/* Where to cut so that no character of UTF-8 loses its end; of bytes that are
- * no UTF-8, at the bound. */
+/* Returns where to cut without splitting a UTF-8 character; other bytes are cut
+ * at the limit. */
 static size_t cut_at(const char *text, size_t max)
 {
 	size_t n = max;

@@ -15,7 +15,7 @@
 #include "common/unconst.h"
 #include "common/yaml_json.h"
 
-/* So that nobody takes a rule's reason for one of ours. */
+/* The prefix tells the operator's reasons from built-in ones. */
 #define REASON_PREFIX "rule: "
 
 static void free_texts(char **texts, size_t count)
@@ -42,8 +42,7 @@ void verdict_rules_free(struct verdict_rules *rules)
 	free(rules);
 }
 
-/* --- reading ----------------------------------------------------------------
- */
+/* --- load ----------------------------------------------------------------- */
 
 struct reading {
 	const char *store_ip;
@@ -89,8 +88,8 @@ static int take_asn(struct reading *r, const json_t *value, struct error *err)
 	return 0;
 }
 
-/* "203.0.113.0/24" as an address of 16 bytes and the length of its prefix among
- * them; an address alone is a network of one. */
+/* Parses "203.0.113.0/24" as an address of 16 bytes and the length of its
+ * prefix; an address alone is a network of one. */
 static int parse_network(const char *text, uint8_t ip[16], unsigned *ret_bits)
 {
 	const char *slash = strchrnul(text, '/');
@@ -131,7 +130,7 @@ static void widen(struct verdict_network *n, unsigned bits)
 	}
 }
 
-/* How many bits of the network's addresses are stored. */
+/* Returns how many bits of the network's addresses are stored. */
 static unsigned stored_bits(const struct verdict_network *n,
 			    const char *store_ip)
 {
@@ -142,7 +141,8 @@ static unsigned stored_bits(const struct verdict_network *n,
 		return 128;
 	if (strcmp(store_ip, "truncated") != 0)
 		return 0;
-	/* What truncation leaves of ones is what it keeps. */
+	/* The bits of an all-ones address that truncation keeps are the stored
+	 * ones. */
 	memcpy(probe, n->first, sizeof(probe));
 	for (size_t i = ip_is_mapped(probe) ? 12 : 3; i < sizeof(probe); i++)
 		probe[i] = 0xff;
@@ -166,7 +166,8 @@ static int take_network(struct reading *r, const json_t *value,
 				 "or 2001:db8::/32");
 	memcpy(n->last, n->first, sizeof(n->last));
 	widen(n, bits);
-	/* With nothing stored even all addresses are too narrow. */
+	/* If nothing is stored, even the network of all addresses is too
+	 * narrow. */
 	if (!stored_bits(n, r->store_ip) || bits > stored_bits(n, r->store_ip))
 		return error_set(err, ERROR_CONFIG,
 				 "%s is narrower than what is stored of an "
@@ -176,7 +177,7 @@ static int take_network(struct reading *r, const json_t *value,
 	return 0;
 }
 
-/* One value or a list of some. */
+/* Reads one value or a list of values. */
 static int read_values(struct reading *r, const json_t *value, take_fn *take,
 		       struct error *err)
 {
@@ -199,7 +200,7 @@ static int read_verdict(struct reading *r, const json_t *value,
 	const char *text = json_string_value(value);
 
 	for (int kind = 0; text && kind < VERDICT_KIND_COUNT; kind++) {
-		/* Ahead of whom a page is fetched, only the request says. */
+		/* A prefetch can be recognised only from the request. */
 		if (kind == VERDICT_PREFETCH ||
 		    strcmp(text, verdict_name((enum verdict_kind)kind)) != 0)
 			continue;
@@ -400,8 +401,7 @@ struct verdict_rules *verdict_rules_load(const char *path, const char *store_ip,
 	return NULL;
 }
 
-/* --- asking -----------------------------------------------------------------
- */
+/* --- queries -------------------------------------------------------------- */
 
 static bool has_text(const char *agent, size_t len, const char *text)
 {

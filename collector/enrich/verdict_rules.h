@@ -1,6 +1,6 @@
 /*
- * verdict_rules.h - rules of the operator's own for verdicts: a YAML file, a
- * list of
+ * verdict_rules.h - the operator's own rules for verdicts: a YAML file, a list
+ * of
  *
  *	- verdict: bot			human, bot, preview, monitor or scanner
  *	  reason: rented servers	verdict_reason is "rule: rented servers"
@@ -9,9 +9,9 @@
  *	  network: 203.0.113.0/24
  *	  agent: headless		the agent has this text, in any case
  *
- * A rule takes a click if each of its conditions has a value that holds.  All
- * of them can be asked of a stored row, so that `collector rescore` finds what
- * was found when the click came.
+ * A rule matches a click if each of its conditions has a value that matches.
+ * A stored row has the data for all conditions, so that `collector rescore`
+ * finds the same result as when the click arrived.
  */
 #ifndef COLLECTOR_ENRICH_VERDICT_RULES_H
 #define COLLECTOR_ENRICH_VERDICT_RULES_H
@@ -25,17 +25,17 @@
 
 enum {
 	VERDICT_RULES_MAX = 64,
-	VERDICT_RULE_VALUES_MAX = 100,	/* of one condition */
+	VERDICT_RULE_VALUES_MAX = 100,	/* per condition */
 	VERDICT_RULE_REASON_MAX = 64,	/* bytes */
 	VERDICT_RULES_FILE_MAX = 16384, /* bytes */
 };
 
-/* From the first address to the last, as the column `ip` has them. */
+/* The first and the last address, in the form of the column `ip`. */
 struct verdict_network {
 	uint8_t first[16], last[16];
 };
 
-/* Conditions that are empty hold always. */
+/* Empty conditions always hold. */
 struct verdict_rule {
 	struct verdict verdict;
 	char **owners, **agents;
@@ -47,13 +47,13 @@ struct verdict_rule {
 struct verdict_rules {
 	struct verdict_rule *items;
 	size_t count;
-	bool by_asn; /* some rule asks for it */
+	bool by_asn; /* a rule has this condition */
 };
 
 /*
  * Reads the file; NULL or "": there are no rules.  `store_ip` is that setting:
- * a network that is narrower than what is stored of an address could not be
- * asked for later, and is refused.  A bad file is ERROR_CONFIG, which names it
+ * a network narrower than the stored part of an address is rejected, since it
+ * could not be checked later.  An invalid file is ERROR_CONFIG, which names it
  * and the rule.
  */
 struct verdict_rules *verdict_rules_load(const char *path, const char *store_ip,
@@ -67,19 +67,20 @@ struct verdict_subject {
 	const uint8_t *ip; /* as stored, 16 bytes */
 };
 
-/* The first rule that takes the click; NULL: none does. */
+/* Returns the first rule that matches the click; NULL: none. */
 const struct verdict_rule *verdict_rules_find(const struct verdict_rules *rules,
 					      const struct verdict_subject *s);
 
-/* Bit i: rule i takes clicks of that user agent, if its other conditions hold.
- */
+/* Bit i: rule i matches clicks of that user agent, if its other conditions
+ * hold. */
 uint64_t verdict_rules_of_agent(const struct verdict_rules *rules,
 				const char *agent, size_t len);
 
-/* As it stands in the file. */
+/* Returns the reason as written in the file. */
 const char *verdict_rule_reason(const struct verdict_rule *rule);
 
-/* What a click that a rule takes is: a person may still fetch ahead. */
+/* Returns the verdict of a click that a rule matches: a person's click may
+ * still be a prefetch. */
 struct verdict verdict_of_rule(const struct verdict_rule *rule,
 			       const char *purpose, bool head);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of the encoding: https://protobuf.dev/programming-guides/encoding/ */
+/* The encoding: https://protobuf.dev/programming-guides/encoding/ */
 enum {
 	WIRE_VARINT = 0,
 	WIRE_I64 = 1,
@@ -92,7 +92,7 @@ static int check_number(const struct reader *r,
 			 field->name, value);
 }
 
-/* Others than messages in messages have no numbers. */
+/* Bytes that are no nested message have no numbers. */
 static int check_bytes(struct reader *r, const ProtobufCFieldDescriptor *field,
 		       uint64_t len, unsigned depth, struct error *err)
 {

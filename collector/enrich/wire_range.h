@@ -1,10 +1,11 @@
 /*
- * wire_range.h - numbers of an event that are too great for where they go.
+ * wire_range.h - detects numbers of an event that are too great for their field
+ * or column.
  *
- * A varint has up to 64 bits, whatever the type of its field; protobuf-c takes
- * the lower ones.  And a column may be narrower than the field.  What does not
- * fit is no event that a program of ours sent: the event is refused by the
- * field's name, and never cut.
+ * A varint has up to 64 bits, whatever the type of its field; protobuf-c keeps
+ * the lower ones.  And a column may be narrower than the field.  No program of
+ * ours sends a number that does not fit: the event is rejected with the field's
+ * name, and the number is never cut.
  */
 #ifndef COLLECTOR_ENRICH_WIRE_RANGE_H
 #define COLLECTOR_ENRICH_WIRE_RANGE_H
@@ -14,19 +15,18 @@
 
 #include "common/error.h"
 
-/* A column that a field of the same name goes to, of the message or of one in
- * it. */
+/* A column for a field of the same name, in the message or in a nested one. */
 struct wire_column {
 	const char *name;
-	const char *type; /* ClickHouse's */
+	const char *type; /* ClickHouse's type */
 };
 
 /*
- * Of bytes that protobuf-c took for a message.  ERROR_INPUT, which names the
- * field and its value, when a number of a field of 32 bits or of an enumeration
- * has more, or a column of 8, 16 or 32 bits cannot hold it.  An enumerator that
- * nobody knows fits: a later version may send it.  `columns` ends with a name
- * of NULL; `what` is the event: "a click".
+ * Checks bytes that protobuf-c accepted as a message.  Returns ERROR_INPUT,
+ * which names the field and its value, if a number exceeds its field of 32 bits
+ * or enumeration, or its column of 8, 16 or 32 bits.  Unknown enumerators are
+ * accepted: a later version may send them.  `columns` ends with a name of NULL;
+ * `what` is the event: "a click".
  */
 int wire_check_ranges(const ProtobufCMessageDescriptor *message,
 		      const struct wire_column *columns, const void *data,

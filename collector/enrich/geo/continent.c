@@ -1,9 +1,9 @@
 #include "collector/enrich/geo/continent.h"
 
 /*
- * Countries by their first letter: the second one, and the continent's.  Which
- * continent a country that lies on two belongs to is GeoNames' view, as it is
- * MaxMind's.
+ * Countries by their first letter: the second letter, then the continent's
+ * letter.  GeoNames decides the continent of a country that lies on two, as
+ * MaxMind does.
  */
 static const char *const countries[26] = {
 	['A' - 'A'] = "DeEaFaGnInLeMaOfQtRsSoTeUoWnXeZa",

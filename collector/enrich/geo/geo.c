@@ -99,7 +99,7 @@ void geo_read(const struct geo *g, const struct geo_place *place,
 					ret_record);
 }
 
-/* --- where a value came from ------------------------------------------- */
+/* --- origin of a value ---------------------------------------------------- */
 
 const char *geo_file(const struct geo *g, size_t file)
 {

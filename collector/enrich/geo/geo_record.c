@@ -6,14 +6,14 @@
 #include "collector/enrich/geo/continent.h"
 #include "collector/enrich/geo/mmdb_value.h"
 
-/* A record being read.  Values that belong together (the location) come from
- * one file or not at all, so they are gathered here first. */
+/* A record in work.  Values that belong together (the location) come from one
+ * file or not at all, so they are collected here first. */
 struct reading {
 	const MMDB_s *mmdb;
 	const char *language;
 	struct geo_record *record;
 	struct geo_text registered, represented;
-	double latitude, longitude; /* NAN: none */
+	double latitude, longitude; /* NAN: unknown */
 	uint64_t radius;
 };
 
@@ -37,14 +37,14 @@ static struct geo_text text_of(const MMDB_entry_data_s *v)
 		       : (struct geo_text){"", 0};
 }
 
-/* Takes a text unless it is empty or an earlier file had one. */
+/* Keeps a text unless it is empty or an earlier file had one. */
 static void keep(struct geo_text *text, struct geo_text found)
 {
 	if (!text->len && found.len)
 		*text = found;
 }
 
-/* Codes have two letters; some files say "-" for none. */
+/* Codes have two letters; some files write "-" for none. */
 static void keep_code(struct geo_text *text, struct geo_text found)
 {
 	if (found.len == 2)
@@ -63,7 +63,7 @@ static const struct name *find_name(const MMDB_entry_data_s *key,
 	return NULL;
 }
 
-/* Calls what takes each of a map's values. */
+/* Calls the matching function for each of a map's values. */
 static void take_map(struct reading *r, const MMDB_entry_data_s *map,
 		     const struct name *names, size_t count)
 {
@@ -94,7 +94,8 @@ static bool is_language(const MMDB_entry_data_s *key, const char *language)
 	       !memcmp(text.data, language, text.len);
 }
 
-/* Of {de: ..., en: ...}: the language asked for, else English, else any. */
+/* Chooses from {de: ..., en: ...}: the wanted language, else English, else
+ * any. */
 static struct geo_text best_name(const struct reading *r,
 				 const MMDB_entry_data_s *names)
 {
@@ -134,7 +135,7 @@ static void keep_name(const struct reading *r, const MMDB_entry_data_s *v,
 
 /* --- values ------------------------------------------------------------ */
 
-/* Any unsigned number up to 64 bits; false for other types. */
+/* Reads any unsigned number up to 64 bits; returns false for other types. */
 static bool number_of(const MMDB_entry_data_s *v, uint64_t *ret_number)
 {
 	switch (v->type) {
@@ -152,7 +153,7 @@ static bool number_of(const MMDB_entry_data_s *v, uint64_t *ret_number)
 	}
 }
 
-/* NAN when it is none. */
+/* Returns NAN for other types. */
 static double real_of(const MMDB_entry_data_s *v)
 {
 	switch (v->type) {
@@ -165,7 +166,7 @@ static double real_of(const MMDB_entry_data_s *v)
 	}
 }
 
-/* A code that is the value itself, or the value's under `key`. */
+/* Returns a code that is the value itself, or the value's member `key`. */
 static struct geo_text code_of(const struct reading *r,
 			       const MMDB_entry_data_s *v, const char *key)
 {
@@ -240,7 +241,7 @@ static void take_radius(struct reading *r, const MMDB_entry_data_s *v)
 	number_of(v, &r->radius);
 }
 
-/* A number, or "AS64496". */
+/* Accepts a number, or "AS64496". */
 static void take_asn(struct reading *r, const MMDB_entry_data_s *v)
 {
 	struct geo_text t = text_of(v);
@@ -274,7 +275,7 @@ static void take_location(struct reading *r, const MMDB_entry_data_s *v)
 	take_map(r, v, names, COUNT(names));
 }
 
-/* Where Enterprise files have the network. */
+/* Enterprise files have the network here. */
 static void take_traits(struct reading *r, const MMDB_entry_data_s *v)
 {
 	static const struct name names[] = {
@@ -287,7 +288,7 @@ static void take_traits(struct reading *r, const MMDB_entry_data_s *v)
 
 /* --- the record -------------------------------------------------------- */
 
-/* MaxMind's names, and what flat files call the same. */
+/* MaxMind's names, and the equivalent names of flat files. */
 static const struct name top_names[] = {
 	NAME("city", take_city),
 	NAME("continent", take_continent),
@@ -314,7 +315,7 @@ static const struct name top_names[] = {
 	NAME("as_name", take_as_org),
 };
 
-/* 0 N 0 E is in the sea: files say so when they do not know. */
+/* 0 N 0 E is in the sea: files use it for an unknown location. */
 static void keep_location(struct reading *r)
 {
 	if (r->record->located || !(fabs(r->latitude) <= 90) ||

@@ -1,9 +1,9 @@
 /*
- * geo_record.h - what records of MaxMind DBs say of a place.
+ * geo_record.h - reads a place from records of MaxMind DBs.
  *
- * Two shapes are understood, told apart by what a record holds: MaxMind's
- * nested one (City, Country, Enterprise, ASN ...) and the flat one of
- * ip-location-db (country_code, state1, city, ...).
+ * Two forms are supported and recognised by their members: MaxMind's nested one
+ * (City, Country, Enterprise, ASN ...) and the flat one of ip-location-db
+ * (country_code, state1, city, ...).
  */
 #ifndef COLLECTOR_ENRICH_GEO_GEO_RECORD_H
 #define COLLECTOR_ENRICH_GEO_GEO_RECORD_H
@@ -16,11 +16,11 @@
 struct MMDB_s;
 
 struct geo_record {
-	/* AF, AN, AS, EU, NA, OC, SA; the country's where a file has none */
+	/* AF, AN, AS, EU, NA, OC, SA; from the country if a file has none */
 	struct geo_text continent;
-	/* ISO 3166-1 (GB): where the address is, else where its network is
-	 * registered, else whom that represents; or for an address that is not
-	 * of the public Internet what it is: "private", "loopback" ... */
+	/* ISO 3166-1 (GB): the country of the address, else of its network's
+	 * registration, else the one that it represents.  For a non-public
+	 * address its kind: "private", "loopback" ... */
 	struct geo_text country;
 	struct geo_text region;
 	struct geo_text city;
@@ -28,14 +28,14 @@ struct geo_record {
 	struct geo_text time_zone; /* Europe/London */
 	struct geo_text as_org;
 	uint32_t asn;
-	bool located; /* else the next three are 0 */
+	bool located; /* if not, the next three are 0 */
 	double latitude;
 	double longitude;
 	uint16_t accuracy_radius; /* km; 0 when unknown */
 };
 
-/* Fills those values of *record that are empty and that the record at `offset`
- * of the data section has.  Texts point into the file. */
+/* Fills the values of *record that are empty and that the record at `offset` of
+ * the data section has.  Texts point into the file. */
 void geo_record_take(const struct MMDB_s *mmdb, uint32_t offset,
 		     const char *language, struct geo_record *record);
 

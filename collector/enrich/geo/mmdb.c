@@ -16,41 +16,41 @@
 #include "collector/enrich/geo/mmdb_value.h"
 #include "common/error.h"
 
-/* --- checking ---------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 /*
- * What libmaxminddb 1.7 leaves out, so that it can be let loose on any file.
+ * The checks that libmaxminddb 1.7 lacks, so that it is safe with any file.
  *
- * The library decodes nothing outside of the bytes that it was given, but
- * believes the metadata before it has seen how large the file is, and follows
- * values nested in one another as deep as they go, on the stack, and pointers
- * as often as it meets them; and it tells broken data only when a look-up gets
- * there.
+ * The library decodes nothing outside of the bytes that it was given.  But it
+ * trusts the metadata before it knows the file's size.  It follows nested
+ * values to any depth, on the stack, and pointers as often as it meets them.
+ * And it reports broken data only when a search reaches it.
  *
- * check_metadata and check_database return ERROR_INPUT saying what is wrong
- * where.
+ * check_metadata and check_database return ERROR_INPUT with the error and its
+ * place.
  */
 
 enum {
-	NESTING_MAX = 32,   /* records of MaxMind's nest three deep */
-	VALUES_MAX = 65536, /* in a record; a few hundred of MaxMind's */
+	NESTING_MAX = 32,   /* MaxMind's records nest three deep */
+	VALUES_MAX = 65536, /* per record; MaxMind's have a few hundred */
 	SEPARATOR = 16,	    /* zeros between tree and data */
 };
 
 struct check {
 	const MMDB_s *mmdb;
 	const char *part;
-	uint32_t size; /* of the data */
-	/* Per node: how many bits of an address lie below it; 0 until it was
-	 * seen. */
+	uint32_t size; /* bytes of the data */
+	/* For each node: the number of address bits below it; 0: not visited
+	 * yet. */
 	uint8_t *heights;
-	/* A bit for each byte of the data: was it gone into what begins there?
-	 * NULL for metadata, whose pointers lead to nothing to go into. */
+	/* A bit for each byte of the data: whether the value that begins there
+	 * was visited.  NULL for metadata, whose pointers lead to no nested
+	 * values. */
 	uint8_t *seen;
-	uint32_t record_left; /* values that a record may still have */
-	/* Values that may still be looked at.  Each takes a byte or more, and
-	 * is met again only as part of what holds it; a file that folds its
-	 * values into one another has more. */
+	uint32_t record_left; /* limit of further values in a record */
+	/* The limit of values that may still be visited.  Each takes a byte or
+	 * more, and is visited again only as part of its container; a file that
+	 * overlaps its values has more. */
 	uint64_t left;
 	struct error *err;
 };
@@ -61,7 +61,7 @@ static int broken_data(struct check *c, uint32_t offset, const char *what)
 			 offset, c->part, what);
 }
 
-/* False when it was seen before. */
+/* Returns false if it was visited before. */
 static bool mark(struct check *c, uint32_t offset)
 {
 	uint8_t bit = (uint8_t)(1u << (offset & 7));
@@ -79,8 +79,8 @@ static bool is_known(uint32_t type)
 	       type != MMDB_DATA_TYPE_END_MARKER;
 }
 
-/* The value at *offset and all in it, except what was seen before; moves behind
- * it. */
+/* Checks the value at *offset and all in it, except what was visited before;
+ * moves past it. */
 static int check_value(struct check *c, uint32_t *offset, unsigned depth,
 		       bool is_key)
 {
@@ -120,7 +120,7 @@ static int check_languages(struct check *c)
 	MMDB_entry_data_s list, v;
 	uint32_t at;
 
-	/* It is missing or no list: the library says so. */
+	/* The list is missing or invalid: the library reports that. */
 	if (MMDB_aget_value(&start, &list, path) != MMDB_SUCCESS)
 		return 0;
 	at = list.offset_to_next;
@@ -141,7 +141,7 @@ static int broken_node(struct check *c, uint32_t node, const char *what)
 			 "broken at node %u of its tree: %s", node, what);
 }
 
-/* A record that is no node. */
+/* Checks a record that is not a node. */
 static int check_leaf(struct check *c, uint32_t node, uint64_t record)
 {
 	uint64_t offset = record - c->mmdb->metadata.node_count;
@@ -160,7 +160,7 @@ static int check_leaf(struct check *c, uint32_t node, uint64_t record)
 
 static int check_node(struct check *c, uint32_t node, unsigned depth);
 
-/* Returns the bits that are below a node's record, -1 on failure. */
+/* Returns the number of bits below a node's record, -1 on failure. */
 static int check_branch(struct check *c, uint32_t node, uint64_t record,
 			unsigned depth)
 {
@@ -176,8 +176,8 @@ static int check_branch(struct check *c, uint32_t node, uint64_t record,
 		       : broken_node(c, node, "deeper than an address is long");
 }
 
-/* Parts of a tree may be shared (6to4 is IPv4 once more), circles may not be:
- * they are longer than any address. */
+/* Parts of a tree may be shared (6to4 is IPv4 once more), but there must be no
+ * cycles: they are longer than any address. */
 static int check_node(struct check *c, uint32_t node, unsigned depth)
 {
 	MMDB_search_node_s n;
@@ -197,8 +197,8 @@ static int check_node(struct check *c, uint32_t node, unsigned depth)
 	return c->heights[node];
 }
 
-/* Metadata as the data section of a database, which is how the library reads
- * them itself; before MMDB_open. */
+/* Checks the metadata as the data section of a database, which is how the
+ * library reads them; called before MMDB_open. */
 static int check_metadata(const MMDB_s *metadata, struct error *err)
 {
 	struct check c = {.mmdb = metadata,
@@ -209,16 +209,16 @@ static int check_metadata(const MMDB_s *metadata, struct error *err)
 			  .err = err};
 	uint32_t at = 0;
 
-	/* The library counts down from the size by up to as many. */
+	/* The library subtracts up to this number from the size. */
 	if (metadata->data_section_size < 3)
 		return broken_data(&c, 0, "cut short");
 	return check_value(&c, &at, 0, false) < 0 ? -1 : check_languages(&c);
 }
 
-/* The whole tree and everything it leads to, once: a record that leads nowhere,
- * a circle, a value that is none, one nested too deep or too large.  The
- * library takes the metadata, too, for data, which end after `data_size` bytes.
- */
+/* Checks the whole tree and everything it leads to, once: for a record that
+ * leads nowhere, a cycle, an invalid value, a value nested too deep or too
+ * large.  The library counts the metadata as data, too; the data end after
+ * `data_size` bytes. */
 static int check_database(const MMDB_s *mmdb, uint32_t data_size,
 			  struct error *err)
 {
@@ -244,8 +244,8 @@ static int check_database(const MMDB_s *mmdb, uint32_t data_size,
 
 enum {
 	MARKER_LEN = 14,
-	METADATA_MAX = 128 << 10, /* the specification's */
-	V4_BITS = 96,		  /* in front of an IPv4 address in IPv6 */
+	METADATA_MAX = 128 << 10, /* limit of the specification */
+	V4_BITS = 96,		  /* bits before an IPv4 address in IPv6 */
 };
 
 struct mmdb {
@@ -254,7 +254,7 @@ struct mmdb {
 	bool is_open;
 };
 
-/* Copies the file to memory that has a name under /proc. */
+/* Copies the file to memory that has a path under /proc. */
 static int copy_file(const char *path, struct error *err)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -294,7 +294,7 @@ out:
 	return -1;
 }
 
-/* Where the metadata begin: behind the last marker there is. */
+/* Returns where the metadata begin: after the last marker. */
 static const uint8_t *find_metadata(const uint8_t *file, size_t size)
 {
 	static const char marker[] = "\xab\xcd\xefMaxMind.com";
@@ -310,7 +310,8 @@ static const uint8_t *find_metadata(const uint8_t *file, size_t size)
 	return found;
 }
 
-/* A number of the metadata; 0 when it is none, which the library tells. */
+/* Returns a number of the metadata; 0 if it is none, which the library
+ * reports. */
 static uint32_t metadata_number(const MMDB_s *metadata, const char *key)
 {
 	const char *const path[] = {key, NULL};
@@ -324,8 +325,8 @@ static uint32_t metadata_number(const MMDB_s *metadata, const char *key)
 						 : 0;
 }
 
-/* Do metadata and tree leave room for data?  It is asked before the library,
- * which takes them at their word and counts in 32 bits. */
+/* Checks that metadata and tree leave room for data.  This comes before the
+ * library, which trusts them and counts in 32 bits. */
 static int check_sizes(const uint8_t *file, size_t size,
 		       uint32_t *ret_data_size, struct error *err)
 {
@@ -428,7 +429,7 @@ void mmdb_close(struct mmdb *m)
 	free(m);
 }
 
-/* --- looking up -------------------------------------------------------- */
+/* --- search --------------------------------------------------------------- */
 
 uint32_t mmdb_find(const struct mmdb *m, const uint8_t ip[16],
 		   unsigned *ret_bits)

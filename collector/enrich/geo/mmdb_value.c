@@ -20,8 +20,8 @@ bool mmdb_value_step(const MMDB_s *mmdb, uint32_t *offset,
 
 	if (MMDB_aget_value(&here, ret_value, nowhere_else) != MMDB_SUCCESS)
 		return false;
-	/* The library tells the end of a pointer, but not when it points to a
-	 * map or an array: bits 3 and 4 of its first byte do. */
+	/* The library returns the end of a pointer, unless it points to a map
+	 * or an array: then bits 3 and 4 of its first byte give its size. */
 	if (ret_value->offset != *offset &&
 	    (ret_value->type == MMDB_DATA_TYPE_MAP ||
 	     ret_value->type == MMDB_DATA_TYPE_ARRAY))

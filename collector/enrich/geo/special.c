@@ -21,7 +21,7 @@ static const char *const names[] = {
 };
 
 struct range {
-	uint8_t prefix[4]; /* the first 32 bits are enough for all of them */
+	uint8_t prefix[4]; /* the first 32 bits are enough for all ranges */
 	unsigned bits;
 	enum kind kind;
 };
@@ -35,7 +35,7 @@ static const struct range v4_ranges[] = {
 	{{172, 16, 0, 0}, 12, PRIVATE},
 	{{192, 0, 0, 0}, 24, RESERVED},
 	{{192, 0, 2, 0}, 24, DOCUMENTATION},
-	{{192, 88, 99, 0}, 24, RESERVED}, /* 6to4 relays, once */
+	{{192, 88, 99, 0}, 24, RESERVED}, /* former 6to4 relays */
 	{{192, 168, 0, 0}, 16, PRIVATE},
 	{{198, 18, 0, 0}, 15, RESERVED},
 	{{198, 51, 100, 0}, 24, DOCUMENTATION},
@@ -44,18 +44,18 @@ static const struct range v4_ranges[] = {
 	{{240, 0, 0, 0}, 4, RESERVED},
 };
 
-/* The first that fits. */
+/* The first match counts. */
 static const struct range v6_ranges[] = {
-	{{0x00, 0x64, 0xff, 0x9b}, 32, PRIVATE},  /* NAT64 of one's own */
+	{{0x00, 0x64, 0xff, 0x9b}, 32, PRIVATE},  /* local-use NAT64 */
 	{{0x20, 0x01, 0x00, 0x02}, 32, RESERVED}, /* benchmarks */
-	{{0x20, 0x01, 0x00, 0x10}, 28, RESERVED}, /* ORCHID, once */
+	{{0x20, 0x01, 0x00, 0x10}, 28, RESERVED}, /* former ORCHID */
 	{{0x20, 0x01, 0x00, 0x20}, 28, RESERVED}, /* ORCHIDv2: no addresses */
 	{{0x20, 0x01, 0x0d, 0xb8}, 32, DOCUMENTATION},
 	{{0x3f, 0xff, 0, 0}, 20, DOCUMENTATION},
-	{{0x20, 0, 0, 0}, 3, PUBLIC}, /* all there is, RFC 4291 */
+	{{0x20, 0, 0, 0}, 3, PUBLIC}, /* all public addresses, RFC 4291 */
 	{{0xfc, 0, 0, 0}, 7, PRIVATE},
 	{{0xfe, 0x80, 0, 0}, 10, LINK_LOCAL},
-	{{0xfe, 0xc0, 0, 0}, 10, PRIVATE}, /* site-local, once */
+	{{0xfe, 0xc0, 0, 0}, 10, PRIVATE}, /* former site-local */
 	{{0xff, 0, 0, 0}, 8, MULTICAST},
 	{{0, 0, 0, 0}, 0, RESERVED},
 };
@@ -107,7 +107,7 @@ uint32_t special_kind(const uint8_t ip[16], unsigned *ret_bits)
 		return search(v4_ranges, sizeof(v4_ranges) / sizeof(*v4_ranges),
 			      ip + 12);
 	}
-	/* Below this all other addresses lie that are more exact than a /48. */
+	/* All other ranges longer than a /48 begin with a zero byte. */
 	*ret_bits = ip[0] ? 48 : 128;
 	if (!memcmp(ip, zeros, sizeof(zeros)) && ip[15] == 1)
 		return LOOPBACK;

@@ -33,7 +33,7 @@ void ua_parser_free(struct ua_parser *p)
 	free(p);
 }
 
-/* Appends the template with its $1 to $9 replaced by what the groups hold. */
+/* Appends the template; the groups replace its $1 to $9. */
 static void expand(const char *template, const struct pattern_matcher *m,
 		   struct buf *out)
 {
@@ -49,7 +49,8 @@ static void expand(const char *template, const struct pattern_matcher *m,
 	}
 }
 
-/* Names a part of the text as the value of a field, without blanks around. */
+/* Sets a part of the text as the value of a field, without surrounding
+ * blanks. */
 static void set_field(struct ua_result *r, size_t field, size_t at)
 {
 	size_t end = r->text.len;

@@ -1,6 +1,6 @@
 /*
- * ua.h - what a user agent string says of browser, system and device, by the
- * rules of uap-core (regexes.yaml: ua_rules.h).
+ * ua.h - finds browser, system and device of a user agent by the rules of
+ * uap-core (regexes.yaml: ua_rules.h).
  *
  * A parser belongs to one thread.
  */
@@ -21,8 +21,8 @@ struct ua_parser *ua_parser_new(const struct ua_rules *rules,
 				struct error *err);
 void ua_parser_free(struct ua_parser *p); /* NULL accepted */
 
-/* Start from `struct ua_result r = {0};`, end with ua_result_free; may be used
- * for many texts in turn. */
+/* Start from `struct ua_result r = {0};`, end with ua_result_free; it may be
+ * used for many texts in turn. */
 struct ua_result {
 	struct buf text;
 	struct {
@@ -34,29 +34,30 @@ struct ua_result {
 
 struct ua_text {
 	const char *data; /* not NUL-terminated */
-	size_t len;	  /* 0: the rules say nothing */
+	size_t len;	  /* 0: no rule sets it */
 };
 
-/* `text` is any bytes.  Returns -1 only when memory runs out. */
+/* `text` may be any bytes.  Returns -1 only when memory runs out. */
 int ua_parse(struct ua_parser *p, const char *text, size_t len,
 	     struct ua_result *result, struct error *err);
 struct ua_text ua_get(const struct ua_result *result, enum ua_field field);
 bool ua_is(const struct ua_result *result, enum ua_field field,
 	   const char *value);
 
-/* What somebody knows better than the rules; `text` is not of *result.  -1: out
- * of memory. */
+/* Replaces a field by a better value than the rules'; `text` must not point
+ * into *result.  -1: out of memory. */
 int ua_set(struct ua_result *result, enum ua_field field, const char *text,
 	   size_t len, struct error *err);
 
-/* Where in the file stands the rule that decided a part. */
+/* The place in the file of the rule that decided a part. */
 struct ua_rule_source {
 	const char *regex;
 	size_t number; /* in its list, from 1 */
 	size_t line;
 };
 
-/* False: none matched.  `result` is of a parser of these rules. */
+/* Returns false if no rule matched.  `result` must come from a parser of these
+ * rules. */
 bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
 		enum ua_part part, struct ua_rule_source *ret_source);
 void ua_result_free(struct ua_result *result);

@@ -42,7 +42,7 @@ static int refuse(const struct load *l, const yaml_node_t *node,
 			 node ? node->start_mark.line + 1 : 1, what);
 }
 
-/* The value of a key in a mapping, or NULL. */
+/* Returns the value of a key in a mapping, or NULL. */
 static yaml_node_t *get(const struct load *l, const yaml_node_t *map,
 			const char *key)
 {
@@ -58,7 +58,7 @@ static yaml_node_t *get(const struct load *l, const yaml_node_t *map,
 	return NULL;
 }
 
-/* A scalar's text, NULL when the key is not there. */
+/* Gets a scalar's text; NULL if the key is missing. */
 static int get_text(const struct load *l, const yaml_node_t *map,
 		    const char *key, const char **ret_text, struct error *err)
 {

@@ -2,7 +2,7 @@
  * ua_rules.h - the rules of uap-core in memory: regexes.yaml, whose
  * specification is docs/specification.md of ua-parser/uap-core.
  *
- * Rules are read-only once loaded and may be shared by threads.
+ * Rules are read-only once loaded and threads may share them.
  */
 #ifndef COLLECTOR_ENRICH_UA_UA_RULES_H
 #define COLLECTOR_ENRICH_UA_UA_RULES_H
@@ -44,13 +44,13 @@ enum {
 	UA_TEMPLATES_MAX = 5,
 };
 
-/* What a section of the file is called and which fields its rules fill. */
+/* The name of a section of the file, and the fields that its rules fill. */
 struct ua_section_form {
 	const char *name;
 	enum ua_field first;
 	size_t count;
 	const char *keys[UA_TEMPLATES_MAX];
-	/* The template of a rule that has none. */
+	/* Templates for rules that have none. */
 	const char *fallback[UA_TEMPLATES_MAX];
 };
 extern const struct ua_section_form ua_section_forms[UA_SECTION_COUNT];
@@ -58,7 +58,7 @@ extern const struct ua_section_form ua_section_forms[UA_SECTION_COUNT];
 /* One rule's replacements: texts with $1 to $9 in them; NULL: the fallback. */
 struct ua_rule {
 	char *templates[UA_TEMPLATES_MAX];
-	size_t line; /* of the file */
+	size_t line; /* in the file */
 };
 
 /* A section's patterns are those from `first` on, as many as it has rules. */
@@ -69,12 +69,12 @@ struct ua_section {
 };
 
 struct ua_rules {
-	struct pattern_set *patterns; /* of all sections, one after another */
+	struct pattern_set *patterns; /* of all sections, in their order */
 	struct ua_section sections[UA_SECTION_COUNT];
 };
 
-/* A file that is missing or not of the form of regexes.yaml is ERROR_CONFIG,
- * worded "file:line: what".  `prefilter`: see pattern_set.h; true but in
+/* A file that is missing or not in the format of regexes.yaml is ERROR_CONFIG,
+ * worded "file:line: what".  `prefilter`: see pattern_set.h; false only in
  * tests. */
 struct ua_rules *ua_rules_load(const char *path, bool prefilter,
 			       struct error *err);
