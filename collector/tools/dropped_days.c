@@ -6,7 +6,7 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* As text: before migration 0034 there is no such kind. */
+/* The comparison uses text: before migration 0034 this kind does not exist. */
 #define IS_DROPPED "toString(kind) = 'dropped_day'"
 
 int dropped_days_end(struct clickhouse *ch, int64_t *ret_ms, struct error *err)

@@ -11,12 +11,12 @@ struct line_reader {
 	line_read_fn *read;
 	void *arg;
 	size_t line_max;
-	char *data; /* line_max + 2 CHUNK */
-	size_t pos; /* of the next line */
+	char *data; /* size: line_max + 2 CHUNK */
+	size_t pos; /* start of the next line */
 	size_t end;
-	size_t searched;  /* bytes from `pos` on without a newline */
+	size_t searched;  /* bytes at `pos` known to have no newline */
 	uint64_t offset;  /* of the byte at `pos` */
-	uint64_t dropped; /* bytes of this line that were too many */
+	uint64_t dropped; /* bytes beyond the limit in this line */
 	bool at_end;
 };
 

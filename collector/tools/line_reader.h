@@ -1,5 +1,5 @@
 /*
- * line_reader.h - lines of bytes from somewhere, without copying them.
+ * line_reader.h - reads lines of bytes without copying them.
  *
  *	while ((more = line_reader_fill(r, err)) > 0)
  *		while (line_reader_next(r, &line))
@@ -7,8 +7,8 @@
  *	if (more == 0 && line_reader_next(r, &line))
  *		... the last one, which has no newline ...
  *
- * So a caller knows when it is about to wait for more, and can answer what it
- * has before that.
+ * So a caller knows when the next read may wait, and can answer the lines that
+ * it has before that.
  */
 #ifndef COLLECTOR_TOOLS_LINE_READER_H
 #define COLLECTOR_TOOLS_LINE_READER_H
@@ -20,16 +20,17 @@
 
 #include "common/error.h"
 
-/* As read(2): 0 is the end.  -1 with *err filled. */
+/* Works like read(2): 0 is the end.  Returns -1 with *err filled. */
 typedef ssize_t line_read_fn(void *arg, void *to, size_t len,
 			     struct error *err);
 
 struct line {
-	const char *text; /* until the next line_reader_fill; no newline */
+	/* Valid until the next line_reader_fill; no newline. */
+	const char *text;
 	size_t len;
-	uint64_t offset; /* of its first byte in all that was read */
-	bool cut;	 /* it was longer than the most allowed; `text` is its
-			  * beginning */
+	uint64_t offset; /* position of its first byte in the input */
+	/* The line is longer than the limit; `text` is its beginning. */
+	bool cut;
 	bool unfinished; /* the input ended before a newline */
 };
 
@@ -40,10 +41,10 @@ struct line_reader *line_reader_new(size_t line_max, line_read_fn *read,
 				    void *arg, struct error *err);
 void line_reader_free(struct line_reader *r); /* NULL accepted */
 
-/* Reads some more.  1: there may be lines now; 0: that was all; -1. */
+/* Reads more bytes.  Returns 1: there may be lines now; 0: the end; or -1. */
 int line_reader_fill(struct line_reader *r, struct error *err);
 
-/* The next line there is.  False: none, before the next fill. */
+/* Returns the next line; false if there is none before the next fill. */
 bool line_reader_next(struct line_reader *r, struct line *ret_line);
 
 #endif

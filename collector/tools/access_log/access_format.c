@@ -17,8 +17,8 @@
 
 /*
  * The W3C's extended format, as IIS and CloudFront write it: a line "#Fields:
- * date time c-ip ..." says what is in those behind it.  Columns end at tabs, if
- * there is one, or else at blanks.
+ * date time c-ip ..." names the columns of the lines after it.  Columns end at
+ * tabs, if the line has one, otherwise at blanks.
  */
 enum {
 	W3C_COLUMNS_MAX = 128
@@ -27,8 +27,8 @@ enum {
 struct w3c {
 	enum access_field columns[W3C_COLUMNS_MAX];
 	unsigned ranks[W3C_COLUMNS_MAX];
-	size_t count;	    /* 0: there was no such line yet */
-	struct buf scratch; /* agents whose escapes were undone */
+	size_t count;	    /* 0: no such line was read yet */
+	struct buf scratch; /* agents after unescaping */
 };
 
 #define FIELDS "#Fields:"
@@ -44,8 +44,8 @@ static bool is_remark(const char *line, size_t len)
 	return len && *line == '#';
 }
 
-/* Takes off a line what stands before the next separator; the rest is without
- * data where there is none. */
+/* Removes the text before the next separator from a line; if there is no
+ * separator, the rest has no data. */
 static struct access_text take_column(struct access_text *line,
 				      const char *separators)
 {
@@ -63,7 +63,7 @@ static struct access_text take_column(struct access_text *line,
 	return t;
 }
 
-/* Of two columns of one field the one with the lower rank counts. */
+/* If two columns have the same field, the one with the lower rank counts. */
 static enum access_field outrank(struct w3c *w, enum access_field field,
 				 unsigned rank)
 {
@@ -103,8 +103,8 @@ static void take_remark(struct w3c *w, const char *line, size_t len,
 	}
 }
 
-/* CloudFront escapes what is not ASCII, and once escaped it twice; IIS writes
- * plus signs for blanks. */
+/* CloudFront escapes non-ASCII characters, formerly twice; IIS writes plus
+ * signs for blanks. */
 static struct access_text agent(struct w3c *w, struct access_text t, bool tabs)
 {
 	buf_reset(&w->scratch);
@@ -169,7 +169,7 @@ static int read_w3c(struct w3c *w, const char *line, size_t len,
 
 enum {
 	READERS_MAX = 24,
-	/* How far into a line what syslog puts before it may reach. */
+	/* The prefix of syslog may reach this far into a line. */
 	SYSLOG_MAX = 160,
 };
 
@@ -182,14 +182,14 @@ enum reader_kind {
 struct access_reader {
 	const char *name;
 	enum reader_kind kind;
-	struct access_pattern *pattern; /* of READER_TEXT */
+	struct access_pattern *pattern; /* for READER_TEXT */
 };
 
 struct access_format {
 	struct access_rules rules;
 	struct access_reader readers[READERS_MAX];
 	size_t count;
-	const struct access_reader *chosen; /* NULL: not yet */
+	const struct access_reader *chosen; /* NULL: not chosen yet */
 	struct access_json *json;
 	struct w3c w3c;
 	struct access_unknown unknown;
@@ -198,7 +198,7 @@ struct access_format {
 
 static const struct {
 	const char *name;
-	const char *format; /* NULL: JSON; "": the W3C's */
+	const char *format; /* NULL: JSON; "": the W3C's format */
 	bool open_end;
 } known[] = {
 #define ACCESS_FORMAT(name, format, open_end) {name, format, open_end},
@@ -242,7 +242,7 @@ static int add(struct access_format *f, const char *name, const char *format,
 	return 0;
 }
 
-/* Of a format that was given, what is passed over may be a mistake. */
+/* In a format that the user gave, a field that is skipped may be a mistake. */
 static int add_given(struct access_format *f, const char *text,
 		     struct error *err)
 {
@@ -320,7 +320,8 @@ void access_format_restart(struct access_format *f)
 {
 	f->chosen = f->count == 1 ? &f->readers[0] : NULL;
 	f->w3c.count = 0;
-	/* What a format that was given has is the same in the next file. */
+	/* The unknown names of a format that the user gave stay for the next
+	 * file. */
 	if (f->count > 1 || f->readers[0].kind != READER_TEXT)
 		access_unknown_release(&f->unknown);
 }
@@ -353,9 +354,10 @@ bool access_format_remark(struct access_format *f, const char *line, size_t len)
 	return true;
 }
 
-/* --- what stands before a line -------------------------------------------- */
+/* --- prefix of a line ----------------------------------------------------- */
 
-/* "Nov 28 00:00:00 host haproxy[123]: " and its like; 0: nothing does. */
+/* Returns the length of a prefix like "Nov 28 00:00:00 host haproxy[123]: "; 0:
+ * none. */
 static size_t syslog_length(const char *line, size_t len)
 {
 	size_t max = len < SYSLOG_MAX ? len : SYSLOG_MAX;
@@ -411,7 +413,7 @@ static int read_as(struct access_format *f, const struct access_reader *r,
 		status = read_json(f, line, len, &fields, err);
 		break;
 	case READER_W3C:
-		/* Its times are of UTC by the format's own rule. */
+		/* The format defines its times as UTC. */
 		rules.local_times = false;
 		status = read_w3c(&f->w3c, line, len, &fields, err);
 		break;
@@ -425,10 +427,10 @@ static int read_as(struct access_format *f, const struct access_reader *r,
 	return access_visit_read(&fields, time_format, &rules, ret_visit, err);
 }
 
-/* --- which format is it? -------------------------------------------------- */
+/* --- choice of the format ------------------------------------------------- */
 
-/* A name with a dot or a port, an address, or "localhost": what stands where a
- * host would may be a user's name, too. */
+/* Accepts a name with a dot or a port, an address, or "localhost": the column
+ * of a host may also hold a user's name. */
 static bool is_host(struct access_text t)
 {
 	struct host host;
@@ -441,15 +443,16 @@ static bool is_host(struct access_text t)
 		memchr(t.data, ':', t.len) || !strcmp(host.text, "localhost"));
 }
 
-/* How much of a visit a format finds in a line. */
+/* Returns how much of a visit a format finds in a line. */
 static unsigned score(const struct access_visit *v)
 {
 	return (v->ip_len ? 8U : 0U) + (v->path.len ? 4U : 0U) +
 	       (v->user_agent.len ? 2U : 0U) + (is_host(v->host) ? 1U : 0U);
 }
 
-/* Chooses the format that finds most in the line; of equal ones the first. A
- * proxy's word that is none tells that it is something else. */
+/* Chooses the format that finds most in the line, the first of equal ones.  A
+ * forwarded client that is no address shows that the line has another
+ * format. */
 static const struct access_reader *choose(struct access_format *f,
 					  const char *line, size_t len)
 {

@@ -17,19 +17,20 @@ enum {
 };
 
 struct access_json {
-	char *keys[ACCESS_FIELD_COUNT]; /* NULL: the usual ones */
-	json_t *root;			/* of the line last read */
+	char *keys[ACCESS_FIELD_COUNT]; /* NULL: the usual key */
+	json_t *root;			/* the line read last */
 	char numbers[ACCESS_FIELD_COUNT][NUMBER_MAX];
 	struct buf lists[ACCESS_FIELD_COUNT];
 	struct buf clean;
 };
 
-/* What a line is read into. */
+/* The target of a line that is read. */
 struct reading {
 	struct access_json *j;
 	struct access_unknown *unknown;
 	struct access_fields *fields;
-	unsigned ranks[ACCESS_FIELD_COUNT]; /* of the keys they are from */
+	/* Ranks of the keys that set the fields. */
+	unsigned ranks[ACCESS_FIELD_COUNT];
 	char path[KEY_MAX];
 };
 
@@ -48,7 +49,7 @@ static int refuse_key(const char *at, size_t len, struct error *err)
 	return -1;
 }
 
-/* One "field=key". */
+/* Reads one "field=key". */
 static int take_key(struct access_json *j, const char *at, size_t len,
 		    struct error *err)
 {
@@ -103,7 +104,7 @@ static bool is_address(enum access_field field)
 	       field == ACCESS_CLIENT;
 }
 
-/* Proxies may each have added a line of the header. */
+/* Joins a list: each proxy may have added a line of the header. */
 static struct access_text joined(struct buf *to, const json_t *list)
 {
 	size_t i;
@@ -123,7 +124,7 @@ static struct access_text joined(struct buf *to, const json_t *list)
 	return (struct access_text){to->data, to->len};
 }
 
-/* A text, or a number written as one; a dash is nothing, but for a status. */
+/* Returns a text, or a number as text; a dash is empty, except for a status. */
 static struct access_text text_of(struct access_json *j,
 				  enum access_field field, const json_t *value)
 {

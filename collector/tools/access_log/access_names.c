@@ -10,7 +10,7 @@ struct name {
 	enum access_field field;
 };
 
-/* Of requests, whoever writes them down. */
+/* Headers of requests, for all formats. */
 static const struct name headers[] = {
 	{"Referer", ACCESS_REFERRER},
 	{"User-Agent", ACCESS_USER_AGENT},
@@ -38,7 +38,7 @@ static const struct name headers[] = {
 	{NULL, ACCESS_PASSED},
 };
 
-/* nginx's; $http_NAME is any header. */
+/* nginx's variables; $http_NAME is any header. */
 static const struct name variables[] = {
 	{"remote_addr", ACCESS_ADDRESS},
 	{"proxy_protocol_addr", ACCESS_CLIENT},
@@ -59,7 +59,7 @@ static const struct name variables[] = {
 	{NULL, ACCESS_PASSED},
 };
 
-/* Of several of a field those further up come first. */
+/* If several keys have the same field, the first in this list counts. */
 static const struct name keys[] = {
 	/* Caddy; its request.headers.NAME are headers. */
 	{"request.client_ip", ACCESS_CLIENT},
@@ -138,7 +138,7 @@ static const struct name keys[] = {
 	{"downstream_remote_address", ACCESS_ADDRESS},
 	{"authority", ACCESS_HOST},
 	{"response_code", ACCESS_STATUS},
-	/* anybody's */
+	/* generic names */
 	{"client_ip", ACCESS_ADDRESS},
 	{"clientip", ACCESS_ADDRESS},
 	{"client", ACCESS_ADDRESS},
@@ -184,7 +184,8 @@ static const struct name columns[] = {
 	{"cs-uri-stem", ACCESS_URI},
 	{"cs-uri-query", ACCESS_QUERY},
 	{"sc-status", ACCESS_STATUS},
-	/* CloudFront: whom the visitor asked for; cs(Host) is its own name. */
+	/* CloudFront: the host that the visitor requested; cs(Host) is
+	 * CloudFront's own name. */
 	{"x-host-header", ACCESS_HOST},
 	{"cs-host", ACCESS_HOST},
 	{NULL, ACCESS_PASSED},
@@ -216,7 +217,7 @@ static enum access_field find(const struct name *names, const char *name,
 	return find_row(names, name, len)->field;
 }
 
-/* A header whose dashes may be written as underscores. */
+/* Finds a header whose dashes may be written as underscores. */
 static const struct name *find_header(const char *name, size_t len)
 {
 	char dashed[64];
@@ -228,7 +229,7 @@ static const struct name *find_header(const char *name, size_t len)
 	return find_row(headers, dashed, len);
 }
 
-/* Letters that mean the same whatever is in braces before them. */
+/* Letters whose meaning does not depend on the braces before them. */
 static const struct {
 	char letter;
 	enum access_field field;
@@ -244,7 +245,7 @@ enum access_field access_field_of_directive(char letter, const char *argument,
 {
 	if (letter == 'i')
 		return find(headers, argument, len);
-	/* %{c}a is who is connected: a proxy, perhaps. */
+	/* %{c}a is the connected peer, which may be a proxy. */
 	if (letter == 'a' && len)
 		return ACCESS_PASSED;
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
@@ -278,7 +279,7 @@ enum access_field access_field_of_column(const char *name, size_t len,
 	return row->field;
 }
 
-/* What a key calls a header of the request: "request.headers.User-Agent",
+/* Finds the header of the request in a key: "request.headers.User-Agent",
  * "request_User-Agent", "http_user_agent", "cs(User-Agent)". */
 static const struct name *find_header_key(const char *name, size_t len)
 {

@@ -12,27 +12,27 @@
 #include "common/buf.h"
 #include "common/hex.h"
 
-/* --- a format in pieces --------------------------------------------------- */
+/* --- pieces of a format --------------------------------------------------- */
 
 enum {
 	PIECES_MAX = 128
 };
 
-/* A literal text or a field; they take turns. */
+/* A literal text or a field; the two alternate. */
 struct piece {
-	size_t literal; /* where in access_pattern.literals */
+	size_t literal; /* its place in access_pattern.literals */
 	size_t len;	/* 0: a field */
 	enum access_field field;
-	bool quoted; /* escapes are undone, and hide where it ends */
-	bool blanks; /* may have some */
+	bool quoted; /* escapes are undone, and do not end it */
+	bool blanks; /* blanks are allowed in it */
 };
 
 struct access_pattern {
 	struct piece pieces[PIECES_MAX];
 	size_t count;
 	struct buf literals;
-	char *time_format; /* for strptime; NULL: by itself */
-	struct buf passed; /* names of no use here */
+	char *time_format; /* for strptime; NULL: automatic */
+	struct buf passed; /* names that are not used */
 	bool open_end;
 };
 
@@ -84,7 +84,7 @@ static void note_passed(struct access_pattern *p, enum access_field field,
 
 /* --- Apache -------------------------------------------------------------- */
 
-/* Reads what the braces before a `t` say of how the time is written. */
+/* Reads the format of a time from the braces before a `t`. */
 static int take_time_format(struct access_pattern *p, const char *text,
 			    size_t len, enum access_field *field,
 			    struct error *err)
@@ -127,7 +127,7 @@ static int add_directive(struct access_pattern *p, const char **at,
 	}
 	if (!isalpha((unsigned char)*c) && *c != '^')
 		return refuse_format("no directive", start, err);
-	/* ^ti and ^to are of trailers. */
+	/* ti and ^to are trailers. */
 	*at = c + (*c == '^' ? strnlen(c, 3) : 1);
 	field = access_field_of_directive(*c, argument, len);
 	note_passed(p, field, start, *at);
@@ -143,7 +143,7 @@ static int add_directive(struct access_pattern *p, const char **at,
 	return add_literal(p, ']', err);
 }
 
-/* Escapes as in httpd.conf, where the format itself is in quotes. */
+/* Undoes escapes of httpd.conf, where the format itself is in quotes. */
 static char escaped(char c)
 {
 	return (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c);
@@ -281,7 +281,7 @@ const char *access_pattern_passed(struct access_pattern *p)
 	return names ? names : "";
 }
 
-/* --- reading lines -------------------------------------------------------- */
+/* --- lines ---------------------------------------------------------------- */
 
 struct reading {
 	const struct access_pattern *p;
@@ -311,7 +311,7 @@ static int refuse_line(const struct reading *r, struct access_text expected,
 			 r->at >= r->len ? ", but the line ends" : "");
 }
 
-/* Finds the text `end` from r->at on; escaped bytes do not count. */
+/* Finds the text `end` at r->at or later; escaped bytes do not count. */
 static bool find_end(const struct reading *r, struct access_text end,
 		     bool quoted, size_t *ret_at)
 {
@@ -334,8 +334,8 @@ static bool find_end(const struct reading *r, struct access_text end,
 	return false;
 }
 
-/* What an escape stands for; *ret_len is its length, the backslash included.
- * An unknown escape stands for itself. */
+/* Returns the character of an escape; *ret_len is the length of the escape,
+ * with the backslash.  An unknown escape stands for itself. */
 static char unescape(const char *at, size_t len, size_t *ret_len)
 {
 	static const char codes[] = "n\nt\tr\rb\bv\vf\f\"\"\\\\";
@@ -360,12 +360,12 @@ static struct access_text cleaned(struct reading *r, enum access_field field,
 {
 	size_t start = r->scratch->len, n;
 
-	/* A dash for a status says that there was no answer. */
+	/* A dash for a status means that there was no answer. */
 	if (t.len == 1 && *t.data == '-' && field != ACCESS_STATUS)
 		return (struct access_text){0};
 	if (!t.len || !memchr(t.data, '\\', t.len))
 		return t;
-	/* `scratch` has room for the whole line, so texts do not move. */
+	/* `scratch` has room for the whole line, so that texts do not move. */
 	for (size_t i = 0; i < t.len; i += n) {
 		char c = t.data[i];
 
@@ -378,8 +378,8 @@ static struct access_text cleaned(struct reading *r, enum access_field field,
 				    r->scratch->len - start};
 }
 
-/* Blanks end what is not quoted, unless the format says how else it ends; in
- * names of users and in times they are part of it. */
+/* A blank ends a field that is not quoted, unless the format has another end;
+ * in names of users and in times it is part of the field. */
 static bool has_blank(const struct piece *piece, struct access_text end,
 		      struct access_text t)
 {
@@ -396,8 +396,8 @@ static bool is_address(enum access_field field)
 	       field == ACCESS_CLIENT;
 }
 
-/* Of an address in front of a port ("%h:%p") the last colon before a blank is
- * the end, since IPv6 has some. */
+/* An address before a port ("%h:%p") ends at the last colon before a blank,
+ * since IPv6 addresses contain colons. */
 static size_t last_colon(const struct reading *r, size_t first)
 {
 	for (size_t i = first; i < r->len && r->line[i] != ' '; i++)
@@ -411,7 +411,7 @@ static bool is_list(const struct piece *piece, struct access_text t)
 	return is_address(piece->field) && t.len && memchr(t.data, ',', t.len);
 }
 
-/* The next place behind `at` where the field may end. */
+/* Finds the next place after `at` where the field may end. */
 static bool find_next(const struct reading *r, struct access_text end,
 		      size_t at, size_t *ret_at)
 {
@@ -421,7 +421,7 @@ static bool find_next(const struct reading *r, struct access_text end,
 	return find_end(&rest, end, false, ret_at);
 }
 
-/* "1.2.3.4, 5.6.7.8" is one field where blanks end others. */
+/* "1.2.3.4, 5.6.7.8" is one field although blanks end other fields. */
 static size_t list_end(const struct reading *r, struct access_text end,
 		       size_t at)
 {
@@ -433,7 +433,8 @@ static size_t list_end(const struct reading *r, struct access_text end,
 	return at;
 }
 
-/* The longest text from here on that is a time and ends where it may. */
+/* Returns the end of the longest text from here on that is a time and ends at
+ * an allowed place. */
 static size_t time_end(const struct reading *r, struct access_text end,
 		       size_t at)
 {
@@ -452,7 +453,7 @@ static size_t time_end(const struct reading *r, struct access_text end,
 	return longest;
 }
 
-/* What blanks end may have some of its own. */
+/* A field that ends at a blank may contain blanks itself. */
 static size_t stretch(const struct reading *r, const struct piece *piece,
 		      struct access_text end, size_t stop)
 {
@@ -493,7 +494,8 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 	}
 	r->at = stop;
 	t = cleaned(r, piece->field, t);
-	/* Of several fields of a kind the first that is not empty counts. */
+	/* If several fields are of the same kind, the first that is not empty
+	 * counts. */
 	if (piece->field != ACCESS_PASSED && !fields->texts[piece->field].len)
 		fields->texts[piece->field] = t;
 	return 0;

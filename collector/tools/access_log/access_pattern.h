@@ -1,5 +1,5 @@
 /*
- * access_pattern.h - lines of text that a format describes: Apache's LogFormat
+ * access_pattern.h - reads lines of text in a given format: Apache's LogFormat
  * or nginx's log_format.
  */
 #ifndef COLLECTOR_TOOLS_ACCESS_LOG_ACCESS_PATTERN_H
@@ -14,29 +14,30 @@
 struct access_pattern;
 
 /*
- * What has a time in it, or addresses with commas, may have blanks where the
- * format has none around it: as much is taken as is a time, or a list.
+ * A field with a time, or with addresses and commas, may have blanks even if
+ * the format has none around it: as much is read as is a time, or a list.
  *
- * "%h %l %u %t \"%r\" %>s %b" or "$remote_addr [$time_local] ...": what has a
- * percent sign is taken as Apache's.  `open_end`: lines may go on after a blank
- * where the format ends.  ${any} may have blanks, too.  ERROR_USAGE when it is
- * no format, has no time or no request, or does not say where a field ends.
+ * The format is "%h %l %u %t \"%r\" %>s %b" or "$remote_addr [$time_local]
+ * ...": a percent sign shows that it is Apache's.  `open_end`: lines may go on
+ * after a blank where the format ends.  ${any} may have blanks, too.
+ * ERROR_USAGE when it is no format, has no time or no request, or does not
+ * define where a field ends.
  */
 struct access_pattern *access_pattern_new(const char *format, bool open_end,
 					  struct error *err);
 void access_pattern_free(struct access_pattern *p); /* NULL accepted */
 
-/* For access_time_read, or NULL. */
+/* Returns the pattern for access_time_read, or NULL. */
 const char *access_pattern_time(const struct access_pattern *p);
 
-/* The names in the format that are of no use here, with blanks between them;
- * the pattern's. */
+/* Returns the names in the format that are not used here, separated by blanks;
+ * the text belongs to the pattern. */
 const char *access_pattern_passed(struct access_pattern *p);
 
 /*
- * Takes a line apart.  Texts point into it, or into `scratch` where escapes
- * (\" \\ \xHH \t ...) had to be undone; its content is lost.  ERROR_INPUT says
- * in which column it is not as the format has it.
+ * Splits a line into fields.  Texts point into it, or into `scratch` where
+ * escapes (\" \\ \xHH \t ...) had to be undone; the old content of `scratch` is
+ * lost.  ERROR_INPUT names the column that does not match the format.
  */
 int access_pattern_read(const struct access_pattern *p, const char *line,
 			size_t len, struct buf *scratch,

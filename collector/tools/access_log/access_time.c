@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 
-/* A time as it is read: what the wall showed, and how far that is from UTC. */
+/* A time as written: the local time, and its offset from UTC. */
 struct wall {
 	struct tm tm;
 	int ms;
@@ -16,7 +16,7 @@ struct wall {
 	int offset; /* seconds east of UTC, if zoned */
 };
 
-/* What is left of the text. */
+/* The rest of the text. */
 struct rest {
 	const char *at;
 	size_t len;
@@ -29,7 +29,7 @@ static int refuse(const char *text, size_t len, struct error *err)
 			 text);
 }
 
-/* Exactly `n` digits; -1 when they are not. */
+/* Reads exactly `n` digits; returns -1 if they are not digits. */
 static int digits(const char *at, size_t n)
 {
 	int value = 0;
@@ -58,7 +58,7 @@ static void pass(struct rest *r, size_t n)
 	r->len -= n;
 }
 
-/* Digits behind a point or a comma, of which ms are kept. */
+/* Reads digits after a point or a comma, of which ms are kept. */
 static bool read_fraction(struct rest *r, int *ret_ms)
 {
 	int scale = 100;
@@ -72,7 +72,7 @@ static bool read_fraction(struct rest *r, int *ret_ms)
 	return n > 1;
 }
 
-/* "10:05:03", perhaps with a fraction. */
+/* Reads "10:05:03", with an optional fraction. */
 static bool read_clock(struct rest *r, struct wall *w)
 {
 	if (r->len < 8 || r->at[2] != ':' || r->at[5] != ':')
@@ -98,7 +98,8 @@ static bool is_utc(const struct rest *r)
 	return false;
 }
 
-/* "+0530", "+05:30", "+05", or a name of UTC, to the end; nothing: no zone. */
+/* Reads "+0530", "+05:30", "+05", or a name of UTC, to the end; empty: no
+ * zone. */
 static bool read_zone(struct rest *r, struct wall *w)
 {
 	int hours, minutes = 0;
@@ -146,7 +147,7 @@ static bool is_day(const struct tm *tm)
 	       (leap || tm->tm_mon != 1 || tm->tm_mday != 29);
 }
 
-/* "17/May/2015:10:05:03 +0000". */
+/* Reads "17/May/2015:10:05:03 +0000". */
 static bool read_clf(const char *t, size_t len, struct wall *w)
 {
 	struct rest r = {t, len};
@@ -160,7 +161,7 @@ static bool read_clf(const char *t, size_t len, struct wall *w)
 	return is_day(&w->tm) && read_clock(&r, w) && read_zone(&r, w);
 }
 
-/* "2015-05-17T10:05:03+00:00" and what looks like it. */
+/* Reads "2015-05-17T10:05:03+00:00" and similar forms. */
 static bool read_iso(const char *t, size_t len, struct wall *w)
 {
 	struct rest r = {t, len};
@@ -192,7 +193,7 @@ static bool read_pattern(const char *t, size_t len, const char *pattern,
 	return end && !*end;
 }
 
-/* What HTTP's own headers and ctime(3) have. */
+/* Reads the formats of HTTP headers and of ctime(3). */
 static bool read_words(const char *t, size_t len, struct wall *w)
 {
 	struct wall other = *w;
@@ -207,7 +208,7 @@ static bool read_words(const char *t, size_t len, struct wall *w)
 	return read_pattern(t, len, "%a %b %d %H:%M:%S %Y", w);
 }
 
-/* A number whose unit is told by its digits before the point. */
+/* Reads a number; its digits before the point show its unit. */
 static bool read_number(const char *t, size_t len, int64_t *ret_ms)
 {
 	uint64_t whole = 0, fraction = 0, scale = 100;

@@ -9,17 +9,17 @@
 #include "common/ip.h"
 
 /*
- * Whose visit a line tells of.
+ * Finds the client of a visit.
  *
  * Addresses are read in all forms that logs have: bare, with a port, in
  * brackets, in quotes, with a zone ("fe80::1%eth0"), mapped (::ffff:1.2.3.4),
  * and as the nodes of Forwarded (RFC 7239).  "-", "unknown", "_hidden" and
  * sockets ("unix:") are words for "none".
  *
- * Of a header that proxies append to the client is the first address that is
- * not private (10.0.0.1 is a client's own network), or else the first; unless
- * it is known which proxies there are: then it is read as the redirector reads
- * it (common/client_address.h).
+ * In a header to which proxies append, the client is the first address that is
+ * not private (10.0.0.1 is in a client's own network), otherwise the first
+ * address.  If the proxies are known, the header is read as the redirector
+ * reads it (common/client_address.h).
  */
 
 /* --- one address ---------------------------------------------------------- */
@@ -43,7 +43,8 @@ static struct access_text unquote(struct access_text t)
 	return trim(t);
 }
 
-/* Is it what logs and proxies write where there is no address? */
+/* Returns whether it is a word that logs and proxies write for a missing
+ * address. */
 static bool is_none(struct access_text t)
 {
 	static const char *const words[] = {"-", "unknown", "@", "unix", NULL};
@@ -56,7 +57,8 @@ static bool is_none(struct access_text t)
 	       (t.len >= 5 && !strncasecmp(t.data, "unix:", 5));
 }
 
-/* The zone of a link-local address says which interface of the server. */
+/* The zone of a link-local address names an interface of the server and is
+ * skipped. */
 static bool read_one(struct access_text t, struct address *ret)
 {
 	char text[128];
@@ -74,8 +76,8 @@ static bool read_one(struct access_text t, struct address *ret)
 	return address_parse((struct http_slice){text, n}, ret);
 }
 
-/* Of networks that are nobody's on the Internet: RFC 1918, 6598, 3927, 4193,
- * 4291. */
+/* Returns whether an address is in a network that is not on the Internet: RFC
+ * 1918, 6598, 3927, 4193, 4291. */
 static bool is_private(const struct address *a)
 {
 	const uint8_t *b = a->bytes;
@@ -91,9 +93,9 @@ static bool is_private(const struct address *a)
 	       (b[0] == 100 && (b[1] & 0xc0) == 64);
 }
 
-/* --- what proxies say ----------------------------------------------------- */
+/* --- headers of proxies --------------------------------------------------- */
 
-/* Takes off a list what stands before the next separator that is not quoted. */
+/* Removes the text before the next unquoted separator from a list. */
 static struct access_text take_until(struct access_text *list, char separator)
 {
 	struct access_text first = *list;
@@ -118,8 +120,8 @@ static bool is_parameter_for(struct access_text pair)
 	return pair.len > 4 && !strncasecmp(pair.data, "for=", 4);
 }
 
-/* The node of an element of Forwarded, which is a list of parameters; an
- * element of another header is one itself. */
+/* Returns the node of an element of Forwarded, which is a list of parameters;
+ * an element of another header is a node itself. */
 static struct access_text node_of(struct access_text element)
 {
 	struct access_text pair;
@@ -135,10 +137,11 @@ static struct access_text node_of(struct access_text element)
 	return (struct access_text){0};
 }
 
-/* What was found in a list. */
+/* The result of searching a list. */
 struct found {
 	struct address address;
-	struct access_text odd; /* the first that is neither address nor none */
+	/* The first that is neither an address nor "none". */
+	struct access_text odd;
 };
 
 static void read_from_left(struct access_text list, struct found *ret)
@@ -180,8 +183,8 @@ static struct address last_of(struct access_text list)
 	return a;
 }
 
-/* Nobody is known to have been connected: the last of the list is who was
- * connected to the proxy whose word the log has. */
+/* If the connected peer is not known, the last entry of the list counts as the
+ * peer: the proxy that wrote the log had added it. */
 static void read_from_right(const struct network_list *proxies,
 			    const struct address *peer, struct access_text list,
 			    struct found *ret)
@@ -194,7 +197,7 @@ static void read_from_right(const struct network_list *proxies,
 	ret->address = client_address(proxies, style, &at, &value, 1);
 }
 
-/* --- all of a line -------------------------------------------------------- */
+/* --- address of a line ---------------------------------------------------- */
 
 static int refuse_address(struct access_text t, struct error *err)
 {
@@ -204,7 +207,7 @@ static int refuse_address(struct access_text t, struct error *err)
 			 (int)(t.len < 60 ? t.len : 60), t.data);
 }
 
-/* Some logs have X-Forwarded-For where others have who was connected. */
+/* Some logs have X-Forwarded-For in place of the connected peer. */
 static bool is_list(struct access_text t)
 {
 	return t.len && (memchr(t.data, ',', t.len) || is_forwarded(t));
@@ -235,8 +238,8 @@ static int read_list(struct access_text list, const struct access_rules *rules,
 	return 0;
 }
 
-/* A private address of a list tells less than a public one that was connected:
- * it is of a network behind that. */
+/* A private address in a list is worse than a public connected peer: it is in a
+ * network behind the peer. */
 static bool is_better(const struct address *said, const struct address *peer,
 		      const struct access_rules *rules)
 {
@@ -246,8 +249,7 @@ static bool is_better(const struct address *said, const struct address *peer,
 	       is_private(peer);
 }
 
-/* Whoever is connected may write any header; of a list client_address judges.
- */
+/* Any connected peer may write any header; client_address checks lists. */
 static bool may_say(const struct access_rules *rules,
 		    const struct address *peer)
 {
@@ -279,8 +281,8 @@ static int read_client(const struct access_text *t,
 	return 0;
 }
 
-/* Fills ip, ip_len and odd_client of *v.  ERROR_INPUT when who was connected is
- * no address and no word for none. */
+/* Fills ip, ip_len and odd_client of *v.  ERROR_INPUT when the connected peer
+ * is neither an address nor a word for "none". */
 static int read_address(const struct access_fields *fields,
 			const struct access_rules *rules,
 			struct access_visit *v, struct error *err)
@@ -305,15 +307,15 @@ static int read_address(const struct access_fields *fields,
 	return 0;
 }
 
-/* --- the rest of a line ----------------------------------------------------
- */
+/* --- rest of a line ------------------------------------------------------- */
 
 static bool is(struct access_text t, const char *word)
 {
 	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
 }
 
-/* What servers write when a client left before there was an answer. */
+/* Returns whether it is what servers write if a client left before the
+ * answer. */
 static bool is_no_status(struct access_text t)
 {
 	return is(t, "-") || is(t, "0") || is(t, "000") || is(t, "-1");
@@ -354,8 +356,8 @@ static struct access_text until(struct access_text t, char c,
 	return t;
 }
 
-/* Proxies are asked for "GET http://host/path", and some servers log it so.
- * *ret_host is what stood before the path, or nothing. */
+/* Requests to proxies are "GET http://host/path", and some servers log them so.
+ * *ret_host is the part before the path, or empty. */
 static struct access_text without_origin(struct access_text uri,
 					 struct access_text *ret_host)
 {
@@ -375,7 +377,7 @@ static struct access_text without_origin(struct access_text uri,
 	return (struct access_text){slash, (size_t)(end - slash)};
 }
 
-/* Splits path and query; what does not begin with a slash is no path. */
+/* Splits path and query; a path begins with a slash. */
 static void read_uri(struct access_text uri, struct access_visit *v)
 {
 	struct access_text query, host;
@@ -399,7 +401,7 @@ static bool is_method(struct access_text t)
 	return t.len > 0;
 }
 
-/* What is not "METHOD URI" or "METHOD URI PROTOCOL" was no request. */
+/* Reads "METHOD URI" or "METHOD URI PROTOCOL"; anything else is no request. */
 static void read_request(struct access_text request, struct access_visit *v)
 {
 	struct access_text uri, protocol;
@@ -408,7 +410,7 @@ static void read_request(struct access_text request, struct access_visit *v)
 	if (!is_method(method))
 		return;
 	v->method = method;
-	/* A server that is lenient logs blanks in a URI as they came. */
+	/* A lenient server logs blanks in a URI unchanged. */
 	for (size_t n = uri.len; n > 0; n--) {
 		protocol = (struct access_text){uri.data + n, uri.len - n};
 		if (uri.data[n - 1] != ' ')
@@ -420,7 +422,8 @@ static void read_request(struct access_text request, struct access_visit *v)
 	read_uri(uri, v);
 }
 
-/* A day and a time of day are one time; a day that is a whole time is it. */
+/* A day and a time of day are one time; a complete time in the day's column
+ * counts alone. */
 static int read_time(const struct access_text *t, const char *pattern,
 		     bool local, int64_t *ret_ms, struct error *err)
 {

@@ -62,7 +62,7 @@ static void note_day(struct import_batch *b, int64_t time_ms)
 {
 	uint32_t day = (uint32_t)(time_ms / CLOCK_DAY);
 
-	/* Nearly always it is that of the line before. */
+	/* Nearly always it is the day of the line before. */
 	for (size_t i = b->day_count; i > 0; i--)
 		if (b->days[i - 1] == day)
 			return;
@@ -101,10 +101,10 @@ bool import_batch_is_full(const struct import_batch *b,
 	       b->day_count == IMPORT_BATCH_DAYS_MAX;
 }
 
-/* --- whose a code was when it was visited, by the archive of links -------- */
+/* --- owners of codes, from the archive of links --------------------------- */
 
-/* A code can have had several owners: the one counts whose link was made last
- * before the visit. */
+/* An owner of a code.  A code can have had several: the one whose link was made
+ * last before the visit counts. */
 struct owner {
 	const char *code;
 	uint64_t link_id;
@@ -117,9 +117,9 @@ struct owner {
 
 /* Start from zeros, end with owners_release. */
 struct owners {
-	struct owner *items; /* by code and time */
+	struct owner *items; /* sorted by code and time */
 	size_t count, cap;
-	struct buf *answers; /* what items point into */
+	struct buf *answers; /* the texts of the items */
 	size_t answer_count;
 	char **tags;
 	size_t tag_count, tag_cap;
@@ -129,7 +129,7 @@ enum {
 	CODES_A_QUERY = 5000,
 };
 
-#define TAG_END '\x1f' /* between tags; none has it */
+#define TAG_END '\x1f' /* separates tags; no tag contains it */
 
 static void owners_release(struct owners *o)
 {
@@ -146,7 +146,7 @@ static int compare_codes(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Such a code needs no quoting, either. */
+/* Returns whether a code is valid; a valid code needs no quoting. */
 static bool can_be_code(const char *code)
 {
 	size_t len = 0;
@@ -187,8 +187,8 @@ static bool add_tag(struct owners *o, char *text)
 	return true;
 }
 
-/* All tags are kept in one list, which may move: items point into it when all
- * are there (place_tags). */
+/* All tags are kept in one list, which may move: the items get their pointers
+ * when the list is complete (place_tags). */
 static int take_tags(struct owners *o, char *text, struct owner *item,
 		     struct error *err)
 {
@@ -232,7 +232,7 @@ static void place_tags(struct owners *o)
 	}
 }
 
-/* Writes a question about the next codes; returns how many it has taken. */
+/* Writes a query about the next codes; returns the number of codes taken. */
 static size_t put_question(struct buf *q, const char *const *codes,
 			   size_t count, size_t *ret_asked)
 {
@@ -273,8 +273,8 @@ static int ask(struct owners *o, struct clickhouse *ch, struct buf *question,
 	return 0;
 }
 
-/* Asks the archive for `codes`, which it sorts; repeated ones are asked for
- * once, and what can be no code is not asked for. */
+/* Queries the archive for `codes`, which it sorts; repeated codes are queried
+ * once, invalid ones never. */
 static int owners_find(struct owners *o, struct clickhouse *ch,
 		       const char **codes, size_t count, struct error *err)
 {
@@ -282,7 +282,7 @@ static int owners_find(struct owners *o, struct clickhouse *ch,
 	int status = 0;
 
 	owners_release(o);
-	/* Each question but the last is about as many codes as it can be. */
+	/* Each query except the last has as many codes as possible. */
 	o->answers = calloc(count / CODES_A_QUERY + 1, sizeof(*o->answers));
 	if (!o->answers)
 		return error_set_nomem(err);
@@ -300,13 +300,14 @@ static int owners_find(struct owners *o, struct clickhouse *ch,
 	return status;
 }
 
-/* The owner of `code` at that time; NULL: nobody. */
+/* Returns the owner of `code` at that time; NULL: none. */
 static const struct owner *owners_at(const struct owners *o, const char *code,
 				     int64_t time_ms)
 {
 	size_t low = 0, high = o->count;
 
-	/* The first that is of a later code, or of this one and too late. */
+	/* Search the first item with a later code, or with this code and too
+	 * late. */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		int order = strcmp(o->items[mid].code, code);
@@ -327,7 +328,8 @@ static bool has_link(const Shortloop__Click *c)
 	return c->outcome != SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
 }
 
-/* Texts of the archive live as long as the answers; clicks need them longer. */
+/* Copies a text of the archive, which lives as long as the answers; clicks need
+ * it longer. */
 static char *keep(struct arena *arena, const char *text)
 {
 	char *copy = arena_alloc(arena, strlen(text) + 1);
@@ -388,7 +390,7 @@ static int build_row(struct import_batch *b, const struct import_click *c,
 		.epoch = journal->epoch,
 		.topic = journal->topic,
 		.offset = c->offset,
-		/* The log's time is trusted: the enricher is not to move it. */
+		/* The log's time is trusted: the enricher must not move it. */
 		.append_ms = (int64_t)c->click.time_ms,
 	};
 	struct buf *rows = &b->batch.rows;

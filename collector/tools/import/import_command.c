@@ -1,4 +1,4 @@
-/* import_command.c - `collector import`: past access logs become clicks. */
+/* import_command.c - `collector import`: turns past access logs into clicks. */
 #include <ctype.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
@@ -23,17 +23,19 @@
 #include "common/clock.h"
 #include "common/error.h"
 
-/* --- one log after another into ClickHouse -------------------------------- */
+/* --- import of logs, one after another ------------------------------------ */
 
 struct import_options {
 	struct visit_rules rules; /* event_id is filled per log */
 	struct access_rules access;
-	struct network_list *proxies; /* of `access`; NULL: not known */
-	const char *identity;	      /* NULL: found by how the log begins */
-	FILE *rejects;		      /* NULL: none */
-	bool force;		      /* no log is refused for what it lacks */
-	bool dry_run;		      /* reads and reports, asks no server */
-	int64_t wait_ms;	      /* for a server that is away */
+	struct network_list *proxies; /* for `access`; NULL: unknown */
+	/* NULL: found by the first lines of the log. */
+	const char *identity;
+	FILE *rejects; /* NULL: none */
+	bool force;    /* no log is refused for missing fields */
+	/* Reads and reports, without any server. */
+	bool dry_run;
+	int64_t wait_ms; /* limit for a server that is away */
 };
 
 enum {
@@ -49,21 +51,21 @@ struct importer {
 	struct import_batch_limits limits;
 	struct access_format *format;
 	struct enricher *enricher; /* NULL: a dry run */
-	struct inserter *inserter; /* the same */
+	struct inserter *inserter; /* NULL: a dry run */
 	struct import_batch batch;
 
-	/* of the log being imported */
+	/* For the log being imported: */
 	struct log_source *source;
 	struct line_reader *lines;
 	struct visit_rules rules;
 	struct journal_state state;
 	struct import_stats stats;
-	bool checked; /* by import_stats_check, or it was before */
+	bool checked; /* by import_stats_check, or imported before */
 };
 
-/* A batch takes memory for its clicks, then as much for rows, which become
- * columns, and for what the archive says of their codes.  All of it together
- * takes what batches and Kafka have in a collector that serves. */
+/* A batch uses memory for its clicks, then as much for rows, which become
+ * columns, and for the archive's answers.  Together these may use what batches
+ * and Kafka have in a running collector. */
 static int limit_batches(const struct collector_settings *settings,
 			 struct import_batch_limits *ret, struct error *err)
 {
@@ -91,8 +93,8 @@ static void importer_free(struct importer *im)
 	free(im);
 }
 
-/* Everything given must outlive it, but `format`, which it takes over, on
- * failure too. */
+/* All arguments must outlive it, except `format`, which it owns from now on,
+ * also after a failure. */
 static struct importer *importer_new(struct app *app,
 				     const struct collector_config *config,
 				     const struct import_options *options,
@@ -186,7 +188,8 @@ static int take_line(struct importer *im, const struct line *line,
 
 /* --- batches -------------------------------------------------------------- */
 
-/* A batch that may have been sent is made of the same lines again. */
+/* Returns whether the batch is complete.  A batch that may have been sent is
+ * made of the same lines again. */
 static bool batch_ends(const struct importer *im)
 {
 	const struct import_batch *b = &im->batch;
@@ -198,8 +201,8 @@ static bool batch_ends(const struct importer *im)
 	return import_batch_is_full(b, &im->limits);
 }
 
-/* The first batch of a log that was never imported tells whether it is read
- * rightly: nothing of it is stored before that. */
+/* The first batch of a log that was never imported shows whether the log is
+ * read correctly: nothing is stored before that. */
 static int check_log(struct importer *im, struct error *err)
 {
 	if (im->checked || im->options->force)
@@ -257,7 +260,7 @@ static int take_lines(struct importer *im, struct error *err)
 	return 0;
 }
 
-/* Imports what is whole of a packed file that breaks off, and fails then. */
+/* Imports the intact part of a truncated packed file, and then fails. */
 static int take_all(struct importer *im, struct error *err)
 {
 	struct error broken = {0};
@@ -285,7 +288,7 @@ static int take_all(struct importer *im, struct error *err)
 
 /* --- logs ----------------------------------------------------------------- */
 
-/* Half of an event's id is the log, the other half the line. */
+/* Half of an event's id is from the log, the other half from the line. */
 static uint64_t id_of(const char *topic)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
@@ -307,8 +310,8 @@ static int open_log(struct importer *im, const char *path, struct error *err)
 	import_stats_begin(&im->stats, path, im->options->rejects,
 			   app_log(im->app));
 	im->stats.dry_run = im->options->dry_run;
-	/* Opened once: until ClickHouse has answered, the path may have become
-	 * another log's. */
+	/* The file is opened once: the path may become another log's before
+	 * ClickHouse has answered. */
 	im->source = log_source_open(path, err);
 	if (!im->source)
 		return -1;
@@ -349,9 +352,10 @@ static void report(struct importer *im)
 }
 
 /*
- * Imports what is new of a log ("-": standard input) and reports on stdout.
- * *ret_unreadable: lines that could not be read.  ERROR_BUSY: another import of
- * that log runs, or it was told to stop; the next goes on from there.
+ * Imports the new lines of a log ("-": standard input) and reports on stdout.
+ * *ret_unreadable: number of lines that could not be read.  ERROR_BUSY: another
+ * import of that log runs, or it was stopped; the next import goes on from
+ * there.
  */
 static int importer_run(struct importer *im, const char *path,
 			uint64_t *ret_unreadable, struct error *err)
@@ -388,7 +392,7 @@ static int read_wait(struct app *app, int64_t *ret_ms, struct error *err)
 	return -1;
 }
 
-/* The networks of --trusted-proxies; NULL without it. */
+/* Returns the networks of --trusted-proxies, or NULL. */
 static int read_proxies(struct app *app, struct network_list **ret,
 			struct error *err)
 {
@@ -434,7 +438,8 @@ static int read_client(struct app *app, struct import_options *o,
 	return 0;
 }
 
-/* Times without a zone are of TZ; a zone that there is not would be UTC. */
+/* Times without a zone are in TZ; the C library would take an unknown zone for
+ * UTC. */
 static int read_zone(struct app *app, struct import_options *o,
 		     struct error *err)
 {
@@ -485,7 +490,7 @@ static int read_options(struct app *app, struct import_options *o,
 	return o->rejects ? 0 : error_set_errno(err, "--rejects: %s", rejects);
 }
 
-/* Checks that all files exist before the first is begun. */
+/* Checks that all files exist before the first import begins. */
 static int check_files(char *const *files, size_t count,
 		       const struct import_options *o, struct error *err)
 {
@@ -524,7 +529,7 @@ static int import_all(struct importer *im, char *const *files, size_t count,
 		    !broken.code)
 			broken = why;
 		sum += unreadable;
-		/* A log that is broken does not hold up the others. */
+		/* An invalid log does not stop the others. */
 		if (why.code && why.code != ERROR_INPUT)
 			break;
 	}

@@ -64,7 +64,7 @@ void import_stats_no_code(struct import_stats *s,
 	keep_example(s->path_example, visit->path);
 }
 
-/* --- what is refused ------------------------------------------------------ */
+/* --- refusals ------------------------------------------------------------- */
 
 static int refuse(struct import_stats *s, struct error *err, const char *what,
 		  const char *hint)
@@ -166,7 +166,8 @@ static void report_unreadable(const struct import_stats *s)
 		       s->rejects ? "" : "; --rejects FILE keeps them");
 }
 
-/* These three are told of every log: what has none of one was read wrongly. */
+/* These three numbers are reported for every log: if all clicks lack one of
+ * them, the log was read wrongly. */
 static void report_absent(const struct import_stats *s)
 {
 	printf("  without an address: %" PRIu64 ", without a user agent: "

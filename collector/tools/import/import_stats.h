@@ -1,6 +1,6 @@
 /*
- * import_stats.h - how an import goes: what was counted, what could not be
- * read, how far it has got.
+ * import_stats.h - the progress of an import: its counts, the unreadable lines,
+ * the position.
  */
 #ifndef COLLECTOR_TOOLS_IMPORT_IMPORT_STATS_H
 #define COLLECTOR_TOOLS_IMPORT_IMPORT_STATS_H
@@ -15,22 +15,22 @@
 #include "common/log.h"
 
 enum {
-	IMPORT_STATS_REASONS_MAX = 5, /* lines that are named at the end */
+	IMPORT_STATS_REASONS_MAX = 5, /* unreadable lines shown at the end */
 	IMPORT_STATS_EXAMPLE_MAX = 80,
 };
 
 struct import_stats {
 	const char *file;
 	bool dry_run;
-	uint64_t lines;	     /* read, those before included */
-	uint64_t before;     /* of these, imported by a run before */
-	uint64_t clicks;     /* rows; those found stored included */
-	uint64_t stored;     /* of these, found stored */
-	uint64_t no_request; /* no path was asked for */
+	uint64_t lines;	     /* lines read, including `before` */
+	uint64_t before;     /* imported by an earlier run */
+	uint64_t clicks;     /* rows, including `stored` */
+	uint64_t stored;     /* rows that were stored already */
+	uint64_t no_request; /* the request has no path */
 	uint64_t elsewhere;  /* not under --path-prefix */
-	uint64_t no_code;    /* no code by form, as /favicon.ico */
-	uint64_t no_address; /* of the clicks */
-	uint64_t no_agent;   /* the same */
+	uint64_t no_code;    /* no valid code, as /favicon.ico */
+	uint64_t no_address; /* clicks without an address */
+	uint64_t no_agent;   /* clicks without a user agent */
 	uint64_t odd_client; /* clicks whose forwarded client is no address */
 	uint64_t blank;
 	uint64_t remarks; /* lines about the log */
@@ -44,10 +44,10 @@ struct import_stats {
 		uint64_t line;
 		struct error why;
 	} reasons[IMPORT_STATS_REASONS_MAX];
-	/* The first of their kind, as printable text. */
+	/* The first example of each kind, as printable text. */
 	char odd_example[IMPORT_STATS_EXAMPLE_MAX];
 	char path_example[IMPORT_STATS_EXAMPLE_MAX];
-	FILE *rejects; /* of the caller; NULL: none */
+	FILE *rejects; /* the caller's; NULL: none */
 
 	struct log *log;
 	struct bar bar;
@@ -64,18 +64,19 @@ void import_stats_click(struct import_stats *s,
 void import_stats_no_code(struct import_stats *s,
 			  const struct access_visit *visit);
 
-/* ERROR_INPUT when what was read so far would be wrong: nothing is a click, or
- * no click has an address, or none an agent. */
+/* Returns ERROR_INPUT when the import would be wrong: there are no clicks, or
+ * no click has an address, or none has a user agent. */
 int import_stats_check(struct import_stats *s, struct error *err);
 
-/* Shows how far it is: a bar on a terminal, a line every few seconds else. */
+/* Shows the progress: a bar on a terminal, otherwise a line every few
+ * seconds. */
 void import_stats_show(struct import_stats *s, uint64_t done, uint64_t size);
 
-/* Takes the bar away. */
+/* Removes the bar. */
 void import_stats_hide(struct import_stats *s);
 
-/* Prints what came of it to stdout.  `unknown`: names that were not understood,
- * or "". */
+/* Prints the result to stdout.  `unknown`: the names that are not known, or
+ * "". */
 void import_stats_report(struct import_stats *s, const char *format,
 			 const char *topic, const char *unknown);
 

@@ -25,7 +25,7 @@ struct inserter {
 	struct journal journal;
 	struct sink *sink;
 	struct insert_rate insert_rate;
-	int64_t kept_ms;     /* how long a token is surely kept */
+	int64_t kept_ms;     /* how long a token is certainly kept */
 	struct buf progress; /* scratch */
 	char host[HOST_TEXT];
 };
@@ -89,9 +89,10 @@ static struct patience patience_of(const struct inserter *ins)
 		.pause_ms = ins->config->collector.retry_backoff_max};
 }
 
-/* --- which log, and from where? ------------------------------------------- */
+/* --- log and position ----------------------------------------------------- */
 
-/* Collectors and another import may each fill the window at the same rate. */
+/* The rate is doubled: collectors and another import may each fill the window
+ * at this rate. */
 int inserter_token_life(struct sink *sink,
 			const struct collector_config *config, int64_t *ret_ms,
 			struct error *err)
@@ -159,16 +160,16 @@ out:
 
 /* --- batches -------------------------------------------------------------- */
 
-/* What is known of the two inserts of a batch. */
+/* The state of the two inserts of a batch. */
 struct sending {
 	struct import_batch *batch;
 	const char *file;
 	struct insertion_state rows, report;
-	struct forgotten_state forgotten; /* that the rows are made by */
+	struct forgotten_state forgotten; /* the list used for the rows */
 };
 
-/* Forgets what is known of both inserts, but whether they may have been sent.
- * Until when they may be sent again is set by send_once. */
+/* Resets the states of both inserts, except whether they may have been sent.
+ * The time limit for sending is set by send_once. */
 static void set_doubt(struct sending *s, bool is)
 {
 	s->rows = s->report = (struct insertion_state){.doubt = is};
@@ -221,8 +222,8 @@ static int insert_both(struct inserter *ins, struct sending *s,
 	return insert_report(ins, s, &in, err);
 }
 
-/* A server that was restarted between the two inserts may have lost the rows
- * that it had acknowledged: they are counted then. */
+/* A server that was restarted between the two inserts may have lost
+ * acknowledged rows: they are counted then. */
 static int insert(struct inserter *ins, struct sending *s, struct error *err)
 {
 	bool restarted;
@@ -237,9 +238,10 @@ static int insert(struct inserter *ins, struct sending *s, struct error *err)
 }
 
 /*
- * Who lists a visitor after a batch was announced waits for it (`aggregator
- * forget`), and changes its rows.  Who did it before is seen here, since the
- * batch was built: ERROR_LATE, with the list read, so that it is built again.
+ * If a visitor is listed after a batch was announced, `aggregator forget` waits
+ * for the batch and changes its rows.  Visitors that were listed since the
+ * batch was built are found here: the new list is loaded, and ERROR_LATE makes
+ * the caller build the batch again.
  */
 static int check_forgotten(struct inserter *ins, const struct sending *s,
 			   struct enricher *enricher, struct error *err)
@@ -257,9 +259,9 @@ static int check_forgotten(struct inserter *ins, const struct sending *s,
 			 "somebody was forgotten since the batch was built");
 }
 
-/* Each try asks first whether this import is still the log's newest.  Another
- * one that begins right after the answer sends the same batch, and its token is
- * forgotten after enough inserts of others, collectors above all: this try must
+/* Each try checks first whether this import is still the log's newest.  A newer
+ * one that begins right after the answer sends the same batch.  Its token is
+ * forgotten after enough inserts of others, mostly collectors: this try must
  * not arrive later than that. */
 static int send_once(struct inserter *ins, struct sending *s,
 		     struct enricher *enricher, struct error *err)
@@ -274,13 +276,13 @@ static int send_once(struct inserter *ins, struct sending *s,
 		return -1;
 	if (insert(ins, s, err) == 0)
 		return 0;
-	/* Rows that were acknowledged may be gone with a server that was away.
-	 */
+	/* A server that was away may have lost acknowledged rows. */
 	s->rows.doubt = s->report.doubt = true;
 	return -1;
 }
 
-/* Builds the batch of those rows that are not stored: some may be, by days. */
+/* Builds the batch again from the rows that are not stored: the rows of some
+ * days may be. */
 static int rebuild_batch(struct inserter *ins, struct sending *s,
 			 struct enricher *enricher, struct journal_state *state,
 			 struct error *err)
@@ -309,7 +311,7 @@ static void await_rate(struct inserter *ins, const struct import_batch *b)
 			  clock_monotonic_ms());
 }
 
-/* What rows are made of beside the lines. */
+/* Loads the data that rows need in addition to the lines. */
 static int look_up(struct inserter *ins, struct import_batch *b,
 		   struct enricher *enricher, struct error *err)
 {
@@ -349,7 +351,8 @@ int inserter_send(struct inserter *ins, struct import_batch *b,
 			if (status == 0)
 				status =
 					send_once(ins, &sending, enricher, err);
-			/* A slow machine, once more: nothing was sent. */
+			/* The machine is slow: nothing was sent, so it is tried
+			 * once more. */
 			if (status < 0 && err->code == ERROR_LATE)
 				err->retriable = true;
 		}

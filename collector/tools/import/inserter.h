@@ -1,6 +1,7 @@
 /*
- * inserter.h - inserts batches of a log into ClickHouse, each once.  Waits for
- * a server that is away, and keeps to the rate of collector.parts_per_second.
+ * inserter.h - inserts batches of a log into ClickHouse, each once.  It waits
+ * for a server that is away, and keeps to the rate of
+ * collector.parts_per_second.
  */
 #ifndef COLLECTOR_TOOLS_IMPORT_INSERTER_H
 #define COLLECTOR_TOOLS_IMPORT_INSERTER_H
@@ -14,7 +15,7 @@
 #include "common/error.h"
 
 enum {
-	/* Of a log that was never taken back (journal.epoch). */
+	/* The epoch of a log that was never taken back (journal.epoch). */
 	IMPORT_EPOCH = 0
 };
 
@@ -26,25 +27,26 @@ struct inserter *inserter_new(struct app *app,
 			      int64_t wait_ms, struct error *err);
 void inserter_free(struct inserter *ins); /* NULL accepted */
 
-/* Finds out which log it is (by `identity`, if one was given, else by how the
- * source begins, which is at its beginning afterwards, too) and where its
- * import goes on.  1: it has no whole line yet, so there is nothing to do. */
+/* Finds out which log it is, and where its import goes on.  The log is found by
+ * `identity` if that is given, otherwise by the first lines of the source,
+ * which is at its beginning again afterwards.  Returns 1 if the log has no
+ * complete line yet, so that there is nothing to do. */
 int inserter_open(struct inserter *ins, struct log_source *source,
 		  const char *path, const char *identity,
 		  struct journal_state *ret_state, struct error *err);
 
-/* "import:<name>" of the log that is open, or "". */
+/* Returns "import:<name>" of the open log, or "". */
 const char *inserter_topic(const struct inserter *ins);
 
-/* Inserts the batch, with as many tries as that takes.  `state` is read anew if
- * the server turns out to hold a part of the batch. */
+/* Inserts the batch, with as many tries as necessary.  `state` is read anew if
+ * the server has a part of the batch. */
 int inserter_send(struct inserter *ins, struct import_batch *b,
 		  struct enricher *enricher, struct journal_state *state,
 		  const char *file, struct error *err);
 
-/* How long (ms) a batch's token is surely kept, which is how late a batch may
- * still be sent; by the settings, since an import measures nothing.  INT64_MAX:
- * a server that keeps no tokens sets no limit. */
+/* Returns how long (ms) a batch's token is certainly kept, which limits how
+ * late a batch may be sent; it follows the settings, since an import measures
+ * nothing.  INT64_MAX: a server that keeps no tokens sets no limit. */
 int inserter_token_life(struct sink *sink,
 			const struct collector_config *config, int64_t *ret_ms,
 			struct error *err);

@@ -29,19 +29,18 @@ int journal_set_name(struct journal *j, const char *option, const char *name,
 }
 
 /*
- * It has no token, and one whose answer was lost is written again without
- * asking whether it is there.  Twice, or later than it was sent, a row does no
- * harm:
- * - head: of a log the longest head counts, whatever else there is.
- * - run: one that began and did not get on, since the next try draws another
- *   number.  Seen after that one, it may stop this import (journal_announce),
- *   and the next goes on.
- * - batch: of those that are not done all that may have been sent are the same.
- *   A run names another only when the one before it is done, and the next run
- *   begins with that one.  One that was named and refused was sent by nobody,
- *   and gives way to those of newer runs.
- * - undo, taken, undone: of one epoch, to which whatever they tell has
- * happened, or is about to happen whenever they are written.
+ * A row has no token: after a lost answer it is written again without checking
+ * whether it is stored.  A row that is stored twice, or late, does no harm:
+ * - head: the longest head of a log counts.
+ * - run: it belongs to a run that began and did not get on, since the next try
+ *   draws another number.  If it appears later, it may stop this import
+ *   (journal_announce), and the next one goes on.
+ * - batch: of the batches that are not done, all that may have been sent are
+ *   the same.  A run announces another batch only when the one before it is
+ *   done, and the next run begins with that one.  A batch that was announced
+ *   and refused was never sent; announcements of newer runs replace it.
+ * - undo, taken, undone: they belong to one epoch, and what they record has
+ *   happened, or is about to happen, whenever they are written.
  */
 int journal_write(struct journal *j, enum journal_what what,
 		  const struct log_head *head, uint64_t first, uint64_t last,
@@ -73,8 +72,7 @@ int journal_write(struct journal *j, enum journal_what what,
 	return status < 0 ? error_wrap(err, "import_journal") : 0;
 }
 
-/* --- which log is it? ------------------------------------------------------
- */
+/* --- identity of a log ---------------------------------------------------- */
 
 /* A log that begins with the same line. */
 struct known_log {
@@ -103,7 +101,7 @@ struct log_search {
 	struct known_log *found;
 };
 
-/* Keeps the log in *found if it can be the one that is looked for. */
+/* Stores the log in *found if it may be the searched one. */
 static int consider(void *arg, char **fields, struct error *err)
 {
 	const struct log_search *search = arg;
@@ -121,8 +119,8 @@ static int consider(void *arg, char **fields, struct error *err)
 		*found = log;
 		return 0;
 	}
-	/* Two logs that fit are one, made known twice at the same moment;
-	 * unless they differ behind the end of this one. */
+	/* Two logs that fit are one log, registered twice at the same moment;
+	 * unless they differ after the end of this one. */
 	if (log.count > head->count && found->count > head->count &&
 	    log.numbers[head->count] != found->numbers[head->count])
 		status = error_set(err, ERROR_INPUT,
@@ -166,8 +164,8 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 					  fresh ? head->name : known.name, err);
 	if (status == 0 && head->count > known.count)
 		status = journal_write(j, JOURNAL_HEAD, head, 0, 0, file, err);
-	/* Another run may have made the log known just before, when it was
-	 * shorter: the first name holds. */
+	/* Another run may have registered the log just before, when it was
+	 * shorter: the first name counts. */
 	if (status == 0 && fresh)
 		status = find_log(j, head, &again, err);
 	if (status == 0 && again.count)
@@ -177,10 +175,9 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 	return status;
 }
 
-/* --- where does it go on? --------------------------------------------------
- */
+/* --- position in the log -------------------------------------------------- */
 
-/* `table` is named in errors. */
+/* `table` is used in error messages. */
 static int ask(struct journal *j, const char *table, const char *sql,
 	       const char *from, const char *columns, clickhouse_row_fn *fn,
 	       void *arg, struct error *err)
@@ -207,7 +204,7 @@ static int take_number(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-/* A number of import_journal; *ret stays as it is when there is no row. */
+/* Queries a number of import_journal; *ret is unchanged if there is no row. */
 static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
 		      struct error *err)
 {
@@ -283,7 +280,7 @@ static int read_done(struct journal *j, struct journal_state *s,
 		   "0", "nn", take_done, s, err);
 }
 
-/* The first line that is perhaps not imported yet. */
+/* Writes the first line that may not be imported yet. */
 static void put_from(const struct journal_state *s, char from[24])
 {
 	snprintf(from, 24, "%" PRIu64, s->begun ? s->done + 1 : 0);
@@ -300,7 +297,7 @@ static int take_pending(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-/* The last batch that the newest run wrote down. */
+/* Reads the last batch that the newest run recorded. */
 static int read_pending(struct journal *j, struct journal_state *s,
 			struct error *err)
 {

@@ -18,7 +18,7 @@ static int add_number(struct log_head *h, uint64_t number, struct error *err)
 {
 	uint64_t *numbers;
 
-	/* Grown whenever the count is a power of two. */
+	/* The list grows whenever the count is a power of two. */
 	if ((h->count & (h->count - 1)) == 0) {
 		numbers = realloc(h->numbers, (h->count ? 2 * h->count : 1) *
 						      sizeof(*numbers));
@@ -30,7 +30,7 @@ static int add_number(struct log_head *h, uint64_t number, struct error *err)
 	return 0;
 }
 
-/* The digest of the lines so far and one more. */
+/* Adds a line to the digest of the lines so far. */
 static int add_line(struct log_head *h, EVP_MD_CTX *ctx,
 		    unsigned char digest[SHA256_DIGEST_LENGTH],
 		    const struct line *line, struct error *err)
@@ -47,7 +47,7 @@ static int add_line(struct log_head *h, EVP_MD_CTX *ctx,
 	return add_number(h, number, err);
 }
 
-/* 1: there may be more of the head; 0: that was all of it. */
+/* Returns 1 if the head may continue, 0 if it is complete. */
 static int add_lines(struct log_head *h, struct line_reader *lines,
 		     EVP_MD_CTX *ctx, unsigned char *digest, struct error *err)
 {
@@ -75,7 +75,7 @@ static int read_lines(struct log_head *h, struct line_reader *lines,
 	do
 		more = add_lines(h, lines, ctx, digest, err);
 	while (more > 0);
-	/* Packed and cut off: what is whole makes a head. */
+	/* In a truncated packed file, the intact lines make the head. */
 	if (more < 0 && (err->code != ERROR_INPUT || !h->count))
 		return -1;
 	*err = (struct error){0};

@@ -14,9 +14,9 @@ enum {
 };
 
 struct log_source {
-	gzFile file; /* reads what is not packed as it is */
+	gzFile file; /* reads unpacked files unchanged */
 	uint64_t size;
-	uint64_t read; /* unpacked */
+	uint64_t read; /* bytes, unpacked */
 	bool seekable;
 };
 
@@ -36,7 +36,7 @@ static int open_file(const char *path, struct stat *st, struct error *err)
 	return -1;
 }
 
-/* Refuses other packings, which would be read as one long line of nonsense. */
+/* Rejects other packings, which would be read as one long invalid line. */
 static int check_packing(int fd, struct error *err)
 {
 	static const struct {
@@ -51,7 +51,7 @@ static int check_packing(int fd, struct error *err)
 	char start[6] = {0};
 
 	if (pread(fd, start, sizeof(start), 0) <= 0)
-		return 0; /* a pipe, or empty */
+		return 0; /* a pipe, or an empty file */
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!memcmp(start, others[i].magic, strlen(others[i].magic)))
 			return error_set(err, ERROR_INPUT,
@@ -105,7 +105,8 @@ ssize_t log_source_read(void *arg, void *to, size_t len, struct error *err)
 		return error_set_errno(err, "cannot be read");
 	if (n < 0)
 		return error_set(err, ERROR_INPUT, "%s", what);
-	/* A packed file that was cut off: zlib gives what it has first. */
+	/* The packed file is truncated: zlib returns the data before that
+	 * first. */
 	if (n == 0 && code == Z_BUF_ERROR)
 		return error_set(err, ERROR_INPUT,
 				 "the packed file is cut off");
@@ -115,7 +116,7 @@ ssize_t log_source_read(void *arg, void *to, size_t len, struct error *err)
 
 int log_source_rewind(struct log_source *s, struct error *err)
 {
-	/* Packed data that is broken further on is no obstacle. */
+	/* An error later in the packed data does not matter here. */
 	gzclearerr(s->file);
 	if (gzrewind(s->file) < 0)
 		return error_set(err, ERROR_INPUT,

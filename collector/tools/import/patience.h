@@ -1,5 +1,5 @@
 /*
- * patience.h - how long a command bears that ClickHouse is away (--wait).
+ * patience.h - how long a command waits for a ClickHouse that is away (--wait).
  */
 #ifndef COLLECTOR_TOOLS_IMPORT_PATIENCE_H
 #define COLLECTOR_TOOLS_IMPORT_PATIENCE_H
@@ -10,17 +10,17 @@
 #include "common/app/app.h"
 #include "common/error.h"
 
-/* Start from `struct patience p = {.app = app, ...};` for each thing tried. */
+/* Start from `struct patience p = {.app = app, ...};` for each action. */
 struct patience {
 	struct app *app;
 	int64_t wait_ms;  /* after the first failure */
-	int64_t pause_ms; /* between two tries, at most */
-	int64_t until;	  /* monotonic ms; 0: nothing has failed yet */
+	int64_t pause_ms; /* the longest pause between two tries */
+	int64_t until;	  /* monotonic ms; 0: no failure yet */
 	unsigned failures;
 };
 
-/* After a failure: pauses, and reports whether to try again; `err` is empty
- * then.  Logs the first failure as a warning. */
+/* Call it after a failure: pauses, and returns whether to try again; `err` is
+ * empty then.  Logs the first failure as a warning. */
 bool patience_may_retry(struct patience *p, struct error *err);
 
 #endif

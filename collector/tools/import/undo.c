@@ -21,7 +21,7 @@ enum {
 	POLL_MS = 250,
 	HOST_TEXT = 256,
 	/* A server that keeps no tokens sets no limit to how late a batch may
-	 * come: no import waits longer for an answer. */
+	 * arrive: no import waits longer than this for an answer. */
 	LATE_MAX_MS = 10 * 60 * 1000,
 };
 
@@ -31,14 +31,14 @@ struct undo {
 	struct sink *sink;
 	struct journal journal;
 	struct undo_state state;
-	struct undo_hours hours; /* of rows that are there */
-	int64_t late_ms;	 /* so late a batch may still be sent */
+	struct undo_hours hours; /* hours of the present rows */
+	int64_t late_ms;	 /* a batch may be sent this late */
 	bool dry_run;
 	bool finishing; /* the last row may have been written */
 	char host[HOST_TEXT];
 };
 
-/* --- a batch that may still come ------------------------------------------ */
+/* --- late batches --------------------------------------------------------- */
 
 static int end_batch(struct undo *u, uint64_t first, uint64_t last,
 		     struct error *err)
@@ -52,9 +52,9 @@ static int end_batch(struct undo *u, uint64_t first, uint64_t last,
 	return insertion_end(u->sink, SINK_PROGRESS, name, err);
 }
 
-/* An import that announced a batch either saw the undo, or sends the batch no
- * later than its token is kept.  ClickHouse's clock may have been set back
- * since: our own bounds the wait, too. */
+/* An import that announced a batch either saw the undo, or sends the batch
+ * while its token is kept.  ClickHouse's clock may have been set back since, so
+ * our own clock limits the wait, too. */
 static int await_batch(struct undo *u, struct error *err)
 {
 	uint64_t first, last;
@@ -83,9 +83,9 @@ static int await_batch(struct undo *u, struct error *err)
 	}
 }
 
-/* --- planning ------------------------------------------------------------- */
+/* --- plan ----------------------------------------------------------------- */
 
-/* Nothing was deleted: a log whose import cannot be taken back can be imported
+/* Nothing was deleted: a log whose import cannot be undone can be imported
  * further, as before. */
 static int refuse_undo(struct undo *u, struct error *err)
 {
@@ -108,10 +108,10 @@ static int check_days(struct undo *u, struct error *err)
 }
 
 /*
- * A day is written down as being changed before it is looked whether it was
- * dropped: the aggregator drops none that is.  *ret: all rows that there are
- * now, and may come, are planned.  Rows can have come meanwhile: another undo
- * that was refused lets imports begin.
+ * A day is first recorded as changing, then checked whether it was dropped: the
+ * aggregator drops no changing day.  *ret: the plan covers all rows that exist
+ * now or may still arrive.  Rows can have arrived meanwhile: another undo that
+ * was refused lets imports begin.
  */
 static int plan_once(struct undo *u, struct undo_hours *planned, bool *ret,
 		     struct error *err)
@@ -145,7 +145,7 @@ static int plan_undo(struct undo *u, struct error *err)
 			   : -1;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- undo ----------------------------------------------------------------- */
 
 static void print_report(const struct undo *u)
 {
@@ -207,9 +207,8 @@ static int set_nothing(const struct undo *u, bool known, struct error *err)
 			 "since");
 }
 
-/* Whether there is something to take back, or an undo of it to go on with.
- * *ret_done: an undo of this command is done, of which the last answer was
- * lost. */
+/* Checks whether there is an import to undo, or an undo to go on with.
+ * *ret_done: this command's undo is done, and only its last answer was lost. */
 static int check_any(struct undo *u, bool *ret_done, struct error *err)
 {
 	struct journal *j = &u->journal;
@@ -233,7 +232,7 @@ static int check_any(struct undo *u, bool *ret_done, struct error *err)
 	return set_nothing(u, known, err);
 }
 
-/* A dry run reports what this counts. */
+/* A dry run reports these counts. */
 static int count_for_dry_run(struct undo *u, struct error *err)
 {
 	if (undo_rows_count(&u->journal, &u->hours, err) < 0)
@@ -241,7 +240,7 @@ static int count_for_dry_run(struct undo *u, struct error *err)
 	return undo_rows_check_dropped(&u->journal, &u->hours, err);
 }
 
-/* Goes on from wherever the undos before have come to. */
+/* Goes on from the point that earlier undos have reached. */
 static int take_back(struct undo *u, struct error *err)
 {
 	struct journal *j = &u->journal;

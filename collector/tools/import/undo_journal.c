@@ -13,7 +13,7 @@ enum {
 	STATE_BEGUN = 1, /* as in the table `rescored` */
 };
 
-static const char by[] = "--undo"; /* in the column `file` */
+static const char by[] = "--undo"; /* for the column `file` */
 
 /* --- hours ---------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ bool undo_hours_cover(const struct undo_hours *h,
 	return true;
 }
 
-/* --- reading -------------------------------------------------------------- */
+/* --- read ----------------------------------------------------------------- */
 
 struct params {
 	char epoch[16];
@@ -121,9 +121,9 @@ int undo_journal_read(struct journal *j, struct undo_state *ret,
 	return 0;
 }
 
-/* --- writing --------------------------------------------------------------
+/* --- write ------------------------------------------------------------------
  *
- * None of these rows has a token: twice, each tells the same.
+ * None of these rows has a token: a row that is stored twice does no harm.
  */
 
 int undo_journal_begin(struct journal *j, struct error *err)
@@ -154,7 +154,7 @@ int undo_journal_taken(struct journal *j, struct error *err)
 	return journal_write(j, JOURNAL_TAKEN, NULL, 0, 0, by, err);
 }
 
-/* Appends a row of `rescored` for the day that begins with `hours`; returns how
+/* Appends a row of `rescored` for the day at the start of `hours`; returns how
  * many hours that day has. */
 static size_t put_day(const struct journal *j, const struct undo_hour *hours,
 		      size_t count, const char *host, int64_t now_ms,
@@ -185,7 +185,8 @@ int undo_journal_protect(struct journal *j, const struct undo_hours *hours,
 	static const char sql[] =
 		"INSERT INTO rescored (day, run, state, rows, hours, at, host, "
 		"import) FORMAT RowBinary";
-	/* A log may be of more years than partitions are written at once. */
+	/* A log may span more years than the usual limit of partitions per
+	 * insert. */
 	static const struct clickhouse_param params[] = {
 		{"async_insert", "0"},
 		{"max_partitions_per_insert_block", "0"},
@@ -208,8 +209,8 @@ int undo_journal_protect(struct journal *j, const struct undo_hours *hours,
 	return status < 0 ? error_wrap(err, "rescored") : 0;
 }
 
-/* Ends the log's runs, of whichever process: whoever gets here has done what
- * all of them were to do, or none has done anything. */
+/* Ends the log's runs, of any process: at this point either the work of all of
+ * them is done, or none has done anything. */
 static int release_days(struct journal *j, struct error *err)
 {
 	static const char sql[] =

@@ -1,12 +1,12 @@
 /*
- * undo_journal.h - what is written down of an undo of an import: in
- * import_journal, so that one that was killed goes on, no import of the log
- * begins meanwhile, and settling knows which rows were taken
- * (aggregator/settle/taken_back.h); and in `rescored`, so that the days it
- * changes are not dropped.
+ * undo_journal.h - the records of an undo of an import.  Those in
+ * import_journal let a killed undo go on, keep new imports of the log from
+ * beginning, and show settling which rows were taken
+ * (aggregator/settle/taken_back.h).  Those in `rescored` keep the changing days
+ * from being dropped.
  *
- * Everything is of the log's present epoch.  Two undos at once do the same, and
- * what either writes is true of both.
+ * All records belong to the log's present epoch.  Two undos at once do the
+ * same, so that the records of either are true for both.
  */
 #ifndef COLLECTOR_TOOLS_IMPORT_UNDO_JOURNAL_H
 #define COLLECTOR_TOOLS_IMPORT_UNDO_JOURNAL_H
@@ -18,15 +18,15 @@
 #include "collector/tools/import/journal.h"
 #include "common/clock.h"
 
-/* Hours and how many rows of the import each has. */
+/* Hours with the number of the import's rows in each. */
 struct undo_hours {
 	struct undo_hour {
 		uint64_t start; /* seconds since 1970 */
 		uint64_t rows;
-	} * items; /* ascending */
+	} * items; /* in ascending order */
 	size_t count;
 };
-/* The day, since 1970, that it is of. */
+/* Returns the day of an hour, counted from 1970. */
 static inline int64_t undo_hour_day(const struct undo_hour *hour)
 {
 	return (int64_t)hour->start / (CLOCK_DAY / CLOCK_SECOND);
@@ -36,37 +36,37 @@ void undo_hours_release(struct undo_hours *h);
 int undo_hours_add(struct undo_hours *h, uint64_t start, uint64_t rows,
 		   struct error *err);
 uint64_t undo_hours_rows(const struct undo_hours *h);
-/* Whether `h` has each hour of `other`, and no fewer rows in it. */
+/* Returns whether `h` has each hour of `other`, with at least as many rows. */
 bool undo_hours_cover(const struct undo_hours *h,
 		      const struct undo_hours *other);
 
-/* How far the undos of the epoch have come. */
+/* The progress of the undos of the epoch. */
 struct undo_state {
 	bool begun;
-	bool planned; /* the hours are known, and rows may be gone already */
+	bool planned; /* the hours are known; rows may be deleted already */
 	struct undo_hours hours;
 };
 
-/* Reads it into *ret, which is empty or has what was read before. */
+/* Reads the state into *ret, which is empty or has an earlier state. */
 int undo_journal_read(struct journal *j, struct undo_state *ret,
 		      struct error *err);
 
-/* Writes that this run is about to take back: no import of the log begins. */
+/* Records that this run begins an undo: no import of the log can begin. */
 int undo_journal_begin(struct journal *j, struct error *err);
 
-/* Writes in `rescored` that the days of these hours are being changed. */
+/* Records in `rescored` that the days of these hours are changing. */
 int undo_journal_protect(struct journal *j, const struct undo_hours *hours,
 			 const char *host, struct error *err);
 
-/* Writes what is about to be deleted. */
+/* Records what is about to be deleted. */
 int undo_journal_plan(struct journal *j, const struct undo_hours *hours,
 		      struct error *err);
 
-/* Writes that all of it is deleted. */
+/* Records that all of it is deleted. */
 int undo_journal_taken(struct journal *j, struct error *err);
 
-/* Writes that all is done: first of the days, then of the log, whose next
- * import is of the next epoch. */
+/* Records that all is done: first for the days, then for the log, whose next
+ * import has the next epoch. */
 int undo_journal_finish(struct journal *j, struct error *err);
 
 /* Ends undos that have deleted nothing: their days may be dropped, and the log

@@ -15,14 +15,15 @@ enum {
 	POLL_MAX_MS = 250,
 	PROTECT_EVERY_MS = 60 * 1000,
 	LOG_EVERY_MS = 5000,
-	/* Hours are parameters, which are part of a URL: 1 MiB at most. */
+	/* Limit of hours per statement: they are parameters in a URL, which is
+	 * limited to 1 MiB. */
 	HOURS_AT_ONCE = 2000,
-	/* Rows of so many days at most are deleted a day at a time. */
+	/* Up to this number of days, rows are deleted day by day. */
 	DAYS_APART = 31,
 	PARTITION_TEXT = 16,
 };
 
-/* The rows; parameters: topic, epoch. */
+/* Condition for the import's rows; parameters: topic, epoch. */
 #define IS_OURS "topic = {topic:String} AND epoch = {epoch:UInt32}"
 
 struct params {
@@ -40,7 +41,7 @@ static const struct clickhouse_param *fill_epoch_params(struct params *p,
 	return p->items;
 }
 
-/* --- counting ------------------------------------------------------------- */
+/* --- counts --------------------------------------------------------------- */
 
 static int take_hour(void *arg, char **f, struct error *err)
 {
@@ -97,8 +98,8 @@ static int set_dropped(struct error *err, int64_t day)
 			 rfc3339_format(day * CLOCK_DAY, text));
 }
 
-/* A dropped day cannot be settled without some of its rows.  The log's
- * reports may be gone as well; then the base of the day tells of it. */
+/* A dropped day cannot be settled without some of its rows.  The log's reports
+ * may be gone as well; then the base of the day shows it. */
 static int check_bases(const struct journal *j, struct error *err)
 {
 	static const char sql[] =
@@ -117,7 +118,7 @@ static int check_bases(const struct journal *j, struct error *err)
 
 struct dropped {
 	const struct undo_hours *hours;
-	int64_t day; /* the first one that has rows; -1: none */
+	int64_t day; /* the first day with rows; -1: none */
 };
 
 static int take_dropped(void *arg, char **f, struct error *err)
@@ -146,7 +147,7 @@ int undo_rows_check_dropped(const struct journal *j,
 		return -1;
 	if (!hours->count)
 		return 0;
-	/* Months that were dropped whole have no row. */
+	/* A month that was dropped as a whole has no row. */
 	if (dropped_days_has(j->ch, undo_hour_day(&hours->items[0]), &before,
 			     err) < 0)
 		return -1;
@@ -177,19 +178,21 @@ static int take_mutations(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Mutations of this log, of whichever process: nothing else names its topic. */
+/* Mutations of this log, from any process: nothing else names its topic. */
 #define IS_OUR_MUTATION                                                        \
 	"database = currentDatabase() AND table = {table:String} AND "         \
 	"NOT is_done AND position(command, {quoted:String}) > 0"
 
-/* A command is known by this; the name has no character to be escaped. */
+/* Writes the quoted topic, which identifies a command; the name has no
+ * characters that need escaping. */
 static void quote_topic(const struct journal *j,
 			char text[IMPORT_TOPIC_MAX + 3])
 {
 	snprintf(text, IMPORT_TOPIC_MAX + 3, "'%s'", j->topic);
 }
 
-/* One that fails is tried for ever, and holds up those after it. */
+/* A mutation that fails is retried forever, and blocks those after it: kill
+ * them. */
 static void end_mutations(const struct journal *j, const char *table)
 {
 	static const char sql[] =
@@ -241,8 +244,8 @@ static void show_progress(struct undo_rows *u, const char *table,
 		 log_int("parts_to_do", (int64_t)m->parts));
 }
 
-/* Whoever looks at the days sees that this is not left by a process that was
- * killed. */
+/* Renews the protection of the days, so that the days do not look abandoned by
+ * a killed process. */
 static int protect(struct undo_rows *u, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
@@ -255,7 +258,7 @@ static int protect(struct undo_rows *u, struct error *err)
 	return undo_journal_protect(u->journal, u->hours, u->host, err);
 }
 
-/* Waits until no mutation of the table is about this log. */
+/* Waits until the table has no unfinished mutation of this log. */
 static int await_mutations(struct undo_rows *u, const char *table,
 			   struct error *err)
 {
@@ -285,7 +288,7 @@ static int await_mutations(struct undo_rows *u, const char *table,
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* Partitions of clicks, which are its days, that have rows. */
+/* The partitions of clicks, which are its days, that have rows. */
 struct days {
 	uint64_t count;
 	char first[PARTITION_TEXT]; /* "20261126" */
@@ -296,7 +299,7 @@ static int take_days(void *arg, char **f, struct error *err)
 	struct days *days = arg;
 	size_t len = strlen(f[1]);
 
-	/* The name becomes part of a statement. */
+	/* The name becomes part of a statement, so that it is checked. */
 	if (len >= PARTITION_TEXT || strspn(f[1], "0123456789") != len)
 		return error_set(err, ERROR_PROTOCOL,
 				 "clicks: a partition is called '%s'", f[1]);
@@ -319,10 +322,10 @@ static int find_days(const struct journal *j, struct days *ret,
 }
 
 /*
- * A day at a time, since what a mutation names no partition for it looks
- * through; of many days all at once, since each mutation takes its time to
- * begin.  It reaches only rows that are there when it begins, and of this
- * epoch: one that comes late deletes nothing of another import.
+ * Deletes day by day, since a mutation without a partition scans the whole
+ * table; if there are many days it deletes all at once, since each mutation
+ * takes time to begin.  It affects only rows that exist when it begins, and
+ * only of this epoch: a late one deletes nothing of another import.
  */
 static int delete_days(const struct journal *j, const struct days *days,
 		       struct error *err)
@@ -338,7 +341,7 @@ static int delete_days(const struct journal *j, const struct days *days,
 	return clickhouse_query(j->ch, sql, NULL, NULL, err);
 }
 
-/* A mutation that another process left may be under way. */
+/* Another process may have left an unfinished mutation. */
 static int delete_some(struct undo_rows *u, struct days *days,
 		       struct error *err)
 {

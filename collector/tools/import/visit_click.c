@@ -31,7 +31,8 @@ static ProtobufCBinaryData copy_bytes(struct arena *arena, struct access_text t)
 	return (ProtobufCBinaryData){t.len, (uint8_t *)copy(arena, t)};
 }
 
-/* The path behind the prefix, with its slash; false when it lies elsewhere. */
+/* Removes the prefix from the path, except its slash; returns false if the path
+ * does not begin with it. */
 static bool take_prefix(struct access_text path, const char *prefix,
 			struct http_slice *ret_path)
 {
@@ -45,8 +46,8 @@ static bool take_prefix(struct access_text path, const char *prefix,
 	return !ret_path->len || *ret_path->data == '/';
 }
 
-/* What the redirector answers 404 to by its form alone names none.  The code
- * may lie in `text`. */
+/* Returns the code of a path; empty for paths to which the redirector answers
+ * 404 by their form.  The code may be in `text`. */
 static struct http_slice code_of(struct http_slice path, bool pass_path,
 				 struct path_text_code *text)
 {
@@ -86,13 +87,13 @@ static Shortloop__Outcome outcome_of(const struct access_visit *v)
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	if (is(v->method, "HEAD"))
 		return SHORTLOOP__OUTCOME__OUTCOME_HEAD;
-	/* A log without methods holds pages that were asked for. */
+	/* A log without methods contains page requests. */
 	if (is(v->method, "GET") || !v->method.len)
 		return SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 }
 
-/* As the redirector names it: lower case, without the port. */
+/* Writes the domain as the redirector does: lower case, without the port. */
 static char *domain_of(struct arena *arena, struct access_text host)
 {
 	char *text;

@@ -1,5 +1,5 @@
-/* visit_click.h - a line of a log as the click that the redirector would have
- * reported. */
+/* visit_click.h - turns a line of a log into the click that the redirector
+ * would have reported. */
 #ifndef COLLECTOR_TOOLS_IMPORT_VISIT_CLICK_H
 #define COLLECTOR_TOOLS_IMPORT_VISIT_CLICK_H
 
@@ -10,29 +10,30 @@
 #include "common/arena.h"
 #include "schemas/click.pb-c.h"
 
-/* How a log's requests are to be understood. */
+/* The rules for reading a log's requests. */
 struct visit_rules {
-	const char *path_prefix; /* "/": codes are the first segment behind */
-	const char *domain;	 /* NULL: as the log says */
+	/* Codes are the next segment; "/" by default. */
+	const char *path_prefix;
+	const char *domain; /* NULL: from the log */
 	const char *edge;
-	bool pass_path;	   /* a path behind the code belongs to the visit */
-	uint64_t event_id; /* upper half of ids; the lower is the offset */
+	bool pass_path;	   /* a path after the code belongs to the visit */
+	uint64_t event_id; /* upper half of ids; the lower half is the offset */
 };
 
 enum visit_kind {
 	VISIT_CLICK,
-	VISIT_NO_REQUEST, /* nothing was asked that has a path */
+	VISIT_NO_REQUEST, /* the request has no path */
 	VISIT_ELSEWHERE,  /* the path does not begin with the prefix */
-	VISIT_NO_CODE,	  /* it is none that the redirector takes for a code */
+	VISIT_NO_CODE,	  /* the redirector would not take it for a code */
 	VISIT_NO_MEMORY,
 };
 
 /*
  * Fills *ret_click, whose texts are copied into the arena; the link is left
- * out.  A code is what the redirector would read as one
- * (codespace/path_code.h).  Outcomes follow the status: answers and redirects
- * of GET are visits, of HEAD none; 404, 410 and 451 say what they say to the
- * redirector; whatever else is unspecified.
+ * out.  The redirector's rules decide what a code is (codespace/path_code.h).
+ * Outcomes follow the status: answers and redirects of GET are visits, of HEAD
+ * none; 404, 410 and 451 have the redirector's meaning; any other status is
+ * unspecified.
  */
 enum visit_kind visit_click(const struct access_visit *visit,
 			    const struct visit_rules *rules, uint64_t offset,
