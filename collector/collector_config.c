@@ -178,7 +178,7 @@ static int check_visitor(const struct collector_settings *c, struct error *err)
 	return 0;
 }
 
-/* The topic of a row says which positions it tells of. */
+/* The topic of a row identifies the topic of its positions. */
 static int check_topics(const struct kafka_config *kafka, struct error *err)
 {
 	if (!strcmp(kafka->topic_clicks, kafka->topic_links))

@@ -18,7 +18,7 @@ struct collector_settings {
 	struct robots_config robots; /* section `robots` */
 
 	char *admin;
-	char *name; /* NULL: the host's */
+	char *name; /* NULL: the host's name */
 	char *group;
 	char *offset_reset;
 	int64_t epoch;
@@ -32,7 +32,7 @@ struct collector_settings {
 	int64_t memory;
 	int64_t retry_backoff_max; /* ms */
 	int64_t drain_timeout;	   /* ms */
-	int64_t unreadable_after;  /* ms; 0: never by itself */
+	int64_t unreadable_after;  /* ms; 0: never automatically */
 	int64_t max_lag;	   /* ms */
 	int64_t live_max_age;	   /* ms */
 
@@ -53,11 +53,11 @@ struct collector_settings {
 	int64_t geo_cache;
 	int64_t max_text;
 };
-/* The secret that visitors are made unknown with; NULL: SHA-1 is enough. */
+/* Returns the secret for visitors' identities; NULL: SHA-1 is enough. */
 const char *collector_visitor_secret(const struct collector_settings *settings);
 extern const struct setting_section collector_section; /* "collector" */
 
-/* What the collector reads of the file. */
+/* The collector's part of the configuration file. */
 struct collector_config {
 	struct app_config app;
 	struct http_config http;
@@ -69,10 +69,10 @@ struct collector_config {
 extern const struct setting_group collector_groups[];
 extern const size_t collector_group_count;
 
-/* What is set aside of `memory` from the start. */
+/* Returns the part of `memory` that is reserved from the start. */
 int64_t collector_caches(const struct collector_settings *settings);
 
-/* Rules between settings, for app_spec. */
+/* Checks rules between settings, for app_spec. */
 int collector_config_validate(const void *config, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* collector_metrics.h - what a collector counts. */
+/* collector_metrics.h - the metrics of a collector. */
 #ifndef COLLECTOR_COLLECTOR_METRICS_H
 #define COLLECTOR_COLLECTOR_METRICS_H
 
@@ -11,7 +11,7 @@
 struct collector_metrics {
 	struct metric *consumed;
 	struct metric *dead_lettered;
-	struct metric *lost; /* dead letters that even Kafka refused */
+	struct metric *lost; /* dead letters that Kafka rejected */
 	struct metric *rows[SINK_TABLE_COUNT];
 	struct metric *batches[SINK_TABLE_COUNT];
 	struct metric *failures[SINK_TABLE_COUNT];
@@ -22,7 +22,7 @@ struct collector_metrics {
 	struct metric *exactly_once;
 	struct metric *clock_ahead;
 	struct metric *reloads, *reload_failures;
-	struct metric *parts[SINK_TABLE_COUNT]; /* of clicks and links */
+	struct metric *parts[SINK_TABLE_COUNT]; /* for clicks and links */
 	struct metric *buffered;
 	struct metric *memory;
 	struct metric *pressed;

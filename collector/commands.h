@@ -1,40 +1,41 @@
 /*
- * commands.h - what runs each subcommand, `config` being a struct
- * collector_config: the daemon is in ingest/, the others are in tools/.
+ * commands.h - the functions that run the subcommands; `config` is a struct
+ * collector_config.  The daemon is in ingest/, the other commands are in
+ * tools/.
  */
 #ifndef COLLECTOR_COMMANDS_H
 #define COLLECTOR_COMMANDS_H
 
 #include "common/app/app.h"
 
-/* `serve`: a collector, until it is told to stop. */
+/* `serve`: runs a collector until it is stopped. */
 app_run_fn collector_serve;
 
-/* `dlq list` and `dlq replay`: 1: some letters that were chosen were not sent.
- */
+/* `dlq list` and `dlq replay`.  Returns 1 if some chosen letters were not
+ * sent. */
 app_run_fn collector_dlq;
 
-/* `epoch`: 0: all partitions fit, or the decision was noted; 1: some do not
- * fit. */
+/* `epoch`.  Returns 0 if all partitions fit, or the decision was stored; 1 if
+ * some do not fit. */
 app_run_fn collector_epoch;
 
-/* `explain`, from stdin to stdout, till its end.  -1 with ERROR_INPUT after the
- * last answer when lines could not be read. */
+/* `explain`, from stdin to stdout, until the input ends.  Returns -1 with
+ * ERROR_INPUT after the last answer if lines were unreadable. */
 app_run_fn collector_explain;
 
-/* `guarantee`: 0: exactly once; 1: less, or it could not be measured. */
+/* `guarantee`.  Returns 0: exactly once; 1: less, or it was not measured. */
 app_run_fn collector_guarantee;
 
-/* `import`: 1: done, but lines could not be read. */
+/* `import`.  Returns 1: done, but some lines were unreadable. */
 app_run_fn collector_import;
 
-/* `pass`: what nobody is to read; without --offset lists it. */
+/* `pass`: adds offsets to pass over; without --offset lists them. */
 app_run_fn collector_pass;
 
-/* `rescore`: 0: all days are done. */
+/* `rescore`.  Returns 0: all days are done. */
 app_run_fn collector_rescore;
 
-/* `verify`: 0: all agrees; 1: it does not. */
+/* `verify`.  Returns 0: all agrees; 1: it does not. */
 app_run_fn collector_verify;
 
 #endif

@@ -26,7 +26,7 @@ static void fill(struct insert_rate *p, int64_t now)
 	int64_t passed = now - p->filled_at;
 
 	p->filled_at = now;
-	if (passed > 0) /* a clock that was set back gives nothing */
+	if (passed > 0) /* if the clock was set back, nothing is added */
 		p->tokens += insert_rate_own(p) * (double)passed / 1000;
 	if (p->tokens > capacity(p))
 		p->tokens = capacity(p);
@@ -58,7 +58,7 @@ int64_t insert_rate_due(const struct insert_rate *p, int32_t partition,
 {
 	int64_t period = insert_rate_period(p);
 	int64_t latest = started + insert_rate_age(p, batch_age);
-	int64_t after; /* the instant before */
+	int64_t after; /* the previous instant */
 
 	if (period < 1)
 		return latest;

@@ -29,7 +29,7 @@ static const struct app_command commands[] = {
 	{0},
 };
 
-/* All that an import knows by name: "auto, json, ... ". */
+/* The names of all import formats: "auto, json, ... ". */
 #define ACCESS_FORMAT(name, format, open_end) name ", "
 #define ACCESS_FORMAT_ALSO(name, other)	      name ", "
 static const char formats_help[] =
@@ -115,7 +115,7 @@ static const struct app_option options[] = {
 };
 
 /* For --check: reads the files that a start reads.  `config` is a struct
- * collector_config.  A bad file is ERROR_CONFIG. */
+ * collector_config.  An invalid file is ERROR_CONFIG. */
 static int check_files(const void *config, struct error *err)
 {
 	const struct collector_config *c = config;

@@ -8,25 +8,25 @@
 
 enum {
 	MIB = 1 << 20,
-	/* What librdkafka adds to an event it holds: an operation of its own
-	 * (about 350 bytes in 2.0) and malloc's part. */
+	/* librdkafka's overhead for each event that it holds: an operation of
+	 * its own (about 350 bytes in 2.0) and malloc's part. */
 	EVENT_OVERHEAD = 384,
-	/* Below, a batch is about as large. */
+	/* A smaller limit would not help: a batch is about this large. */
 	ANSWER_MIN = 16 * 1024,
 	ANSWER_MAX = 2 * MIB,
 	ROWS_MIN = 16 * MIB,
 	MMAP_FROM = MIB / 4, /* less than a producer packs together */
-	TRIM_FROM = 8 * MIB, /* what is fetched ahead comes and goes */
+	TRIM_FROM = 8 * MIB, /* the memory of prefetched events varies */
 	ARENAS = 2,
 };
 
 /*
- * An eighth is for what the rules were made into and for malloc's waste; an
- * eighth for events fetched ahead, half for their bytes and half for what
- * librdkafka adds; an eighth for one answer, unpacked; a sixteenth for dead
- * letters, and of that a quarter for clicks to be shown live.  Two fifths of
- * the rest are for what batches on their way are made into: columns, half as
- * large, and packed.
+ * The shares are: an eighth for the compiled rules and for malloc's waste; an
+ * eighth for events fetched ahead, half for their bytes and half for
+ * librdkafka's overhead; an eighth for one answer, unpacked; a sixteenth for
+ * dead letters, and a quarter of that for live clicks.  Two fifths of the rest
+ * are for the forms of batches that are being inserted: columns, half as large,
+ * and packed.
  */
 int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 		 struct error *err)
@@ -69,7 +69,8 @@ size_t memory_in_use(void)
 	char text[128], *at = text;
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	ssize_t got = -1;
-	uint64_t pages[3] = {0}; /* virtual, resident, of these shared */
+	/* Virtual, resident, and the shared part of it. */
+	uint64_t pages[3] = {0};
 
 	if (fd >= 0) {
 		got = read(fd, text, sizeof(text) - 1);

@@ -21,10 +21,10 @@
 enum {
 	POLL_MS = 100,
 	ASK_MS = 5000,
-	ROWS_MAX = 1000,   /* of one insert */
-	BATCH_MS = 1000,   /* how long a row waits for others */
-	LOOK_MS = 1000,	   /* between two looks at what cannot be read */
-	LETTERS_MS = 1000, /* a look whether dead letters were stored */
+	ROWS_MAX = 1000,   /* per insert */
+	BATCH_MS = 1000,   /* limit of the time that a row waits for others */
+	LOOK_MS = 1000,	   /* between two checks of an unreadable record */
+	LETTERS_MS = 1000, /* limit of a wait for dead letters to be stored */
 	COMMIT_MS = 1000,
 	CLOSE_MS = 5000,
 	BACKOFF_MIN_MS = 500,
@@ -35,9 +35,9 @@ enum {
 /*
  * A partition that is assigned:
  *
- *	AWAITING --> it was told where to read from --> READING
+ *	AWAITING --> its offset to read from is set --> READING
  *	   ^                                               |
- *	   `---- HELD <-- what comes next cannot be read <-'
+ *	   `---- HELD <-- the next record is unreadable <--'
  */
 enum counters_state {
 	COUNTERS_UNASSIGNED,
@@ -48,8 +48,8 @@ enum counters_state {
 
 struct counters_partition {
 	enum counters_state state;
-	int64_t next;	   /* one past the last record that was taken */
-	int64_t committed; /* as asked for last */
+	int64_t next;	   /* one past the last record taken */
+	int64_t committed; /* the last offset given to a commit */
 	bool commit_awaited;
 	int64_t held_since, look_at; /* monotonic ms, while HELD */
 };
@@ -62,19 +62,20 @@ struct counters_intake {
 	struct dead_letters *dead_letters;
 	struct clickhouse *ch;
 	struct kafka_consumer *consumer;
-	struct kafka_reader *reader; /* of what cannot be read; made then */
-	char passed_text[300];	     /* the last of that; "": none */
+	/* For unreadable records; made when needed. */
+	struct kafka_reader *reader;
+	char passed_text[300]; /* the last gap passed; "": none */
 	const char *topics[2];
 	char group[512];
 
 	struct counters_partition *partitions; /* by number */
 	size_t partition_count;
-	/* What was taken and not stored. */
+	/* Data that was taken and is not stored yet. */
 	struct buf rows;
 	size_t row_count;
 	size_t letters;
 	atomic_uint letters_given_up;
-	int64_t since; /* monotonic ms, of the first of them */
+	int64_t since; /* monotonic ms, when its first record came */
 	unsigned tries;
 	int64_t retry_at; /* monotonic ms */
 	bool paused;
@@ -84,7 +85,7 @@ struct counters_intake {
 	atomic_bool stopping;
 };
 
-/* --- storing -------------------------------------------------------------- */
+/* --- store ---------------------------------------------------------------- */
 
 static bool has_any(const struct counters_intake *in)
 {
@@ -107,7 +108,7 @@ static void commit(struct counters_intake *in, int32_t number)
 		return;
 	if (kafka_consumer_commit(in->consumer, in->topics[0], number, p->next,
 				  "", (void *)(intptr_t)number, &err) < 0)
-		return; /* with the next ones */
+		return; /* committed with the next rows */
 	p->commit_awaited = true;
 	p->committed = p->next;
 }
@@ -128,7 +129,7 @@ static void on_committed(void *arg, void *opaque, const struct error *err)
 		p->committed = -1;
 }
 
-/* All is well, but for what was passed over. */
+/* All is well, apart from records that were passed over. */
 static void tell_well(struct counters_intake *in)
 {
 	if (*in->passed_text)
@@ -137,7 +138,7 @@ static void tell_well(struct counters_intake *in)
 		health_up(in->health);
 }
 
-/* The same rows again are the same rows: they take each other's place. */
+/* Rows that are stored twice replace each other. */
 static int store(struct counters_intake *in, struct error *err)
 {
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
@@ -153,7 +154,7 @@ static int store(struct counters_intake *in, struct error *err)
 	return 0;
 }
 
-/* Nothing more is read until it is stored. */
+/* Nothing more is read until the rows are stored. */
 static void pause_all(struct counters_intake *in, bool pause)
 {
 	struct error err = {0};
@@ -187,7 +188,7 @@ static void on_stored(struct counters_intake *in)
 	in->tries = 0;
 	tell_well(in);
 	metric_add(in->stored, in->row_count);
-	/* A letter that was given up is gone, and was counted. */
+	/* A letter that Kafka gave up is lost, and was counted. */
 	forget(in);
 	commit_all(in);
 	if (in->paused)
@@ -213,7 +214,7 @@ static void store_due(struct counters_intake *in, int64_t now)
 		try_store(in);
 }
 
-/* --- reading -------------------------------------------------------------- */
+/* --- read ----------------------------------------------------------------- */
 
 static int put_letter(struct counters_intake *in,
 		      const struct kafka_record *record,
@@ -267,7 +268,8 @@ static void take(struct counters_intake *in, const struct kafka_record *record)
 	p->next = record->offset + 1;
 }
 
-/* From what is committed on, or behind what is being stored. */
+/* Reads from the committed offset on, or after the rows that are being
+ * stored. */
 static void begin_reading(struct counters_intake *in, int32_t number)
 {
 	struct counters_partition *p = &in->partitions[number];
@@ -301,10 +303,9 @@ static void begin_all(struct counters_intake *in)
 			begin_reading(in, (int32_t)i);
 }
 
-/* --- what cannot be read ---------------------------------------------------
- */
+/* --- unreadable records --------------------------------------------------- */
 
-/* Told of as a gap, once: by its token the row is known again. */
+/* Reports a gap, once: ClickHouse recognises a repeated row by its token. */
 static int report_gap(struct counters_intake *in, int32_t number,
 		      const struct kafka_unreadable *what, struct error *err)
 {
@@ -368,7 +369,8 @@ static void pass_over(struct counters_intake *in, int32_t number,
 	p->state = COUNTERS_AWAITING;
 }
 
-/* Has an operator said that it is to be passed over?  Fills the offsets. */
+/* Returns whether an operator decided to pass over it, and fills the
+ * offsets. */
 static bool is_said(struct counters_intake *in, int32_t number,
 		    struct kafka_unreadable *what)
 {
@@ -424,7 +426,7 @@ static void look(struct counters_intake *in, int32_t number, int64_t now)
 	if (status < 0)
 		log_debug(in->log, "counters", log_err(&err));
 	else if (status > 0)
-		p->state = COUNTERS_AWAITING; /* it can be read now */
+		p->state = COUNTERS_AWAITING; /* it is readable now */
 	else if (patience &&
 		 (!what.may_heal || now - p->held_since >= patience))
 		pass_over(in, number, &what);
@@ -489,7 +491,7 @@ static void on_assigned(void *arg, const char *topic, int32_t number)
 		 log_int("partition", number));
 }
 
-/* What was taken is stored now, or read again by the next owner. */
+/* The data taken so far is stored now, or read again by the next owner. */
 static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 {
 	struct counters_intake *in = arg;
@@ -507,7 +509,7 @@ static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 		 log_int("partition", number), log_int("lost", lost));
 }
 
-/* --- the thread ----------------------------------------------------------- */
+/* --- thread --------------------------------------------------------------- */
 
 static void *run(void *arg)
 {
@@ -529,7 +531,7 @@ static void *run(void *arg)
 		look_at_held(in, clock_monotonic_ms());
 		begin_all(in);
 		store_due(in, clock_monotonic_ms());
-		/* What was passed over has nothing to be stored. */
+		/* Records that were passed over have no rows to store. */
 		if (!has_any(in))
 			commit_all(in);
 	}
@@ -540,7 +542,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* --- making --------------------------------------------------------------- */
+/* --- construction --------------------------------------------------------- */
 
 static void register_metrics(struct counters_intake *in, struct metrics *m)
 {
@@ -563,7 +565,7 @@ static int open_parts(struct counters_intake *in, struct error *err)
 		.topics = in->topics,
 		.fetch_bytes = FETCH_BYTES,
 		.fetch_events = FETCH_EVENTS,
-		.fetch_answer = 0, /* they are few */
+		.fetch_answer = 0, /* records are few */
 		.on_assigned = on_assigned,
 		.on_revoked = on_revoked,
 		.on_committed = on_committed,

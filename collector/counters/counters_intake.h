@@ -1,11 +1,12 @@
 /*
- * counters_intake.h - stores what redirectors count, from a topic of its own.
+ * counters_intake.h - stores the redirectors' counters, from a topic of their
+ * own.
  *
- * A consumer, a connection to ClickHouse and a thread of its own, in the group
- * of the clicks with ".counters" behind: whatever is wrong with counters, no
- * click waits for them.  A record is a running total, and its row takes the
- * place of the one before; so an insert may be sent twice, and a record read
- * again, without any harm.  Offsets are committed once their rows are stored.
+ * It has its own consumer, connection to ClickHouse and thread, in the clicks'
+ * group with ".counters" appended: no click waits for counters, whatever fails
+ * here.  A record is a running total, and its row replaces the one before; so
+ * an insert may be sent twice, and a record read again, without any harm.
+ * Offsets are committed once their rows are stored.
  */
 #ifndef COLLECTOR_COUNTERS_COUNTERS_INTAKE_H
 #define COLLECTOR_COUNTERS_COUNTERS_INTAKE_H
@@ -19,7 +20,7 @@
 
 struct counters_intake;
 
-/* `dead_lettered` counts what is no record; it goes to `dead_letters`. `config`
+/* `dead_lettered` counts invalid records, which go to `dead_letters`.  `config`
  * and `log` must outlive it. */
 struct counters_intake *
 counters_intake_new(const struct collector_config *config,
@@ -27,11 +28,11 @@ counters_intake_new(const struct collector_config *config,
 		    struct metric *dead_lettered, struct metrics *registry,
 		    struct health *health, struct log *log, struct error *err);
 int counters_intake_start(struct counters_intake *in, struct error *err);
-/* Ends the thread: what was not stored is read again at the next start.  NULL
+/* Ends the thread: data not stored yet is read again at the next start.  NULL
  * accepted. */
 void counters_intake_stop(struct counters_intake *in);
-/* Stops it first.  Its dead letters are to be gone before, with their producer.
- * NULL accepted. */
+/* Stop it first.  Free the producer of its dead letters before this call.  NULL
+ * accepted. */
 void counters_intake_free(struct counters_intake *in);
 
 #endif

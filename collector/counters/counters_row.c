@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "schemas/counters.pb-c.h"
 
-/* Sums of many redirectors must not wrap round. */
+/* Sums over many redirectors must not overflow. */
 #define COUNT_MAX (UINT64_C(1) << 48)
 #define TEXT_MAX  320
 

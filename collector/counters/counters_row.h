@@ -1,6 +1,6 @@
 /*
- * counters_row.h - what a redirector counted (schemas/counters.proto), as a row
- * of redirector_counters.
+ * counters_row.h - turns a redirector's counters (schemas/counters.proto) into
+ * a row of redirector_counters.
  */
 #ifndef COLLECTOR_COUNTERS_COUNTERS_ROW_H
 #define COLLECTOR_COUNTERS_COUNTERS_ROW_H
@@ -14,9 +14,9 @@
 extern const char counters_insert[];
 
 /*
- * Appends the record's row.  ERROR_INPUT: these are no counters, or none that a
- * redirector sends (of no start, of half an hour, of a text without end); then
- * nothing is appended.
+ * Appends the record's row.  ERROR_INPUT: the record is no counters, or none
+ * that a redirector sends (without a start, with half an hour, with an endless
+ * text); then nothing is appended.
  */
 int counters_row_append(struct buf *rows, const void *record, size_t len,
 			struct error *err);

@@ -1,9 +1,9 @@
 /*
- * dlq_command.c - `collector dlq list` and `collector dlq replay`: what could
- * not be stored, and another try.
+ * dlq_command.c - `collector dlq list` and `collector dlq replay`: lists the
+ * events that could not be stored, and sends them again.
  *
- * A letter is sent again together with its mark, in one transaction: killed at
- * any point it was sent, and is known to be, or neither.
+ * A letter is sent again together with its mark, in one transaction: if the
+ * command is killed, either both or none are stored.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,22 +21,22 @@
 
 #define LIMIT	   50
 #define LIMIT_MAX  100000
-#define STOP_EVERY 1024 /* records between two looks for a signal */
+#define STOP_EVERY 1024 /* records between two checks for a signal */
 
 struct dlq {
 	struct app *app;
 	const struct collector_config *config;
 	struct dlq_filter filter;
 	bool json, force, dry_run;
-	uint64_t limit; /* letters listed */
+	uint64_t limit; /* limit of the letters listed */
 
 	struct kafka_reader *reader;
 	struct positions replayed; /* origins of letters that have a mark */
 	struct positions seen;	   /* origins of letters read so far */
-	uint64_t records;	   /* read so far */
+	uint64_t records;	   /* number of records read so far */
 };
 
-/* Counts a record read.  ERROR_STOPPED when the program is to stop. */
+/* Counts a record read.  ERROR_STOPPED when the program must stop. */
 static int count_record(struct dlq *d, struct error *err)
 {
 	if (++d->records % STOP_EVERY == 0 && app_should_stop(d->app, 0))
@@ -65,13 +65,13 @@ static int read_marks(struct dlq *d, struct error *err)
 				take_mark, d, err);
 }
 
-/* --- listing ------------------------------------------------------------- */
+/* --- list ----------------------------------------------------------------- */
 
 #define REASON_SIZE 160
 #define TOPIC_SIZE  64
 #define BYTES_SIZE  56
 
-/* A letter as it is shown. */
+/* A letter to show. */
 struct line {
 	int64_t time_ms;
 	int32_t at_partition;
@@ -92,7 +92,7 @@ struct list {
 	uint64_t letters, copies, replayed, foreign;
 };
 
-/* The newest first. */
+/* The newest letter comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -243,7 +243,7 @@ static int print_list_json(const struct list *l, struct error *err)
 			   err);
 }
 
-/* The newest letters, each once. */
+/* Lists the newest letters, each once. */
 static int list(struct dlq *d, struct error *err)
 {
 	struct list l = {.dlq = d};
@@ -264,23 +264,23 @@ static int list(struct dlq *d, struct error *err)
 	return status;
 }
 
-/* --- replaying ----------------------------------------------------------- */
+/* --- replay --------------------------------------------------------------- */
 
 enum {
-	REPLAYS_MAX = 3, /* of one event, so that it does not go round */
-	AT_ONCE = 500,	 /* in one transaction */
+	REPLAYS_MAX = 3, /* per event, to avoid endless loops */
+	AT_ONCE = 500,	 /* per transaction */
 };
 
 struct replay {
 	struct dlq *dlq;
 	struct kafka_transaction *transaction; /* NULL: a dry run */
 	uint32_t clicks, links; /* partitions of these topics; 0: none */
-	uint64_t open;		/* put, and not committed yet */
+	uint64_t open;		/* sent, but not committed yet */
 	uint64_t chosen, sent, before, too_often, copies, elsewhere;
 };
 
-/* How many partitions the letter's topic has, or 0 for one that is none of
- * ours: who can write letters should not write anywhere with our rights. */
+/* Returns the number of partitions of the letter's topic, or 0 for a topic that
+ * is not ours: an author of letters must not write anywhere with our rights. */
 static uint32_t partitions_of(const struct replay *r,
 			      const struct dlq_record *letter)
 {
@@ -326,7 +326,8 @@ static int put_mark(struct replay *r, const struct dlq_record *letter,
 	};
 	struct kafka_message mark = {
 		.topic = r->dlq->config->kafka.topic_dlq,
-		/* Behind the letter, so that it lives longer. */
+		/* The mark is in the letter's partition, after it, so that it
+		 * lives longer. */
 		.partition = letter->at_partition,
 		.headers = headers,
 		.header_count = sizeof(headers) / sizeof(*headers),
@@ -437,7 +438,7 @@ static int print_replay(const struct replay *r, struct error *err)
 	return 0;
 }
 
-/* A topic that does not exist takes no letters. */
+/* A topic that does not exist accepts no letters. */
 static int ask_partitions(struct kafka_reader *reader, const char *topic,
 			  uint32_t *ret_count, struct error *err)
 {
@@ -473,7 +474,7 @@ static int replay_all(struct replay *r, struct error *err)
 	    ask_partitions(d->reader, kafka->topic_links, &r->links, err) < 0)
 		return -1;
 	/* The new transaction fences another replay before the marks are read:
-	 * all that it has sent has a mark by then. */
+	 * by then each letter that the other sent has a mark. */
 	if (open_transaction(r, err) < 0 || read_marks(d, err) < 0 ||
 	    dlq_records_walk(d->reader, kafka->topic_dlq, 0, replay_record, r,
 			     err) < 0)
@@ -481,7 +482,7 @@ static int replay_all(struct replay *r, struct error *err)
 	return commit(r, err);
 }
 
-/* Sends letters to the topics that they came from.  1: some that were chosen
+/* Sends letters to their original topics.  Returns 1 if some chosen letters
  * were not sent. */
 static int replay(struct dlq *d, struct error *err)
 {
@@ -497,7 +498,7 @@ static int replay(struct dlq *d, struct error *err)
 		status = print_replay(&r, err);
 	if (status < 0)
 		return -1;
-	/* A letter chosen by its offset that was not sent again counts as a
+	/* A letter that was chosen by its offset and not sent again counts as a
 	 * failure. */
 	return r.too_often || r.elsewhere ||
 	       (r.before && d->filter.range_count);

@@ -21,7 +21,7 @@ void positions_free(struct positions *p)
 	*p = (struct positions){0};
 }
 
-/* There are few: a topic or two, some partitions. */
+/* A linear search is enough: there are few topics and partitions. */
 static struct position_group *find(const struct positions *p, const char *topic,
 				   int32_t partition)
 {

@@ -1,9 +1,9 @@
 /*
  * positions.h - a set of positions: topic, partition, offset.
  *
- * A topic that was made anew gives out the same positions again; a letter of
- * its former life is then taken for a copy.  Empty the topic of dead letters
- * when you do that.
+ * A topic that was made anew uses the same positions again; a letter from the
+ * old topic would then count as a copy.  Empty the topic of dead letters in
+ * this case.
  */
 #ifndef COLLECTOR_TOOLS_DLQ_POSITIONS_H
 #define COLLECTOR_TOOLS_DLQ_POSITIONS_H
@@ -16,7 +16,7 @@
 
 struct position_group;
 
-/* All zero to begin with. */
+/* Initialise it with zeros. */
 struct positions {
 	struct position_group *groups;
 	size_t count, room;
@@ -24,7 +24,7 @@ struct positions {
 
 void positions_free(struct positions *p);
 
-/* 1 when it is new, 0 when it was there, -1 without memory. */
+/* Returns 1 if it is new, 0 if it was there, -1 when out of memory. */
 int positions_add(struct positions *p, const char *topic, int32_t partition,
 		  uint64_t offset, struct error *err);
 bool positions_have(const struct positions *p, const char *topic,

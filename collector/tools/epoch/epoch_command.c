@@ -1,6 +1,6 @@
 /*
- * epoch_command.c - `collector epoch`: shows how a topic's offsets fit the rows
- * stored of it, and takes an operator's word where they do not.
+ * epoch_command.c - `collector epoch`: shows whether a topic's offsets fit its
+ * stored rows, and takes an operator's decision where they do not.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "common/kafka/reader.h"
 #include "common/output.h"
 
-/* A partition, and what a collector would do with it. */
+/* A partition, and the plan of a collector for it. */
 struct partition_state {
 	struct stored_key key;
 	struct plan_facts facts;
@@ -84,7 +84,7 @@ static int read_decision(const struct app *app, enum decision *ret,
 	return 0;
 }
 
-/* "0,3,17" */
+/* Parses "0,3,17". */
 static int read_partitions(struct epoch_command *cmd, const char *text,
 			   struct error *err)
 {
@@ -112,7 +112,7 @@ static int read_partitions(struct epoch_command *cmd, const char *text,
 	return 0;
 }
 
-/* --- what is there -------------------------------------------------------- */
+/* --- state ---------------------------------------------------------------- */
 
 static struct cut_log log_of(const struct epoch_command *cmd,
 			     const struct partition_state *p)
@@ -158,7 +158,7 @@ static int find_out_whether_cut(struct epoch_command *cmd,
 	return 0;
 }
 
-/* Plans what a collector would do that the partition is assigned to. */
+/* Makes the plan of a collector that owns the partition. */
 static int plan_partition(struct epoch_command *cmd, struct partition_state *p,
 			  struct error *err)
 {
@@ -237,9 +237,9 @@ static int show(const struct epoch_command *cmd, struct error *err)
 	return output_table(table, err);
 }
 
-/* --- what is decided ------------------------------------------------------ */
+/* --- decision ------------------------------------------------------------- */
 
-/* Of ingest_epochs. */
+/* A row of ingest_epochs. */
 struct epoch_row {
 	const char *decision;
 	uint32_t epoch;
@@ -350,7 +350,7 @@ static int check_same(const struct partition_state *p, struct error *err)
 	return 0;
 }
 
-/* Checks all partitions before anything is noted: all or none. */
+/* Checks all partitions before the first decision is stored: all or none. */
 static int check_chosen(const struct epoch_command *cmd, enum decision what,
 			struct error *err)
 {

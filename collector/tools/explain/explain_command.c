@@ -1,10 +1,10 @@
 /*
- * explain_command.c - `collector explain`: what the collector would make of
+ * explain_command.c - `collector explain`: shows the collector's results for
  * visits, NDJSON in and out, line by line.
  *
- * Every line of input has its line of output, in order; blank and broken ones
- * have an object with `error`.  All that has been read is answered before more
- * is waited for, so the command can be talked to like a function.
+ * Every line of input has its line of output, in order; for blank and invalid
+ * lines it is an object with `error`.  All lines are answered before the
+ * command waits for more, so that another program can use it like a function.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,20 +28,20 @@
 #include "common/clock.h"
 #include "common/error.h"
 
-/* --- answers: what is known of a visit, as one line of JSON --------------- */
+/* --- answers -------------------------------------------------------------- */
 
-/* What it says is found out by the code that makes rows of clicks, so it is
- * what the tables would say. */
+/* The code that makes rows of clicks finds the values, so that the answers
+ * equal the tables. */
 struct answerer {
 	const struct collector_settings *settings;
 	struct enricher *enricher;
 	struct ua_parser *parser;
 	struct ua_result ua;
-	/* Parts of answers, by user agent and by place. */
+	/* Cached parts of answers, by user agent and by place. */
 	struct cache *agents;
 	struct cache *places;
 	struct buf piece;
-	struct trace *trace; /* NULL: nobody asks */
+	struct trace *trace; /* NULL: no trace is wanted */
 };
 
 static void answerer_free(struct answerer *a)
@@ -58,8 +58,8 @@ static void answerer_free(struct answerer *a)
 	free(a);
 }
 
-/* Loads the collector's files.  `traced`: answers say which rule decided what.
- * `settings` must outlive it. */
+/* Loads the collector's files.  `traced`: answers show which rule decided each
+ * value.  `settings` must outlive it. */
 static struct answerer *answerer_new(const struct collector_settings *settings,
 				     bool traced, struct error *err)
 {
@@ -123,8 +123,8 @@ static int put_agent(struct answerer *a, const char *text, size_t len,
 	return 0;
 }
 
-/* user_agent, os and device; parsed again for a trace, which needs the result.
- */
+/* Appends user_agent, os and device; for a trace, which needs the result, the
+ * agent is parsed again. */
 static int append_agent(struct answerer *a, const char *text, size_t len,
 			struct buf *out, struct error *err)
 {
@@ -210,7 +210,7 @@ static void append_verdict(const struct click_facts *facts, struct buf *out)
 	buf_putc(out, '}');
 }
 
-/* Without address and user agent there is no visitor to tell from others. */
+/* Without address and user agent, visitors cannot be told apart. */
 static void append_visitor(const Shortloop__Click *click,
 			   const unsigned char identity[IDENTITY_LEN],
 			   struct buf *out)
@@ -242,7 +242,7 @@ static void append_referrer(const struct answerer *a,
 	buf_putc(out, '}');
 }
 
-/* A user agent is parsed as far as the collector keeps it. */
+/* A user agent is parsed up to the length that the collector stores. */
 static size_t kept(const struct answerer *a, const Shortloop__Click *click)
 {
 	size_t max = (size_t)a->settings->max_text;
@@ -294,7 +294,7 @@ static int answer_append(struct answerer *a, struct visit_question *q,
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-/* The answer to a line that could not be read. */
+/* Appends the answer to an unreadable line. */
 static void answer_append_error(struct buf *out, const struct error *reason)
 {
 	buf_putc(out, '{');
@@ -306,7 +306,7 @@ static void answer_append_error(struct buf *out, const struct error *reason)
 
 enum {
 	LINE_MAX_BYTES = 8 * 1024 * 1024,
-	OUTPUT_BYTES = 256 * 1024, /* written at the latest */
+	OUTPUT_BYTES = 256 * 1024, /* written when this size is reached */
 };
 
 struct session {
@@ -416,8 +416,8 @@ static int answer_all(struct session *s, struct error *err)
 
 	do {
 		more = line_reader_fill(s->lines, err);
-		/* A stop in the middle of a line: what was read of it is no
-		 * question. */
+		/* A stop in the middle of a line: the part that was read is not
+		 * answered. */
 		if (more < 0 || s->stopped || answer_lines(s, err) < 0)
 			break;
 	} while (more > 0);

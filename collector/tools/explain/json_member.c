@@ -50,7 +50,7 @@ void member_float(struct buf *b, const char *key, double number)
 		return;
 	}
 	put_key(b, key);
-	/* 15 digits always survive; %g leaves out the zeros behind. */
+	/* 15 digits are always exact; %g omits trailing zeros. */
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, number);
 		if (!(strtod(text, NULL) < number) &&

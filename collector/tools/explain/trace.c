@@ -58,7 +58,7 @@ static void append_rule(const struct trace *t, const struct trace_case *c,
 
 /* --- geo --------------------------------------------------------------- */
 
-/* The values of a record, to see which file each came from. */
+/* The values of a record, used to find each one's file. */
 struct value {
 	const char *name;
 	bool (*has)(const struct geo_record *r);
@@ -126,8 +126,8 @@ enum {
 	VALUE_COUNT = sizeof(values) / sizeof(*values)
 };
 
-/* The first file that has a value gives it.  Which one it was is found by
- * reading the records one by one. */
+/* Returns the first file that has a value; it is found by reading the records
+ * one by one. */
 static size_t giver_of(const struct geo *geo, const struct geo_place *place,
 		       const struct value *value)
 {
@@ -164,7 +164,7 @@ static void append_geo(const struct trace *t, const uint8_t ip[16],
 			    geo_network(t->ref->geo, file, ip, network));
 		buf_putc(out, '}');
 	}
-	/* The address is not of the public Internet: no file was asked. */
+	/* The address is not of the public Internet: no file was searched. */
 	if (place.kind) {
 		member_open(out, "country");
 		member_null(out, "file");
@@ -175,7 +175,7 @@ static void append_geo(const struct trace *t, const uint8_t ip[16],
 	buf_putc(out, '}');
 }
 
-/* --- the rest ---------------------------------------------------------- */
+/* --- other values --------------------------------------------------------- */
 
 static void append_verdict(const struct trace *t, const struct trace_case *c,
 			   struct buf *out)
@@ -193,7 +193,7 @@ static void append_verdict(const struct trace *t, const struct trace_case *c,
 					  device_is_held(c->ua), &bot)) {
 		member_word(out, "origin", bot_origin_name(bot.origin));
 		member_word(out, "pattern", bot.pattern);
-		/* Patterns of a file have a number there. */
+		/* Patterns of a file are numbered. */
 		if (bot.entry)
 			member_uint(out, "entry", bot.entry);
 	} else if (c->verdict.reason ==

@@ -1,6 +1,6 @@
 /*
- * trace.h - which rule decided each value of an answer.  It is for people, so
- * it looks everything up once more rather than being fast.
+ * trace.h - shows which rule decided each value of an answer.  It is for
+ * people, so it searches everything once more instead of being fast.
  */
 #ifndef COLLECTOR_TOOLS_EXPLAIN_TRACE_H
 #define COLLECTOR_TOOLS_EXPLAIN_TRACE_H
@@ -22,14 +22,14 @@ void trace_free(struct trace *t); /* NULL accepted */
 
 struct trace_case {
 	const Shortloop__Click *click;
-	const uint8_t *ip; /* 16 bytes; NULL: there is none */
+	const uint8_t *ip; /* 16 bytes; NULL: no address */
 	const struct ua_result *ua;
-	size_t ua_len; /* of the user agent, as far as it was parsed */
+	size_t ua_len; /* length of the parsed part of the user agent */
 	struct verdict verdict;
-	const struct verdict_rule *rule; /* that decided; NULL: none */
+	const struct verdict_rule *rule; /* the deciding rule; NULL: none */
 };
 
-/* Appends the member "why", as --why has it. */
+/* Appends the member "why", as for --why. */
 void trace_append(struct trace *t, const struct trace_case *c, struct buf *out);
 
 #endif

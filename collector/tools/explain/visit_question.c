@@ -8,7 +8,7 @@
 #include "common/ip.h"
 #include "common/unconst.h"
 
-/* What the headers say; the first of several by the same name counts. */
+/* The values of the headers; the first of several with the same name counts. */
 struct headers {
 	const json_t *user_agent, *referrer, *language, *host;
 	/* Headers that announce a prefetch or preview, newest custom first. */
@@ -62,7 +62,7 @@ static int read_headers(const json_t *line, struct headers *h,
 	if (!json_is_object(all))
 		return error_set(err, ERROR_INPUT,
 				 "headers: expected an object");
-	/* Not const: jansson's iterators take none. */
+	/* The cast is needed: jansson's iterators do not accept const. */
 	json_object_foreach((json_t *)unconst(all), name, value)
 	{
 		if (take_header(h, name, value) < 0)
@@ -72,7 +72,7 @@ static int read_headers(const json_t *line, struct headers *h,
 	return 0;
 }
 
-/* A member that is a text, or what stands in for it. */
+/* Reads a member that is a text, or its replacement. */
 static int read_text(const json_t *line, const char *key, const json_t *instead,
 		     const json_t **ret_text, struct error *err)
 {
@@ -100,7 +100,7 @@ static void read_address(struct visit_question *q, const json_t *text)
 	if (!*address)
 		return;
 	ip->data = q->ip;
-	/* It must not have a NUL in it. */
+	/* The text must not contain a NUL. */
 	if (strlen(address) == json_string_length(text))
 		ip->len = ip_parse(address, q->ip);
 	if (!ip->len)

@@ -1,5 +1,5 @@
-/* guarantee_command.c - `collector guarantee`: what the ClickHouse at hand was
- * measured to promise. */
+/* guarantee_command.c - `collector guarantee`: measures what the present
+ * ClickHouse guarantees. */
 #include <stdio.h>
 
 #include "collector/collector_config.h"

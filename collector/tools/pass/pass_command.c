@@ -1,6 +1,6 @@
 /*
- * pass_command.c - `collector pass`: names offsets that nobody is to read.
- * Collectors pass over them when they come to them, and tell of them as lost.
+ * pass_command.c - `collector pass`: names offsets that must not be read.
+ * Collectors pass over them when they reach them, and report them as lost.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,8 +60,7 @@ static int open_parts(struct pass_command *cmd, struct error *err)
 			   : -1;
 }
 
-/* --- what was said before --------------------------------------------------
- */
+/* --- list ----------------------------------------------------------------- */
 
 static int list(struct pass_command *cmd, struct error *err)
 {
@@ -85,8 +84,7 @@ static int list(struct pass_command *cmd, struct error *err)
 	return output_table(table, err) < 0 ? -1 : status;
 }
 
-/* --- what is said now ------------------------------------------------------
- */
+/* --- new passes ----------------------------------------------------------- */
 
 static int check_partition(const struct pass_command *cmd,
 			   struct dlq_filter_range *range, struct error *err)
@@ -123,7 +121,7 @@ static int check_log(struct pass_command *cmd,
 			 range->partition, cmd->topic, high);
 }
 
-/* What is stored stays stored.  Sets the epoch. */
+/* Offsets that are stored already stay stored.  Sets the epoch. */
 static int check_stored(struct pass_command *cmd, struct pass *pass,
 			struct error *err)
 {
@@ -164,7 +162,7 @@ static int check(struct pass_command *cmd, struct dlq_filter_range *range,
 	return check_stored(cmd, ret, err);
 }
 
-/* All offsets are noted, or none. */
+/* Stores all offsets, or none. */
 static int say(struct pass_command *cmd, const char *offsets,
 	       const char *reason, bool dry_run, struct error *err)
 {

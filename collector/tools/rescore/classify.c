@@ -13,7 +13,7 @@ enum {
 	PAGE_MAX = 20000,
 };
 
-/* The number of a classification, from 1; 0: there are too many. */
+/* Returns the number of a classification, from 1; 0: there are too many. */
 static size_t number_of(struct rescore *rs, const struct classification *c)
 {
 	struct classification *end =
@@ -30,7 +30,7 @@ static size_t number_of(struct rescore *rs, const struct classification *c)
 	return ++rs->classification_count;
 }
 
-/* Decodes in place and ends with a NUL.  Returns the length, or -1. */
+/* Decodes in place and adds a NUL.  Returns the length, or -1. */
 static ssize_t unhex(char *text)
 {
 	size_t len = strlen(text), n;
@@ -43,7 +43,7 @@ static ssize_t unhex(char *text)
 	return (ssize_t)n;
 }
 
-/* Fields as rescore_sql_agents_after has them. */
+/* `fields` are in the order of rescore_sql_agents_after. */
 static int classify_agent(struct rescore *rs, char *const fields[4],
 			  struct buf *map, struct error *err)
 {
@@ -102,8 +102,8 @@ static int write_map(struct rescore *rs, const struct buf *map,
 
 struct page {
 	struct rescore *rs;
-	struct buf map;		    /* rows for the table of that name */
-	char last[2 * KEY_LEN + 1]; /* the last row's key */
+	struct buf map;		    /* rows for the table `map` */
+	char last[2 * KEY_LEN + 1]; /* key of the last row */
 	uint64_t count;
 };
 
@@ -132,7 +132,8 @@ static int classify_page(struct page *page, int64_t limit, struct error *err)
 	return status;
 }
 
-/* Rows of a page, so that the longest user agents fit into an answer. */
+/* Returns the rows per page, so that the longest user agents fit into an
+ * answer. */
 static int64_t page_rows(const struct rescore *rs)
 {
 	int64_t rows = rs->config->clickhouse.response_max /

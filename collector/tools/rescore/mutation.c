@@ -12,7 +12,7 @@ enum {
 
 struct state {
 	uint64_t running;
-	uint64_t parts; /* still to do */
+	uint64_t parts; /* unfinished ones */
 	char reason[400];
 };
 
@@ -27,7 +27,7 @@ static int take_state(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* Looks for the mutation of the run of that name: nothing else names its
+/* Queries the mutation of the run of that name: no other mutation names its
  * tables. */
 static int look(struct rescore *rs, const char *name, struct state *ret,
 		struct error *err)
@@ -48,7 +48,7 @@ static int look(struct rescore *rs, const char *name, struct state *ret,
 	return status < 0 ? error_wrap(err, "system.mutations") : 0;
 }
 
-/* Ends the mutation: one that fails is tried for ever and holds up those after
+/* Kills the mutation: one that fails is retried forever and blocks those after
  * it. */
 static int end(struct rescore *rs, const char *name, struct error *err)
 {
@@ -65,7 +65,7 @@ static int end(struct rescore *rs, const char *name, struct error *err)
 	return status;
 }
 
-/* Waits until it is done or fails; *ret says which. */
+/* Waits until the mutation is done or fails; *ret shows which. */
 static int wait_for(struct rescore *rs, const char *name, struct state *ret,
 		    struct error *err)
 {
@@ -111,7 +111,7 @@ int mutation_run(struct rescore *rs, struct error *err)
 	return run(rs, err) < 0 ? error_wrap(err, "update") : 0;
 }
 
-/* --- what a run before left ---------------------------------------------- */
+/* --- mutations of earlier runs -------------------------------------------- */
 
 int mutation_wait_for(struct rescore *rs, const char *name, struct error *err)
 {
@@ -153,11 +153,11 @@ static int wait_for_parts(struct rescore *rs, struct error *err)
 }
 
 /*
- * A mutation is read from its tables when a part's turn comes, and ClickHouse
- * lists the part in system.merges before that.  So, with the tables gone,
- * - one that is not there yet is refused, or never changes a part;
- * - one that is there and not done is ended, and what it had begun of parts
- *   while there were tables is in that list until it is stored or given up.
+ * ClickHouse reads a mutation's tables when a part's turn comes, and lists the
+ * part in system.merges before that.  So, once the tables are dropped,
+ * - a mutation that has not arrived yet is refused, or never changes a part;
+ * - an unfinished mutation is ended; a part on which it had begun while there
+ *   were tables is in that list until it is stored or given up.
  */
 int mutation_end(struct rescore *rs, const char *name, struct error *err)
 {

@@ -1,7 +1,7 @@
 #include "collector/tools/rescore/rescore.h"
 
-/* The operator's rules make long statements: the file is as large as this
- * allows. */
+/* The operator's rules make long statements: these limits fit the largest
+ * file. */
 #define LONG_STATEMENTS                                                        \
 	{"max_query_size", "16777216"}, {"max_ast_elements", "1000000"},       \
 	{                                                                      \
@@ -12,7 +12,7 @@ static const struct clickhouse_param asking[] = {LONG_STATEMENTS, {NULL, NULL}};
 
 int rescore_run(struct rescore *rs, struct buf *sql, struct error *err)
 {
-	/* What an INSERT ... SELECT writes is one block where it can be. */
+	/* An INSERT ... SELECT writes one block if possible. */
 	static const struct clickhouse_param params[] = {
 		LONG_STATEMENTS, {"max_insert_threads", "1"}, {NULL, NULL}};
 	const char *text = buf_cstr(sql);

@@ -1,5 +1,5 @@
 /*
- * rescore.h - what the parts of a rescoring share.
+ * rescore.h - data and functions that the parts of a rescoring share.
  */
 #ifndef COLLECTOR_TOOLS_RESCORE_RESCORE_H
 #define COLLECTOR_TOOLS_RESCORE_RESCORE_H
@@ -18,7 +18,7 @@ enum {
 	RUN_TEXT = 17,
 };
 
-/* What a user agent and the headers it came with are classified as. */
+/* The classification of a user agent with its headers. */
 struct classification {
 	struct verdict verdict;
 	const char *device_class;
@@ -31,16 +31,17 @@ struct rescore {
 	struct clickhouse *ch;
 	struct enrich_lookups *lookups;
 	bool dry_run;
-	const char *owner; /* whose links' clicks; NULL: everybody's */
+	const char *owner; /* owner of the clicks' links; NULL: all owners */
 	char host[256];
 
 	/* The day being rescored. */
 	int64_t day;	     /* days since 1970 */
-	char partition[16];  /* "20261121" */
+	char partition[16];  /* e.g. "20261121" */
 	uint64_t run;	     /* a random number */
-	char name[RUN_TEXT]; /* `run` as tables' names have it */
-	struct buf runs;     /* "1,2": `run` and those that it finishes */
-	struct buf wider;    /* those of everybody's clicks that it only ends */
+	char name[RUN_TEXT]; /* `run` as in names of tables */
+	struct buf runs;     /* "1,2": `run` and the runs that it finishes */
+	/* Runs over all owners' clicks, which this run only ends. */
+	struct buf wider;
 	struct classification classifications[CLASSIFICATIONS_MAX];
 	size_t classification_count;
 };
@@ -48,15 +49,15 @@ struct rescore {
 /* Runs `sql`, which has no answer, and empties it. */
 int rescore_run(struct rescore *rs, struct buf *sql, struct error *err);
 
-/* Asks `sql`, reads the answer as clickhouse_rows does and empties `sql`. */
+/* Queries `sql`, reads the answer as clickhouse_rows does and empties `sql`. */
 int rescore_rows(struct rescore *rs, struct buf *sql, const char *columns,
 		 clickhouse_row_fn *fn, void *arg, struct error *err);
 
-/* The same for a question whose answer is always one row. */
+/* Does the same for a query whose answer is always one row. */
 int rescore_row(struct rescore *rs, struct buf *sql, const char *columns,
 		clickhouse_row_fn *fn, void *arg, struct error *err);
 
-/* True, with *err filled, when the operator wants an end. */
+/* Returns true, with *err filled, when the operator stops the command. */
 bool rescore_is_stopped(struct rescore *rs, int wait_ms, struct error *err);
 
 #endif

@@ -1,19 +1,18 @@
 /*
- * rescore_command.c - `collector rescore`: today's rules applied to past days.
+ * rescore_command.c - `collector rescore`: applies today's rules to past days.
  *
- * A day at a time.  ClickHouse lists the distinct user agents with the headers
- * that were kept, the collector's own code classifies them, and one mutation
- * writes what differs: verdict, reason, version and the device class that
- * follows from them.  Rows that are the same are not touched.  Bursts are
- * counted by ClickHouse over the whole day and all partitions.  When the
- * mutation is done, the hours whose counts change are reported to the
- * aggregator.
+ * It works day by day.  ClickHouse lists the distinct user agents with the
+ * stored headers, the collector's own code classifies them, and one mutation
+ * writes the differences: verdict, reason, version and the device class that
+ * follows from them.  Rows without a difference are not changed.  ClickHouse
+ * counts bursts over the whole day and all partitions.  When the mutation is
+ * done, the hours whose counts change are reported to the aggregator.
  *
- * With --owner only clicks of that owner's links change, to what they would be
- * without it: bursts are counted over everybody's links all the same.
+ * With --owner only clicks of that owner's links change, with the same result
+ * as without it: bursts are counted over all owners' links in both cases.
  *
- * It can be stopped anywhere and run again: table `rescored` knows what was
- * begun.
+ * It can be stopped at any point and run again: the table `rescored` has the
+ * runs that were begun.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -38,15 +37,18 @@
 
 struct day_result {
 	uint64_t agents;  /* distinct */
-	uint64_t changes; /* rows whose verdict is another */
-	uint64_t labels;  /* rows of which only reason, version or class is */
+	uint64_t changes; /* rows whose verdict changes */
+	/* Rows that change only in reason, version or class. */
+	uint64_t labels;
 	uint64_t from_to[VERDICT_KIND_COUNT][VERDICT_KIND_COUNT];
 	struct {
-		uint64_t taken, changes; /* rows */
-	} of_rule[VERDICT_RULES_MAX];	 /* the operator's; before it is done */
-	size_t hours;			 /* to be settled again */
-	bool resumed; /* an earlier run had not come to its end */
-	bool wider;   /* one over everybody's clicks has not, still */
+		uint64_t taken, changes; /* number of rows */
+		/* The operator's rules; before the run. */
+	} of_rule[VERDICT_RULES_MAX];
+	/* Number of hours to be settled again. */
+	size_t hours;
+	bool resumed; /* an earlier run had not finished */
+	bool wider;   /* an earlier run over all owners is unfinished */
 };
 
 static const char *const tables[] = {"agents", "map", "bursts"};
@@ -81,9 +83,9 @@ static int drop_tables(struct rescore *rs, const char *name, struct error *err)
 }
 
 /*
- * Runs over the day that were begun and not finished may have sent a mutation
- * whose answer they did not get, and that may still arrive: then it would put
- * back what their rules said.  Without its tables it cannot.
+ * An earlier run over the day that did not finish may have sent a mutation
+ * without getting the answer, and the mutation may still arrive: it would
+ * restore the results of its own rules.  Without its tables it cannot.
  */
 static int end_others(struct rescore *rs, struct buf *list, struct error *err)
 {
@@ -144,7 +146,7 @@ static int preview(struct rescore *rs, struct day_result *r,
 	return status < 0 ? error_wrap(err, "compare") : 0;
 }
 
-/* A row is: rule, rows that it takes, those that are to change. */
+/* A row has: rule, matching rows, rows to change. */
 static int take_rule(void *arg, char **f, struct error *err)
 {
 	struct day_result *r = arg;
@@ -172,7 +174,7 @@ static int preview_rules(struct rescore *rs, struct day_result *r,
 	return status < 0 ? error_wrap(err, "rules") : 0;
 }
 
-/* What was settled of a day that was dropped is all that there is of it. */
+/* For a dropped day, the settled counts are the only data left. */
 static int check_kept(struct rescore *rs, struct error *err)
 {
 	bool dropped;
@@ -185,8 +187,8 @@ static int check_kept(struct rescore *rs, struct error *err)
 		       : 0;
 }
 
-/* An aggregator drops no day of which a run has begun; what it finds and what
- * this writes may cross.  Then the run is over: the next has nothing to do. */
+/* An aggregator drops no day for which a run has begun; but its check and this
+ * run's record may cross.  Then the run is over: the next has nothing to do. */
 static int check_still_kept(struct rescore *rs,
 			    const struct rescore_hours *hours,
 			    struct error *err)
@@ -200,8 +202,8 @@ static int check_still_kept(struct rescore *rs,
 	return -1;
 }
 
-/* What is to be changed is written down first: should this end on the way, the
- * next run knows whose hours to report. */
+/* The changes are recorded first: if this run ends early, the next one knows
+ * which hours to report. */
 static int apply(struct rescore *rs, const struct day_result *r,
 		 const struct rescore_hours *hours, bool *ret_left_running,
 		 struct error *err)
@@ -248,7 +250,7 @@ static int work(struct rescore *rs, struct day_result *r,
 	return apply(rs, r, &hours, ret_left_running, err);
 }
 
-/* A mutation that goes on needs the tables; they are dropped by a later run. */
+/* A mutation that goes on needs the tables; a later run drops them. */
 static int rescore_day(struct rescore *rs, int64_t day, struct day_result *ret,
 		       struct error *err)
 {
@@ -288,7 +290,7 @@ static int drop_if_ours(void *arg, char **fields, struct error *err)
 	return status;
 }
 
-/* Drops tables that a killed run left behind more than a day ago. */
+/* Drops tables that a killed run left more than a day ago. */
 static int drop_left_over(struct rescore *rs, struct error *err)
 {
 	struct buf sql = {0};
@@ -321,7 +323,8 @@ static int read_day(struct app *app, const char *option, int64_t *ret_day,
 		return 0;
 	if (app_option_time(app, option, &ms, err) < 0)
 		return -1;
-	/* Up to an instant is without it; up to a day is with it. */
+	/* An instant as the end excludes itself; a day as the end is
+	 * included. */
 	if (!strcmp(option, "to") && strchr(text, 'T'))
 		ms--;
 	*ret_day = ms / CLOCK_DAY;
@@ -358,7 +361,8 @@ static int read_owner(struct app *app, const char **ret_owner,
 	return 0;
 }
 
-/* It becomes part of names within texts within a mutation. */
+/* The name becomes part of names in texts in a mutation, so that it is
+ * checked. */
 static int check_database(const char *name, struct error *err)
 {
 	for (const char *c = name; *c; c++)
@@ -369,7 +373,7 @@ static int check_database(const char *name, struct error *err)
 	return 0;
 }
 
-/* --- what is said ------------------------------------------------------ */
+/* --- output --------------------------------------------------------------- */
 
 static void print_changes(const struct day_result *r)
 {
@@ -435,7 +439,7 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 
 	if (clickhouse_ping(rs->ch, err) < 0)
 		return error_wrap(err, "ClickHouse");
-	/* This host's clock would leave out the newest days if it were slow. */
+	/* A slow clock of this host would leave out the newest days. */
 	if (clickhouse_now(rs->ch, &now, err) < 0)
 		return -1;
 	if (to > now / CLOCK_DAY)
@@ -459,7 +463,7 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 	       rs->owner ? rs->owner : "", changes,
 	       rs->dry_run ? "would change" : "changed");
 	fflush(stdout);
-	/* Told to stop when all was done: that is no failure. */
+	/* A stop after all was done is no failure. */
 	(void)app_should_stop(rs->app, 0);
 	return 0;
 }

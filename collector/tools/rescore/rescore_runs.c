@@ -32,7 +32,7 @@ void rescore_hours_read(struct rescore_hours *h, const char *list)
 	}
 }
 
-/* Runs a statement, and releases it.  Its parameters: host, owner, hours. */
+/* Runs a statement, and frees it.  Its parameters: host, owner, hours. */
 static int run(struct rescore *rs, struct buf *sql,
 	       const struct rescore_hours *h, struct error *err)
 {
@@ -72,8 +72,8 @@ static int run(struct rescore *rs, struct buf *sql,
 	"(SELECT run FROM rescored WHERE day = toDate(%" PRId64                \
 	") AND state = 'done')"
 
-/* Adds to a list of runs whose hours are reported.  A run that is begun
- * meanwhile ends itself. */
+/* Adds a run to the list of runs whose hours are reported.  A run that begins
+ * later ends itself. */
 static void note_run(struct buf *runs, uint64_t run)
 {
 	buf_printf(runs, "%s%" PRIu64, runs->len ? "," : "", run);
@@ -116,13 +116,13 @@ int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 }
 
 /*
- * None of these inserts has a token, and what became of one whose answer was
- * lost is not asked: the day ends there, and the next run does it all again.
- * That may add rows, also later than it looks, which do no harm:
- * - "begun" once more than there was a change: hours are reported that have
- *   not changed, and settle to what they were.
- * - "done" again, or twice of one run: whether there is one is what counts.  It
- *   names its runs, so that it ends none that was begun since.
+ * These inserts have no token, and after a lost answer their result is not
+ * checked: the day ends there, and the next run repeats all of it.  This may
+ * add rows, even late ones, which do no harm:
+ * - "begun" may be recorded more often than there was a change: unchanged
+ *   hours are reported, and settle to the same values.
+ * - "done" may be recorded again, or twice for one run: only its existence
+ *   counts.  It names its runs, so that it ends none that was begun since.
  */
 int rescore_runs_begin(struct rescore *rs, uint64_t rows,
 		       const struct rescore_hours *hours, struct error *err)

@@ -7,14 +7,15 @@
 #include "collector/enrich/click_verdict.h"
 #include "common/clock.h"
 
-/* What a verdict is made of, in a form that StorageJoin takes for a key. */
+/* The data that decides a verdict, in a form that StorageJoin accepts as a
+ * key. */
 #define KEY "sipHash128(user_agent, toString(purpose), outcome = 'head')"
 
 #define VISITOR "sipHash128(unique_identity)"
 #define AT	"toUnixTimestamp64Milli(ts)"
 
-/* Of whom nothing is known any more (`aggregator forget`): the verdict was by
- * what is gone. */
+/* False for rows of forgotten visitors (`aggregator forget`): the data that
+ * decided their verdict is gone. */
 #define IS_SOMEBODY "unique_identity != toFixedString('', 20)"
 
 /* The type of the column `verdict` in schemas/clickhouse/clicks.sql. */
@@ -27,7 +28,7 @@ static bool has_bursts(const struct rescore *rs)
 	return rs->settings->scan_codes || rs->settings->scan_not_found;
 }
 
-/* A mutation runs without a database of its own: names are whole. */
+/* Writes a table's full name: a mutation has no current database. */
 static void put_table(const struct rescore *rs, const char *what,
 		      struct buf *sql)
 {
@@ -35,7 +36,7 @@ static void put_table(const struct rescore *rs, const char *what,
 		   what, rs->name);
 }
 
-/* The day, and so many ms beside it. */
+/* Writes a condition for the day and `beside` ms before and after it. */
 static void put_times(const struct rescore *rs, int64_t beside, struct buf *sql)
 {
 	buf_printf(
@@ -52,7 +53,7 @@ static void put_day(const struct rescore *rs, struct buf *sql)
 	put_times(rs, 0, sql);
 }
 
-/* A literal of any bytes. */
+/* Writes a literal of any bytes. */
 static void put_literal(const char *text, struct buf *sql)
 {
 	buf_putc(sql, '\'');
@@ -67,7 +68,7 @@ static void put_is_owned(const struct rescore *rs, struct buf *sql)
 	put_literal(rs->owner, sql);
 }
 
-/* One more condition, of one owner's run: whose rows it judges. */
+/* Adds the condition for the owner whose rows the run changes, if any. */
 static void put_and_owned(const struct rescore *rs, struct buf *sql)
 {
 	if (!rs->owner)
@@ -76,14 +77,14 @@ static void put_and_owned(const struct rescore *rs, struct buf *sql)
 	put_is_owned(rs, sql);
 }
 
-/* Bursts around midnight need some of the days beside. */
+/* Bursts around midnight need some rows of the days before and after. */
 static void put_day_and_window(const struct rescore *rs, struct buf *sql)
 {
 	put_times(rs, has_bursts(rs) ? rs->settings->scan_window : 0, sql);
 }
 
-/* What is known of the row's user agent and headers; 0 of a row that came after
- * these were listed. */
+/* Writes the known data of the row's user agent and headers; 0 for a row that
+ * arrived after they were listed. */
 static void put_known(const struct rescore *rs, const char *column,
 		      struct buf *sql)
 {
@@ -92,13 +93,14 @@ static void put_known(const struct rescore *rs, const char *column,
 	buf_printf(sql, "', '%s', " KEY ")", column);
 }
 
-/* The number of the classification. */
+/* Writes the number of the classification. */
 static void put_classification(const struct rescore *rs, struct buf *sql)
 {
 	put_known(rs, "o", sql);
 }
 
-/* The classifications whose clicks are judged by bursts: "(1,4)"; (0): none. */
+/* Writes the classifications whose clicks bursts may change: "(1,4)"; (0):
+ * none. */
 static void put_open_classifications(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "(0");
@@ -116,7 +118,7 @@ static void put_burst_column(const struct rescore *rs, const char *column,
 	buf_printf(sql, "', '%s', " VISITOR ")", column);
 }
 
-/* The enum burst that the row lies in. */
+/* Writes the enum burst of the row. */
 static void put_burst(const struct rescore *rs, struct buf *sql)
 {
 	if (!has_bursts(rs)) {
@@ -135,7 +137,7 @@ static void put_burst(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, "), 0)");
 }
 
-/* "[1,2,3], number)": with the number as an index, that is never 0. */
+/* Writes "[1,2,3], number)", the array with its index, which is never 0. */
 static void put_index(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "], greatest(");
@@ -183,7 +185,7 @@ static void put_networks(const struct verdict_rule *rule, struct buf *sql)
 	buf_putc(sql, ')');
 }
 
-/* The number of the first rule that takes the row, from 1; 0: none does. */
+/* Writes the number of the first rule that matches the row, from 1; 0: none. */
 static void put_rule(const struct rescore *rs, struct buf *sql)
 {
 	const struct verdict_rules *rules = rules_of(rs);
@@ -210,8 +212,8 @@ static void put_rule(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, "0)");
 }
 
-/* "arrayElement([a, b], number)" over the rules; 1 where there is none.  `r` is
- * the number, see put_ruled. */
+/* Writes "arrayElement([a, b], number)" over the rules; 1 if there is none.
+ * `r` is the number, see put_ruled. */
 static void put_of_rule(const struct rescore *rs, bool reason, struct buf *sql)
 {
 	const struct verdict_rules *rules = rules_of(rs);
@@ -227,7 +229,7 @@ static void put_of_rule(const struct rescore *rs, bool reason, struct buf *sql)
 	buf_puts(sql, "], greatest(r, 1))");
 }
 
-/* The same over the classifications, `column` being a number of one. */
+/* Does the same over the classifications; `column` holds the number of one. */
 static void put_of_class(const struct rescore *rs, const char *column,
 			 bool reason, struct buf *sql)
 {
@@ -246,9 +248,10 @@ static void put_of_class(const struct rescore *rs, const char *column,
 }
 
 /*
- * As verdict_of_rule; what holds without a rule is to follow, then
- * put_ruled_end.  A lambda takes the rule's number, so that its expression, of
- * as many terms as the rules have networks, is there once.
+ * Does the same as verdict_of_rule; the caller adds the value for no rule, then
+ * put_ruled_end.  The rule's number is a lambda's argument, so that its
+ * expression, which has a term for each network of the rules, appears only
+ * once.
  */
 static void put_ruled(const struct rescore *rs, bool reason, struct buf *sql)
 {
@@ -274,7 +277,7 @@ static void put_ruled_end(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, "]), 1)");
 }
 
-/* --- what a row is to say ---------------------------------------------- */
+/* --- new values of a row -------------------------------------------------- */
 
 static void put_verdict(const struct rescore *rs, struct buf *sql)
 {
@@ -365,8 +368,9 @@ void rescore_sql_make_bursts(const struct rescore *rs, struct buf *sql)
 	     sql);
 }
 
-/* One more condition: the rows that those of the owner are judged by.  Where
- * there are bursts, these are all clicks of who is in one of the owner's. */
+/* Adds the condition for the rows that decide about the owner's rows.  If there
+ * are bursts, these are all clicks of the visitors that are in a burst of the
+ * owner's. */
 static void put_and_judging(const struct rescore *rs, struct buf *sql)
 {
 	if (!rs->owner || !has_bursts(rs)) {
@@ -414,7 +418,7 @@ void rescore_sql_insert_map(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, " (key, o, ahead, matched) FORMAT RowBinary");
 }
 
-/* Who could be in a burst at all; few. */
+/* Selects the visitors that may be in a burst; there are few. */
 static void put_busy_visitors(const struct rescore *rs, struct buf *sql)
 {
 	const struct collector_settings *s = rs->settings;
@@ -436,10 +440,11 @@ static void put_busy_visitors(const struct rescore *rs, struct buf *sql)
 }
 
 /*
- * Their requests, with when the same code was asked for before.  A window that
- * starts at s and holds a request at t counts its code by the first request it
- * holds of it: where before < s <= t and s >= t - window.  So each request adds
- * one to all s from max(before + 1, t - window) on, and takes it back after t.
+ * Selects their requests, with the time of the last request for the same code.
+ * A window that starts at s and holds a request at t counts the code at the
+ * first such request: where before < s <= t and s >= t - window.  So each
+ * request adds one to all s from max(before + 1, t - window) on, and subtracts
+ * it after t.
  */
 static void put_steps(const struct rescore *rs, struct buf *sql)
 {
@@ -470,8 +475,8 @@ static void put_steps(const struct rescore *rs, struct buf *sql)
 		      "FROM r) GROUP BY v, pos), ");
 }
 
-/* From the steps, the stretches of s at which a window holds too many, and what
- * these windows cover, merged. */
+/* Uses the steps to find the ranges of s at which a window holds too many
+ * requests, and the merged times of these windows. */
 void rescore_sql_fill_bursts(const struct rescore *rs, struct buf *sql)
 {
 	const struct collector_settings *s = rs->settings;
@@ -499,8 +504,8 @@ void rescore_sql_fill_bursts(const struct rescore *rs, struct buf *sql)
 		lost, BURST_NOT_FOUND, BURST_CODES, codes, lost);
 }
 
-/* Hours to be settled again are those of rows whose verdict, reason or class
- * changes: these are counted.  The version alone is not. */
+/* The hours of rows whose verdict, reason or class changes must be settled
+ * again, since these are counted; the version alone is not. */
 void rescore_sql_preview(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "SELECT toInt8(verdict) AS was, ");

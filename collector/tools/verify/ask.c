@@ -57,7 +57,7 @@ int ask_numbers(struct ask *a, size_t columns, const uint64_t **ret_numbers,
 	if (a->answer.len % (columns * sizeof(uint64_t)))
 		return error_set(err, ERROR_PROTOCOL,
 				 "ClickHouse answered rows of another shape");
-	/* The buffer is malloc's, and so aligned. */
+	/* The buffer comes from malloc, and so is aligned. */
 	numbers = (uint64_t *)(void *)a->answer.data;
 	count = a->answer.len / sizeof(uint64_t);
 	for (size_t i = 0; i < count; i++)

@@ -5,25 +5,26 @@
 #include "collector/enrich/event.h"
 #include "collector/tools/verify/reported.h"
 
-/* --- rows at an offset where Kafka now has another event ------------------ */
+/* --- rows of other events ------------------------------------------------- */
 
 /*
- * A log that was cut (an unclean election, a disk put back) and written again
+ * A log that was cut (an unclean election, a restored disk) and written again
  * gives offsets that have a row to new events.  Such a row hides that its event
- * is not stored.  When Kafka stored an event tells the two apart: the times of
- * 64 offsets are summed up on both sides, and looked at one by one where the
- * sums differ.  Where not all of the 64 have a row (dead letters, events that
- * are missing or wait), Kafka's are summed up again, of those that have one.
+ * is not stored.  The time at which Kafka stored an event tells the two apart:
+ * the times of 64 offsets are added up on both sides, and compared one by one
+ * where the sums differ.  If not all of the 64 have a row (dead letters,
+ * missing or waiting events), Kafka's times are added up again for those that
+ * have one.
  */
 
-/* Words of 64 offsets that are looked at one by one; of more, all offsets are
- * taken for other events, unless there are rows that Kafka has not: these are
- * findings of their own. */
+/* Limit of words of 64 offsets that are compared one by one.  Beyond it, all
+ * offsets of a word count as other events, unless there are rows that Kafka
+ * lacks, which are findings of their own. */
 #define NAMED_MAX 1000
-/* Words that are read again in one go. */
+/* Number of words that are read again at once. */
 #define AGAIN_WORDS 512
 
-/* Only what lies in the window: Kafka may have dropped what is before it. */
+/* Only offsets in the window count: Kafka may have dropped those before it. */
 static int read_words(struct verify *v, struct span *span, uint64_t first,
 		      uint64_t last, struct error *err)
 {
@@ -34,9 +35,9 @@ static int read_words(struct verify *v, struct span *span, uint64_t first,
 				 w->base + last * 64 + 63, err);
 }
 
-/* Of AGAIN_WORDS from `first` on: the events that have a row. */
+/* The events that have a row, for AGAIN_WORDS words from `first` on. */
 struct sums {
-	uint64_t first; /* word */
+	uint64_t first; /* index of a word */
 	uint64_t seen[AGAIN_WORDS], ms[AGAIN_WORDS];
 };
 
@@ -56,7 +57,8 @@ static void sum_up(struct sums *s, const struct window *w,
 		s->ms[i] += (uint64_t)record->time_ms;
 }
 
-/* A word of which Kafka has dropped some meanwhile cannot be compared. */
+/* A word cannot be compared if Kafka has dropped some of its events
+ * meanwhile. */
 static void take_sum(const struct sums *s, struct window *w, uint64_t word)
 {
 	uint64_t both =
@@ -68,8 +70,7 @@ static void take_sum(const struct sums *s, struct window *w, uint64_t word)
 				: WINDOW_TIME_UNKNOWN);
 }
 
-/* Reads the words from `first` to `last` again, and takes the sums of those
- * that are uneven. */
+/* Reads the words from `first` to `last` again, and adds up the uneven ones. */
 static int sum_words(struct verify *v, struct span *span, uint64_t first,
 		     uint64_t last, struct error *err)
 {
@@ -186,13 +187,13 @@ static int find_others(struct verify *v, struct span *span,
 	return 0;
 }
 
-/* --- events of links whose row gave way to a newer version's -------------- */
+/* --- replaced rows of links ----------------------------------------------- */
 
-#define AT_ONCE 500 /* in one question */
+#define AT_ONCE 500 /* per query */
 
 struct link_versions {
 	struct arena arena;
-	struct buf list; /* of tuples */
+	struct buf list; /* list of tuples */
 	size_t count;
 };
 
@@ -275,8 +276,8 @@ static int read_run(struct verify *v, struct span *span, uint64_t first,
 	return status;
 }
 
-/* Takes those out of LEFT of which the archive has a newer version: that took
- * their place.  They are read from Kafka again. */
+/* Removes from LEFT the events of which the archive has a newer version, which
+ * replaced them.  They are read from Kafka again. */
 static int leave_out_replaced(struct verify *v, struct span *span,
 			      struct error *err)
 {
@@ -286,7 +287,7 @@ static int leave_out_replaced(struct verify *v, struct span *span,
 
 	if (!window_next_run(&v->window, LEFT, &at, &first, &last))
 		return 0;
-	/* From the first to the last of them in one go. */
+	/* All from the first to the last of them are read at once. */
 	while (window_next_run(&v->window, LEFT, &at, &end, &last))
 		;
 	status = read_run(v, span, first, last, &b, err);
@@ -299,16 +300,16 @@ static int leave_out_replaced(struct verify *v, struct span *span,
 
 /* --- the check ------------------------------------------------------------ */
 
-#define STEP 8192 /* records between two looks at the bar */
+#define STEP 8192 /* records between two updates of the bar */
 
-/* The record that was read last and lies behind the window, if any. */
+/* The last record read, if it lies after the window. */
 struct pending {
 	bool is;
 	uint64_t offset;
 	int64_t time_ms;
 };
 
-/* A record without a time, as some brokers have them, may be of any time. */
+/* A record without a time, which some brokers send, may have any time. */
 static void stretch_times(const struct span *span, struct stretch *part,
 			  int64_t time_ms)
 {
@@ -341,8 +342,8 @@ static int add_unreadable(struct verify *v, struct error *err)
 	return v->out_of_memory ? error_set_nomem(err) : 0;
 }
 
-/* Fills IN_KAFKA and TIMES_OF_KAFKA from the reader, which stands at the
- * window's start, and finds out when these records came. */
+/* Fills IN_KAFKA and TIMES_OF_KAFKA from the reader, which is at the window's
+ * start, and finds the time range of these records. */
 static int read_kafka(struct verify *v, const struct span *span,
 		      struct stretch *part, struct pending *next,
 		      struct error *err)
@@ -379,8 +380,8 @@ static int read_kafka(struct verify *v, const struct span *span,
 	return status < 0 ? -1 : add_unreadable(v, err);
 }
 
-/* What a batch reports of dead letters, beyond those that are still in their
- * topic, accounts for as much of what is LEFT there. */
+/* Dead letters that a batch reports, and that are no longer in their topic,
+ * account for the same number of events LEFT there. */
 static void account_for_batch(struct verify *v, struct span *span,
 			      const struct reported_batch *b)
 {
@@ -415,7 +416,7 @@ static int account_for_dead(struct verify *v, struct span *span,
 }
 
 /* Offsets that a collector reported as lost, since Kafka had dropped them, or
- * nobody could read them, or an operator passed over them, are findings of
+ * they were unreadable, or an operator passed over them, are findings of
  * another kind. */
 static int account_for_gaps(struct verify *v, struct span *span,
 			    const struct stretch *part, struct error *err)
@@ -440,8 +441,8 @@ static int account_for_gaps(struct verify *v, struct span *span,
 			   err);
 }
 
-/* What no collector told of yet, whether it is due or not: none will read it.
- */
+/* Unreadable events that no collector has reported yet, due or not, will never
+ * be read. */
 static int account_for_unreadable(struct verify *v, struct span *span,
 				  const struct stretch *part, struct error *err)
 {
@@ -457,7 +458,8 @@ static int account_for_unreadable(struct verify *v, struct span *span,
 			   &span->missing, err);
 }
 
-/* Takes those out of IN_KAFKA that are accounted for; the rest is missing. */
+/* Removes from IN_KAFKA the events that are accounted for; the rest is
+ * missing. */
 static int account_for_rest(struct verify *v, struct span *span,
 			    const struct stretch *part, struct error *err)
 {
@@ -501,7 +503,7 @@ static int compare_window(struct verify *v, struct span *span,
 	return account_for_rest(v, span, part, err);
 }
 
-/* Finds rows of offsets that Kafka has not given out yet.  It may have done so
+/* Finds rows at offsets after the log's end.  Kafka may assign these
  * meanwhile. */
 static int look_beyond(struct verify *v, struct span *span, struct error *err)
 {
@@ -524,7 +526,8 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 		return -1;
 	if (rows.last < (uint64_t)high)
 		return 0;
-	/* Only rows seen before the end was asked for: later ones are fine. */
+	/* Only rows seen before the end was queried count: later rows are
+	 * correct. */
 	beyond.first = (uint64_t)high;
 	beyond.end = rows.last + 1;
 	if (stored_rows_extent(&v->ask, &beyond, &rows, err) < 0)

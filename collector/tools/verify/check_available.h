@@ -1,6 +1,6 @@
 /*
- * check_available.h - the events that Kafka still holds, against what is stored
- * of them.
+ * check_available.h - compares the events that Kafka still holds with their
+ * stored rows.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_CHECK_AVAILABLE_H
 #define COLLECTOR_TOOLS_VERIFY_CHECK_AVAILABLE_H

@@ -3,9 +3,8 @@
 #include "collector/tools/verify/reported.h"
 
 /*
- * The batch has `gone` rows fewer than were reported.  Which they are can be
- * said when every offset that is neither stored nor a dead letter is one of
- * them.
+ * The batch has `gone` rows fewer than were reported.  They can be named if no
+ * other offset lacks both a row and a dead letter.
  */
 static int find_gone(struct verify *v, struct span *span,
 		     const struct reported_batch *b, uint64_t gone,
@@ -50,8 +49,8 @@ static int compare_whole_batch(struct verify *v, struct span *span,
 }
 
 /* The batch reaches beyond the window, mostly because Kafka still holds the
- * rest of it.  How many of its rows lie in the window can be said if it has no
- * holes. */
+ * rest of it.  The number of its rows in the window is known only if the batch
+ * has no holes. */
 static int compare_part_of_batch(struct verify *v, struct span *span,
 				 const struct reported_batch *b,
 				 struct error *err)
@@ -70,7 +69,7 @@ static int compare_part_of_batch(struct verify *v, struct span *span,
 	return find_gone(v, span, b, left - gone, err);
 }
 
-/* A gap may hold a batch that was stored and not reported. */
+/* A gap may contain a batch that was stored and not reported. */
 static void note_kept(struct span *span, const struct window *w,
 		      const struct reported_batch *b)
 {
@@ -116,7 +115,7 @@ static int compare_batches(struct verify *v, struct span *span,
 	return 0;
 }
 
-/* Finds offsets that no row, no dead letter and no report accounts for. */
+/* Finds offsets that have no row, no dead letter and no report. */
 static int find_lost(struct verify *v, struct span *span, struct error *err)
 {
 	const unsigned kept =

@@ -1,6 +1,6 @@
 /*
- * check_reported.h - the events that Kafka no longer holds, against what the
- * collectors reported of them.
+ * check_reported.h - compares the events that Kafka no longer holds with the
+ * collectors' reports.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_CHECK_REPORTED_H
 #define COLLECTOR_TOOLS_VERIFY_CHECK_REPORTED_H

@@ -56,7 +56,7 @@ static int note(struct clocks *c, const struct ahead *ahead, struct error *err)
 
 /* --- reports -------------------------------------------------------------- */
 
-/* One question for each: by the key of the table, and by its partitions. */
+/* Two queries: one uses the table's key, the other its partitions. */
 static int check_reports(struct ask *a, enum ahead_kind kind, const char *time,
 			 const char *where, struct clocks *ret,
 			 struct error *err)
@@ -97,7 +97,7 @@ int clocks_check_reports(struct ask *a, struct clocks *ret, struct error *err)
 			     ret, err);
 }
 
-/* --- what is promised ----------------------------------------------------- */
+/* --- watermark ------------------------------------------------------------ */
 
 static int check_time(enum ahead_kind kind, uint64_t time_ms, uint64_t limit_ms,
 		      uint64_t server_ms, struct clocks *ret, struct error *err)
@@ -114,8 +114,9 @@ int clocks_check_settled(struct ask *a, struct clocks *ret, struct error *err)
 	const uint64_t *n;
 	size_t count;
 
-	/* As the aggregator reads them: what it said last, and the greatest
-	 * mark that was published with knowledge of the last mend. */
+	/* The query follows the aggregator: it takes the last value, and the
+	 * greatest watermark that was published with knowledge of the last
+	 * mend. */
 	buf_puts(ask_begin(a),
 		 "WITH (SELECT max(mended) FROM settled) AS known "
 		 "SELECT toUInt64(toUnixTimestamp64Milli("

@@ -5,7 +5,7 @@
 
 #include "collector/tools/dlq/dlq_record.h"
 
-#define PAUSE_EVERY 4096 /* records */
+#define PAUSE_EVERY 4096 /* records between two checks for a stop */
 
 struct reading {
 	struct dlq_offsets *offsets;

@@ -1,6 +1,6 @@
 /*
- * findings.h - what does not agree: the first many of them by offset, the
- * number of all.
+ * findings.h - the list of findings: the first ones by offset, and the count of
+ * all.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_FINDINGS_H
 #define COLLECTOR_TOOLS_VERIFY_FINDINGS_H
@@ -12,19 +12,19 @@
 #include "common/error.h"
 
 enum finding_kind {
-	FINDING_MISSING,    /* Kafka holds it, nobody has it */
+	FINDING_MISSING,    /* in Kafka, but not stored anywhere */
 	FINDING_TWICE,	    /* stored more than once */
-	FINDING_UNKNOWN,    /* stored, but Kafka never had it */
-	FINDING_ROWS_GONE,  /* reported as stored, and not there */
-	FINDING_UNREPORTED, /* Kafka dropped it, and nobody reported it */
+	FINDING_UNKNOWN,    /* stored, but never in Kafka */
+	FINDING_ROWS_GONE,  /* reported as stored, but without a row */
+	FINDING_UNREPORTED, /* dropped by Kafka and never reported */
 	FINDING_NOT_READ,   /* reported as lost */
-	FINDING_UNREADABLE, /* Kafka holds it, nobody can read it */
-	FINDING_OTHER,	    /* Kafka has another event there than was stored */
-	FINDING_REREAD,	    /* stored in an earlier epoch, too */
+	FINDING_UNREADABLE, /* in Kafka, but unreadable */
+	FINDING_OTHER,	    /* Kafka has another event at this offset */
+	FINDING_REREAD,	    /* also stored in an earlier epoch */
 	FINDING_KINDS,
 };
 
-/* "missing", and a line of what that means. */
+/* Returns "missing" etc., or a line that explains it. */
 const char *finding_name(enum finding_kind kind);
 const char *finding_text(enum finding_kind kind);
 
@@ -32,26 +32,27 @@ struct finding {
 	enum finding_kind kind;
 	uint32_t partition, epoch;
 	uint64_t first, last; /* offsets */
-	uint64_t events; /* that it is about: all from first to last, or less */
+	uint64_t events; /* number of events, at most all from first to last */
 };
 
-/* All zero to begin with, but for `max`. */
+/* Initialise it with zeros, except `max`. */
 struct findings {
-	size_t max; /* named one by one */
+	size_t max; /* limit of the findings in the list */
 	struct finding *list;
 	size_t count, room;
-	uint64_t events[FINDING_KINDS]; /* of all */
-	uint64_t unnamed;		/* those beyond `max` */
+	/* Number of events, over all findings. */
+	uint64_t events[FINDING_KINDS];
+	uint64_t unnamed; /* number of findings beyond `max` */
 };
 
 void findings_release(struct findings *f);
 
-/* Adds a finding.  One that goes on where the last one ended is joined with it.
- */
+/* Adds a finding.  One that directly follows the last finding is joined with
+ * it. */
 int findings_note(struct findings *f, const struct finding *finding,
 		  struct error *err);
 
-/* Whether another one would be named. */
+/* Returns whether another finding would be listed. */
 bool findings_have_room(const struct findings *f);
 uint64_t findings_events(const struct findings *f);
 

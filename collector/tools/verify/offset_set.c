@@ -21,12 +21,12 @@ void offset_set_free(struct offset_set *s)
 	*s = (struct offset_set){0};
 }
 
-/* The index of the chunk, or where it would be. */
+/* Returns the index of the chunk, or where to insert it. */
 static size_t index_of(const struct offset_set *s, uint64_t key)
 {
 	size_t low = 0, high = s->count;
 
-	/* Offsets mostly come in order. */
+	/* Offsets mostly arrive in order. */
 	if (s->count && s->chunks[s->count - 1].key < key)
 		return s->count;
 	while (low < high) {
@@ -108,7 +108,7 @@ uint64_t offset_set_word(const struct offset_set *s, uint64_t first)
 	return words ? words[first % CHUNK_OFFSETS / 64] : 0;
 }
 
-/* Of a chunk that lies from first to last, at least in part. */
+/* Counts a chunk of which at least a part lies from first to last. */
 static uint64_t count_chunk(const struct offset_chunk *chunk, uint64_t first,
 			    uint64_t last)
 {

@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 
-/* Brokers' clocks differ, and a new leader's may be behind. */
+/* Brokers' clocks differ, and a new leader's clock may be behind. */
 #define MARGIN (10 * CLOCK_MINUTE)
 
 /* Reports of batches; idle reports are left out. */
@@ -21,7 +21,7 @@ int reported_survey(struct ask *a, int64_t from, int64_t to, struct survey *ret,
 		    struct error *err)
 {
 	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BATCHES);
-	/* Nobody knows when lost events came to Kafka. */
+	/* The time of lost events in Kafka is unknown. */
 	ask_put_times(a, "if(lost > 0, inserted_at, append_time)", from, to);
 	buf_puts(&a->sql, GROUP_KNOWN);
 	return survey_ask(ret, a, err);
@@ -35,8 +35,8 @@ int reported_reach(struct ask *a, struct survey *ret, struct error *err)
 
 int reported_lives(struct ask *a, struct survey *ret, struct error *err)
 {
-	/* A life that begins anew begins at 0, even if another decision at the
-	 * same time said otherwise. */
+	/* An epoch that begins anew begins at 0, even if another decision at
+	 * the same time has another offset. */
 	buf_puts(ask_begin(a),
 		 "SELECT toUInt64(partition), toUInt64(epoch), min(gap), "
 		 "min(next), count() FROM ingest_epochs WHERE "
@@ -68,7 +68,7 @@ int reported_batches(struct ask *a, const struct stretch *s, uint64_t after,
 		   REPORTED_PAGE);
 	if (ask_numbers(a, 5, &n, &count, err) < 0)
 		return -1;
-	/* Five numbers, in this order. */
+	/* The struct has five numbers, in this order. */
 	*ret_batches = (const struct reported_batch *)(const void *)n;
 	*ret_count = count;
 	return 0;
@@ -93,7 +93,8 @@ int reported_part(struct ask *a, struct stretch *s, struct error *err)
 		   s->partition, s->epoch);
 	if (ask_numbers(a, 4, &n, &count, err) < 0)
 		return -1;
-	/* Cut between two batches, unless one is longer than a window. */
+	/* The part ends between two batches, unless one is longer than a
+	 * window. */
 	s->end = reach < s->end && n[0] >= s->first ? n[0] + 1 : reach;
 	if (n[3]) {
 		s->since_ms = n[1] ? (int64_t)n[1] - MARGIN : 0;

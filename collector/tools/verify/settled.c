@@ -11,15 +11,15 @@
 #define HOUR  3600
 #define DAY   86400
 #define HOURS (DAY / HOUR)
-/* Seconds: a batch that was reported so long before what a pass had read up to
- * was read by it, whichever replica it asked. */
+/* Seconds: a pass has read a batch that was reported this long before the time
+ * up to which it read, on any replica. */
 #define PASS_MARGIN 120
-/* How often, and after which pause, the books are read again when they differ:
- * an hour may have been settled between two questions. */
+/* The books are read again when they differ, this often and after this pause:
+ * an hour may have been settled between two queries. */
 #define LOOKS	 3
 #define PAUSE_NS 500000000L
 
-/* Counts that the aggregator compares, to know what is up to date. */
+/* The counts by which the aggregator decides what is up to date. */
 struct basis {
 	bool there;
 	uint64_t batches, rows;
@@ -27,11 +27,11 @@ struct basis {
 
 struct hour {
 	struct basis settled, reported;
-	bool held_back;	   /* by the aggregator, as it says */
-	uint64_t events;   /* settled */
-	uint64_t promised; /* of reported.rows: a pass said that it settled them
-			    */
-	uint64_t rows, due; /* counted now; due: these must be in events */
+	bool held_back;	 /* according to the aggregator */
+	uint64_t events; /* settled */
+	/* The part of reported.rows that a pass recorded as settled. */
+	uint64_t promised;
+	uint64_t rows, due; /* present counts; due: must be in `events` */
 	uint64_t of_links, of_links_due;
 };
 
@@ -90,9 +90,9 @@ void settled_free(struct settled *s)
 	*s = (struct settled){0};
 }
 
-/* --- reading -------------------------------------------------------------- */
+/* --- read ----------------------------------------------------------------- */
 
-/* " unit >= ... AND unit < ...": of a column of DateTime. */
+/* Appends " unit >= ... AND unit < ...", for a column of DateTime. */
 static void put_range(struct books *b, const char *column)
 {
 	buf_printf(&b->ask->sql,
@@ -115,7 +115,7 @@ static struct day *day_at(struct books *b, uint64_t start)
 		       : NULL;
 }
 
-/* In one statement, so that both tables are seen at about one time. */
+/* A single query sees both tables at about one time. */
 static int read_hours(struct books *b, struct error *err)
 {
 	struct buf *sql = ask_begin(b->ask);
@@ -182,8 +182,8 @@ static int read_days(struct books *b, struct error *err)
 	return 0;
 }
 
-/* Reads what the aggregator holds back.  What it has published since, or from
- * the same batches, is not held back. */
+/* Reads what the aggregator holds back.  Attempts that it has published since,
+ * or from the same batches, are not held back. */
 static int read_held_back(struct books *b, struct error *err)
 {
 	struct buf *sql = ask_begin(b->ask);
@@ -222,7 +222,7 @@ static int read_reported(struct books *b, struct error *err)
 	const uint64_t *n;
 	size_t count;
 
-	/* A pass that says it has read what is to come vouches for nothing. */
+	/* A pass with a time in the future proves nothing. */
 	buf_printf(sql,
 		   "WITH (SELECT argMax(read_until, attempt) FROM settled "
 		   "WHERE kind = 'pass') AS passed "
@@ -254,7 +254,8 @@ static int read_reported(struct books *b, struct error *err)
 	return 0;
 }
 
-/* A condition on rows that were surely stored before the books were read. */
+/* Appends a condition for rows that were certainly stored before the books were
+ * read. */
 static void put_due(struct books *b)
 {
 	const struct settled_snapshot *s = b->snapshot;
@@ -304,7 +305,7 @@ static int count_rows(struct books *b, struct error *err)
 	return 0;
 }
 
-/* --- comparing ------------------------------------------------------------ */
+/* --- comparison ----------------------------------------------------------- */
 
 static int differ(struct settled *s, enum settled_what what, int64_t start,
 		  uint64_t rows, uint64_t counted, struct error *err)
@@ -331,8 +332,8 @@ static bool is_current(const struct basis *settled,
 	       settled->rows == reported->rows;
 }
 
-/* What was counted lies between what was there for sure and what is there now.
- */
+/* Returns whether a count lies between the rows that were certainly there and
+ * the present rows. */
 static bool fits(uint64_t counted, uint64_t due, uint64_t rows)
 {
 	return counted >= due && counted <= rows;
@@ -343,9 +344,9 @@ static uint64_t lost(uint64_t reported, uint64_t rows)
 	return reported > rows ? reported - rows : 0;
 }
 
-/* The aggregator holds such an hour back, or will once it comes to it: there
- * are fewer rows than were settled, or more of the reported ones are gone than
- * then. */
+/* Returns whether the aggregator holds this hour back, or will do so: there are
+ * fewer rows than were settled, or more of the reported rows are gone than
+ * before. */
 static bool is_short(const struct hour *h)
 {
 	return h->settled.there && (h->events > h->rows ||
@@ -425,7 +426,7 @@ static int look(struct books *b, struct settled *s, struct error *err)
 
 	memset(b->hours, 0, days * HOURS * sizeof(*b->hours));
 	memset(b->days, 0, days * sizeof(*b->days));
-	/* The rows last: nothing is settled that is not there by then. */
+	/* The rows are counted last: by then all settled rows are stored. */
 	if (read_days(b, err) < 0 || read_hours(b, err) < 0 ||
 	    read_held_back(b, err) < 0 || read_reported(b, err) < 0 ||
 	    count_rows(b, err) < 0)
@@ -461,7 +462,7 @@ int settled_check(struct ask *a, const struct settled_snapshot *snapshot,
 		error_set_nomem(err);
 	else
 		status = look(&b, ret, err);
-	/* Something may have been settled between two questions. */
+	/* An hour may have been settled between two queries. */
 	for (int i = 1; status == 0 && ret->count && i < LOOKS; i++) {
 		nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 		settled_free(ret);

@@ -51,7 +51,7 @@ int stored_rows_extent(struct ask *a, const struct stretch *s,
 	return 0;
 }
 
-/* --- a window ------------------------------------------------------------- */
+/* --- window --------------------------------------------------------------- */
 
 int stored_rows_read(struct ask *a, const struct stretch *s, struct window *w,
 		     struct stored_rows_twice *ret_twice, struct error *err)
@@ -144,7 +144,7 @@ int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 		if (findings_note(findings, &f, err) < 0)
 			return -1;
 	}
-	/* The rest lies in words that were not asked for. */
+	/* The other surplus rows are in words that were not queried. */
 	if (twice->surplus > named) {
 		findings->events[FINDING_TWICE] += twice->surplus - named;
 		findings->unnamed++;
@@ -152,7 +152,7 @@ int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 	return 0;
 }
 
-/* --- events that were stored again under a later epoch -------------------- */
+/* --- events stored again in a later epoch --------------------------------- */
 
 static bool has_two(const struct survey *stored, uint32_t partition)
 {
@@ -163,8 +163,8 @@ static bool has_two(const struct survey *stored, uint32_t partition)
 	return epochs > 1;
 }
 
-/* " AND partition IN (0, 3)": those with rows of several epochs; false when
- * there is none. */
+/* Appends " AND partition IN (0, 3)" for the partitions with rows of several
+ * epochs; returns false if there is none. */
 static bool put_partitions(struct buf *sql, const struct survey *stored)
 {
 	uint32_t last = UINT32_MAX;

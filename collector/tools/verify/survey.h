@@ -1,5 +1,5 @@
 /*
- * survey.h - what is known of each partition in each of its topic's lives, in
+ * survey.h - a summary of each partition in each of its topic's epochs, from
  * one answer of ClickHouse.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_SURVEY_H
@@ -17,17 +17,18 @@ struct survey_entry {
 	uint64_t events;
 };
 
-/* All zero to begin with. */
+/* Initialise it with zeros. */
 struct survey {
 	struct survey_entry *entries;
 	size_t count;
 };
 
-/* Fills it from an answer of partition, epoch, first, last, events. */
+/* Fills it from an answer with the columns partition, epoch, first, last,
+ * events. */
 int survey_ask(struct survey *s, struct ask *a, struct error *err);
 void survey_free(struct survey *s);
 
-/* NULL: nothing is known of it. */
+/* Returns NULL if it has no entry. */
 const struct survey_entry *survey_find(const struct survey *s,
 				       uint32_t partition, uint32_t epoch);
 

@@ -1,6 +1,6 @@
 /*
- * verify.h - one reconciliation: what is compared, what came out, and what both
- * ways of comparing share.
+ * verify.h - one reconciliation: the data to compare, the results, and the
+ * functions that both comparisons share.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_VERIFY_H
 #define COLLECTOR_TOOLS_VERIFY_VERIFY_H
@@ -22,42 +22,42 @@
 #include "common/bar.h"
 #include "common/kafka/reader.h"
 
-/* A stretch of a partition in one life of its topic, and what was found. */
+/* A stretch of a partition in one epoch of its topic, and its results. */
 struct span {
 	struct stretch where;
-	/* Kafka still holds it and was read; otherwise what was reported of it
-	 * is all that is left to compare with. */
+	/* Kafka still holds it and it was read; otherwise only reports can be
+	 * compared. */
 	bool available;
-	bool newest;  /* the partition's present life */
-	uint64_t due; /* from here on it need not be stored yet */
+	bool newest;  /* the partition's present epoch */
+	uint64_t due; /* offsets from here on need not be stored yet */
 
-	uint64_t events;    /* records of Kafka, or events reported */
+	uint64_t events;    /* records in Kafka, or reported events */
 	uint64_t rows;	    /* offsets that have a row */
 	uint64_t dead;	    /* events with a dead letter */
-	uint64_t dead_gone; /* reported as such, but the letter is gone */
-	uint64_t replaced;  /* links: a newer version is there instead */
-	uint64_t waiting;   /* not due and not there yet */
-	uint64_t twice;	    /* rows too many */
-	uint64_t unknown;   /* rows of no event */
-	uint64_t missing;   /* events of which nothing is left */
+	uint64_t dead_gone; /* reported dead letters that no longer exist */
+	uint64_t replaced;  /* links: replaced by a newer version */
+	uint64_t waiting;   /* not due and not stored yet */
+	uint64_t twice;	    /* surplus rows */
+	uint64_t unknown;   /* rows without an event */
+	uint64_t missing;   /* events without any trace */
 };
 
 struct verify {
 	struct app *app;
 	const struct collector_config *config;
 	const char *topic;
-	bool links;	  /* the archive, rather than clicks */
-	bool show_all;	  /* findings, to people */
-	uint32_t *epochs; /* that the partitions are in */
+	bool links;	  /* the archive, not clicks */
+	bool show_all;	  /* shows all findings to people */
+	uint32_t *epochs; /* present epochs of the partitions */
 	uint32_t epoch;	  /* the greatest of them */
 	uint32_t partitions;
 	int64_t from, to; /* ms, half-open */
 
 	struct ask ask;
 	struct kafka_reader *reader;
-	struct kafka_reader *again; /* for what is read twice; made then */
-	struct ranges unreadable;   /* of the span, as they were met */
-	bool out_of_memory;	    /* for one of them */
+	struct kafka_reader *again; /* for second reads; made when needed */
+	struct ranges unreadable;   /* in the span, in the order of discovery */
+	bool out_of_memory;	    /* while adding one of them */
 	struct dlq_offsets dead_letters;
 	struct window window;
 
@@ -67,16 +67,16 @@ struct verify {
 	struct settled settled; /* clicks only */
 	struct clocks clocks;
 
-	char label[40]; /* of the bar */
+	char label[40]; /* label of the bar */
 	struct bar bar;
-	uint64_t done, total; /* offsets */
+	uint64_t done, total; /* numbers of offsets */
 };
 
-/* Shows how far it is; ERROR_STOPPED when it is to stop. */
+/* Shows the progress; ERROR_STOPPED when the command must stop. */
 int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 
-/* Adds a finding for each run in `set` of the window, and counts its events in
- * *counter, too. */
+/* Adds a finding for each run in `set` of the window, and adds its events to
+ * *counter. */
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
 		enum finding_kind kind, uint64_t *counter, struct error *err);
 

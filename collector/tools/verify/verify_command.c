@@ -1,11 +1,11 @@
 /*
- * verify_command.c - `collector verify`: is every event that Kafka got counted
- * once?
+ * verify_command.c - `collector verify`: checks that every event in Kafka was
+ * counted once.
  *
- * Per partition, what Kafka holds against the rows of ClickHouse and the dead
- * letters, offset by offset; times against ClickHouse's clock; then what was
- * settled against the rows.  Changes nothing, and may run while everything else
- * does.
+ * For each partition it compares the events in Kafka with ClickHouse's rows and
+ * the dead letters, offset by offset; then times with ClickHouse's clock; then
+ * the settled counts with the rows.  It changes nothing, and may run at any
+ * time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,9 +25,9 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-#define FINDINGS_NAMED 100000 /* 5 MB of them */
+#define FINDINGS_NAMED 100000 /* use 5 MB */
 #define PARTITIONS_MAX 100000
-/* Kafka stored the letter after its event, perhaps by another clock. */
+/* Kafka stored the letter after its event, maybe by another clock. */
 #define LETTER_MARGIN CLOCK_HOUR
 
 /* --- the command line ----------------------------------------------------- */
@@ -46,8 +46,8 @@ static int read_range(struct verify *v, struct error *err)
 	return error_set(err, ERROR_USAGE, "--from lies behind --to");
 }
 
-/* Ends the range at ClickHouse's clock: a slow host's own clock would leave out
- * the newest events. */
+/* Ends the range at ClickHouse's clock: a slow clock of this host would leave
+ * out the newest events. */
 static int end_range(struct verify *v, struct error *err)
 {
 	int64_t now;
@@ -63,7 +63,7 @@ static int end_range(struct verify *v, struct error *err)
 	return error_set(err, ERROR_USAGE, "--from lies in the future");
 }
 
-/* Rows of dropped days are gone, and no report says which they were. */
+/* Rows of dropped days are gone, and no report names them. */
 static int check_kept(struct verify *v, struct error *err)
 {
 	char text[RFC3339_TEXT_MAX];
@@ -98,15 +98,15 @@ static int read_topic(struct verify *v, struct error *err)
 			 "--topic: '%.80s' is neither clicks nor links", name);
 }
 
-/* --- the plan: which spans of which partitions are compared with what ----- */
+/* --- plan ----------------------------------------------------------------- */
 
-/* What is known of all partitions.  It is asked for before the first is looked
- * at, so that what is committed later is not taken for granted. */
+/* The surveys of all partitions.  They are queried before the first check, so
+ * that events that are committed later do not count as due. */
 struct surveys {
-	struct survey stored; /* in the time asked for */
+	struct survey stored; /* in the given time range */
 	struct survey reported;
-	struct survey reach; /* ever */
-	struct survey lives; /* that begin within the log */
+	struct survey reach; /* of all time */
+	struct survey lives; /* epochs that begin within the log */
 };
 
 static int add_span(struct verify *v, const struct span *span,
@@ -127,15 +127,15 @@ static int add_span(struct verify *v, const struct span *span,
 	return 0;
 }
 
-/* --- what Kafka holds ----------------------------------------------------- */
+/* --- logs of Kafka -------------------------------------------------------- */
 
 struct log_range {
-	int64_t low, high;  /* what Kafka holds */
-	int64_t first, end; /* what of it is in the time asked for */
-	int64_t committed;  /* in the present epoch; -1: nothing */
+	int64_t low, high;  /* the whole log */
+	int64_t first, end; /* its part in the given time range */
+	int64_t committed;  /* in the present epoch; -1: none */
 };
 
-/* A commit of an earlier life says nothing of this one. */
+/* A commit of an earlier epoch does not count. */
 static int ask_committed(struct verify *v, int32_t p, int64_t *ret,
 			 struct error *err)
 {
@@ -157,7 +157,8 @@ static int ask_log(struct verify *v, int32_t p, struct log_range *log,
 {
 	struct kafka_reader *r = v->reader;
 
-	/* The commit before the end: what is committed lies before it. */
+	/* The commit is read before the end: committed offsets are less than
+	 * the end. */
 	if (ask_committed(v, p, &log->committed, err) < 0 ||
 	    kafka_reader_bounds(r, v->topic, p, &log->low, &log->high, err) <
 		    0 ||
@@ -180,7 +181,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* All offsets before it are stored, if the collectors are right. */
+/* Returns the offset before which all must be stored. */
 static uint64_t due_of(const struct surveys *surveys,
 		       const struct log_range *log, uint32_t partition,
 		       uint32_t epoch)
@@ -194,8 +195,8 @@ static uint64_t due_of(const struct surveys *surveys,
 	return due;
 }
 
-/* What Kafka has dropped of the time asked for, back to where the life
- * begins. */
+/* Plans the offsets in the given time range that Kafka has dropped, back to the
+ * epoch's beginning. */
 static int plan_dropped(struct verify *v, const struct surveys *surveys,
 			const struct log_range *log, uint64_t begin,
 			struct span *span, struct error *err)
@@ -224,7 +225,7 @@ static int plan_dropped(struct verify *v, const struct surveys *surveys,
 	return add_span(v, span, err);
 }
 
-/* From the newest life down to the one that the log begins in. */
+/* Plans from the newest epoch down to the one in which the log begins. */
 static int plan_partition(struct verify *v, const struct surveys *surveys,
 			  uint32_t partition, struct error *err)
 {
@@ -265,9 +266,10 @@ static int plan_partition(struct verify *v, const struct surveys *surveys,
 	}
 }
 
-/* --- what only ClickHouse knows of ---------------------------------------- */
+/* --- epochs known only to ClickHouse -------------------------------------- */
 
-/* One past what Kafka still holds of a former life; 0: nothing of it. */
+/* Returns one past the offsets of a former epoch that Kafka still holds; 0:
+ * none. */
 static uint64_t available_end(const struct verify *v,
 			      const struct survey_entry *k)
 {
@@ -295,7 +297,7 @@ static int add_former(struct verify *v, const struct survey_entry *k,
 	return span.where.first < span.where.end ? add_span(v, &span, err) : 0;
 }
 
-/* Plans partitions that the topic does not have, and its former lives. */
+/* Plans partitions that the topic no longer has, and its former epochs. */
 static int plan_former(struct verify *v, const struct surveys *surveys,
 		       struct error *err)
 {
@@ -375,10 +377,10 @@ static int make_plan(struct verify *v, struct error *err)
 	return status;
 }
 
-/* --- the work ------------------------------------------------------------- */
+/* --- run ------------------------------------------------------------------ */
 
-/* What of the topic cannot be read is a finding.  Of dead letters it can hide
- * one, whose event then looks as if it was missing. */
+/* An unreadable record of the topic is a finding.  One of the dead letters can
+ * hide a letter, whose event then seems to be missing. */
 static void on_unreadable(void *arg, const char *topic, int32_t partition,
 			  const struct kafka_unreadable *what)
 {
@@ -484,8 +486,8 @@ static int check_clocks(struct verify *v, struct error *err)
 
 static int run(struct verify *v, struct error *err)
 {
-	/* The plan asks what is due before the letters are read: an event that
-	 * is due has its row or its letter by then. */
+	/* The plan reads the due offsets before the letters are read: by then
+	 * an event that is due has its row or its letter. */
 	if (open_parts(v, err) < 0 || end_range(v, err) < 0 ||
 	    make_plan(v, err) < 0 || check_kept(v, err) < 0 ||
 	    read_dead_letters(v, err) < 0 || check_spans(v, err) < 0 ||

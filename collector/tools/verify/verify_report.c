@@ -7,10 +7,10 @@
 #include "common/output.h"
 
 #define COUNTS 8
-/* How many findings of a kind are shown of each partition. */
+/* Limit of the shown findings of a kind in each partition. */
 #define SHOWN_MAX 20
 
-/* What is counted of each span, in this order. */
+/* The counts of each span, in this order. */
 static void counts_of(const struct span *s, uint64_t counts[COUNTS])
 {
 	const uint64_t all[COUNTS] = {
@@ -101,7 +101,7 @@ static void put_finding(struct table *t, const struct finding *f)
 	table_text(t, finding_text(f->kind));
 }
 
-/* How many of each kind a partition has, those left out included. */
+/* The number of findings of each kind in a partition, shown or not. */
 struct kinds {
 	uint32_t partition, epoch;
 	uint64_t count[FINDING_KINDS];
@@ -127,7 +127,7 @@ static void put_left_out(struct table *t, const struct kinds *kinds)
 	}
 }
 
-/* Findings of a partition come one after another. */
+/* Findings of a partition are adjacent. */
 static void put_findings(struct table *t, const struct findings *f, bool all)
 {
 	struct kinds kinds = {0};
@@ -240,7 +240,7 @@ static void say_settled(const struct settled *s)
 		       rfc3339_format(s->oldest_waiting * 1000, text));
 }
 
-/* Of letters that are gone only a count was reported. */
+/* For letters that are gone, only a count was reported. */
 static void say_all_is_well(const struct verify *v, uint64_t gone)
 {
 	printf("Every event is accounted for exactly once");

@@ -57,14 +57,14 @@ void window_begin(struct window *w, uint64_t first, uint64_t end)
 		memset(w->times[i], 0, words_in(w) * sizeof(uint64_t));
 }
 
-/* The bits of word `i` that lie in the window. */
+/* Returns the bits of word `i` that lie in the window. */
 static uint64_t inside(const struct window *w, uint64_t i)
 {
 	return bits_mask(i, w->first - w->base, w->end - 1 - w->base);
 }
 
-/* Cuts first and last to the window and makes bits of its sets of them; false
- * when nothing is left. */
+/* Limits first and last to the window and converts them to bits of its sets;
+ * returns false if nothing is left. */
 static bool cut(const struct window *w, uint64_t *first, uint64_t *last)
 {
 	if (*first < w->first)
@@ -152,8 +152,8 @@ static bool is_uneven(const struct window *w, uint64_t i)
 	       w->sets[IN_KAFKA][i] != w->sets[IN_ROWS][i];
 }
 
-/* The sum of the rows' times has those of offsets that Kafka has not, so that
- * it says nothing where there are some. */
+/* Returns whether the times of the two sides may differ.  The sum of the rows'
+ * times includes offsets that Kafka lacks: it is useless if there are any. */
 static bool may_be_others(const struct window *w, uint64_t i)
 {
 	uint64_t kafka = w->times[TIMES_OF_KAFKA][i],
