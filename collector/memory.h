@@ -35,8 +35,8 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 
 /*
  * Returns how many packed bytes of an answer may be requested from topics that
- * unpack to at most `ratio` times as much.  `ratio` 0: the sender sets it, so
- * that one batch is requested at a time.
+ * unpack to at most `ratio` times as much (0: without a limit).  If it returns
+ * 0, one batch is requested at a time.
  */
 size_t memory_fetch_answer(const struct memory_shares *shares, size_t ratio);
 

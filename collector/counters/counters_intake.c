@@ -24,7 +24,7 @@ enum {
 	ROWS_MAX = 1000,   /* per insert */
 	BATCH_MS = 1000,   /* limit of the time that a row waits for others */
 	LOOK_MS = 1000,	   /* between two checks of an unreadable record */
-	LETTERS_MS = 1000, /* limit of a wait for dead letters to be stored */
+	LETTERS_MS = 1000, /* limit of the wait until dead letters are stored */
 	COMMIT_MS = 1000,
 	CLOSE_MS = 5000,
 	BACKOFF_MIN_MS = 500,
@@ -68,7 +68,7 @@ struct counters_intake {
 	const char *topics[2];
 	char group[512];
 
-	struct counters_partition *partitions; /* by number */
+	struct counters_partition *partitions; /* index: the number */
 	size_t partition_count;
 	/* Data that was taken and is not stored yet. */
 	struct buf rows;

@@ -31,8 +31,8 @@ int counters_intake_start(struct counters_intake *in, struct error *err);
 /* Ends the thread: data not stored yet is read again at the next start.  NULL
  * accepted. */
 void counters_intake_stop(struct counters_intake *in);
-/* Stop it first.  Free the producer of its dead letters before this call.  NULL
- * accepted. */
+/* Stops it first.  Free the dead letters with their producer before this call.
+ * NULL accepted. */
 void counters_intake_free(struct counters_intake *in);
 
 #endif

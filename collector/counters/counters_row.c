@@ -23,7 +23,7 @@ enum {
 	COUNT_NUMBERS = 13
 };
 
-/* In the order of the columns. */
+/* The numbers are in the order of the columns. */
 static void numbers_of(const Shortloop__RedirectorCounters *m,
 		       uint64_t n[COUNT_NUMBERS])
 {

@@ -21,9 +21,9 @@ struct identity_hasher;
  * Without a secret, identities are SHA-1 of the address' bytes and the user
  * agent: anyone with a list of both can reverse them.  With a secret they are
  * keyed BLAKE2b (RFC 7693, 160 bits) of the same, under a key of each UTC day
- * that is derived from the secret: without it nobody can find the visitor, or
- * follow one from day to day.  Collectors with the same secret give the same
- * identities.  The secret is copied.
+ * that is derived from the secret.  Only holders of the secret can find the
+ * visitor, or follow one from day to day.  Collectors with the same secret give
+ * the same identities.  The secret is copied.
  */
 struct identity_hasher *identity_hasher_new(const char *secret,
 					    struct error *err);

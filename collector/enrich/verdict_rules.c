@@ -15,7 +15,7 @@
 #include "common/unconst.h"
 #include "common/yaml_json.h"
 
-/* The prefix tells the operator's reasons from built-in ones. */
+/* The prefix distinguishes the operator's reasons from built-in ones. */
 #define REASON_PREFIX "rule: "
 
 static void free_texts(char **texts, size_t count)

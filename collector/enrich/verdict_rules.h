@@ -64,7 +64,7 @@ struct verdict_subject {
 	const char *owner, *agent;
 	size_t agent_len;
 	uint32_t asn;
-	const uint8_t *ip; /* as stored, 16 bytes */
+	const uint8_t *ip; /* the stored form, 16 bytes */
 };
 
 /* Returns the first rule that matches the click; NULL: none. */

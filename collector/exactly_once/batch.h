@@ -43,7 +43,7 @@ struct batch {
 	 * letter of this batch may be lost. */
 	unsigned letters_given_up;
 	/* For a gap: the number of offsets that Kafka no longer holds, or that
-	 * nobody can read. */
+	 * are unreadable. */
 	uint64_t lost;
 	uint64_t first; /* offsets, valid if not empty */
 	uint64_t last;

@@ -14,11 +14,11 @@
 
 #include "common/error.h"
 
-/* What the log has at the offset of a stored event: */
+/* The log at the offset of a stored event has: */
 enum cut_found {
 	CUT_FOUND_SAME,
 	CUT_FOUND_OTHER,
-	/* Nothing.  That proves nothing: a transaction ended there, or the
+	/* No event.  That proves nothing: a transaction ended there, or the
 	 * topic was compacted, in the log that was read or in a new one. */
 	CUT_FOUND_HOLE,
 };

@@ -18,10 +18,10 @@
 #include "common/error.h"
 
 /*
- * How the server handles tokens, measured with a table like ours that keeps few
- * of them: whether it recognises a repeated block, in whole and by the days of
- * its rows, and after how many other blocks it forgets the token.  Neither the
- * version nor a setting is relied on.
+ * The server's handling of tokens, measured with a table like ours that keeps
+ * few of them: whether it recognises a repeated block, in whole and by the days
+ * of its rows, and after how many other blocks it forgets the token.  Neither
+ * the version nor a setting is relied on.
  */
 
 /* Number of tokens that the scratch table keeps, by its settings. */

@@ -57,11 +57,12 @@ struct insertion {
 	struct collector_metrics *metrics; /* or NULL */
 };
 
-/* What is known of an insert; its owner keeps this over all tries. */
+/* The state of an insert; its owner keeps this over all tries. */
 struct insertion_state {
-	bool doubt;	 /* it may have been sent, by any process */
-	bool answered;	 /* with the present token, and not counted since */
-	unsigned number; /* of the token; 0: the token is the name */
+	bool doubt; /* it may have been sent, by any process */
+	/* The present token was acknowledged, and not counted since. */
+	bool answered;
+	unsigned number; /* number of the token; 0: the token is the name */
 	/* Nothing is sent later than `kept_ms` after `known_ms`, when it was
 	 * known that no other process has sent it: the server may have
 	 * forgotten the token.  CLOCK_BOOTTIME, which includes a machine's

@@ -1,6 +1,6 @@
 /*
- * intent.h - what a collector writes beside a committed offset: the epoch it
- * works in, and the one insert that it is about to make.
+ * intent.h - the text that a collector writes beside a committed offset: the
+ * epoch in which it works, and the one insert that it is about to make.
  *
  *	shortloop 1 <epoch> [<first>-<last>]
  *
@@ -16,7 +16,7 @@
 struct intent {
 	uint32_t epoch;
 	bool has_batch; /* a batch is about to be inserted */
-	uint64_t first; /* its offsets */
+	uint64_t first; /* the batch's offsets */
 	uint64_t last;
 };
 
@@ -28,7 +28,7 @@ const char *intent_format(const struct intent *intent,
 enum intent_kind {
 	INTENT_OURS,
 	INTENT_FOREIGN, /* empty or of another program: no information */
-	INTENT_LATER,	/* of a later version: unreadable */
+	INTENT_LATER,	/* a later version's: unreadable */
 };
 
 /* Accepts any bytes.  *ret is set for INTENT_OURS only. */

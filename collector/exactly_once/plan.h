@@ -10,7 +10,7 @@
 
 #include "collector/exactly_once/intent.h"
 
-/* Where reading starts in a partition without any history. */
+/* The start of reading in a partition without any history. */
 enum plan_start {
 	PLAN_EARLIEST,
 	PLAN_LATEST, /* at the end, unless it was added */
@@ -28,7 +28,7 @@ struct plan_facts {
 
 	/* From ClickHouse, for `epoch`: */
 	uint32_t epoch;
-	bool raised;	     /* by an operator, not the configuration */
+	bool raised;	     /* raised by an operator */
 	bool resumes;	     /* the epoch begins within the log, */
 	uint64_t begin;	     /* at this offset, */
 	uint64_t gap;	     /* and from `gap` to `begin` nothing was read */
@@ -54,7 +54,7 @@ enum plan_step {
 
 struct plan {
 	enum plan_step step;
-	const char *reason; /* PLAN_STOP: why; static */
+	const char *reason; /* PLAN_STOP: the reason; static */
 	uint64_t position;  /* read from here; all before it is done */
 	/* `has_batch`: a batch must be repeated with its old limits */
 	struct intent intent;

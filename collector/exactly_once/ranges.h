@@ -20,7 +20,7 @@ struct ranges {
 	struct range *items;
 	size_t count;
 	size_t cap;
-	size_t at; /* where the last search ended */
+	size_t at; /* end of the last search */
 };
 
 void ranges_release(struct ranges *r);

@@ -29,7 +29,7 @@ int stored_sync(struct clickhouse *ch, const char *table, struct error *err);
 
 /* The present epoch of a partition. */
 struct stored_epoch {
-	uint32_t number; /* as configured, or a later one by decision */
+	uint32_t number; /* the configured one, or a later one by decision */
 	/* The epoch begins at `begin` and not at the log's start; events from
 	 * `gap` up to `begin` are in no row, and lost. */
 	bool resumes;

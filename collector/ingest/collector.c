@@ -33,15 +33,14 @@
 #include "common/kafka/record.h"
 
 /*
- * The daemon: reads events from Kafka and puts rows into
- * ClickHouse.
+ * The daemon: it reads events from Kafka and puts rows into ClickHouse.
  *
  * A thread of its own polls Kafka (intake.h) and fills a batch for each
  * partition (partition.h); the insert workers insert them (insert_workers.h).
- * The intent of a batch is committed before it is sent (inserts.h), and a new
- * owner of a partition asks what is stored before it reads on (recovery.h):
- * each event is stored once.  A partition whose batch cannot be inserted is
- * paused: what is held stays bounded (backpressure.h).
+ * The intent of a batch is committed before the batch is sent (inserts.h), and
+ * a new owner of a partition checks what is stored before it reads on
+ * (recovery.h): each event is stored once.  A partition whose batch cannot be
+ * inserted is paused, so that the memory in use stays bounded (backpressure.h).
  */
 
 enum {

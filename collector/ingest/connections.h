@@ -17,8 +17,8 @@
 struct connections {
 	struct log *log;
 	struct health_check *kafka, *clickhouse;
-	atomic_bool kafka_up; /* its brokers answer */
-	bool kafka_rejects;   /* its brokers answer, but with errors */
+	atomic_bool kafka_up; /* Kafka's brokers answer */
+	bool kafka_rejects;   /* the brokers answer, but with errors */
 	int64_t clickhouse_answered_at; /* monotonic */
 	bool clickhouse_is_new;		/* see connections_clickhouse_is_new */
 };

@@ -33,7 +33,7 @@ enum {
  * Each partition's broker is queried for the end of its log, so that the time
  * reported is one at which nothing was left to read.  The time is ClickHouse's:
  * a collector with its own clock a day ahead would report events as read that
- * nobody has read.
+ * no collector has read.
  */
 struct idle_report {
 	struct insert_job job;

@@ -30,7 +30,7 @@
 
 struct housekeeping {
 	const struct collector_config *config;
-	const char *collector; /* its name */
+	const char *collector; /* the collector's name */
 	struct log *log;
 	struct collector_metrics *metrics;
 	struct health_check *guarantee_health, *clock_health;
@@ -42,7 +42,7 @@ struct housekeeping {
 	const struct breaker *breaker;
 	struct enricher *enricher;
 
-	struct guarantee guarantee; /* what ClickHouse guarantees */
+	struct guarantee guarantee; /* ClickHouse's guarantee */
 	struct measured measured;
 	bool reporting, probing, listing, telling; /* a worker runs the job */
 	bool clocks_differ;

@@ -28,7 +28,7 @@
 
 struct inserts {
 	const struct collector_settings *settings;
-	const char *collector; /* its name */
+	const char *collector; /* the collector's name */
 	struct log *log;
 	struct collector_metrics *metrics;
 	struct kafka_consumer *consumer;
@@ -48,7 +48,8 @@ struct inserts {
  * again. */
 void inserts_begin(struct inserts *in, struct partition *p);
 
-/* Commits the partition's position and the intent of what is inserted. */
+/* Commits the partition's position, and the intent of the batch that is being
+ * inserted. */
 void inserts_commit(struct inserts *in, struct partition *p);
 /* Handles Kafka's answer to that commit.  A partition that was CLAIMING is
  * SEEKING then. */

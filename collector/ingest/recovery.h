@@ -24,9 +24,9 @@ struct recovery_setup {
 	struct kafka_consumer *consumer;
 	const struct kafka_config *kafka; /* used to read a log's events */
 	const char *group;
-	uint32_t epoch; /* as configured */
+	uint32_t epoch; /* the configured epoch */
 	enum plan_start start;
-	const char *collector; /* its name */
+	const char *collector; /* the collector's name */
 };
 
 struct recovery {
@@ -49,7 +49,7 @@ struct recovery {
 	struct plan_facts facts;
 	struct ranges stored; /* offsets from plan_base on */
 	uint64_t lost;	      /* number of offsets of a gap without a row */
-	int64_t since_ms;     /* time of later events, at least; 0: unknown */
+	int64_t since_ms;     /* later events came after this; 0: unknown */
 	/* The visitors and links to leave out of events read from now on; NULL
 	 * when there is nothing new, and once it is taken. */
 	struct forgotten *forgotten;

@@ -28,7 +28,7 @@ void reloader_free(struct reloader *r);
 
 /*
  * Reads the files soon; a request during a read causes one more.  If a file is
- * rejected, the log says why and nothing else changes.  Callable from any
+ * rejected, the log has the reason and nothing else changes.  Callable from any
  * thread.
  */
 void reloader_ask(struct reloader *r);

@@ -18,7 +18,7 @@
 struct row_budget {
 	size_t bound_max;
 	size_t bound; /* at present: less after row_budget_tighten */
-	size_t held;  /* by all partitions */
+	size_t held;  /* bytes held by all partitions */
 	size_t partitions;
 	bool full; /* the bound was reached; ends at half of it */
 };

@@ -49,7 +49,7 @@ struct partition *schedule_next(struct schedule *s,
 /* Returns the parts that a batch makes in its table: one per day of its
  * rows. */
 uint32_t schedule_parts(const struct partition *p);
-/* The first try to insert the partition's batch begins. */
+/* Call it when the first try to insert the partition's batch begins. */
 void schedule_spend(struct schedule *s, const struct partition *p);
 
 #endif

@@ -41,7 +41,7 @@ struct unreadable {
 	struct kafka_reader *reader; /* the worker's; made when needed */
 	atomic_bool stopping;
 
-	struct passes passes; /* what operators have decided */
+	struct passes passes; /* the operators' decisions */
 	bool loading;
 	int64_t load_at; /* monotonic */
 

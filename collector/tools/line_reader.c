@@ -15,7 +15,7 @@ struct line_reader {
 	size_t pos; /* start of the next line */
 	size_t end;
 	size_t searched;  /* bytes at `pos` known to have no newline */
-	uint64_t offset;  /* of the byte at `pos` */
+	uint64_t offset;  /* offset of the byte at `pos` */
 	uint64_t dropped; /* bytes beyond the limit in this line */
 	bool at_end;
 };

@@ -69,7 +69,8 @@ struct ua_section {
 };
 
 struct ua_rules {
-	struct pattern_set *patterns; /* of all sections, in their order */
+	/* The patterns of all sections, in their order. */
+	struct pattern_set *patterns;
 	struct ua_section sections[UA_SECTION_COUNT];
 };
 

@@ -20,7 +20,7 @@ enum {
 
 /* A literal text or a field; the two alternate. */
 struct piece {
-	size_t literal; /* its place in access_pattern.literals */
+	size_t literal; /* the text's place in access_pattern.literals */
 	size_t len;	/* 0: a field */
 	enum access_field field;
 	bool quoted; /* escapes are undone, and do not end it */
@@ -127,7 +127,7 @@ static int add_directive(struct access_pattern *p, const char **at,
 	}
 	if (!isalpha((unsigned char)*c) && *c != '^')
 		return refuse_format("no directive", start, err);
-	/* ti and ^to are trailers. */
+	/* The directives ^ti and ^to are for trailers. */
 	*at = c + (*c == '^' ? strnlen(c, 3) : 1);
 	field = access_field_of_directive(*c, argument, len);
 	note_passed(p, field, start, *at);

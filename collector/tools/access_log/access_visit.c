@@ -184,7 +184,7 @@ static struct address last_of(struct access_text list)
 }
 
 /* If the connected peer is not known, the last entry of the list counts as the
- * peer: the proxy that wrote the log had added it. */
+ * peer: the proxy whose header is in the log added that entry. */
 static void read_from_right(const struct network_list *proxies,
 			    const struct address *peer, struct access_text list,
 			    struct found *ret)

@@ -19,17 +19,17 @@
 #include "collector/ingest/dead_letters.h"
 #include "common/kafka/reader.h"
 
-#define DLQ_REPLAYED "replayed" /* on marks */
+#define DLQ_REPLAYED "replayed" /* header of marks */
 
 enum dlq_record_kind {
 	DLQ_LETTER,
 	DLQ_MARK,
-	DLQ_FOREIGN, /* of another program */
+	DLQ_FOREIGN, /* another program's */
 };
 
 struct dlq_record {
 	enum dlq_record_kind kind;
-	/* Its position in the topic of dead letters. */
+	/* The record's position in the topic of dead letters. */
 	int32_t at_partition;
 	int64_t at_offset;
 	int64_t time_ms; /* when it was put; -1: not known */

@@ -11,7 +11,8 @@
 /* The values of the headers; the first of several with the same name counts. */
 struct headers {
 	const json_t *user_agent, *referrer, *language, *host;
-	/* Headers that announce a prefetch or preview, newest custom first. */
+	/* Headers that announce a prefetch or preview, in their order of
+	 * precedence. */
 	const json_t *purpose[4];
 };
 

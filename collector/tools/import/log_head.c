@@ -75,7 +75,7 @@ static int read_lines(struct log_head *h, struct line_reader *lines,
 	do
 		more = add_lines(h, lines, ctx, digest, err);
 	while (more > 0);
-	/* In a truncated packed file, the intact lines make the head. */
+	/* The intact lines of a truncated packed file make the head. */
 	if (more < 0 && (err->code != ERROR_INPUT || !h->count))
 		return -1;
 	*err = (struct error){0};

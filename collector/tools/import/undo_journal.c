@@ -10,7 +10,7 @@
 #include "common/clock.h"
 
 enum {
-	STATE_BEGUN = 1, /* as in the table `rescored` */
+	STATE_BEGUN = 1, /* see the table `rescored` */
 };
 
 static const char by[] = "--undo"; /* for the column `file` */

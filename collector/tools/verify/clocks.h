@@ -3,8 +3,8 @@
  * reports and in the aggregator's watermark.
  *
  * Such a time is ignored while it is in the future.  Once it has passed it
- * looks like any other: an idle report of tomorrow would then vouch for a day
- * that nobody has reported.
+ * looks like any other: an idle report of tomorrow would then cover a day that
+ * no collector has reported.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_CLOCKS_H
 #define COLLECTOR_TOOLS_VERIFY_CLOCKS_H

@@ -105,7 +105,7 @@ static int read_topic(struct verify *v, struct error *err)
 struct surveys {
 	struct survey stored; /* in the given time range */
 	struct survey reported;
-	struct survey reach; /* of all time */
+	struct survey reach; /* without a time limit */
 	struct survey lives; /* epochs that begin within the log */
 };
 
