@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Going on would issue codes made with other keys, so the program sends itself
- * the signal that ends it. */
+/* The program sends itself the signal that ends it: if it went on, it would
+ * issue codes made with other keys. */
 static void end_program(struct allocator *a, const struct error *err)
 {
 	if (a->mismatch.code != ERROR_NONE)
@@ -70,7 +70,7 @@ static bool has_space(const void *arg, const char *name)
 	return links_config_has_space(arg, name);
 }
 
-/* Opens what says which links may be made. */
+/* Opens the rules that decide which links may be made. */
 static int open_rules(struct allocator *a,
 		      const struct allocator_config *config, struct error *err)
 {
@@ -114,7 +114,8 @@ static void close_rules(struct allocator *a)
 	account_book_free(a->rules.accounts);
 }
 
-/* "" and revision 0: those of the configuration or its file. */
+/* `shared` "" and revision 0 stand for the domains of the configuration or of
+ * its file. */
 static int take_domains(void *arg, const char *shared, uint64_t revision,
 			struct error *err)
 {
@@ -361,7 +362,7 @@ void allocator_free(struct allocator *a)
 	free(a);
 }
 
-/* --- reloading ------------------------------------------------------------ */
+/* --- reload --------------------------------------------------------------- */
 
 static void reload_keys(struct allocator *a)
 {
@@ -398,7 +399,7 @@ static void reload_urls(struct allocator *a)
 
 static void reload_domains(struct allocator *a)
 {
-	struct error ignored; /* it is in the log */
+	struct error ignored; /* already logged */
 
 	if (a->rules.shared)
 		shared_domains_watch_again(a->rules.shared);
@@ -435,7 +436,7 @@ void allocator_redis_state(struct allocator *a, bool was_up, bool up,
 		log_warn(a->log, "Redis disconnected", log_err(err));
 }
 
-/* --- the end -------------------------------------------------------------- */
+/* --- shutdown ------------------------------------------------------------- */
 
 int allocator_drain(struct allocator *a, struct error *err)
 {

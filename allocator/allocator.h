@@ -1,6 +1,6 @@
 /*
- * allocator.h - what the threads of a running allocator share: which links may
- * be made and by whom, the store, and what reports on links.
+ * allocator.h - what the threads of a running allocator share: the rules for
+ * new links, the store, and the reporters of links and spaces.
  */
 #ifndef ALLOCATOR_ALLOCATOR_H
 #define ALLOCATOR_ALLOCATOR_H
@@ -26,7 +26,7 @@
 #include "linkstore/space/high_water_file.h"
 #include "linkstore/space/space_monitor.h"
 
-/* What is told of a space. */
+/* The health check and the metric of one space. */
 struct space_report {
 	struct health_check *check;
 	struct metric *keys_missing;
@@ -39,9 +39,9 @@ struct allocator {
 	char holder[LINK_HOLDER_MAX]; /* this process: host and pid */
 	struct linkstore *store;
 	struct high_water_file *high_water_file;
-	struct error mismatch; /* why it had to stop by itself */
+	struct error mismatch; /* why the program had to stop by itself */
 
-	/* Which links may be made. */
+	/* The rules for new links. */
 	struct {
 		struct account_book *accounts;
 		struct api_keyring *keys;
@@ -53,14 +53,14 @@ struct allocator {
 		struct link_defaults defaults;
 	} rules;
 
-	/* What reports on links and on spaces. */
+	/* The reporters of links and spaces. */
 	struct link_events *events;
 	struct audit *audit; /* NULL: none */
 	struct ledger_watch *ledger;
 	struct space_report *space_reports; /* by space index */
 	struct buf openapi;
 
-	/* These run on the first thread. */
+	/* Used by the first thread. */
 	struct space_monitor *spaces;
 	struct redis_reserve *reserve;
 	struct id_generator *ids; /* NULL: not needed */
@@ -89,23 +89,23 @@ struct allocator *allocator_new(const struct allocator_config *config,
 				struct app *app, struct error *err);
 void allocator_free(struct allocator *a); /* NULL accepted */
 
-/* Begins to look for domains in Redis, if they are shared. */
+/* Starts to poll Redis for domains, if they are shared. */
 int allocator_start_domains(struct allocator *a, struct error *err);
 
-/* Opens the audit file and reads the API keys and the lists of domains again; a
- * failure is logged and changes nothing. */
+/* Reopens the audit file and reads the API keys and the lists of domains again.
+ * A failure is logged and changes nothing. */
 void allocator_reload(struct allocator *a);
 
-/* A thread's connection to Redis was made (`up`) or could not be, or was lost;
- * err: why.  From any thread. */
+/* The connection of a thread to Redis was made (`up`), or was lost or could not
+ * be made (err: why).  Thread-safe. */
 void allocator_redis_state(struct allocator *a, bool was_up, bool up,
 			   const struct error *err);
 
 /*
- * Once no thread runs: waits for the link events and the audit, each for
- * allocator.drain_timeout at most.  Returns -1 when the allocator could not
- * have gone on anyway (a space record differs from the configuration): it has
- * sent itself SIGTERM then.
+ * Call it when no thread runs any more.  It waits for the link events and for
+ * the audit, each for allocator.drain_timeout at most.  Returns -1 if the
+ * allocator could not have gone on anyway (a space record differs from the
+ * configuration); the allocator has sent itself SIGTERM then.
  */
 int allocator_drain(struct allocator *a, struct error *err);
 

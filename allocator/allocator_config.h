@@ -22,33 +22,33 @@ struct allocator_settings {
 	char *listen;
 	char *admin;
 	int64_t threads;
-	char *base_url; /* what short URLs start with, without domains */
+	char *base_url; /* the start of short URLs without domains */
 	char *keys_file;
-	char *key_rate; /* of keys that say none: "100/s", or "none" */
+	char *key_rate; /* default rate: "100/s", or "none" */
 	int64_t key_burst;
 	int64_t redis_reserve; /* percent of Redis' maxmemory */
 	char *audit_file;      /* NULL: no audit */
 	int64_t audit_queue_bytes;
-	char *high_water_file; /* NULL: remembered while it runs */
+	char *high_water_file; /* NULL: kept in memory only */
 	struct setting_strings url_schemes;
 	bool url_credentials;
 	char *url_ip_hosts;
 	char *url_allow_file;
 	char *url_deny_file;
 	char *default_space;		     /* NULL: the first configured */
-	char *default_ttl;		     /* NULL: a request must say */
+	char *default_ttl;		     /* NULL: required in requests */
 	struct setting_strings class_spaces; /* "10d=s7" */
-	int64_t node;	     /* that ids without a block are made under */
+	int64_t node;	     /* node number of ids without a block */
 	int64_t waiting_max; /* creates waiting for a block, per thread */
 	int64_t batches_max; /* per thread */
 	int64_t batches_per_account; /* per thread */
-	int64_t batch_wait_max;	     /* ms, for the key's rate */
-	int64_t batch_time_max;	     /* ms, of a whole batch */
-	int64_t batch_in_flight;     /* lines of a batch */
-	int64_t batch_bytes;	     /* of lines, and of answers */
+	int64_t batch_wait_max;	     /* ms, waiting for the key's rate */
+	int64_t batch_time_max;	     /* ms, for a whole batch */
+	int64_t batch_in_flight;     /* lines per batch */
+	int64_t batch_bytes;	     /* for lines, and for answers */
 	int64_t space_check_every;   /* ms */
 	int64_t ledger_every;	     /* ms */
-	int64_t delivery_timeout;    /* ms; 0: never gives up */
+	int64_t delivery_timeout;    /* ms; 0: no timeout */
 	int64_t drain_timeout;	     /* ms */
 };
 
@@ -57,7 +57,7 @@ struct allocator_config {
 	struct http_config http;
 	struct redis_config redis;
 	struct kafka_config kafka;
-	struct clickhouse_config clickhouse; /* of create-space alone */
+	struct clickhouse_config clickhouse; /* for create-space only */
 	struct links_config links;
 	struct domains_config domains;
 	struct allocator_settings allocator;
@@ -66,15 +66,16 @@ struct allocator_config {
 extern const struct setting_group allocator_groups[];
 extern const size_t allocator_group_count;
 
-/* Where links may lead: the settings url_...  Its texts are theirs. */
+/* The settings url_..., which say where links may lead.  The result borrows the
+ * texts of `own`. */
 struct url_policy_config
 allocator_url_policy(const struct allocator_settings *own);
 
-/* The rate of keys whose line says none; count 0: they have no limit. */
+/* The rate of keys whose line has none.  Count 0: these keys have no limit. */
 int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,
 		  struct error *err);
 
-/* For app_spec: checks that need more than one setting. */
+/* For app_spec: runs the checks that need more than one setting. */
 int allocator_config_validate(const void *config, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * commands.h - what the allocator does, by subcommand.  Each is a source of its
+ * commands.h - the subcommands of the allocator.  Each is in the source of its
  * name in commands/ and returns 0, or -1 and *err.
  */
 #ifndef ALLOCATOR_COMMANDS_H

@@ -21,12 +21,12 @@ struct link_events {
 	struct health_check *check;
 	struct metric *lost_total;
 	atomic_uint_least64_t lost; /* since the first of a series */
-	atomic_bool full;	    /* /readyz says so */
-	atomic_bool refused;	    /* the same, and is 200 */
+	atomic_bool full;	    /* reported by /readyz */
+	atomic_bool refused;	    /* reported by /readyz, with 200 */
 	atomic_bool up;
 };
 
-/* --- what Kafka says, on the producer's threads --------------------------- */
+/* --- callbacks, on the producer's threads --------------------------------- */
 
 static void lose(struct link_events *e, const char *reason)
 {
@@ -63,8 +63,8 @@ static void on_state(void *arg, bool up, const char *reason)
 		log_info(e->log, "Kafka connected");
 }
 
-/* Ready all the same: were it not, nobody would come with an event that shows
- * whether others are taken. */
+/* /readyz stays 200: with 503 no request would come, so no event would show
+ * whether Kafka takes events again. */
 static void tell_refused(struct link_events *e, const struct error *err)
 {
 	char text[sizeof(err->text) + 32];
@@ -98,7 +98,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 	}
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 struct link_events *link_events_new(const struct allocator_config *config,
 				    struct log *log, struct health *health,

@@ -1,10 +1,10 @@
 /*
  * link_events.h - reports changes of links to Kafka.
  *
- * One LinkEvent (schemas/link.proto) per change, keyed by code, so that the
- * events of one code stay in order.  The queue is bounded; an event that finds
- * it full, or that Kafka never takes, is lost: counted, logged, and /readyz
- * says so for as long as it goes on.
+ * Each change is one LinkEvent (schemas/link.proto), keyed by code, so that the
+ * events of one code stay in order.  The queue is bounded.  An event is lost if
+ * the queue is full or if Kafka never takes it; this is counted, logged, and
+ * reported by /readyz as long as it goes on.
  *
  * Thread-safe.
  */
@@ -31,8 +31,8 @@ void link_events_send(struct link_events *events, Shortloop__LinkChange change,
 		      const char *space, const char *code,
 		      const Shortloop__Link *link, int64_t expires);
 
-/* Waits for what is queued, at most timeout_ms; what is left then is lost and
- * logged.  NULL accepted. */
+/* Waits for the queued events, at most timeout_ms.  Events that are left then
+ * are lost, which is logged.  NULL accepted. */
 void link_events_free(struct link_events *events, int64_t timeout_ms);
 
 #endif

@@ -13,7 +13,7 @@ struct redis_reserve {
 	_Atomic bool reached;
 	struct metric *metric;
 	struct log *log;
-	/* Used by the reading thread alone. */
+	/* Used by the reading thread only. */
 	struct loop_timer *timer;
 	struct redis_async *redis;
 };
@@ -99,7 +99,7 @@ static void on_info(void *arg, const redisReply *reply, const struct error *err)
 	uint64_t used, max;
 
 	if (!r->timer)
-		return; /* stopped meanwhile */
+		return; /* stopped in the meantime */
 	if (!err && reply->str && redis_reserve_parse(reply->str, &used, &max))
 		update(r, used, max);
 	loop_timer_set(r->timer, READ_EVERY_MS);

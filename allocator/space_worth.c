@@ -39,8 +39,8 @@ uint64_t space_guess_hits(const struct link_space *space, uint64_t *ret_links)
 	return n.guesses / *ret_links;
 }
 
-/* Adds, for codes that are permuted ids, that the proof of the permutation
- * holds only against somebody who has seen few of them. */
+/* For codes that are permuted ids, adds that the proof of the permutation holds
+ * only against an attacker who has seen few codes. */
 static void add_bound(const struct link_space *space,
 		      char text[SPACE_WORTH_MAX])
 {

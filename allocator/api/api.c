@@ -67,19 +67,19 @@ static void handle_openapi(const struct api_call *call)
 
 #define ACTIONS_MAX 3
 #define BATCH_PATH  "/v1/links/batch"
-/* Bytes of a body other than a batch's: as many as a line of a batch may have.
- */
+/* Bytes of a body other than a batch's: the same limit as for a line of a
+ * batch. */
 #define BODY_MAX BATCH_LINE_MAX
 
 struct action {
 	const char *method;
-	unsigned role; /* enum api_role; 0: anybody may */
+	unsigned role; /* enum api_role; 0: no role is needed */
 	api_handler *handle;
-	bool query;    /* reads its query string itself */
-	unsigned cost; /* of the key's rate; a batch pays by the line */
+	bool query;    /* the handler reads the query string */
+	unsigned cost; /* the price; a batch pays by the line */
 };
 
-/* A resource's path is `head`, or head, a name, and `tail`. */
+/* The path of a resource is `head`, or `head`, a name and `tail`. */
 struct route {
 	const char *head;
 	const char *tail; /* NULL: no name */
@@ -162,7 +162,7 @@ static const struct action *action_for(const struct route *route,
 	return NULL;
 }
 
-/* --- dispatching ---------------------------------------------------------- */
+/* --- dispatch ------------------------------------------------------------- */
 
 static bool refuse_query(struct http_request *req)
 {
@@ -205,9 +205,9 @@ static const struct route *route_for(const struct http_request *req,
 	return NULL;
 }
 
-/* Finds what the request asks for.  NULL: there is no such resource or method,
- * or the caller may not use it; the request is answered then.  `pays`: takes
- * the action's cost from the key's rate. */
+/* Finds the action that the request names.  Returns NULL if there is no such
+ * resource or method, or if the caller may not use it; the request has been
+ * answered then.  `pays`: takes the action's cost from the key's rate. */
 static const struct action *find_action(struct api_context *api,
 					struct http_request *req, bool pays,
 					struct api_key_info *ret_caller,

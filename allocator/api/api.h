@@ -1,9 +1,10 @@
 /*
- * api.h - the HTTP API of one thread: who may do what, and what is answered.
+ * api.h - the HTTP API of one thread: checks the caller's role and dispatches
+ * requests.
  *
- * A table says which handler (handlers.h) a method and a path have, and which
- * role it takes.  All else gets a problem+json answer (RFC 9457) that says what
- * to do.
+ * A table maps a method and a path to a handler (handlers.h) and to the role
+ * that it needs.  Every other request receives a problem+json answer (RFC 9457)
+ * that says what to do.
  */
 #ifndef ALLOCATOR_API_API_H
 #define ALLOCATOR_API_API_H
@@ -18,9 +19,9 @@
 
 void api_metrics_register(struct api_metrics *am, struct metrics *m);
 
-/* `api` is filled and stays where it is; served in between.  The end comes once
- * the loop no longer runs and before Redis and the listener go: what still
- * waits for Redis is answered. */
+/* `api` is filled before api_start and stays where it is until api_end.  Call
+ * api_end when the loop no longer runs, and before Redis and the listener are
+ * freed: it answers the requests that still wait for Redis. */
 int api_start(struct api_context *api, struct error *err);
 void api_end(struct api_context *api);
 
@@ -28,14 +29,14 @@ void api_end(struct api_context *api);
  * JSON. */
 int api_write_openapi(struct buf *out, struct error *err);
 
-/* The http_handler; `arg` is a struct api_context. */
+/* An http_handler; `arg` is a struct api_context. */
 void api_handle(struct http_request *req, void *arg);
 
-/* The http_stream_choose that goes with it: batches are streamed. */
+/* The http_stream_choose for api_handle: batches are streamed. */
 bool api_streams(const struct http_request *req, void *arg);
 
-/* And the http_admit: nothing is read from somebody who may not ask, nor more
- * than a link needs. */
+/* The http_admit for api_handle: no body is read from a caller without
+ * permission, nor more than a link needs. */
 bool api_admit(struct http_request *req, size_t *body_max, void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * api_context.h - what the handlers of the API work with.
+ * api_context.h - the data that the handlers of the API work with.
  */
 #ifndef ALLOCATOR_API_API_CONTEXT_H
 #define ALLOCATOR_API_API_CONTEXT_H
@@ -19,34 +19,34 @@ struct api_metrics {
 	/* reads and changes, by outcome */
 	struct metric *found, *unknown, *gone, *read_failed;
 	struct metric *changed, *deleted, *change_conflicts;
-	struct metric *change_unsure; /* it is not known whether it was made */
+	struct metric *change_unsure; /* perhaps made, perhaps not */
 };
 
-/* The API of one thread; all that it points to outlives it. */
+/* The API of one thread.  Everything that it points to outlives it. */
 struct api_context {
 	struct api_keyring *keys;
 	const struct link_defaults *defaults;
 	const struct api_metrics *metrics;
-	struct creation_context creation; /* of this thread */
-	struct batches batches;		  /* of this thread */
+	struct creation_context creation; /* this thread's */
+	struct batches batches;		  /* this thread's */
 	struct ledger_watch *ledger;
-	struct loop *loop;	   /* of this thread */
-	struct workers *painters;  /* what takes long is done there: pictures */
+	struct loop *loop;	   /* this thread's */
+	struct workers *painters;  /* threads for long work: pictures */
 	const struct buf *openapi; /* the description of the API */
 	struct audit *audit;	   /* NULL: none */
-	struct buf answer;	   /* of this thread: room for one answer */
-	/* Of change_link.c: the changes whose answer was lost, and when they
-	 * are sent again (NULL: they are not). */
+	struct buf answer;	   /* this thread's buffer for one answer */
+	/* Used by change_link.c: the changes whose answer was lost, and the
+	 * timer that sends them again (NULL: they are not sent). */
 	struct change *unsure;
 	struct loop_timer *resend_timer;
 };
 
-/* A request on its way to its handler.  `caller` is valid during the call. */
+/* A request as its handler receives it.  `caller` is valid during the call. */
 struct api_call {
 	struct api_context *api;
 	struct http_request *req;
 	const struct api_key_info *caller;
-	struct http_slice name; /* what {} stands for in the route */
+	struct http_slice name; /* the part of the path that {} matches */
 };
 
 #endif

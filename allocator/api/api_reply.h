@@ -1,4 +1,4 @@
-/* api_reply.h - answers that several handlers give. */
+/* api_reply.h - answers that several handlers share. */
 #ifndef ALLOCATOR_API_API_REPLY_H
 #define ALLOCATOR_API_API_REPLY_H
 
@@ -12,11 +12,12 @@
 /* 503 with Retry-After. */
 void api_reply_unavailable(struct http_request *req, const char *detail);
 
-/* The same for an error; what strangers should not read of it is logged. */
+/* The same for an error.  Details that are not for clients are logged
+ * instead. */
 void api_reply_failure(const struct api_context *api, struct http_request *req,
 		       const struct error *err);
 
-/* A link as JSON; `location` may be NULL. */
+/* Answers with a link as JSON; `location` may be NULL. */
 void api_reply_link(struct api_context *api, struct http_request *req,
 		    int status, const char *location, bool replayed,
 		    const struct link_view *view);

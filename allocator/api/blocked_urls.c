@@ -1,9 +1,9 @@
 /*
- * /v1/accounts/{account}/blocked-urls: where an account may make no links to
- * (linkstore/url_blocks.h), for those who moderate.
+ * /v1/accounts/{account}/blocked-urls: the URLs that an account may make no
+ * links to (linkstore/url_blocks.h), for moderators.
  *
- * What is blocked with a link is let go with it; here a URL is blocked without
- * one, and what is left of a link that is gone is lifted.
+ * A URL that was blocked with a link is let go with it.  This resource blocks a
+ * URL without a link, and lifts the block that a link left when it ended.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ struct url_call {
 	struct http_request *req;
 	struct audit_source source;
 	char key[API_KEY_NAME_MAX], account[API_KEY_NAME_MAX];
-	char id[URL_BLOCK_ID]; /* "": of all */
+	char id[URL_BLOCK_ID]; /* "": all */
 	char cursor[CURSOR_MAX];
-	struct buf url; /* in its normal form; empty: it was not given */
+	struct buf url; /* in normal form; empty: not given */
 	struct buf answer;
 	size_t entries;
 };
@@ -43,7 +43,7 @@ static void call_free(struct url_call *c)
 	free(c);
 }
 
-/* NULL: the request is answered. */
+/* Returns NULL if the request has been answered. */
 static struct url_call *call_new(const struct api_call *call)
 {
 	struct url_call *c = calloc(1, sizeof(*c));
@@ -82,9 +82,10 @@ static void reply_json(struct url_call *c, int status)
 			   c->answer.len);
 }
 
-/* --- what is given -------------------------------------------------------- */
+/* --- parameters ----------------------------------------------------------- */
 
-/* Links have their URLs in normal form; an app's may be blocked as well. */
+/* Links have their URLs in normal form.  The URL of an app may be blocked as
+ * well. */
 static int set_url(struct url_call *c, const char *url, size_t len,
 		   struct error *err)
 {

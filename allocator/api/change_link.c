@@ -2,14 +2,15 @@
  * PATCH and DELETE /v1/links/{code}.
  *
  * The link is read, changed and written back by compare-and-set, so that two
- * editors never undo each other unseen: without If-Match whoever comes second
- * starts over from the new version, with it he gets a 412.
+ * editors never overwrite each other's change unseen.  Without If-Match the
+ * second editor starts over from the new version; with If-Match it receives a
+ * 412.
  *
- * When the answer to a write is lost, the request waits and the same write is
- * sent again, which counts once: what Redis has changed must be reported.
+ * If the answer to a write is lost, the request waits and the same write is
+ * sent again, which counts once: every change in Redis must be reported.
  *
- * Where a link is blocked or let go, so are the URLs that it leads to, before
- * the link itself (linkstore/url_blocks.h).
+ * If a link is blocked or let go, the URLs that it leads to are blocked or let
+ * go before the link itself (linkstore/url_blocks.h).
  */
 #include "allocator/api/change_link.h"
 
@@ -36,7 +37,7 @@
 enum {
 	TRIES_MAX = 5,
 	RESEND_EVERY_MS = 100,
-	/* About as long as clients wait for an answer. */
+	/* Clients wait about this long for an answer. */
 	UNSURE_MAX_MS = 30000,
 };
 
@@ -48,15 +49,15 @@ struct change {
 	bool deletes;
 	struct link_patch patch;
 	struct audit_source source;
-	Shortloop__Link *before, *after; /* as read, and as written */
+	Shortloop__Link *before, *after; /* as read; as written */
 	int64_t expires;
-	int64_t charged; /* bytes of growth that the account paid */
-	bool urls_noted; /* as blocked, or no more; the link is not yet */
+	int64_t charged; /* bytes of growth that the account has paid for */
+	bool urls_noted; /* blocked or let go already, before the link */
 	unsigned tries;
-	/* Of a write whose answer was lost. */
-	int64_t unsure_since; /* loop_now_ms; 0: none was lost */
+	/* A write whose answer was lost: */
+	int64_t unsure_since; /* loop_now_ms; 0: no answer was lost */
 	unsigned resent;
-	struct change *next; /* of those that wait to be sent again */
+	struct change *next; /* in the list of changes to be sent again */
 };
 
 static void on_found(void *arg, const struct link_answer *answer,
@@ -79,11 +80,11 @@ static void change_free(struct change *c)
 	free(c);
 }
 
-/* --- may it be done? ------------------------------------------------------ */
+/* --- permission ----------------------------------------------------------- */
 
-/* The owner of a blocked link must not be able to undo the block: not by
- * deleting the link, nor by letting it end soon.  Nor is what was blocked
- * changed into something else before it is looked at again. */
+/* The owner of a blocked link must not be able to undo the block, neither by
+ * deleting the link nor by giving it an early end.  A blocked link also stays
+ * unchanged until a moderator has looked at it again. */
 static bool is_frozen(const struct change *c, const Shortloop__Link *link)
 {
 	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
@@ -118,7 +119,7 @@ static bool may_change(struct change *c, const Shortloop__Link *link)
 	return false;
 }
 
-/* Does If-Match, which may have several lines, allow it? */
+/* Returns whether If-Match, which may have several lines, allows the change. */
 static bool if_match_allows(const struct http_request *req, const char *tag)
 {
 	struct http_slice line;
@@ -179,7 +180,7 @@ static Shortloop__LinkChange kind_of(const struct change *c)
 		       : SHORTLOOP__LINK_CHANGE__LINK_CHANGED;
 }
 
-/* Nobody will know whether the write was carried out. */
+/* The result of the write stays unknown. */
 static void note_doubt(const struct change *c, const struct error *err)
 {
 	const struct api_context *api = c->api;
@@ -234,7 +235,8 @@ static void succeed(struct change *c, int64_t expires)
 	change_free(c);
 }
 
-/* False: it has waited long enough, or the program ends. */
+/* Returns false if the change has waited long enough, or if the program
+ * ends. */
 static bool may_wait(const struct change *c)
 {
 	const struct api_context *api = c->api;
@@ -253,7 +255,8 @@ static void wait_to_resend(struct change *c)
 static void on_edited(void *arg, int64_t expires, const struct error *err)
 {
 	struct change *c = arg;
-	/* Once it is unsure, a refusal says nothing of the write before. */
+	/* A refusal after a lost answer does not show whether the earlier write
+	 * was made. */
 	bool lost = err && err->code == ERROR_REMOTE &&
 		    (err->retriable || c->unsure_since);
 
@@ -264,8 +267,8 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 	else if (lost && may_wait(c))
 		wait_to_resend(c);
 	else if (err->code == ERROR_CONFLICT || err->code == ERROR_NOTFOUND)
-		/* Another editor was faster, or the link has just ended: the
-		 * look-up tells which. */
+		/* Another editor was faster, or the link has just ended.  The
+		 * look-up shows which. */
 		start_over(c, err);
 	else
 		fail(c, err);
@@ -278,7 +281,7 @@ static int send_change(struct change *c, struct error *err)
 		c->deletes ? NULL : c->patch.fields.ttl, on_edited, c, err);
 }
 
-/* The connection has to be made anew first, as a rule. */
+/* Usually the connection has to be made again first. */
 static void resend(struct change *c)
 {
 	struct error err;
@@ -321,7 +324,7 @@ void change_link_end(struct api_context *api)
 	resend_all(api);
 }
 
-/* A copy of the link, which is valid only during the look-up's callback. */
+/* Copies the link, which is valid only during the look-up's callback. */
 static Shortloop__Link *copy_link(const Shortloop__Link *link)
 {
 	size_t len = shortloop__link__get_packed_size(link);
@@ -367,8 +370,8 @@ static void on_charged(void *arg, const struct quota_answer *answer,
 	change_free(c);
 }
 
-/* A link that grows costs its account the difference, once whatever becomes of
- * the edit; else small links would be the way around the quota. */
+/* The account pays once for the growth of a link, whether the edit succeeds or
+ * not.  Otherwise an account could evade the quota by growing small links. */
 static int charge_growth(struct change *c, struct error *err)
 {
 	const struct account_rules *rules = c->caller.rules;
@@ -380,7 +383,7 @@ static int charge_growth(struct change *c, struct error *err)
 	if (c->deletes || !rules || !rules->quota.bytes.max || growth <= 0)
 		return send_change(c, err);
 	c->charged += growth;
-	/* No rule for the number of links, which stays as it is. */
+	/* The number of links stays the same, so its rule is left out. */
 	quota.bytes = rules->quota.bytes;
 	return quota_take_async(
 		c->api->creation.redis, c->api->defaults->rules.store,
@@ -425,8 +428,8 @@ static void ignore_note(void *arg, const struct error *err)
 	(void)err;
 }
 
-/* This change was too late: the link is what another has made of it, and so are
- * its URLs. */
+/* This change came too late: another editor has changed the link, so the notes
+ * on its URLs are set to the link's present state. */
 static void correct_note(const struct change *c, const Shortloop__Link *link)
 {
 	const char *urls[LINK_URLS_MAX];
@@ -451,7 +454,7 @@ static void on_noted(void *arg, const struct error *err)
 	change_free(c);
 }
 
-/* What it has led to is blocked as well as what it leads to now. */
+/* Blocks the URLs of the link before the change and after it. */
 static int block_urls(struct change *c, struct error *err)
 {
 	const char *urls[2 * LINK_URLS_MAX];
@@ -488,7 +491,7 @@ static void on_urls_checked(void *arg, const char *blocked,
 	change_free(c);
 }
 
-/* Another link of the account must not become the one that was blocked. */
+/* The account's other links must not change to a URL that was blocked. */
 static int check_urls(struct change *c, struct error *err)
 {
 	const char *urls[LINK_URLS_MAX];
@@ -501,8 +504,7 @@ static int check_urls(struct change *c, struct error *err)
 				 urls, count, on_urls_checked, c, err);
 }
 
-/* --- the beginning of a write ---------------------------------------------
- */
+/* start of a write */
 
 static int write_change(struct change *c, const struct link_answer *answer,
 			struct error *err)
@@ -530,7 +532,7 @@ static int write_change(struct change *c, const struct link_answer *answer,
 	return check_urls(c, err);
 }
 
-/* It ended between two looks at it, after its URLs were blocked. */
+/* The link ended between two look-ups, after its URLs were blocked. */
 static bool refuse_ended(struct change *c, const struct link_answer *answer,
 			 const struct error *err)
 {
@@ -561,7 +563,7 @@ static void on_found(void *arg, const struct link_answer *answer,
 	change_free(c);
 }
 
-/* --- the beginning -------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
 /* Only an admin may change the state: the owner of a blocked link must not be
  * able to undo the block. */

@@ -1,4 +1,4 @@
-/* POST /v1/links: reads the request, has the link created, answers 201. */
+/* POST /v1/links: reads the request, creates the link, answers 201. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "allocator/create/create.h"
 #include "allocator/create/idempotency.h"
 
-/* One request on its way. */
+/* A request in progress. */
 struct creating {
 	struct api_context *api;
 	struct http_request *req;
@@ -58,7 +58,7 @@ static void on_done(void *arg, const struct creation_result *result)
 	creating_free(c);
 }
 
-/* Answers and returns false when the request cannot be carried out. */
+/* Answers the request and returns false if it cannot be carried out. */
 static bool read_request(struct creating *c)
 {
 	struct metric *invalid = c->api->creation.metrics->invalid;

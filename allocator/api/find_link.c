@@ -48,7 +48,7 @@ int find_link(const struct api_call *call, struct link_target *ret_target,
 	return -1;
 }
 
-/* Is the caller to know of what was found? */
+/* Returns whether the caller may know what was found. */
 static bool is_known_to(const struct api_key_info *caller,
 			const struct link_answer *answer)
 {

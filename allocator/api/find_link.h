@@ -1,5 +1,5 @@
-/* find_link.h - the look-up of the link that a request names, before it is read
- * or changed. */
+/* find_link.h - looks up the link that a request names, before it is read or
+ * changed. */
 #ifndef ALLOCATOR_API_FIND_LINK_H
 #define ALLOCATOR_API_FIND_LINK_H
 
@@ -8,16 +8,17 @@
 #include "allocator/api/api_context.h"
 #include "linkstore/block/lookup.h"
 
-/* Looks the link with the code up in Redis; `fn` is called later.  Answers and
- * returns -1 when that cannot be. */
+/* Looks up the link of this code in Redis and calls `fn` later.  If it cannot,
+ * it answers the request and returns -1. */
 int find_link(const struct api_call *call, struct link_target *ret_target,
 	      link_lookup_fn *fn, void *arg);
 
 /*
- * Answers when there is no link for the caller to work on (404, 410, 503); true
- * then.  A link that the caller neither reads nor changes is answered by the
- * same bytes as none.  So is, to who does not see all links, one that has
- * expired: nothing says any more whose it was.
+ * Returns true, and has answered the request, if there is no link that the
+ * caller may work on (404, 410, 503).  A link that the caller may neither read
+ * nor change gets the same bytes as a link that does not exist.  A caller that
+ * does not see all links gets them for an expired link, too: its owner is no
+ * longer known.
  */
 bool find_link_refuse(struct api_context *api, struct http_request *req,
 		      const struct api_key_info *caller,

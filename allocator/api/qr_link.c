@@ -18,7 +18,7 @@ struct qr_call {
 	struct api_key_info caller;
 	struct link_target target;
 	struct qr_options options;
-	/* The painter's while it draws. */
+	/* Owned by the painter while it draws. */
 	struct buf url, picture;
 	struct error err;
 };
@@ -30,8 +30,8 @@ static void qr_free(struct qr_call *call)
 	free(call);
 }
 
-/* "\"<hex>\"", a hash of the picture: stays the same as long as the picture
- * does. */
+/* "\"<hex>\"", a hash of the picture, so the tag changes only with the
+ * picture. */
 static void make_tag(const struct buf *picture, char tag[2 * TAG_BYTES + 3])
 {
 	unsigned char hash[TAG_BYTES];
@@ -44,7 +44,7 @@ static void make_tag(const struct buf *picture, char tag[2 * TAG_BYTES + 3])
 	strcpy(tag + 1 + 2 * TAG_BYTES, "\"");
 }
 
-/* Does the client have this very picture? */
+/* Returns whether the client has this picture. */
 static bool has_tag(const struct http_request *req, const char *tag)
 {
 	struct http_slice have = http_header_get(req, "If-None-Match");
@@ -60,8 +60,8 @@ static void reply_picture(struct qr_call *call, const struct buf *picture)
 	const struct http_field fields[] = {
 		{"Content-Type", qr_content_type(call->options.format)},
 		{"ETag", tag},
-		/* For the client's own cache: it takes a key to get it.  The
-		 * short URL of a code does not change. */
+		/* Only the client's own cache may keep it, since the request
+		 * needs a key.  The short URL of a code does not change. */
 		{"Cache-Control", "private, max-age=3600"},
 		{"X-Content-Type-Options", "nosniff"},
 		{0}};
@@ -73,8 +73,8 @@ static void reply_picture(struct qr_call *call, const struct buf *picture)
 		http_reply(call->req, 200, fields, picture->data, picture->len);
 }
 
-/* On a painter's thread: a picture of 4,096 pixels each way takes as long as
- * hundreds of other answers. */
+/* Runs on a painter's thread: a picture of 4,096 x 4,096 pixels takes as long
+ * as hundreds of other answers. */
 static void draw(void *arg, unsigned painter)
 {
 	struct qr_call *call = arg;

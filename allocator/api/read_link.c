@@ -1,4 +1,4 @@
-/* GET /v1/links/{code}: the link as Redis has it. */
+/* GET /v1/links/{code}: the link as stored in Redis. */
 #include <stdlib.h>
 
 #include "allocator/api/api_reply.h"
@@ -14,7 +14,7 @@ struct reading {
 	struct link_target target;
 };
 
-/* The tag is of the version: a visit, which moves expires_at, leaves it. */
+/* The tag follows the version: a visit moves expires_at but keeps the tag. */
 static bool reply_not_modified(struct http_request *req,
 			       const Shortloop__Link *link)
 {

@@ -1,4 +1,4 @@
-/* GET /v1/spaces and /v1/spaces/{name}: the ledger, as it was last read. */
+/* GET /v1/spaces and /v1/spaces/{name}: the ledger as of its last reading. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void reply_json(struct http_request *req, json_t *root)
 	free(text);
 }
 
-/* The ledger is about the links of all. */
+/* The ledger covers the links of all accounts. */
 static bool may_read_ledger(const struct api_call *call)
 {
 	if (key_may(call->caller, KEY_READS_ALL, NULL))
@@ -38,8 +38,8 @@ static bool may_read_ledger(const struct api_call *call)
 	return false;
 }
 
-/* Returns the entries, to be freed.  NULL: there are none, and the request is
- * answered. */
+/* Returns the entries; the caller frees them.  Returns NULL if there are none;
+ * the request has been answered then. */
 static struct ledger_entry *read_entries(const struct api_call *call,
 					 size_t *ret_count)
 {

@@ -13,7 +13,7 @@ struct audit {
 	bool failing; /* the last attempt failed, and the log says so */
 };
 
-/* --- the file ------------------------------------------------------------- */
+/* --- file ----------------------------------------------------------------- */
 
 static void on_state(void *arg, const struct error *err)
 {
@@ -113,7 +113,7 @@ void audit_reopen(struct audit *a)
 
 /* --- lines ---------------------------------------------------------------- */
 
-/* Takes the line over. */
+/* Takes ownership of the line. */
 static void enqueue(struct audit *a, struct buf *line)
 {
 	line_file_put(a->file, line);

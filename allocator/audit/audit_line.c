@@ -22,8 +22,8 @@ static void put_text(struct buf *out, const char *text)
 		buf_puts(out, "null");
 }
 
-/* Replaces what is not printable ASCII: a client's header may hold any byte,
- * but JSON is UTF-8. */
+/* Replaces bytes that are not printable ASCII: a client's header may hold any
+ * byte, but JSON is UTF-8. */
 static void put_header(struct buf *out, struct http_slice value)
 {
 	char text[HEADER_SHOWN_MAX];
@@ -56,7 +56,7 @@ static void put_peer(struct buf *out, const struct sockaddr_storage *peer)
 }
 
 /* Writes the URL with `***` in place of user and password, which the readers of
- * the audit need not know. */
+ * the audit need not see. */
 static void put_url(struct buf *out, const char *url)
 {
 	const char *authority, *at = NULL;
@@ -98,7 +98,7 @@ static void put_count(struct buf *out, uint64_t number)
 		buf_puts(out, "null");
 }
 
-/* --- the fields of a link ------------------------------------------------- */
+/* --- fields of a link ----------------------------------------------------- */
 
 /* Each writes one field of a link, `null` when it is not set. */
 typedef void field_fn(struct buf *out, const Shortloop__Link *link);
@@ -232,7 +232,7 @@ static void put_field(struct buf *out, field_fn *put,
 		buf_puts(out, "null");
 }
 
-/* Both values are written, then taken back when they turn out to be equal. */
+/* Both values are written, and removed again if they are equal. */
 static void put_changes(struct buf *out, const struct audit_entry *entry)
 {
 	size_t mark, old, new, mid;
@@ -260,7 +260,7 @@ static void put_changes(struct buf *out, const struct audit_entry *entry)
 	}
 }
 
-/* --- the line ------------------------------------------------------------- */
+/* --- line ----------------------------------------------------------------- */
 
 static void put_source(struct buf *out, const struct audit_source *source)
 {

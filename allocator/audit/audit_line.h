@@ -16,7 +16,7 @@ enum audit_action {
 	AUDIT_DELETED,
 };
 
-/* Who did it.  Strings are only looked at during the call. */
+/* The client that made the change.  Strings are read during the call only. */
 struct audit_source {
 	const char *key; /* the API key's name */
 	const struct sockaddr_storage *peer;
@@ -31,10 +31,10 @@ struct audit_entry {
 	const Shortloop__Link *after;  /* NULL: deleted without a trace */
 };
 
-/* What a moderator has decided of a URL, whatever link leads there. */
+/* A moderator's decision on a URL, whichever links lead there. */
 struct audit_url_entry {
 	const struct audit_source *source;
-	bool blocked; /* or lifted */
+	bool blocked; /* false: lifted */
 	const char *account;
 	const char *url; /* "": only its id was given */
 	const char *id;

@@ -1,4 +1,4 @@
-/* Strategy `alias`: the code is the user's choice. */
+/* Strategy `alias`: the user chooses the code. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static const char *why_not(const struct creation *c,
 		return "has expired and is in quarantine";
 	if (there->state == SHORTLOOP__LINK_STATE__LINK_DELETED)
 		return "was deleted and is in quarantine";
-	/* The fate of another's link is not for everybody to know. */
+	/* The state of another account's link is not disclosed. */
 	whose = link_whose(there);
 	return there->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
 			       key_link_is_of(&whose, c->account)

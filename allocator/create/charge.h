@@ -1,6 +1,6 @@
 /*
- * charge.h - what a new link takes out of the quota of its account
- * (linkstore/quota.h), once however often its code is chosen anew.
+ * charge.h - takes a new link out of the quota of its account
+ * (linkstore/quota.h), once for a creation, even if its code is chosen again.
  */
 #ifndef ALLOCATOR_CREATE_CHARGE_H
 #define ALLOCATOR_CREATE_CHARGE_H
@@ -11,20 +11,20 @@
 #include "allocator/keys/account_rules.h"
 #include "linkstore/quota.h"
 
-/* Begins as {.account, .rules}. */
+/* Initialize it as {.account, .rules}. */
 struct charge {
 	const char *account;
 	const struct account_rules *rules; /* NULL: none */
 	bool taken;
-	struct quota_answer answer; /* what was taken */
-	int64_t bytes;		    /* of it */
+	struct quota_answer answer; /* the quota that was taken */
+	int64_t bytes;		    /* of the link that was charged */
 };
 
-/* Has the account a quota? */
+/* Returns whether the account has a quota. */
 bool charge_has_quota(const struct charge *charge);
 
-/* Takes one link of so many bytes.  `fn` calls charge_set_taken when there was
- * room. */
+/* Takes one link of this many bytes.  If there was room, `fn` calls
+ * charge_set_taken. */
 int charge_take(struct charge *charge, struct redis_async *redis,
 		const struct linkstore *store, int64_t bytes, quota_fn *fn,
 		void *arg, struct error *err);
@@ -36,8 +36,8 @@ void charge_give_back(const struct charge *charge, struct redis_async *redis,
 
 #define CHARGE_TEXT_MAX 256
 
-/* What to say to an account that was not given what it may not have; counts
- * it. */
+/* Writes the answer for an account whose quota or rule refused it, and counts
+ * the refusal. */
 void charge_refusal(const struct quota_answer *answer,
 		    const struct account_rules *rules, const char *account,
 		    char text[CHARGE_TEXT_MAX]);

@@ -1,6 +1,6 @@
 /*
- * create.h - creating one link: the one way that a single request and a line
- * of a batch take (creation.h).
+ * create.h - creates one link, for a single request and for a line of a batch
+ * alike (creation.h).
  */
 #ifndef ALLOCATOR_CREATE_CREATE_H
 #define ALLOCATOR_CREATE_CREATE_H

@@ -54,9 +54,9 @@ static const struct linkstore *store_of(const struct creation *c)
 	return space_of(c)->store;
 }
 
-/* --- the end -------------------------------------------------------------- */
+/* --- end ------------------------------------------------------------------ */
 
-/* Notes what came of the request.  `link`: is there; or NULL. */
+/* Notes the result of the request.  `link` is the link that exists, or NULL. */
 static void end_idempotency(struct creation *c, const Shortloop__Link *link)
 {
 	if (link && c->strategy->is_repeatable)
@@ -86,7 +86,8 @@ void creation_refuse(struct creation *c, int status, struct metric *outcome,
 	const struct creation_result result = {
 		.status = status,
 		.detail = detail,
-		/* Other problems would come again: no time is named. */
+		/* Other problems would occur again, so they have no
+		 * Retry-After. */
 		.retry_after =
 			c->retry_after
 				? c->retry_after
@@ -193,14 +194,14 @@ void creation_found(struct creation *c, const Shortloop__Link *link,
 	end_with(c, link, left, 200, false);
 }
 
-/* Ends it with the link that an earlier request of this key has made. */
+/* Ends it with the link that an earlier request with this key created. */
 static void replay(struct creation *c, const struct idempotency_answer *answer)
 {
 	c->target = *answer->target;
 	if (!answer->reported)
 		report(c, answer->link, link_view_expires(answer->left));
 	if (answer->link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED) {
-		/* It was made: the key makes no other. */
+		/* The link was created, so the key creates no other. */
 		idempotency_end(c->idempotency, true);
 		idempotency_free(c->idempotency);
 		c->idempotency = NULL;
@@ -211,7 +212,7 @@ static void replay(struct creation *c, const struct idempotency_answer *answer)
 	end_with(c, answer->link, answer->left, 201, true);
 }
 
-/* --- charging and planning ------------------------------------------------ */
+/* --- charge and plan ------------------------------------------------------ */
 
 bool creation_might_be_refused(const struct creation *c)
 {
@@ -293,9 +294,9 @@ static void on_idempotency(void *arg, const struct idempotency_answer *answer)
 	}
 }
 
-/* --- storing -------------------------------------------------------------- */
+/* --- store ---------------------------------------------------------------- */
 
-/* False: the creation has ended. */
+/* Returns false if the creation has ended. */
 static bool may_try_again(struct creation *c, const struct error *err)
 {
 	struct error why;
@@ -352,10 +353,10 @@ void creation_stored(struct creation *c, int64_t expires,
 	}
 }
 
-/* --- the beginning -------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
-/* Ends the creation and returns false unless its owner and its TTL class are
- * ones that the caller may create links of. */
+/* Returns false and ends the creation unless the caller may create links of
+ * this owner and this TTL class. */
 static bool is_allowed(struct creation *c, const struct api_key_info *caller)
 {
 	const struct link_class *ttl = c->order.request->fields.ttl;
@@ -410,7 +411,7 @@ static void on_checked(void *arg, const char *blocked, const struct error *err)
 		c->strategy->take(c);
 }
 
-/* What of the order is there within create_link only is read here. */
+/* Members of the order that are valid during create_link only are read here. */
 static void check_urls(struct creation *c)
 {
 	const char *urls[LINK_URLS_MAX];

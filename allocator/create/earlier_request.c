@@ -1,6 +1,7 @@
 #include "allocator/create/earlier_request.h"
 
-/* Has a link that was stored right after its plan ended by now? */
+/* Returns whether a link that was stored right after its plan may have
+ * ended. */
 static bool may_have_ended(const struct idem_record *record, int64_t now,
 			   int64_t ttl)
 {

@@ -1,13 +1,13 @@
 /*
  * Strategy `hash`: the code follows from account, owner and URL.
  *
- * A candidate that maps the same URL of the same owner in the same account
- * under the same domain is the answer: who asks for a link under one domain is
- * not handed one under another.  A candidate that maps another moves on to the
- * next, and a free one ends the search.  So a URL whose link is under a later
- * candidate gets a second one once an earlier candidate is free: to look at all
- * the others first would cost each new link as many look-ups, for what only
- * short codes meet.
+ * A candidate is a code to try.  If it has the link of the same URL, owner,
+ * account and domain, that link is the answer; a request for one domain does
+ * not get a link of another.  If it has another link, the next candidate is
+ * tried.  A free candidate ends the search.  So a URL whose link is under a
+ * later candidate gets a second link once an earlier candidate is free.  To
+ * prevent that, each new link would cost a look-up of all other candidates,
+ * although only short codes meet this case.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 #include "linkstore/block/lookup.h"
 #include "linkstore/target.h"
 
-/* The candidates of four salts.  A space in which 16 candidates are taken
- * counts as full. */
+/* The candidates come from four salts.  A space counts as full if all 16 are
+ * taken. */
 #define CANDIDATES_MAX 16
 
 static int choose(struct creation *c, struct error *err)
@@ -32,7 +32,7 @@ static int choose(struct creation *c, struct error *err)
 				   err);
 }
 
-/* Links made before domains were configured are the default one's. */
+/* Links made before domains were configured belong to the default domain. */
 static bool is_of_domain(const Shortloop__Link *link,
 			 const struct link_domain *domain)
 {
@@ -50,13 +50,14 @@ static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 	return link->state != SHORTLOOP__LINK_STATE__LINK_DELETED &&
 	       !strcmp(link->url, f->url) && !strcmp(link->owner, f->owner) &&
 	       key_link_is_of(&whose, c->account) &&
-	       /* A block is of the URL, whatever domain is asked for. */
+	       /* A blocked link blocks its URL, whichever domain is
+		* requested. */
 	       (link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED ||
 		is_of_domain(link, f->domain));
 }
 
-/* It is the same URL's: the answer, unless it was blocked.  That holds also
- * where Redis has forgotten the block of the URL. */
+/* The link of the same URL is the answer, unless it is blocked.  This holds
+ * even if Redis has lost the block of the URL. */
 static void end_with(struct creation *c, const Shortloop__Link *link,
 		     int64_t left)
 {
@@ -92,11 +93,11 @@ static void taken(struct creation *c, const struct standalone_result *result)
 	}
 }
 
-/* --- a link that is there ------------------------------------------------- */
+/* --- an existing link ----------------------------------------------------- */
 
 static void look_up(struct creation *c);
 
-/* The first candidate without a link ends the search: a link would have been
+/* The first candidate without a link ends the search: the link would have been
  * stored under it rather than under a later one. */
 static void on_looked_up(void *arg, const struct link_answer *answer,
 			 const struct error *err)
@@ -125,8 +126,8 @@ static void look_up(struct creation *c)
 		creation_fail(c, &err);
 }
 
-/* A link that might be refused is looked for first: a request for a link that
- * is there stores nothing. */
+/* If a new link might be refused, an existing one is looked up first: a request
+ * for it stores nothing. */
 static void take(struct creation *c)
 {
 	bool looked = c->hash.looked;

@@ -22,7 +22,7 @@ struct id_generator {
 	char holder[NODE_LEASE_HOLDER_MAX];
 	struct snowflake *codes, *links;
 	struct health_check *check;
-	/* Used by the thread that keeps the lease alone. */
+	/* Used by the thread that keeps the lease only. */
 	struct loop_timer *timer;
 	struct redis_async *redis;
 };
@@ -85,7 +85,7 @@ static void on_lease(void *arg, int64_t from, int64_t until,
 	struct id_generator *g = arg;
 
 	if (!g->timer)
-		return; /* stopped meanwhile */
+		return; /* stopped in the meantime */
 	if (err) {
 		health_down(g->check, err->text);
 		loop_timer_set(g->timer, TRY_EVERY_MS);
@@ -133,8 +133,7 @@ void id_generator_stop(struct id_generator *g)
 		return;
 	loop_timer_free(g->timer);
 	g->timer = NULL;
-	/* First no thread makes an id any more; only then is known which was
-	 * the last. */
+	/* The last id is known only when no thread makes ids any more. */
 	codes = snowflake_end(g->codes);
 	links = snowflake_end(g->links);
 	node_lease_release_async(g->redis, g->store, g->node, g->holder,

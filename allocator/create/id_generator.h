@@ -1,11 +1,11 @@
 /*
- * id_generator.h - the numbers that are made without a block: snowflakes for
- * codes, and the link ids of all links that have no block.
+ * id_generator.h - makes ids without a block: snowflakes for codes, and the
+ * link ids of all links that have no block.
  *
  * Both are made under this allocator's node number.  The node is leased in
- * Redis (linkstore/node_lease.h), so that two allocators that were given one
- * number by mistake, or one that was restarted with its clock set back, never
- * make an id twice: ids are made for leased milliseconds only.
+ * Redis (linkstore/node_lease.h), and ids are made for leased milliseconds
+ * only.  So no id is made twice, even if two allocators have the same number by
+ * mistake, or if one restarts with its clock set back.
  *
  * Shared by all threads.
  */
@@ -22,26 +22,26 @@
 
 struct id_generator;
 
-/* `holder` names this process to people.  The check `node` of `health` is down
- * while the lease is not held. */
+/* `holder` names this process to operators.  The check `node` of `health` is
+ * down while the lease is not held. */
 struct id_generator *id_generator_new(unsigned node,
 				      const struct linkstore *store,
 				      const char *holder, struct health *health,
 				      struct error *err);
 void id_generator_free(struct id_generator *g); /* NULL accepted */
 
-/* Keeps the lease from one thread's loop.  Not called: nothing is made. */
+/* Keeps the lease from one thread's loop.  No id is made without this call. */
 int id_generator_start(struct id_generator *g, struct loop *loop,
 		       struct redis_async *redis, struct error *err);
-/* Redis is there, or there again: asks for the lease at once.  On the same
- * thread; before the start and after the stop it does nothing. */
+/* Call it when Redis has connected: requests the lease at once.  Called on the
+ * same thread; does nothing before the start and after the stop. */
 void id_generator_redis_up(struct id_generator *g);
-/* Gives the lease up; on the same thread, before its loop is freed.  From then
- * on no thread makes an id: a create that comes late is to be sent again. */
+/* Releases the lease.  Called on the same thread, before its loop is freed.
+ * After that no thread makes an id; late creates have to be sent again. */
 void id_generator_stop(struct id_generator *g);
 
-/* Retriable errors: the lease is not held, or more was made than the clock has
- * milliseconds for.  From any thread. */
+/* Returns a retriable error if the lease is not held, or if more ids were made
+ * than the clock has milliseconds for.  Thread-safe. */
 int id_generator_next_code(struct id_generator *g, uint64_t *ret_snowflake,
 			   struct error *err);
 int id_generator_next_link_id(struct id_generator *g, uint64_t *ret_link_id,

@@ -18,12 +18,13 @@ struct idempotency {
 	void *arg;
 	char key[IDEM_KEY_MAX];
 	char fingerprint[IDEM_KEY_MAX];
-	/* The record's text: of our plan, or of one that may be replaced; "":
-	 * there is none. */
+	/* The text of our plan's record, or of a record that our plan may
+	 * replace; "": there is none. */
 	char plan[IDEM_RECORD_MAX];
-	struct idem_record planned; /* what `plan` is to say */
-	/* The record of an earlier request, Redis' clock when it was read, and
-	 * the link that it names, being looked up. */
+	struct idem_record planned; /* the contents of `plan` */
+	/* The record of an earlier request, Redis' clock when the record was
+	 * read, and the link that the record names, which is being looked
+	 * up. */
 	struct idem_record found;
 	int64_t found_at;
 	struct link_target target;
@@ -53,8 +54,8 @@ static void add(crypto_generichash_state *state, const void *data, size_t len)
 	crypto_generichash_update(state, data, len);
 }
 
-/* 128 bits of BLAKE2b each: of the account that sent which key (and the batch's
- * line), and of what was sent. */
+/* Each name is 128 bits of BLAKE2b: `key` of the account, the key and the
+ * batch's line; `fingerprint` of the request's body. */
 static void set_names(struct idempotency *i,
 		      const struct idempotency_request *request)
 {
@@ -143,14 +144,14 @@ static void refuse_doubtful(struct idempotency *i)
 
 /* --- the record of an earlier request ------------------------------------- */
 
-/* The earlier request's plan is to be replaced by ours. */
+/* Our plan will replace that of the earlier request. */
 static void take_over(struct idempotency *i)
 {
 	strcpy(i->plan, i->found.text);
 	proceed(i);
 }
 
-/* Decides when the link that the record names is not there. */
+/* Decides if the link that the record names is not there. */
 static void judge_absence(struct idempotency *i)
 {
 	switch (earlier_request_judge(&i->found, i->found_at, i->ttl,
@@ -172,8 +173,8 @@ static void judge_absence(struct idempotency *i)
 	}
 }
 
-/* Whether the link of a plan that is not done was reported is not known: it is
- * reported again rather than never. */
+/* If a plan is not done, it is unknown whether its link was reported.  The link
+ * is reported again, since twice is better than never. */
 static void replay(struct idempotency *i, const struct link_answer *found)
 {
 	const struct idempotency_answer answer = {
@@ -265,7 +266,7 @@ static void on_planned(void *arg, const struct idem_record *record, int64_t now,
 	if (err) {
 		fail(i, err);
 	} else if (!written && *record->text) {
-		/* Another request was faster: no plan of ours is there. */
+		/* Another request was faster; our plan was not written. */
 		i->plan[0] = '\0';
 		judge(i, record, now);
 	} else if (!written) {
@@ -304,7 +305,7 @@ void idempotency_plan(struct idempotency *i, const char *code, uint64_t link_id)
 	send_plan(i);
 }
 
-/* --- the end -------------------------------------------------------------- */
+/* --- end ------------------------------------------------------------------ */
 
 void idempotency_end(struct idempotency *i, bool stored)
 {

@@ -1,8 +1,8 @@
 /*
  * Strategy `sequence`: the next code of a block that this thread holds.
  *
- * A block that turns out not to be ours, or a code that is taken, costs a try
- * with another code.
+ * If the block is no longer ours, or if the code is taken, another code is
+ * tried.
  */
 #include "allocator/create/creation.h"
 #include "allocator/create/strategy.h"

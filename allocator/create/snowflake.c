@@ -17,7 +17,7 @@ static void take(struct creation *c)
 	standalone_set_link_id(c);
 }
 
-/* Cannot be unless an id was made twice. */
+/* Happens only if an id was made twice. */
 static void taken(struct creation *c, const struct standalone_result *result)
 {
 	struct error err;

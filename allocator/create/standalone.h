@@ -1,4 +1,4 @@
-/* standalone.h - what the strategies share whose links belong to no block.  For
+/* standalone.h - shared by the strategies whose links are in no block.  For
  * allocator/create/ only. */
 #ifndef ALLOCATOR_CREATE_STANDALONE_H
 #define ALLOCATOR_CREATE_STANDALONE_H
@@ -6,14 +6,14 @@
 #include "allocator/create/creation.h"
 #include "linkstore/standalone.h"
 
-/* The target is chosen: gives the link an id of its own and goes on with
+/* Call it when the target is chosen.  Gives the link an id of its own and calls
  * creation_code_chosen. */
 void standalone_set_link_id(struct creation *c);
 
-/* strategy.store of all of them. */
+/* strategy.store of these strategies. */
 void standalone_store(struct creation *c);
 
-/* strategy.refused of all of them. */
+/* strategy.refused of these strategies. */
 bool standalone_refused(struct creation *c, const struct error *err);
 
 #endif

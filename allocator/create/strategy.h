@@ -1,8 +1,8 @@
 /*
- * strategy.h - how a space chooses the codes of its links.
+ * strategy.h - the ways in which a space chooses the codes of its links.
  *
- * Each strategy is a source of its name: sequence.c, hash.c, snowflake.c and
- * alias.c.
+ * Each strategy is in the source of its name: sequence.c, hash.c, snowflake.c
+ * and alias.c.
  */
 #ifndef ALLOCATOR_CREATE_STRATEGY_H
 #define ALLOCATOR_CREATE_STRATEGY_H
@@ -20,14 +20,15 @@ struct strategy {
 	void (*take)(struct creation *c);
 	/* Stores the link under its code; ends in creation_stored. */
 	void (*store)(struct creation *c);
-	/* Storing failed, and not because Redis is away.  Returns whether
-	 * another code should be taken; has else ended the creation. */
+	/* Storing failed, and Redis was not away.  Returns true if another code
+	 * should be taken; otherwise it has ended the creation. */
 	bool (*refused)(struct creation *c, const struct error *err);
-	/* Another link has the code, or its tombstone.  NULL: cannot be. */
+	/* Another link or a tombstone has the code.  NULL: this cannot
+	 * happen. */
 	void (*taken)(struct creation *c,
 		      const struct standalone_result *result);
-	/* The same request gets the same code, so that it may be sent again
-	 * while the first one is under way (idempotency.h). */
+	/* The same request gets the same code, so it may be sent again while
+	 * the first one is under way (idempotency.h). */
 	bool is_repeatable;
 };
 

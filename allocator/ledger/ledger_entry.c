@@ -24,7 +24,7 @@ int ledger_entry_read(struct redis *redis, struct ledger_entry *entry,
 	return -1;
 }
 
-/* --- for programs --------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------- */
 
 static void set_count(json_t *object, const char *key, uint64_t number)
 {
@@ -40,7 +40,7 @@ static void set_time(json_t *object, const char *key, int64_t ms)
 			       : json_null());
 }
 
-/* Two digits after the point; what is not finite is null. */
+/* Sets a number with two digits after the point, null if it is not finite. */
 static void set_rate(json_t *object, const char *key, double number)
 {
 	json_object_set_new(object, key,

@@ -1,4 +1,4 @@
-/* ledger_entry.h - one space as the ledger shows it. */
+/* ledger_entry.h - the ledger of one space, read and written as JSON. */
 #ifndef ALLOCATOR_LEDGER_LEDGER_ENTRY_H
 #define ALLOCATOR_LEDGER_LEDGER_ENTRY_H
 
@@ -17,18 +17,19 @@ enum ledger_state {
 struct ledger_entry {
 	const struct link_space *space;
 	enum ledger_state state;
-	struct space_ledger ledger; /* of the latest reading */
+	struct space_ledger ledger; /* the latest reading */
 	struct outlook outlook;
 };
 
-/* Reads one space.  -1: Redis did not answer, the entry is as it was. */
+/* Reads one space.  Returns -1 if Redis did not answer; the entry stays the
+ * same then. */
 int ledger_entry_read(struct redis *redis, struct ledger_entry *entry,
 		      struct error *err);
 
-/* A new reference, or NULL (out of memory). */
+/* Returns a new reference, or NULL (out of memory). */
 json_t *ledger_entry_json(const struct ledger_entry *entry);
 
-/* {"spaces":[...]}. */
+/* Returns {"spaces":[...]}. */
 json_t *ledger_json(const struct ledger_entry *entries, size_t count);
 
 #endif

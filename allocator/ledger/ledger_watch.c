@@ -10,20 +10,20 @@
 #include "common/periodic.h"
 
 enum {
-	REST_TIMES = 20, /* as long as a reading took */
+	REST_TIMES = 20, /* rest: this many times the reading's duration */
 	RETRY_MS = 1000,
-	GAUGES = 18 /* of a space */
+	GAUGES = 18 /* per space */
 };
 
-/* What "never" is in seconds: a thousand years. */
+/* A thousand years in seconds, which stand for "never". */
 #define NEVER_SECONDS INT64_C(31556952000)
 
-/* shortloop_space_*{space} on /metrics.  Registered once the space could be
- * read: until then there is nothing to say, and a 0 would look like a space
- * without a block. */
+/* The metrics shortloop_space_*{space}.  They are registered after the first
+ * reading of the space: a 0 before it would look like a space without a
+ * block. */
 struct ledger_gauges {
 	bool registered;
-	struct metric *gauges[GAUGES]; /* NULL: not of this space */
+	struct metric *gauges[GAUGES]; /* NULL: does not apply to this space */
 };
 
 struct ledger_watch {
@@ -32,12 +32,13 @@ struct ledger_watch {
 	struct log *log;
 	size_t count;
 	struct metrics *metrics;
-	struct ledger_gauges *gauges; /* one a space */
-	struct ledger_entry *working; /* of the thread */
+	struct ledger_gauges *gauges; /* one per space */
+	struct ledger_entry *working; /* used by the thread only */
 	struct periodic *thread;
 
-	pthread_mutex_t lock; /* of what follows */
-	struct error failure; /* of the last reading, or ERROR_NONE */
+	pthread_mutex_t lock; /* guards the members below */
+	struct error failure; /* of the last reading; ERROR_NONE: it
+			       * succeeded */
 	struct ledger_entry *latest;
 };
 
@@ -87,10 +88,10 @@ static int64_t highest_generation(const struct ledger_entry *e)
 }
 
 #define AT(field) offsetof(struct space_ledger, field)
-/* A number of the ledger (at `offset`), or what `value` computes. */
+/* A gauge is a number of the ledger (at `offset`), or the result of `value`. */
 static const struct {
 	const char *name;
-	bool always; /* also of a space without blocks */
+	bool always; /* also for a space without blocks */
 	size_t offset;
 	int64_t (*value)(const struct ledger_entry *e);
 	const char *help;
@@ -171,7 +172,7 @@ static void set_gauges(struct ledger_gauges *lg, struct metrics *m,
 		metric_set(lg->gauges[i], value_of(i, entry));
 }
 
-/* --- the thread ----------------------------------------------------------- */
+/* --- thread --------------------------------------------------------------- */
 
 static int read_all(struct ledger_watch *w, struct error *err)
 {
@@ -210,7 +211,7 @@ static int64_t run(struct periodic *self, void *arg)
 	return err.code == ERROR_NONE && rest > ms ? rest : ms;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 static int make_room(struct ledger_watch *w, const struct linkstore *store,
 		     struct error *err)

@@ -1,10 +1,11 @@
 /*
- * ledger_watch.h - reads the ledger of every space again and again, for the API
+ * ledger_watch.h - reads the ledger of every space periodically, for the API
  * and for /metrics.
  *
- * One thread with a connection of its own does it, so that a space of a million
- * ranges, which takes seconds to read, delays nobody.  It rests for twenty
- * times as long as a reading took, or `every_ms` if that is longer.
+ * One thread with its own connection reads it, so that a space of a million
+ * ranges, which takes seconds to read, delays no request.  After a reading, the
+ * thread rests for twenty times as long as it took, or for `every_ms` if that
+ * is longer.
  */
 #ifndef ALLOCATOR_LEDGER_LEDGER_WATCH_H
 #define ALLOCATOR_LEDGER_LEDGER_WATCH_H
@@ -21,11 +22,13 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 				      int64_t every_ms, struct metrics *metrics,
 				      struct log *log, struct error *err);
 int ledger_watch_start(struct ledger_watch *w, struct error *err);
-/* Ends the thread, which may take the connection's timeout.  NULL accepted. */
+/* Ends the thread, which may take as long as the connection's timeout.  NULL
+ * accepted. */
 void ledger_watch_free(struct ledger_watch *w);
 
-/* Copies the latest readings, of linkstore_space_count spaces in their order.
- * -1: one was never read; *err says why (ERROR_REMOTE).  From any thread. */
+/* Copies the latest readings of linkstore_space_count spaces in their order.
+ * Returns -1 if one was never read; *err says why (ERROR_REMOTE).
+ * Thread-safe. */
 int ledger_watch_copy(struct ledger_watch *w, struct ledger_entry *ret_entries,
 		      struct error *err);
 

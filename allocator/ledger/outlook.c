@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 
-/* The days of the ledger in which the space existed. */
+/* Returns for how many days of the ledger the space has existed. */
 static double window_days(const struct space_ledger *ledger)
 {
 	int64_t since = ledger->now / CLOCK_DAY * CLOCK_DAY -

@@ -1,10 +1,10 @@
 /*
- * outlook.h - how fast a space is used up, and when it will be, from its
- * ledger.
+ * outlook.h - computes from its ledger how fast a space is used up, and when it
+ * will be full.
  *
  * Rates are averages over the last seven whole UTC days and today so far, or
- * since the space was created; over an hour at least, so that the first grant
- * of a new space is not taken for a trend.
+ * over the time since the space was created; but over an hour at least, so that
+ * the first grant of a new space does not count as a trend.
  */
 #ifndef ALLOCATOR_LEDGER_OUTLOOK_H
 #define ALLOCATOR_LEDGER_OUTLOOK_H
@@ -12,14 +12,14 @@
 #include "linkstore/space/ledger.h"
 
 struct outlook {
-	double days;		  /* that the rates are averages over */
-	double issued_per_day;	  /* blocks, less those handed back unused */
+	double days;		  /* the period of the averages */
+	double issued_per_day;	  /* blocks, except those handed back unused */
 	double reclaimed_per_day; /* blocks */
 	double created_per_day;	  /* links */
 	uint64_t free; /* blocks: never issued, pooled or quarantined */
-	/* Until none is free, as things go on; INFINITY: never. */
-	double days_left;	  /* were nothing reclaimed any more */
-	double days_left_reclaim; /* reclaiming as now */
+	/* Days until no block is free, at these rates; INFINITY: never. */
+	double days_left;	  /* if nothing were reclaimed any more */
+	double days_left_reclaim; /* with the present rate of reclaiming */
 };
 
 void outlook_compute(const struct space_ledger *ledger, struct outlook *ret);

@@ -6,7 +6,7 @@
 const char *blocked_text(const Shortloop__Link *link, const char *url,
 			 const char *account, char text[BLOCKED_TEXT_MAX])
 {
-	/* A long URL is recognised by its beginning. */
+	/* The start of a long URL identifies it well enough. */
 	if (!url)
 		snprintf(text, BLOCKED_TEXT_MAX,
 			 "url: the link to it was blocked by a moderator, who "

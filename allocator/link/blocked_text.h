@@ -1,5 +1,5 @@
-/* blocked_text.h - what is said of a link that may not be, since it was, or
- * what it leads to is, blocked. */
+/* blocked_text.h - the refusal of a link because the link itself, or a URL that
+ * it leads to, is blocked. */
 #ifndef ALLOCATOR_LINK_BLOCKED_TEXT_H
 #define ALLOCATOR_LINK_BLOCKED_TEXT_H
 
@@ -7,8 +7,8 @@
 
 #define BLOCKED_TEXT_MAX 512
 
-/* `url`: which of those of the link it is; NULL: the very link is there, and
- * blocked.  Returns `text`. */
+/* `url`: the blocked one of the link's URLs; NULL: the link exists already and
+ * is blocked.  Returns `text`. */
 const char *blocked_text(const Shortloop__Link *link, const char *url,
 			 const char *account, char text[BLOCKED_TEXT_MAX]);
 

@@ -13,7 +13,7 @@
 
 #define MAX_VISITS_MAX INT64_C(1000000000000)
 
-/* A field of the JSON object, about to be read into `fields`. */
+/* A field of the JSON object that is about to be read into `fields`. */
 struct field_reader {
 	struct link_fields *fields;
 	const struct link_rules *rules;
@@ -21,9 +21,9 @@ struct field_reader {
 	json_t *value;
 };
 
-/* --- shapes of values ----------------------------------------------------- */
+/* --- types of values ------------------------------------------------------ */
 
-/* "name: expected ...".  Returns -1. */
+/* Sets "name: expected ..." and returns -1. */
 static int refuse(const struct field_reader *r, const char *expected,
 		  struct error *err)
 {
@@ -61,7 +61,7 @@ static int read_whole(const struct field_reader *r, int64_t min, int64_t max,
 {
 	double number = json_number_value(r->value);
 
-	/* 3.0 is a whole number, too: not every language writes it as 3. */
+	/* 3.0 is a whole number, too: some languages write 3 this way. */
 	if (!json_is_number(r->value) || number != floor(number))
 		return refuse(r, "a whole number", err);
 	if (number < (double)min || number > (double)max)
@@ -75,7 +75,7 @@ static int read_whole(const struct field_reader *r, int64_t min, int64_t max,
 
 /* --- url and targets ------------------------------------------------------ */
 
-/* url_policy_check, or one like it. */
+/* url_policy_check, or a function like it. */
 typedef int check_fn(struct url_policy *policy, const char *url, size_t len,
 		     struct buf *ret_normalised, struct error *err);
 
@@ -141,8 +141,8 @@ static const struct {
 	{"wechat", SHORTLOOP__DEVICE__DEVICE_WECHAT},
 };
 
-/* A URL Link, which is https, or a URL of the scheme of the mini program's app.
- */
+/* Accepts a URL Link, which is https, or a URL with the scheme of the mini
+ * program's app. */
 static int check_mini_program(const struct field_reader *r, json_t *value,
 			      const char **ret, struct error *err)
 {
@@ -193,7 +193,7 @@ static int check_parts(const Shortloop__Target *target, struct error *err)
 	return 0;
 }
 
-/* {"app": ..., "fallback": ...} */
+/* Reads {"app": ..., "fallback": ...}. */
 static int read_parts(const struct field_reader *r, json_t *value,
 		      Shortloop__Target *target, struct error *err)
 {
@@ -308,7 +308,7 @@ static int read_ttl(struct field_reader *r, struct error *err)
 	return r->fields->ttl ? 0 : link_fields_refuse_ttl(store, err);
 }
 
-/* Whether there is such a space, link_place.h finds out. */
+/* link_place.h checks whether the space exists. */
 static int read_space(struct field_reader *r, struct error *err)
 {
 	if (!json_is_string(r->value))
@@ -450,7 +450,7 @@ static int read_state(struct field_reader *r, struct error *err)
 	return 0;
 }
 
-/* --- the object ----------------------------------------------------------- */
+/* --- object --------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -541,7 +541,8 @@ int link_fields_parse(struct http_slice text, json_t **ret_root,
 	if (memchr(data, '\0', text.len))
 		return error_set(err, ERROR_INPUT, "not JSON: a NUL byte");
 	root = json_loadb(data, text.len, JSON_REJECT_DUPLICATES, &why);
-	/* In a batch jansson's line number is not the number of the line. */
+	/* In a batch, jansson's line number is not the number of the batch's
+	 * line. */
 	if (!root && why.line == 1)
 		return error_set(err, ERROR_INPUT, "not JSON: column %d: %s",
 				 why.column, why.text);

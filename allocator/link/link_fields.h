@@ -1,8 +1,8 @@
 /*
- * link_fields.h - the fields of a link as JSON gives them, read and checked.
+ * link_fields.h - reads and checks the fields of a link from JSON.
  *
- * What a create and an edit share: which fields there are, of what shape, and
- * what is said when one is wrong.
+ * Creates and edits share the names and types of the fields, and the text of
+ * each refusal.
  */
 #ifndef ALLOCATOR_LINK_LINK_FIELDS_H
 #define ALLOCATOR_LINK_LINK_FIELDS_H
@@ -22,7 +22,7 @@
 #define LINK_TEXT_MAX	     128 /* bytes of owner, campaign or a tag */
 #define LINK_DESCRIPTION_MAX 1024
 #define LINK_TAGS_MAX	     32
-#define LINK_TARGETS_MAX     3 /* beside the default */
+#define LINK_TARGETS_MAX     3 /* in addition to the default */
 #define LINK_ALIAS_MAX	     64
 
 enum link_field {
@@ -44,32 +44,32 @@ enum link_field {
 	FIELD_PASS_PATH = 1 << 15,
 };
 
-/* What fields are checked against.  All of it outlives its use. */
+/* The rules that fields are checked against.  All of it outlives its use. */
 struct link_rules {
 	const struct linkstore *store;
 	const struct domains *domains;
 	struct url_policy *urls;
-	const char *base_url; /* of short URLs where there are no domains */
+	const char *base_url; /* of short URLs without domains */
 };
 
-/* Strings point into the JSON they were read from, "" where not given. */
+/* Strings point into the JSON that they were read from; "" if not given. */
 struct link_fields {
 	unsigned given; /* enum link_field; null counts as given */
 	const char *url;
 	Shortloop__Target targets[LINK_TARGETS_MAX];
 	Shortloop__Target *target_list[LINK_TARGETS_MAX];
 	size_t target_count;
-	const struct link_class *ttl; /* NULL when not given */
+	const struct link_class *ttl; /* NULL if not given */
 	const char *space_name;
 	const char *code;
 	const char *domain_name;
-	/* Of a create: what the names, or the lack of them, stand for
-	 * (link_place.h); a domain only where there is any. */
+	/* For a create: the space and domain of these names, or the defaults
+	 * (link_place.h).  `domain` is NULL if there are no domains. */
 	const struct link_space *space;
 	const struct link_domain *domain;
 	const char *owner;
 	const char *campaign;
-	char *tags[LINK_TAGS_MAX]; /* only read */
+	char *tags[LINK_TAGS_MAX]; /* read-only */
 	size_t tag_count;
 	const char *description;
 	int64_t not_before;  /* ms since 1970; 0: at once */
@@ -81,24 +81,24 @@ struct link_fields {
 };
 
 /*
- * Parses a JSON object of at most some depth.  *ret_root is the caller's to
- * json_decref.  ERROR_INPUT says where it stops being one.
+ * Parses a JSON object of limited depth.  The caller must json_decref
+ * *ret_root.  ERROR_INPUT says where the syntax error is.
  */
 int link_fields_parse(struct http_slice text, json_t **ret_root,
 		      struct error *err);
 
 /*
- * Reads the fields of `root`, of which only `allowed` (enum link_field) may be
- * there.  With `nullable`, null resets a field to what it is when not given; it
- * is a mistake otherwise.  URLs in `root` are replaced by their normal form.
- * ERROR_INPUT names the field and says what was expected of it.  `fields`
- * points to itself: it must not be copied.
+ * Reads the fields of `root`, which may have only those in `allowed` (enum
+ * link_field).  With `nullable`, null resets a field to its value when not
+ * given; otherwise null is an error.  URLs in `root` are replaced by their
+ * normal form.  ERROR_INPUT names the field and what was expected.  `fields`
+ * points to itself and must not be copied.
  */
 int link_fields_read(struct link_fields *fields, json_t *root,
 		     const struct link_rules *rules, unsigned allowed,
 		     bool nullable, struct error *err);
 
-/* ERROR_INPUT: the TTL classes there are.  Returns -1. */
+/* Sets ERROR_INPUT with the list of TTL classes.  Returns -1. */
 int link_fields_refuse_ttl(const struct linkstore *store, struct error *err);
 
 #endif

@@ -85,7 +85,8 @@ int link_patch_apply(const struct link_patch *patch,
 		     struct error *err)
 {
 	apply(patch, link, ret_link);
-	/* A link that is there and wrong may still be blocked, or described. */
+	/* An existing link that breaks the rule may still be blocked or
+	 * described. */
 	if (!(patch->fields.given &
 	      (FIELD_URL | FIELD_TARGETS | FIELD_PASS_PATH)))
 		return 0;

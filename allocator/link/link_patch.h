@@ -1,4 +1,4 @@
-/* link_patch.h - what an edit asks for, and the link it makes. */
+/* link_patch.h - the request to edit a link, and the edited link. */
 #ifndef ALLOCATOR_LINK_LINK_PATCH_H
 #define ALLOCATOR_LINK_LINK_PATCH_H
 
@@ -10,19 +10,19 @@ struct link_patch {
 };
 
 /*
- * A JSON merge patch (RFC 7386) of url, targets, ttl, state, tags, description,
- * campaign, not_before, max_visits, redirect_status, pass_query and pass_path;
- * null resets a field.  `targets` and `tags` are replaced whole.  ERROR_INPUT
- * as link_fields_read, or when nothing is given.  End with link_patch_release,
- * also after a failure.  Must not be copied.
+ * Parses a JSON merge patch (RFC 7386) of url, targets, ttl, state, tags,
+ * description, campaign, not_before, max_visits, redirect_status, pass_query
+ * and pass_path; null resets a field.  `targets` and `tags` are replaced whole.
+ * Returns ERROR_INPUT like link_fields_read, and if no field is given.  End
+ * with link_patch_release, also after a failure.  Must not be copied.
  */
 int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err);
 void link_patch_release(struct link_patch *patch);
 
-/* The link as it is to be, but for what the store decides (version, class...).
- * Points into both.  ERROR_INPUT: what is given and what is there do not go
- * together (path_pass.h). */
+/* Fills in the edited link, except the values that the store decides (version,
+ * class...).  The result points into both.  Returns ERROR_INPUT if the patch
+ * and the link do not go together (path_pass.h). */
 int link_patch_apply(const struct link_patch *patch,
 		     const Shortloop__Link *link, Shortloop__Link *ret_link,
 		     struct error *err);

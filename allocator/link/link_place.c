@@ -11,7 +11,7 @@ static bool may_use_domain(const struct api_key_info *caller,
 	return key_may_use_domain(caller, domain->accounts, domain->is_default);
 }
 
-/* One that names nobody, and is not the default one. */
+/* Checks with a domain that names no account and is not the default one. */
 static bool may_use_all_domains(const struct api_key_info *caller)
 {
 	static const struct setting_strings nobody = {NULL, 0};
@@ -19,7 +19,7 @@ static bool may_use_all_domains(const struct api_key_info *caller)
 	return key_may_use_domain(caller, &nobody, false);
 }
 
-/* "main, promo": those that the caller may use; NULL: none. */
+/* Writes the domains that the caller may use: "main, promo".  NULL: none. */
 static const char *list_domains(struct buf *list, const struct domains *all,
 				const struct api_key_info *caller)
 {
@@ -91,7 +91,7 @@ static bool may_use_all_spaces(const struct api_key_info *caller)
 	return !caller->spaces && account_rules_allow_space(caller->rules, "");
 }
 
-/* "s7, names": those that the caller may use; NULL: none. */
+/* Writes the spaces that the caller may use: "s7, names".  NULL: none. */
 static const char *list_spaces(struct buf *list, const struct linkstore *store,
 			       const struct api_key_info *caller)
 {
@@ -143,7 +143,7 @@ static int refuse_no_space(const struct link_fields *f, struct error *err)
 			 f->domain ? f->domain->name : "it");
 }
 
-/* Does the space, which the caller may use, make such a link? */
+/* Checks whether the space, which the caller may use, can make such a link. */
 static int check_space(const struct link_fields *f, struct error *err)
 {
 	if (f->domain && !domains_allow(f->domain, f->space->name))

@@ -1,12 +1,13 @@
 /*
- * link_place.h - the domain and the space of a new link, and whether its maker
- * may use them.
+ * link_place.h - chooses the domain and the space of a new link, and checks
+ * that the caller may use them.
  *
- * A domain is for the accounts that it names, a space for the keys and accounts
- * whose lines name it or name none (common/keys/key_access.h,
- * allocator/keys/account_rules.h).  A refusal names what was asked for and what
- * the caller may use, and nothing else: a name that there is not is answered to
- * who may not use all of them as one that is another's.
+ * A domain is for the accounts that it names.  A space is for the keys and
+ * accounts whose lines name it or name no space (common/keys/key_access.h,
+ * allocator/keys/account_rules.h).  A refusal names only the requested name and
+ * the names that the caller may use.  A caller that may not use all names gets
+ * the same refusal for a name that does not exist and for one that belongs to
+ * others.
  */
 #ifndef ALLOCATOR_LINK_LINK_PLACE_H
 #define ALLOCATOR_LINK_LINK_PLACE_H
@@ -15,13 +16,14 @@
 #include "common/keys/api_keyring.h"
 
 /* Sets domain and space of a request whose other fields have been read.
- * ERROR_NOT_OWNER: the caller may not use them. */
+ * Returns ERROR_NOT_OWNER if the caller may not use them. */
 int link_place_choose(struct link_fields *fields,
 		      const struct link_defaults *defaults,
 		      const struct api_key_info *caller, struct error *err);
 
-/* May the caller change where links of that domain lead?  "" is the default
- * one; one that is not configured any more is nobody's. */
+/* Returns whether the caller may change where links of that domain lead.  "" is
+ * the default domain; a domain that is no longer configured belongs to no
+ * account. */
 bool link_place_is_open(const struct domains *domains,
 			const struct api_key_info *caller, const char *domain);
 

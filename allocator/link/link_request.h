@@ -1,4 +1,4 @@
-/* link_request.h - what is asked for when a link is created. */
+/* link_request.h - the request to create a link. */
 #ifndef ALLOCATOR_LINK_LINK_REQUEST_H
 #define ALLOCATOR_LINK_LINK_REQUEST_H
 
@@ -11,9 +11,9 @@ struct link_request {
 };
 
 /*
- * {"url"|"targets", "ttl"?, "space"?, "code"?, ...}, as link_fields.h lists
- * them.  A `code` asks for an alias.  ERROR_INPUT names the field and says what
- * was expected of it; ERROR_NOT_OWNER: the caller may not use the domain or the
+ * Parses {"url"|"targets", "ttl"?, "space"?, "code"?, ...}; link_fields.h lists
+ * the fields.  A `code` requests an alias.  ERROR_INPUT names the field and
+ * what was expected.  ERROR_NOT_OWNER: the caller may not use the domain or the
  * space.  End with link_request_release, also after a failure.  Must not be
  * copied.
  */
@@ -23,8 +23,8 @@ int link_request_parse(struct link_request *request,
 		       struct http_slice text, struct error *err);
 void link_request_release(struct link_request *request);
 
-/* The link as asked for, but for what the store decides (link_id, version,
- * class...).  Points into the request. */
+/* Fills in the requested link, except the values that the store decides
+ * (link_id, version, class...).  The result points into the request. */
 void link_request_fill(const struct link_request *request,
 		       Shortloop__Link *ret_link);
 

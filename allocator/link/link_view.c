@@ -8,7 +8,7 @@
 #include "common/json_text.h"
 #include "linkstore/link/names.h"
 
-/* `name` with its quotes, its colon and, but for the first, a comma. */
+/* `name` has its quotes, its colon and, except for the first, a comma. */
 static void put_text(struct buf *out, const char *name, const char *text)
 {
 	buf_puts(out, name);
@@ -43,7 +43,8 @@ static void put_tags(struct buf *out, const Shortloop__Link *link)
 	buf_putc(out, ']');
 }
 
-/* What a target that is a page opens: `name` and its URL, and the fallback. */
+/* Writes a target that is a page: `name` with the URL that it opens, and the
+ * fallback. */
 static void put_page(struct buf *out, const char *name, const char *opens,
 		     const Shortloop__Target *target)
 {
@@ -133,8 +134,8 @@ void link_view_write(const struct link_view *view, struct buf *out)
 	const Shortloop__Link *link = view->link;
 
 	put_text(out, "{\"code\":", view->code);
-	/* The base URL comes from the configuration and the code is made of
-	 * letters and digits: neither needs escaping. */
+	/* Nothing to escape: the base URL comes from the configuration, the
+	 * code is letters and digits. */
 	buf_puts(out, ",\"short_url\":\"");
 	buf_puts(out, view->base_url);
 	buf_putc(out, '/');

@@ -1,11 +1,12 @@
-/* link_whose.h - whose a link is, as common/keys/key_access.h asks. */
+/* link_whose.h - the account and owner of a link, for
+ * common/keys/key_access.h. */
 #ifndef ALLOCATOR_LINK_LINK_WHOSE_H
 #define ALLOCATOR_LINK_LINK_WHOSE_H
 
 #include "common/keys/key_access.h"
 #include "schemas/link.pb-c.h"
 
-/* Points into the link. */
+/* The result points into the link. */
 static inline struct key_link link_whose(const Shortloop__Link *link)
 {
 	return (struct key_link){.account = link->account,

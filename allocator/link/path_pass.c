@@ -4,7 +4,7 @@
 
 #include "common/uri.h"
 
-/* `url` is "" where there is none. */
+/* `url` is "" if there is none. */
 static int check(const char *url, const char *name, struct error *err)
 {
 	if (!*url || uri_takes_path(url, strlen(url)))

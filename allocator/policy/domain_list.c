@@ -13,10 +13,11 @@
 /* An entry of the pool: its length, its kind, its text. */
 #define ENTRY_HEAD 2
 #define EXACT	   1 /* the name itself */
-#define BELOW	   2 /* all that ends in a dot and it */
+#define BELOW	   2 /* every name that ends in a dot and it */
 
 struct domain_list {
-	struct hash_key hash_key; /* strangers ask for names */
+	struct hash_key hash_key; /* keyed, since clients choose the names
+				   * that are looked up */
 	struct buf pool;
 	uint32_t *offsets; /* into the pool */
 	uint8_t *tags;	   /* seven bits of the hash and 0x80; 0: empty */
@@ -29,7 +30,7 @@ struct domain_list {
 struct probe {
 	uint64_t slot;
 	uint8_t tag;
-	uint8_t *entry; /* NULL: not there, and this is where it would go */
+	uint8_t *entry; /* NULL: not found, `slot` is free for it */
 };
 
 static bool entry_is(const uint8_t *entry, const char *text, size_t len)
@@ -85,9 +86,9 @@ bool domain_list_has(const struct domain_list *list, const struct host *host)
 	return false;
 }
 
-/* --- building ------------------------------------------------------------- */
+/* --- build ---------------------------------------------------------------- */
 
-/* The pool doubles as it grows: up to half of it may be unused. */
+/* The pool doubles as it grows, so up to half of it may be unused. */
 static void give_back_room(struct buf *pool)
 {
 	char *data = pool->len ? realloc(pool->data, pool->len) : NULL;
@@ -98,7 +99,7 @@ static void give_back_room(struct buf *pool)
 	pool->cap = pool->len;
 }
 
-/* Builds the table of the pool's entries; equal names become one. */
+/* Builds the table of the pool's entries; equal names share one slot. */
 static int index_pool(struct domain_list *list, size_t entries,
 		      struct error *err)
 {

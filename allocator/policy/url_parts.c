@@ -7,7 +7,7 @@
 #include "common/unseen.h"
 #include "common/utf8.h"
 
-/* "%E2%80%AE": how to write the character at `text`. */
+/* Writes the character at `text` as "%E2%80%AE". */
 static void escape(const char *text, size_t len, char ret[13])
 {
 	size_t bytes = utf8_sequence(text, len);
@@ -16,7 +16,7 @@ static void escape(const char *text, size_t len, char ret[13])
 		snprintf(ret + 3 * i, 4, "%%%02X", (unsigned char)text[i]);
 }
 
-/* Refuses blanks, control characters and all that nobody sees. */
+/* Refuses blanks, control characters and invisible characters. */
 static int check_characters(const char *url, size_t len, struct error *err)
 {
 	enum unseen kind;
@@ -37,7 +37,7 @@ static int check_characters(const char *url, size_t len, struct error *err)
 			 at + 1, escaped);
 }
 
-/* Where query or fragment begin, or the end. */
+/* Returns the start of the query or fragment, or the end. */
 static const char *find_query(const char *text, const char *end)
 {
 	while (text < end && *text != '?' && *text != '#')
@@ -45,7 +45,7 @@ static const char *find_query(const char *text, const char *end)
 	return text;
 }
 
-/* ":" and ":0080" are ports, too. */
+/* ":" and ":0080" count as ports. */
 static int read_port(struct url_parts *parts, const char *text, size_t len,
 		     struct error *err)
 {

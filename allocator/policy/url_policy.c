@@ -14,12 +14,12 @@ struct lists {
 };
 
 struct url_policy {
-	struct url_policy_config config; /* its texts are the caller's */
+	struct url_policy_config config; /* its texts belong to the caller */
 	const struct domains *domains;
 	struct host base;   /* len 0: none */
-	bool base_is_local; /* and is this machine to itself */
+	bool base_is_local; /* the host of base_url is a name of this machine */
 	bool ip_hosts;
-	pthread_rwlock_t lock; /* of the lists */
+	pthread_rwlock_t lock; /* guards the lists */
 	struct lists lists;
 };
 
@@ -63,7 +63,7 @@ int url_policy_config_check(const struct url_policy_config *config,
 	return 0;
 }
 
-/* --- the lists ------------------------------------------------------------ */
+/* --- lists ---------------------------------------------------------------- */
 
 static void lists_free(struct lists *lists)
 {
@@ -119,8 +119,8 @@ static bool ends_with(const struct host *host, const char *end)
 	       !memcmp(host->text + host->len - len, end, len);
 }
 
-/* What a machine calls itself: RFC 6761 (localhost), RFC 1122 (127/8), and the
- * unspecified addresses, which connect to it, too. */
+/* The names of the machine itself: RFC 6761 (localhost), RFC 1122 (127/8), and
+ * the unspecified addresses, which connect to it, too. */
 static bool is_local(const struct host *host)
 {
 	switch (host->kind) {
@@ -178,7 +178,7 @@ void url_policy_free(struct url_policy *policy)
 	free(policy);
 }
 
-/* --- checking ------------------------------------------------------------- */
+/* --- check ---------------------------------------------------------------- */
 
 static bool is_listed(const struct url_policy *policy, const char *scheme)
 {
@@ -217,7 +217,7 @@ static int check_app(const struct url_policy *policy,
 	return -1;
 }
 
-/* On a page of ours, which a visitor trusts. */
+/* These URLs are opened from a page of ours, which a visitor trusts. */
 static int check_opening(const struct url_policy *policy,
 			 const struct url_parts *parts, struct error *err)
 {
@@ -294,7 +294,7 @@ static int check_web(struct url_policy *policy, const struct url_parts *parts,
 	return check_lists(policy, &parts->host, err);
 }
 
-/* Not yet a URI. */
+/* Writes the URL before characters are percent-encoded. */
 static void write_url(const struct url_parts *parts, struct buf *out)
 {
 	buf_puts(out, parts->scheme);
@@ -327,7 +327,7 @@ static int read_parts(struct url_parts *parts, const char *url, size_t len,
 	return url_parts_read(parts, url, len, err);
 }
 
-/* A host is longer as A-labels, and other characters with percent signs. */
+/* The URL may have grown: by a host as A-labels, by percent signs. */
 static int check_written(const struct buf *uri, struct error *err)
 {
 	if (uri->failed)

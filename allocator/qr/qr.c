@@ -105,7 +105,7 @@ int qr_options_parse(struct http_slice query, struct qr_options *ret,
 	return status;
 }
 
-/* --- the symbol ----------------------------------------------------------- */
+/* --- symbol --------------------------------------------------------------- */
 
 /* The square of modules, without its margin. */
 struct symbol {
@@ -164,12 +164,12 @@ static int write_svg(const struct symbol *symbol,
 struct picture {
 	const struct symbol *symbol;
 	unsigned size;	/* pixels */
-	unsigned scale; /* pixels a module */
+	unsigned scale; /* pixels per module */
 	unsigned edge;	/* pixels before the first module */
 	unsigned char row[QR_SIZE_MAX / 8];
 };
 
-/* Lays the symbol out: whole pixels a module, the rest around it. */
+/* Computes the layout: whole pixels per module, the rest around the symbol. */
 static int lay_out(struct picture *p, const struct symbol *symbol,
 		   const struct qr_options *options, struct error *err)
 {
@@ -234,14 +234,15 @@ static void flush_nothing(png_structp png)
 	(void)png;
 }
 
-/* -1: libpng gave up, which here can only mean memory. */
+/* Returns -1 if libpng failed, which here can only mean lack of memory. */
 static int write_picture(struct picture *p, png_structp png, png_infop info,
 			 struct buf *out)
 {
 	if (setjmp(png_jmpbuf(png)))
 		return -1;
 	png_set_write_fn(png, out, take_bytes, flush_nothing);
-	/* Rows repeat or are blank: the fastest level finds that too. */
+	/* Rows repeat or are blank, so the fastest level compresses them
+	 * well. */
 	png_set_compression_level(png, 1);
 	png_set_filter(png, 0, PNG_FILTER_NONE);
 	png_set_IHDR(png, info, p->size, p->size, 1, PNG_COLOR_TYPE_GRAY,
@@ -295,7 +296,8 @@ int qr_draw(const char *text, const struct qr_options *options, struct buf *out,
 	QRcode *code;
 	int status;
 
-	/* Version 0: the smallest that holds it; codes have case. */
+	/* Version 0 takes the smallest symbol that fits; the last argument
+	 * keeps case. */
 	code = QRcode_encodeString(text, 0, level_of(options->level), QR_MODE_8,
 				   1);
 	if (!code && errno == ENOMEM)

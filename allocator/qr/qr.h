@@ -2,8 +2,8 @@
  * qr.h - QR codes (ISO/IEC 18004) of short URLs, as SVG or PNG.
  *
  * libqrencode makes the symbol, libpng the file.  Every module of a PNG is the
- * same whole number of pixels, so that edges are crisp; what the picture has
- * left over becomes margin.
+ * same whole number of pixels, so that edges are crisp; pixels that are left
+ * over become margin.
  */
 #ifndef ALLOCATOR_QR_QR_H
 #define ALLOCATOR_QR_QR_H
@@ -23,9 +23,9 @@ enum qr_format {
 
 struct qr_options {
 	enum qr_format format;
-	unsigned size;	 /* of the picture, in pixels each way */
-	unsigned margin; /* in modules; the standard asks for 4 */
-	char level;	 /* of error correction: L, M, Q or H */
+	unsigned size;	 /* width and height of the picture, in pixels */
+	unsigned margin; /* in modules; the standard requires 4 */
+	char level;	 /* error correction: L, M, Q or H */
 };
 
 extern const struct qr_options qr_options_default; /* SVG, 256, 4, M */
@@ -35,8 +35,8 @@ extern const struct qr_options qr_options_default; /* SVG, 256, 4, M */
 int qr_options_parse(struct http_slice query, struct qr_options *ret,
 		     struct error *err);
 
-/* Appends the picture.  ERROR_INPUT: the text does not fit into a QR code, or
- * the code with its margin not into a PNG of that size. */
+/* Appends the picture.  Returns ERROR_INPUT if the text does not fit into a QR
+ * code, or if the code with its margin does not fit into a PNG of that size. */
 int qr_draw(const char *text, const struct qr_options *options, struct buf *out,
 	    struct error *err);
 
