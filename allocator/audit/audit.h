@@ -2,18 +2,18 @@
  * audit.h - the audit: who changed what, when and from where, as one JSON
  * object a line for each change that was answered as done.
  *
- * 	{"time":"2026-11-21T09:30:00.125Z","action":"changed","key":"crm",
- * 	 "client":"10.0.0.7","forwarded_for":null,"request_id":"7f3a",
- * 	 "code":"kYq3ZtB","link_id":"288234774198222848","space":"s7",
- * 	 "owner":"ann","account":"crm","changes":{"url":{"old":"https://a.example/",
- * 	 "new":"https://b.example/"}}}
+ *	{"time":"2026-11-21T09:30:00.125Z","action":"changed","key":"crm",
+ *	 "client":"10.0.0.7","forwarded_for":null,"request_id":"7f3a",
+ *	 "code":"kYq3ZtB","link_id":"288234774198222848","space":"s7",
+ *	 "owner":"ann","account":"crm","changes":{"url":{"old":"https://a.example/",
+ *	 "new":"https://b.example/"}}}
  *
  * A moderator's decision on a URL without a link is
  *
- * 	{"time":...,"action":"url_blocked" or
- * 	 "url_lifted","key":...,"client":...,
- * 	 "forwarded_for":...,"request_id":...,"account":"crm",
- * 	 "url":"https://a.example/","url_id":"<32 hexadecimal digits>"}
+ *	{"time":...,"action":"url_blocked" or
+ *	 "url_lifted","key":...,"client":...,
+ *	 "forwarded_for":...,"request_id":...,"account":"crm",
+ *	 "url":"https://a.example/","url_id":"<32 hexadecimal digits>"}
  *
  * `changes` has the fields whose value changed; for a created link, all fields
  * that it has (`old` is null).  User and password in a URL are written as ***.

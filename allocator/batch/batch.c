@@ -14,34 +14,35 @@
 #define NS_PER_MS INT64_C(1000000)
 
 enum {
-	/* How often a client whose batch waits for its rate is checked (ms). */
+	/* Interval (ms) at which a client is checked while its batch waits for
+	 * its rate. */
 	CLIENT_CHECK_EVERY = 500
 };
 
 /*
- *	READING ---> BODY_ENDED ---> DRAINING
- *	   |              |
- *	   +--> OVERDUE <-+
- *	   |       |      |
- *	   +----> LATE <--+
+ * READING ---> BODY_ENDED ---> DRAINING
+ *    |              |
+ *    +--> OVERDUE <-+
+ *    |       |      |
+ *    +----> LATE <--+
  *
- * and from each of them ABANDONED.  Only READING and BODY_ENDED take up lines.
- * In DRAINING, LATE and ABANDONED the batch ends when no line of it is in
- * flight.
+ * Each state may change to ABANDONED.  Lines are taken only in READING and
+ * BODY_ENDED.  In DRAINING, LATE and ABANDONED the batch ends when none of its
+ * lines is in flight.
  */
 enum batch_state {
 	BATCH_READING,
 	BATCH_BODY_ENDED, /* a last line without LF may still wait */
-	BATCH_DRAINING,	  /* all lines are taken up */
-	/* time_max is over; waits for a position to say so in. */
+	BATCH_DRAINING,	  /* all lines are taken */
+	/* time_max is over; waits for a position to report it. */
 	BATCH_OVERDUE,
-	BATCH_LATE,	 /* the line that was waited for has been refused */
+	BATCH_LATE,	 /* the next line has been refused */
 	BATCH_ABANDONED, /* the client has gone, or cannot be answered */
 };
 
 struct batch {
 	struct batches *all;
-	struct batch *prev, *next; /* of those under way */
+	struct batch *prev, *next; /* in the list of running batches */
 	struct http_request *req;
 	struct http_stream_handler handler;
 	struct api_key_info caller;
@@ -49,20 +50,20 @@ struct batch {
 	struct http_slice key; /* Idempotency-Key of all lines; or NULL */
 
 	enum batch_state state;
-	bool paused;  /* the client has sent more than was taken up */
-	bool entered; /* further up the stack: it must not be freed now */
-	struct loop_timer *time_timer; /* of time_max */
+	bool paused;  /* the client has sent more than was taken */
+	bool entered; /* in use further up the stack: must not be freed */
+	struct loop_timer *time_timer; /* for time_max */
 
 	struct line_splitter lines;
 	struct http_slice last; /* a last line without LF, in `lines` */
 	struct reorder_buffer *answers;
 	struct buf out; /* answers on their way to the client */
 
-	/* The next line's token of the caller's rate. */
+	/* The token of the caller's rate for the next line. */
 	struct {
 		bool taken;
-		int64_t waiting_since; /* ns; 0: it does not wait */
-		int64_t waited;	       /* before that, for all lines (ns) */
+		int64_t waiting_since; /* ns; 0: it is not waiting */
+		int64_t waited;	       /* earlier waits of all lines (ns) */
 		struct loop_timer *timer;
 	} token;
 };
@@ -130,7 +131,7 @@ void batch_metrics_register(struct batch_metrics *bm,
 	register_bounds(settings, m);
 }
 
-/* --- the end -------------------------------------------------------------- */
+/* --- end ------------------------------------------------------------------ */
 
 static void batch_free(struct batch *b)
 {
@@ -174,7 +175,7 @@ static void end_if_done(struct batch *b)
 		return;
 	metric_add(outcome_of_batch(b), 1);
 	unlist(b);
-	/* Not all lines are answered, which the client must notice. */
+	/* Some lines are not answered, and the client must notice. */
 	if (b->state == BATCH_LATE)
 		http_stream_break(b->req);
 	http_stream_end(b->req);
@@ -187,7 +188,7 @@ static void abandon(struct batch *b)
 	http_stream_break(b->req);
 }
 
-/* --- answering a line ----------------------------------------------------- */
+/* --- answer of a line ----------------------------------------------------- */
 
 static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
 				      bool replayed)
@@ -202,14 +203,14 @@ static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
 	return status < 500 ? m->invalid : m->failed;
 }
 
-/* The answer of that position is written. */
+/* Call it when the answer of this position is written. */
 static void send_answer(struct batch *b, uint64_t position, int status,
 			bool replayed)
 {
 	reorder_buffer_release(b->answers, position, &b->out);
 	metric_add(outcome_of_line(b->all->metrics, status, replayed), 1);
-	/* Answers are lost: the client must not take what it got for all of
-	 * them. */
+	/* If answers are lost, the client must not take those it received for
+	 * all. */
 	if (b->out.failed)
 		abandon(b);
 	http_stream_write(b->req, b->out.data, b->out.len);
@@ -224,7 +225,8 @@ static void put_problem(struct buf *out, uint64_t line, int status,
 	buf_puts(out, "}\n");
 }
 
-/* Of a create that the batch itself refuses; NULL: it is our failure. */
+/* Returns the metric for a create that the batch refuses; NULL: an internal
+ * error. */
 static struct metric *outcome_of_refused(const struct batch *b, int status)
 {
 	const struct creation_metrics *m = b->all->creation->metrics;
@@ -269,7 +271,7 @@ static void put_result(const struct batch_line *line,
 	buf_putc(out, '\n');
 }
 
-/* --- creating a line's link ----------------------------------------------- */
+/* --- creation of a line's link -------------------------------------------- */
 
 static void on_created(void *arg, const struct creation_result *result)
 {
@@ -285,7 +287,8 @@ static void on_created(void *arg, const struct creation_result *result)
 	proceed(b);
 }
 
-/* Has the line that was read last created; answers it when it is. */
+/* Creates the link of the line that was read last, and answers the line when
+ * done. */
 static void create_line(struct batch *b, struct http_slice text)
 {
 	struct batch_line *line;
@@ -332,7 +335,7 @@ static bool has_room(const struct batch *b)
 	       http_stream_pending(b->req) < b->all->bytes_max;
 }
 
-/* With some way to go before it is full again. */
+/* There is enough room that it will not be full again at once. */
 static bool has_much_room(const struct batch *b)
 {
 	return reorder_buffer_count(b->answers) <= b->all->in_flight_max / 2 &&
@@ -347,8 +350,8 @@ static bool takes_lines(const struct batch *b)
 
 /* --- time and rate -------------------------------------------------------- */
 
-/* Refuses the next line, and takes up no other: the batch has done `what` for
- * `ms`, as long as it may. */
+/* Refuses the next line, and takes no more: the batch has done `what` for `ms`,
+ * the limit. */
 static void give_up(struct batch *b, int status, const char *what, int64_t ms)
 {
 	char text[160], name[DURATION_TEXT_MAX];
@@ -360,7 +363,7 @@ static void give_up(struct batch *b, int status, const char *what, int64_t ms)
 	refuse_line(b, b->lines.number + 1, status, text);
 }
 
-/* There will be a token in `wait_ms`. */
+/* Waits for a token, which will be there in `wait_ms`. */
 static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
 {
 	int64_t waited;
@@ -379,8 +382,8 @@ static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
 						       : CLIENT_CHECK_EVERY);
 }
 
-/* Takes a token for the next line.  False: there is none yet; the batch
- * proceeds when there is one. */
+/* Takes a token for the next line.  Returns false if there is none yet; the
+ * batch proceeds when there is one. */
 static bool take_token(struct batch *b)
 {
 	int64_t now, wait_ms;
@@ -398,8 +401,8 @@ static bool take_token(struct batch *b)
 	return b->token.taken;
 }
 
-/* Refuses the next line of a batch that is OVERDUE, once there is a position
- * for that. */
+/* Refuses the next line of an OVERDUE batch as soon as a position is free for
+ * it. */
 static void end_overdue(struct batch *b)
 {
 	if (b->state == BATCH_OVERDUE && !reorder_buffer_is_full(b->answers))
@@ -407,9 +410,9 @@ static void end_overdue(struct batch *b)
 			b->all->time_max);
 }
 
-/* --- taking lines up ------------------------------------------------------ */
+/* --- taking lines --------------------------------------------------------- */
 
-/* Takes up the next line of `data`.  False: there is none yet. */
+/* Takes the next line of `data`.  Returns false if it is not complete yet. */
 static bool take_line(struct batch *b, struct http_slice *data)
 {
 	struct http_slice line;
@@ -433,7 +436,7 @@ static bool take_line(struct batch *b, struct http_slice *data)
 	return true;
 }
 
-/* What follows the last LF is a line, too. */
+/* The text after the last LF is a line, too. */
 static void take_last_line(struct batch *b)
 {
 	if (b->state != BATCH_BODY_ENDED)
@@ -445,8 +448,8 @@ static void take_last_line(struct batch *b)
 		create_line(b, b->last);
 }
 
-/* Something has happened that may make room, or end the batch.  The batch may
- * be freed when this returns. */
+/* Call it after an event that may free room or end the batch.  The batch may be
+ * freed when this returns. */
 static void proceed(struct batch *b)
 {
 	if (b->entered)
@@ -462,15 +465,15 @@ static void proceed(struct batch *b)
 	end_if_done(b);
 }
 
-/* Is there some of a line to take up, and may it be?  What is left of a line
- * that is answered costs no token. */
+/* Returns whether part of a line may be taken.  The rest of a line that is
+ * already answered costs no token. */
 static bool may_take_line(struct batch *b, struct http_slice *data)
 {
 	line_splitter_skip(&b->lines, data);
 	return data->len > 0 && has_room(b) && take_token(b);
 }
 
-/* --- calls from the stream and the loop ----------------------------------- */
+/* --- callbacks from the stream and the loop ------------------------------- */
 
 static size_t on_data(struct http_request *req, struct http_slice data,
 		      void *arg)
@@ -517,7 +520,7 @@ static void on_drained(struct http_request *req, void *arg)
 }
 
 /* Nothing is read from a client whose batch waits for its rate, so only this
- * finds out that the client has gone. */
+ * check detects that the client has gone. */
 static void on_token_timer(void *arg)
 {
 	struct batch *b = arg;
@@ -537,7 +540,7 @@ static void on_time_over(void *arg)
 	proceed(b);
 }
 
-/* --- the beginning -------------------------------------------------------- */
+/* --- start ---------------------------------------------------------------- */
 
 static bool is_ndjson(const struct http_request *req)
 {
@@ -557,7 +560,8 @@ static size_t count_of(const struct batches *all, const char *account)
 	return count;
 }
 
-/* False: the batch cannot be taken, and the request is answered. */
+/* Returns false if the batch cannot be taken; the request has been answered
+ * then. */
 static bool may_begin(const struct batches *all, struct http_request *req,
 		      const struct api_key_info *caller)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Lines longer than this are rare: their memory is not kept (bytes). */
+/* Lines longer than this (bytes) are rare, so their memory is freed. */
 #define PART_KEPT 8192
 
 void line_splitter_free(struct line_splitter *l)
@@ -19,8 +19,8 @@ static void forget_part(struct line_splitter *l)
 		buf_reset(&l->part);
 }
 
-/* Cuts the bytes up to the first LF off `data`, with the LF, or all of them.
- * Returns whether there was an LF. */
+/* Cuts the first line, with its LF, or all bytes off `data`.  Returns whether
+ * there was an LF. */
 static bool cut(struct http_slice *data, struct http_slice *ret_piece)
 {
 	const char *end =
@@ -35,7 +35,7 @@ static bool cut(struct http_slice *data, struct http_slice *ret_piece)
 	return end != NULL;
 }
 
-/* Counts a line that cannot be returned, and skips what is left of it. */
+/* Counts a line that cannot be returned, and skips its rest. */
 static enum line_result reject(struct line_splitter *l, bool ended,
 			       enum line_result why)
 {

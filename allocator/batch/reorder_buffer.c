@@ -6,15 +6,15 @@
 #define ENTRY_KEPT 1024
 
 struct entry {
-	struct buf answer; /* that waits for those before it */
-	size_t bytes;	   /* of the question */
+	struct buf answer; /* waits for earlier answers */
+	size_t bytes;	   /* size of the question */
 	bool complete;
 };
 
 struct reorder_buffer {
 	size_t capacity;
 	size_t bytes;
-	uint64_t first; /* the oldest position not released */
+	uint64_t first; /* the oldest reserved position */
 	uint64_t next;	/* the next to be reserved */
 	struct entry entries[];
 };
@@ -74,7 +74,7 @@ struct buf *reorder_buffer_answer(struct reorder_buffer *r, uint64_t position,
 	return position == r->first ? out : &entry_at(r, position)->answer;
 }
 
-/* The answer of the first position is in the output. */
+/* Call it when the answer of the first position is in the output. */
 static void drop_first(struct reorder_buffer *r)
 {
 	r->bytes -= entry_at(r, r->first)->bytes;

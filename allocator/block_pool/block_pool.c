@@ -12,13 +12,13 @@ enum {
 struct block_pool {
 	struct class_pool_shared shared;
 	struct loop_timer *expiry_timer;
-	void (*on_closed)(void *arg); /* NULL: not closing, or called */
+	void (*on_closed)(void *arg); /* NULL: not closing, or already called */
 	void *closed_arg;
 	size_t class_count, pool_count;
-	struct class_pool *pools[]; /* of a space by class, then the next */
+	struct class_pool *pools[]; /* by space, then by class */
 };
 
-/* --- time ----------------------------------------------------------------- */
+/* --- expiry --------------------------------------------------------------- */
 
 static int64_t expiry_check_every(const struct block_pool *pool)
 {
@@ -39,9 +39,9 @@ static void on_expiry_timer(void *arg)
 	loop_timer_set(pool->expiry_timer, expiry_check_every(pool));
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
-/* Calls on_closed once no class pool is busy any more. */
+/* Calls on_closed when no class pool is busy any more. */
 static void check_closed(void *arg)
 {
 	struct block_pool *pool = arg;

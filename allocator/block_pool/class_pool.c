@@ -13,27 +13,27 @@ enum {
 };
 
 /*
- *	IDLE -> GRANTING -> OPENING -> IDLE
- *	  ^        |           |
- *	  |        v           v	none granted, or none could be opened
- *	  +----- BACKING_OFF <-+
+ * IDLE -> GRANTING -> OPENING -> IDLE
+ *   ^        |           |
+ *   |        v           v none granted, or none could be opened
+ *   +----- BACKING_OFF <-+
  *
- * No grant is asked for while GRANTING or OPENING, nor for RETRY_AFTER_MS when
- * BACKING_OFF.
+ * No grant is requested in GRANTING or OPENING, nor in BACKING_OFF for
+ * RETRY_AFTER_MS.
  */
 enum pool_state {
 	POOL_IDLE,
-	POOL_GRANTING, /* asked for */
-	POOL_OPENING,  /* blocks of it are being opened */
+	POOL_GRANTING, /* a grant is requested */
+	POOL_OPENING,  /* its blocks are being opened */
 	POOL_BACKING_OFF,
 };
 
 struct class_pool {
 	struct class_pool_shared *shared;
 	enum pool_state state;
-	int64_t retry_at;     /* of BACKING_OFF, loop time */
+	int64_t retry_at;     /* for BACKING_OFF, loop time */
 	unsigned fruitless;   /* grants in a row that gave no code */
-	struct error failure; /* of the last grant that failed */
+	struct error failure; /* error of the last failed grant */
 
 	struct granted_ranges ranges;
 	struct class_pool_request *waiting, **waiting_end;
@@ -43,7 +43,7 @@ struct class_pool {
 
 static void request_grant(struct class_pool *pool);
 
-/* --- requests that wait --------------------------------------------------- */
+/* --- waiting requests ----------------------------------------------------- */
 
 static void enqueue(struct class_pool *pool, struct class_pool_request *request)
 {
@@ -79,8 +79,8 @@ static void fail_waiting(struct class_pool *pool, const struct error *err)
 	}
 }
 
-/* A grant failed.  The requests that wait get the error, and so do those of the
- * next moment, without asking Redis again. */
+/* Handles a failed grant.  The waiting requests fail with its error, and so do
+ * requests until `retry_at`, without another query to Redis. */
 static void back_off(struct class_pool *pool, const struct error *err)
 {
 	pool->failure = *err;
@@ -113,9 +113,9 @@ static void issue(struct class_pool *pool, struct granted_range *range,
 	request->fn(request->arg, &block, offset, NULL);
 }
 
-/* Issues codes to requests that wait, and asks for a grant when that is due.
- * No request waits when this returns, unless a grant is under way.  Called only
- * when codes are wanted: a pool that nobody asks lets its blocks go. */
+/* Issues codes to waiting requests, and requests a grant if one is due.  When
+ * this returns, no request waits unless a grant is under way.  It is called
+ * only when codes are needed: an unused pool lets its blocks expire. */
 static void serve(struct class_pool *pool)
 {
 	int64_t now = loop_now_ms(pool->shared->loop);
@@ -168,7 +168,7 @@ void class_pool_drop(struct class_pool *pool, const struct link_block *block)
 
 /* --- grants --------------------------------------------------------------- */
 
-/* Something that kept the pool busy has ended. */
+/* Reports that an operation that kept the pool busy has ended. */
 static void on_progress(const struct class_pool *pool)
 {
 	if (pool->shared->closing)
@@ -222,15 +222,15 @@ static void on_grant(void *arg, const struct grant *grant,
 	on_progress(pool);
 }
 
-/* An open of one of the ranges was answered, or its confirmation. */
+/* Handles the answer to a range's open or confirmation. */
 static void on_opened(void *arg, bool retired, const struct error *err)
 {
 	struct class_pool *pool = arg;
 
 	if (pool->ranges.unopened == 0)
 		pool->state = POOL_IDLE;
-	/* Requests that wait for a range that expired meanwhile need another
-	 * one. */
+	/* If the range has expired in the meantime, waiting requests need
+	 * another one. */
 	if (retired && !pool->waiting)
 		return;
 	if (pool->state == POOL_IDLE && pool->waiting &&
@@ -288,7 +288,7 @@ static void request_grant(struct class_pool *pool)
 	pool->state = POOL_GRANTING;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 struct class_pool *class_pool_new(struct class_pool_shared *shared,
 				  const struct link_space *space,
@@ -315,8 +315,8 @@ struct class_pool *class_pool_new(struct class_pool_shared *shared,
 	return pool;
 }
 
-/* Retired ranges are freed by the answers to their last requests, which have
- * all come once the connection is freed. */
+/* Retired ranges are freed by the answers to their last requests; all of these
+ * have come by the time the connection is freed. */
 void class_pool_free(struct class_pool *pool)
 {
 	struct error err;

@@ -2,14 +2,14 @@
 
 enum {
 	SHORT_LIVED_MS = 1000, /* a grant used up sooner is too small */
-	LONG_LIVED_MS = 30000, /* and later, too large */
+	LONG_LIVED_MS = 30000, /* a grant used up later is too large */
 	BLOCKS_MAX = 64,
-	SPACE_SHARE = 1024 /* and never more of a space than this part */
+	SPACE_SHARE = 1024 /* largest part of a space: 1/SPACE_SHARE */
 };
 
 /* Grants grow until one lasts a while, so that the next is there in time
- * however fast codes are taken, and shrink again, so that a quiet program holds
- * little: the rule of Leaf (Meituan, 2017). */
+ * however fast codes are taken.  They shrink again, so that an idle program
+ * holds few blocks.  This is the rule of Leaf (Meituan, 2017). */
 size_t grant_size_next(const struct last_grant *last, int64_t now, size_t least,
 		       uint64_t space_blocks)
 {

@@ -6,23 +6,23 @@
 #include "common/clock.h"
 
 /*
- *	UNOPENED -> OPENING -> OPEN -> ISSUING -> SPENT
- *	  ^  |         |        |
- *	  |  |         |        |	the range is retired
- *	  +--|---------+--------+
- *	     v
- *	  CLOSING -> CLOSED
+ * UNOPENED -> OPENING -> OPEN -> ISSUING -> SPENT
+ *   ^  |         |        |
+ *   |  |         |        | the range is retired
+ *   +--|---------+--------+
+ *      v
+ *   CLOSING -> CLOSED
  *
- * ISSUING is SPENT when the range is retired; OPENING and CLOSING end in SPENT
- * when somebody else has opened the block.
+ * ISSUING becomes SPENT when the range is retired.  OPENING and CLOSING end in
+ * SPENT if another process has opened the block.
  */
 enum block_use {
 	USE_UNOPENED, /* granted; no code can have been taken from it */
 	USE_OPENING,
 	USE_OPEN, /* no code taken yet */
 	USE_ISSUING,
-	USE_SPENT,   /* no code left, or not ours */
-	USE_CLOSING, /* untouched, on its way back */
+	USE_SPENT,   /* no code left, or not ours any more */
+	USE_CLOSING, /* untouched, being handed back */
 	USE_CLOSED,  /* may be handed back */
 };
 
@@ -32,12 +32,12 @@ struct granted_block {
 };
 
 /*
- *	UNCONFIRMED -> CONFIRMED -> RETIRED -> CLOSING -> HANDING_BACK -> freed
- *	     |                        ^
- *	     +------------------------+
+ * UNCONFIRMED -> CONFIRMED -> RETIRED -> CLOSING -> HANDING_BACK -> freed
+ *      |                        ^
+ *      +------------------------+
  *
- * The list has the first two.  A range is RETIRED until its last open is
- * answered; only then is it known which blocks are to be closed.
+ * The list has ranges in the first two states.  A range stays RETIRED until its
+ * last open is answered; only then is it known which blocks have to be closed.
  */
 enum range_state {
 	RANGE_UNCONFIRMED,
@@ -47,12 +47,12 @@ enum range_state {
 	RANGE_HANDING_BACK,
 };
 
-/* What one grant gave of adjacent blocks. */
+/* A run of adjacent blocks from one grant. */
 struct granted_range {
 	struct granted_ranges *all;
 	struct granted_range *next; /* in the list */
 	enum range_state state;
-	struct block_range range; /* shrinks from its end while handed back */
+	struct block_range range; /* shrinks from its end during hand-back */
 	char holder[LINK_HOLDER_MAX];
 	int64_t hold_until; /* clock_boottime_ms */
 	size_t unanswered;  /* opens or the confirmation; later, closes */
@@ -125,11 +125,11 @@ struct granted_range *granted_range_add(struct granted_ranges *ranges,
 	return range;
 }
 
-/* --- opening -------------------------------------------------------------- */
+/* --- open ----------------------------------------------------------------- */
 
 static void close_blocks(struct granted_range *range);
 
-/* An answer to one of the range's opens, or to its confirmation. */
+/* Handles an answer to one of the range's opens, or to its confirmation. */
 static void answered(struct granted_range *range, const struct error *err)
 {
 	struct granted_ranges *all = range->all;
@@ -157,8 +157,8 @@ static void await(struct granted_range *range)
 	range->all->unopened++;
 }
 
-/* The last open is being answered: each block has a marker, ours or that of who
- * opened it before us. */
+/* Returns whether the last open is being answered: each block then has a
+ * marker, ours or that of the process that opened it before us. */
 static bool is_opened(const struct granted_range *range)
 {
 	if (range->state != RANGE_UNCONFIRMED)
@@ -219,13 +219,13 @@ int granted_range_open(struct granted_range *range, struct error *err)
 	return 0;
 }
 
-/* --- handing a range back ------------------------------------------------- */
+/* --- hand-back ------------------------------------------------------------ */
 
 /*
- * Each block from which no code was taken is closed, so that nobody can open it
- * under this generation any more; then the runs of closed blocks are handed
- * back from the end of the range.  What fails on the way is left to the
- * reclaimer.
+ * Each block from which no code was taken is closed, so that no process can
+ * open it under this generation any more.  Then the runs of closed blocks are
+ * handed back from the end of the range.  If a step fails, the reclaimer does
+ * the rest.
  */
 
 static void hand_back_next(struct granted_range *range);
@@ -239,8 +239,8 @@ static void range_gone(struct granted_range *range)
 	all->on_gone(all->arg);
 }
 
-/* What comes before the blocks that were handed back is a range of its own in
- * Redis now. */
+/* In Redis, the blocks in front of those handed back are a range of their own
+ * now. */
 static void on_handed_back(void *arg, const struct error *err)
 {
 	struct granted_range *range = arg;
@@ -249,7 +249,7 @@ static void on_handed_back(void *arg, const struct error *err)
 		metric_add(range->all->metrics->blocks_returned,
 			   range->returned.count);
 	/* On error the range is no longer issued as one piece: the reclaimer
-	 * has split it and sees to the rest. */
+	 * has split it and takes care of the rest. */
 	if (err || range->returned.first == 0) {
 		range_gone(range);
 		return;
@@ -348,7 +348,8 @@ static void retire_expired(struct granted_range *range)
 
 /* --- codes ---------------------------------------------------------------- */
 
-/* Moves `at` on to a block that has a code.  False: there is none just now. */
+/* Moves `at` to a block that has a code.  Returns false if there is none
+ * now. */
 static bool find_code(struct granted_range *range)
 {
 	if (range->state != RANGE_CONFIRMED)
@@ -409,10 +410,10 @@ uint64_t granted_ranges_codes_left(const struct granted_ranges *ranges)
 	return left;
 }
 
-/* --- giving ranges up ----------------------------------------------------- */
+/* --- retiring ------------------------------------------------------------- */
 
-/* A refusal means that Redis has forgotten or that somebody else holds the
- * block, so the rest of the same range is not worth a try for each block. */
+/* A refusal means that Redis has lost data or that another process holds the
+ * block, so the other blocks of the range are not tried. */
 void granted_ranges_drop(struct granted_ranges *ranges,
 			 const struct link_block *block)
 {

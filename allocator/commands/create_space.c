@@ -3,8 +3,8 @@
  *
  * A Redis that has lost a space looks like one that never had it.  So before a
  * space is created, the archive of links (ClickHouse, table `links`) and the
- * high-water file of this host are asked whether a code of it was ever issued.
- * The archive knows every link but those that were not yet on their way there.
+ * high-water file of this host are checked for codes of the space.  The archive
+ * knows every link, except those that had not been sent to it yet.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,22 +20,22 @@
 #include "linkstore/space/high_water_file.h"
 #include "linkstore/space/record.h"
 
-/* --- the archive ---------------------------------------------------------- */
+/* --- archive -------------------------------------------------------------- */
 
-/* ClickHouse's ErrorCodes.cpp. */
+/* Codes from ClickHouse's ErrorCodes.cpp. */
 #define UNKNOWN_TABLE	 60
 #define UNKNOWN_DATABASE 81
 
-/* Links of the space's length that are another's; those with - or _ are
- * aliases whatever their length. */
+/* Finds links of the space's length in other spaces.  Codes with - or _ are
+ * aliases, whatever their length. */
 static const char others_of_length[] =
 	"SELECT space, any(code) FROM links "
 	"WHERE length(code) = {length:UInt32} AND space != {name:String} "
 	"AND position(code, '-') = 0 AND position(code, '_') = 0 "
 	"GROUP BY space ORDER BY space LIMIT 1 FORMAT TabSeparated";
 
-/* The spaces that have link ids of this space's number, other spaces first, and
- * the highest of those ids. */
+/* Finds the spaces that have link ids of this space's number, other spaces
+ * first, and the highest of these ids. */
 static const char owners_of_number[] =
 	"SELECT space, max(bitAnd(link_id, {mask:UInt64})), "
 	"argMax(code, bitAnd(link_id, {mask:UInt64})) FROM links "
@@ -57,11 +57,12 @@ struct archive {
 	uint64_t first_block;
 };
 
-/* `judge` is called with the archive and the row that there is, if any. */
+/* Runs a query; `judge` is called with the archive and the row, if there is
+ * one. */
 static int ask(struct archive *a, const char *query, const char *columns,
 	       clickhouse_row_fn *judge, struct error *err)
 {
-	/* A space's name is of letters and digits. */
+	/* A space's name has letters and digits only. */
 	const struct clickhouse_param params[] = {
 		{"param_name", a->space->name}, {"param_length", a->length},
 		{"param_low", a->low},		{"param_high", a->high},
@@ -90,8 +91,8 @@ static int check_length(struct archive *a, struct error *err)
 	return ask(a, others_of_length, "ss", refuse_length, err);
 }
 
-/* With other keys, too, a code could be issued again whose link is in the
- * archive and lost to Redis. */
+/* Even with other keys, a code could be issued again whose link is in the
+ * archive but lost in Redis. */
 static int check_keys(const struct archive *a, const char *code, uint64_t id,
 		      struct error *err)
 {
@@ -161,7 +162,7 @@ static int refuse_links(void *arg, char **fields, struct error *err)
 
 static int check_plain(struct archive *a, struct error *err)
 {
-	/* A snowflake that is made later is another code. */
+	/* Later snowflakes are different codes. */
 	if (a->space->strategy == LINK_SNOWFLAKE)
 		return 0;
 	return ask(a, own_links, "ss", refuse_links, err);
@@ -199,10 +200,11 @@ static void explain(const struct archive *a, struct error *err)
 }
 
 /*
- * May the space be created, its cursor at `first_block`?  ERROR_UNSAFE when
- * that could issue a code or a link id that the archive knows: links of the
- * space itself, of another of its number, or of its length.  The text says
- * what to do.  ERROR_REMOTE when the archive cannot be asked.
+ * Checks whether the space may be created with its cursor at `first_block`.
+ * Returns ERROR_UNSAFE if it could issue a code or a link id that the archive
+ * has: of the space itself, of another space with its number, or of its length.
+ * The text says what to do.  Returns ERROR_REMOTE if the archive cannot be
+ * queried.
  */
 static int check_archive(const struct clickhouse_config *config,
 			 const struct link_space *space, uint64_t first_block,
@@ -226,10 +228,10 @@ static int check_archive(const struct clickhouse_config *config,
 	return status;
 }
 
-/* --- what was issued before ----------------------------------------------- */
+/* --- codes issued before -------------------------------------------------- */
 
-/* The allocators of this host may remember more than the archive.  Only they
- * make the file. */
+/* Checks the high-water file, since this host's allocators may know more than
+ * the archive.  This command must not create the file: only allocators do. */
 static int ask_high_water_file(const struct allocator_config *config,
 			       const struct linkstore *store,
 			       const struct link_space *space,
@@ -257,8 +259,8 @@ static int ask_high_water_file(const struct allocator_config *config,
 			 space->name, cursor - 1, cursor, path);
 }
 
-/* Fails when codes of the space may have been issued before.  A space that
- * exists is only compared, by space_create. */
+/* Fails if codes of the space may have been issued before.  A space that exists
+ * is only compared, by space_create. */
 static int ask_the_past(const struct allocator_config *config,
 			const struct app *app, const struct space_option *o,
 			const struct link_space *space, uint64_t first_block,
@@ -277,7 +279,7 @@ static int ask_the_past(const struct allocator_config *config,
 	return check_archive(&config->clickhouse, space, first_block, err);
 }
 
-/* --- the command ---------------------------------------------------------- */
+/* --- command -------------------------------------------------------------- */
 
 static void say_created(const struct link_space *space,
 			enum space_created created)
@@ -298,7 +300,7 @@ static void say_created(const struct link_space *space,
 		printf("aliases\n");
 }
 
-/* Warns the operator, who can still choose otherwise. */
+/* Prints a warning; the operator can still choose another space. */
 static void say_worth(const struct link_space *space)
 {
 	char text[SPACE_WORTH_MAX];

@@ -1,6 +1,6 @@
 /*
- * `allocator domains show | swap OLD NEW | push FILE | drop`: the domains that
- * are kept in Redis, for all programs with domains.shared.
+ * `allocator domains show | swap OLD NEW | push FILE | drop`: the domains in
+ * Redis, which all programs with domains.shared use.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 struct domains_command {
 	const struct allocator_config *config;
-	char *const *words; /* behind the subcommand's own name */
+	char *const *words; /* the words after the subcommand */
 	size_t count;
 	struct linkstore *store;
 	struct redis *redis;
@@ -40,7 +40,7 @@ static int store_text(struct domains_command *c, const char *text,
 	return 0;
 }
 
-/* Checks them, as whoever takes them does. */
+/* Checks the domains the way the programs do that take them. */
 static int store(struct domains_command *c,
 		 const struct domains_config *domains, struct error *err)
 {
@@ -59,9 +59,10 @@ static int store(struct domains_command *c,
 	return status;
 }
 
-/* --- what is there -------------------------------------------------------- */
+/* --- show ----------------------------------------------------------------- */
 
-/* Those in use: in Redis, else in the file, else in the configuration. */
+/* Returns the domains in use: from Redis, else from the file, else from the
+ * configuration. */
 static char *text_in_use(const struct domains_command *c, struct error *err)
 {
 	const struct domains_config *own = &c->config->domains;
@@ -100,7 +101,7 @@ static int show(struct domains_command *c, struct error *err)
 	return 0;
 }
 
-/* --- changing them -------------------------------------------------------- */
+/* --- changes -------------------------------------------------------------- */
 
 static int swap_in(struct domains_command *c, struct domains_config *domains,
 		   struct error *err)

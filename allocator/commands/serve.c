@@ -1,5 +1,5 @@
 /*
- * `allocator serve`: the threads that serve the API, each with its own loop,
+ * `allocator serve`: the threads that serve the API.  Each has its own loop,
  * Redis connection and blocks.
  */
 #include <stdatomic.h>
@@ -14,11 +14,12 @@
 #include "linkstore/space/ledger.h"
 
 enum {
-	COUNT_EVERY_MS = 2000, /* links created, to the day's ledger */
+	COUNT_EVERY_MS = 2000, /* interval for counts of links to the day's
+				* ledger */
 	PAINTERS = 2,	       /* threads that draw QR codes */
-	PICTURES_MAX = 64,     /* that wait for one */
-	/* How long ids may still be made for creates that the other threads are
-	 * at when the first one has none left: a successor waits for them. */
+	PICTURES_MAX = 64,     /* limit for waiting QR codes */
+	/* How long ids may still be made, after the first thread has drained,
+	 * for creates of the other threads.  A successor waits for them. */
 	LATE_MS = 1000,
 };
 
@@ -36,7 +37,7 @@ struct worker {
 	struct loop_timer *give_up_timer;
 	struct loop_timer *late_timer;
 	struct api_context api;
-	bool is_first; /* keeps what runs once: spaces, reserve, ids */
+	bool is_first; /* runs the spaces, reserve and ids of all */
 	bool finished;
 	bool redis_up;
 };
@@ -44,7 +45,7 @@ struct worker {
 struct server {
 	struct allocator *allocator;
 	struct workers *painters;
-	atomic_size_t undrained; /* workers that still answer */
+	atomic_size_t undrained; /* workers that still answer requests */
 	size_t worker_count;
 	struct worker *workers[];
 };
@@ -60,8 +61,8 @@ static void on_raised(void *arg, const struct error *err)
 			  "high-water marks rejected by Redis", log_err(err));
 }
 
-/* Every thread tells Redis the high water on its own connection, in front of
- * what it grants there, so that a Redis that forgot does not grant blocks
+/* Each thread sends the high water to Redis on its own connection before it
+ * requests grants there.  So a Redis that lost data does not grant blocks
  * twice. */
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
@@ -76,7 +77,7 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 		id_generator_redis_up(w->allocator->ids);
 }
 
-/* --- the ledger ----------------------------------------------------------- */
+/* --- ledger --------------------------------------------------------------- */
 
 static void send_counts(struct worker *w)
 {
@@ -101,7 +102,7 @@ static void on_count_timer(void *arg)
 	loop_timer_set(w->count_timer, COUNT_EVERY_MS);
 }
 
-/* --- the end -------------------------------------------------------------- */
+/* --- shutdown ------------------------------------------------------------- */
 
 static void on_pool_closed(void *arg)
 {
@@ -118,7 +119,7 @@ static void on_give_up(void *arg)
 	loop_stop(w->serving.loop);
 }
 
-/* What runs on the first thread. */
+/* Stops the services of the first thread. */
 static void stop_first(struct allocator *a)
 {
 	space_monitor_stop(a->spaces);
@@ -136,7 +137,7 @@ static void finish(struct worker *w)
 	block_pool_close(w->block_pool, on_pool_closed, w);
 }
 
-/* On the first thread: no other needs it any more, or it has waited enough. */
+/* Runs on the first thread when no other thread needs it, or after LATE_MS. */
 static void finish_first(void *arg)
 {
 	struct worker *w = arg;
@@ -156,7 +157,7 @@ static void on_drained(void *arg)
 	struct error err;
 
 	if (!w->is_first) {
-		/* Should that fail, it has waited enough in a moment. */
+		/* If this fails, late_timer fires soon. */
 		if (is_last)
 			loop_post(first->serving.loop, finish_first, first,
 				  &err);
@@ -168,7 +169,7 @@ static void on_drained(void *arg)
 	}
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 static int open_block_pool(struct worker *w, struct error *err)
 {
@@ -287,8 +288,9 @@ static int start_first(struct worker *w, struct error *err)
 	return redis_reserve_start(a->reserve, w->serving.loop, w->redis, err);
 }
 
-/* What still waits for Redis is answered with an error as the connection goes,
- * so the listener that those answers pass through goes after it. */
+/* Requests that still wait for Redis are answered with an error when the
+ * connection is freed.  These answers need the listener, so it is freed
+ * later. */
 static void worker_free(struct worker *w)
 {
 	if (!w)
@@ -312,7 +314,7 @@ static void on_failure(void *arg, const struct error *err)
 	log_error(w->allocator->log, "a serving thread ended", log_err(err));
 }
 
-/* Binds the port, and serves nothing yet. */
+/* Binds the port, but serves nothing yet. */
 static struct worker *worker_new(struct server *server, bool is_first,
 				 struct error *err)
 {
@@ -347,7 +349,7 @@ static void server_free(struct server *s)
 {
 	if (!s)
 		return;
-	/* The painters report to the workers' loops. */
+	/* The painters use the workers' loops. */
 	workers_free(s->painters);
 	for (size_t i = 0; i < s->worker_count; i++)
 		worker_free(s->workers[i]);
@@ -399,7 +401,7 @@ static int server_start(struct server *s, struct error *err)
 	return 0;
 }
 
-/* Answers what has been asked, hands untouched blocks back and ends the
+/* Answers the requests in progress, hands untouched blocks back and ends the
  * threads. */
 static void server_stop(struct server *s)
 {

@@ -1,5 +1,5 @@
-/* `allocator spaces [--space NAME] [--json]`: the ledger, for people or as GET
- * /v1/spaces answers it. */
+/* `allocator spaces [--space NAME] [--json]`: prints the ledger as tables, or
+ * as GET /v1/spaces answers it. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static void put_count(struct table *t, double number)
 	table_number(t, (uint64_t)llround(number));
 }
 
-/* "12 d", "3.4 years", "never". */
+/* Writes "12 days", "3.4 days", "never". */
 static void put_left(struct table *t, double days)
 {
 	char text[32];
@@ -109,7 +109,7 @@ static void add_rates(struct table *t, const struct ledger_entry *e)
 	}
 }
 
-/* The first note stands apart from the tables. */
+/* A blank line separates the first note from the tables. */
 static void start_note(bool *first)
 {
 	if (*first)
@@ -185,7 +185,7 @@ static int print_rates(const struct ledger_entry *entries, size_t count)
 	return status;
 }
 
-/* Two tables, and what there is to say beside. */
+/* Prints two tables, and notes below them. */
 static int print_tables(const struct ledger_entry *entries, size_t count,
 			struct error *err)
 {
@@ -198,7 +198,7 @@ static int print_tables(const struct ledger_entry *entries, size_t count,
 	return 0;
 }
 
-/* --- the command ---------------------------------------------------------- */
+/* --- command -------------------------------------------------------------- */
 
 static int print_json(const struct ledger_entry *entries, size_t count,
 		      struct error *err)
@@ -215,7 +215,7 @@ static int print_json(const struct ledger_entry *entries, size_t count,
 	return 0;
 }
 
-/* Reads the space named `only`, or all (NULL), into `entries`. */
+/* Reads the space named `only`, or all spaces (NULL), into `entries`. */
 static int read_spaces(struct redis *redis, const struct linkstore *store,
 		       const char *only, struct ledger_entry *entries,
 		       size_t *ret_count, struct error *err)

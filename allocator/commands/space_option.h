@@ -1,4 +1,4 @@
-/* space_option.h - --space, and numbers beside it. */
+/* space_option.h - the option --space, and options that are numbers. */
 #ifndef ALLOCATOR_COMMANDS_SPACE_OPTION_H
 #define ALLOCATOR_COMMANDS_SPACE_OPTION_H
 
@@ -10,26 +10,27 @@
 #include "common/redis/redis.h"
 #include "linkstore/linkstore.h"
 
-/* What a command that works on one space has open. */
+/* The connections of a command that works on one space. */
 struct space_option {
 	struct linkstore *store;
 	struct redis *redis;
 };
 
-/* Returns the space that --space names, or NULL.  `ret` begins as zeroes; end
- * with space_option_close, also after a failure. */
+/* Returns the space that --space names, or NULL.  Initialize `ret` with zeroes;
+ * end with space_option_close, also after a failure. */
 const struct link_space *
 space_option_open(struct space_option *ret,
 		  const struct allocator_config *config, const struct app *app,
 		  struct error *err);
 void space_option_close(struct space_option *o);
 
-/* ERROR_USAGE: --space is missing (NULL) or no such space, but these are. */
+/* Sets ERROR_USAGE with the list of spaces: --space is missing (NULL) or names
+ * no space. */
 void space_option_refuse(const struct linkstore *store, const char *given,
 			 struct error *err);
 
-/* The value of the option, 0 when it was not given.  ERROR_USAGE: it is no
- * number. */
+/* Returns the value of the option, 0 if it was not given.  ERROR_USAGE: it is
+ * not a number. */
 int space_option_number(const struct app *app, const char *option,
 			uint64_t *ret, struct error *err);
 

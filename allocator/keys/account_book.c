@@ -6,7 +6,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* What a line of the file says of an account, or of all others ("*"). */
+/* A line of the file: the rules of an account, or of all others ("*"). */
 struct account_line {
 	char name[API_KEY_NAME_MAX];
 	struct account_rules rules;
@@ -21,7 +21,7 @@ struct kept_rules {
 struct account_book {
 	const struct links_config *links;
 	struct metrics *metrics;
-	struct account_line *lines; /* of the file as it was last read */
+	struct account_line *lines; /* of the file's last reading */
 	size_t count;
 	struct kept_rules *kept;
 };

@@ -9,7 +9,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* --- the words ------------------------------------------------------------ */
+/* --- parsing -------------------------------------------------------------- */
 
 static int read_bound(char *text, enum setting_type type,
 		      struct quota_rule *rule, struct error *err)
@@ -68,7 +68,7 @@ static bool is_space(const struct links_config *links, const char *name,
 	return links_config_has_space(links, text);
 }
 
-/* A list out of what there is, into the `size` bytes of `ret`. */
+/* Copies a list of known names into the `size` bytes of `ret`. */
 static int read_list(char *ret, size_t size, const char *text,
 		     const struct links_config *links,
 		     bool (*is_there)(const struct links_config *links,
@@ -156,7 +156,7 @@ int account_rules_parse(char *text, const struct links_config *links,
 	return 0;
 }
 
-/* --- asking --------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 static bool is_equal(const struct quota_rule *a, const struct quota_rule *b)
 {
@@ -171,7 +171,7 @@ bool account_rules_equal(const struct account_rules *a,
 	       !strcmp(a->ttl, b->ttl) && !strcmp(a->spaces, b->spaces);
 }
 
-/* Is it on the list?  "": all are. */
+/* Returns whether the name is on the list; "" has all names. */
 static bool has(const char *list, const char *name)
 {
 	size_t len = strlen(name), one;
@@ -205,7 +205,7 @@ bool account_rules_may_use_space(const struct api_key_info *key,
 	       account_rules_allow_space(key->rules, space);
 }
 
-/* --- counting ------------------------------------------------------------- */
+/* --- metrics -------------------------------------------------------------- */
 
 #define LABELS_MAX 128
 

@@ -541,8 +541,7 @@ int link_fields_parse(struct http_slice text, json_t **ret_root,
 	if (memchr(data, '\0', text.len))
 		return error_set(err, ERROR_INPUT, "not JSON: a NUL byte");
 	root = json_loadb(data, text.len, JSON_REJECT_DUPLICATES, &why);
-	/* In a batch, jansson's line number is not the number of the batch's
-	 * line. */
+	/* The line number of jansson is not that of a batch's line. */
 	if (!root && why.line == 1)
 		return error_set(err, ERROR_INPUT, "not JSON: column %d: %s",
 				 why.column, why.text);

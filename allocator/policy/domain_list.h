@@ -3,9 +3,9 @@
  *
  * One domain a line:
  *
- * 	example.com	that name and no other
- * 	.example.com	that name and everything below it
- * 	192.0.2.7	an address
+ *	example.com	that name and no other
+ *	.example.com	that name and everything below it
+ *	192.0.2.7	an address
  *
  * Case does not matter, international names may be written as such, `#` starts
  * a comment.

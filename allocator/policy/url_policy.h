@@ -7,8 +7,8 @@
  *    invisible characters (common/unseen.h), and no backslash where a browser
  *    would take it for something else;
  *  - no user and password, unless they are allowed;
- *  - none of our own hosts, whatever the port and path, since that is a loop;
- * if base_url says localhost, every name of this machine is ours;
+ *  - none of our own hosts, whatever the port and path, since that is a
+ *    loop; if base_url says localhost, every name of this machine is ours;
  *  - a host that is on the allow list, if there is one, and not on the deny
  *    list.  A listed app scheme has no domain and is allowed as it is.
  *

@@ -120,7 +120,7 @@ static bool is_dark(const struct symbol *symbol, unsigned x, unsigned y)
 
 /* --- SVG ------------------------------------------------------------------ */
 
-/* One run of dark modules in a row is one rectangle of the path. */
+/* Each run of dark modules in a row is one rectangle of the path. */
 static void put_row(const struct symbol *s, unsigned y, unsigned margin,
 		    struct buf *out)
 {
