@@ -7,10 +7,10 @@ struct call {
 	const struct call_type *type;
 	call_fn *fn;
 	void *arg;
-	max_align_t data[]; /* the value, and then what it is about */
+	max_align_t data[]; /* the value, then the copy of `about` */
 };
 
-/* So that what follows lies as it must. */
+/* Rounds up, so that the data behind the value is aligned. */
 static size_t room_of(size_t size)
 {
 	return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t);

@@ -1,7 +1,7 @@
 /*
- * call.h - a command whose answer becomes a value, on a loop: what the calls of
- * linkstore/ have in common.  They differ in the command that is built, in how
- * its answer is parsed, and in what their callbacks take.
+ * call.h - a command on a loop whose answer becomes a value: the common part of
+ * linkstore's calls.  They differ in the command, in how its answer is parsed,
+ * and in the arguments of their callbacks.
  */
 #ifndef LINKSTORE_CALL_H
 #define LINKSTORE_CALL_H
@@ -15,20 +15,20 @@
 typedef void call_fn(void);
 
 struct call_type {
-	size_t about_size; /* what parse has to know of the request; 0: none */
+	size_t about_size; /* data on the request that parse needs; 0: none */
 	size_t value_size; /* 0: the answer has no value */
-	/* Makes *ret_value, which is zeroed, of an answer.  0, or -1 and *err.
-	 */
+	/* Parses an answer into *ret_value, which is zeroed.  Returns 0, or -1
+	 * and *err. */
 	int (*parse)(const redisReply *reply, const void *about,
 		     void *ret_value, struct error *err);
-	/* Calls `fn` with the value, which parse has made unless `failure` is
+	/* Calls `fn` with the value, which parse has filled unless `failure` is
 	 * set, and releases what the value holds. */
 	void (*deliver)(call_fn *fn, void *arg, void *value,
 			const struct error *failure);
 };
 
-/* Of callbacks that take nothing but the failure, and those that take one
- * number, an int64_t. */
+/* Callbacks whose only argument is the failure, and those with one number, an
+ * int64_t. */
 typedef void call_done_fn(void *arg, const struct error *failure);
 typedef void call_number_fn(void *arg, int64_t number,
 			    const struct error *failure);
@@ -38,8 +38,8 @@ void call_deliver_number(call_fn *fn, void *arg, void *value,
 			 const struct error *failure);
 
 /*
- * Sends the command, and frees it; `type` is kept by reference, *about is
- * copied.  `fn` is called once when 0 was returned, and never else.
+ * Sends the command and frees it.  `type` is kept by reference, *about is
+ * copied.  `fn` is called once if this returns 0, and otherwise never.
  */
 int call_send(struct command *c, struct redis_async *redis,
 	      const struct call_type *type, const void *about, call_fn *fn,

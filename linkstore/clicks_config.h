@@ -1,6 +1,6 @@
 /*
- * clicks_config.h - the `clicks` section: what collectors and aggregators have
- * to agree on about clicks.
+ * clicks_config.h - the `clicks` section: the settings of clicks that
+ * collectors and aggregators share.
  *
  * Both read this one section of the shared file, so that they cannot disagree.
  */
@@ -12,19 +12,21 @@
 
 #include "common/config/setting.h"
 
-/* Of a day that ended at E, a collector puts no click into it that Kafka stored
- * later than E + late_window, and an aggregator seals it then. */
+/* For a day that ended at E, a collector stores no click that Kafka stored
+ * later than E + late_window, and an aggregator seals the day then. */
 struct clicks_config {
 	int64_t late_window; /* ms */
 	int64_t edge_delay;  /* ms */
 };
 
 /*
- * A click is late if Kafka stored it more than edge_delay after its time.
+ * Returns whether a click is late: Kafka stored it more than edge_delay after
+ * its time.
  *
- * `complete_until` is edge_delay before what all partitions have reported, so a
- * click that is not late lies behind it only once it is stored and counted:
- * what comes behind it is late, without exception.
+ * `complete_until` is edge_delay before the time up to which all partitions
+ * have reported.  So a click that is not late is before `complete_until` only
+ * after it was stored and counted, and every click that arrives behind it is
+ * late.
  */
 static inline bool click_is_late(const struct clicks_config *config,
 				 int64_t ts_ms, int64_t append_ms)

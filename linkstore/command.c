@@ -93,7 +93,7 @@ void command_space_key(struct command *c, const char *prefix,
 	c->keys++;
 }
 
-/* By hand: a run of the reclaimer makes millions of them. */
+/* Formatted without printf: a run of the reclaimer makes millions of keys. */
 size_t marker_key_format(const struct link_space *space, uint64_t block,
 			 char ret_key[MARKER_KEY_MAX])
 {
@@ -161,8 +161,8 @@ void command_link_keys(struct command *c, const struct link_target *target,
 	command_trace_key(c, target);
 }
 
-/* Codes of the other strategies are not for anybody to choose: a hash code
- * comes back to its own URL, a snowflake never. */
+/* Codes of the other strategies cannot be chosen by users: a hash code returns
+ * to its own URL, a snowflake never returns. */
 static bool has_trace(const struct link_target *target)
 {
 	return target->space->strategy == LINK_ALIAS;
@@ -213,9 +213,9 @@ void command_remember_args(struct command *c, const struct link_space *space,
 	command_day_prefix(c, space);
 }
 
-/* --- sending -------------------------------------------------------------- */
+/* --- send ----------------------------------------------------------------- */
 
-/* The arguments as hiredis wants them. */
+/* The arguments in the form that hiredis needs. */
 struct sealed {
 	const char **argv;
 	size_t *lens;

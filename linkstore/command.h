@@ -1,6 +1,6 @@
 /*
- * command.h - one Redis command or script call being built, and the three ways
- * to send it; what blocking and event-driven callers share.
+ * command.h - builds one Redis command or script call, and sends it in one of
+ * three ways; shared by blocking and event-driven callers.
  */
 #ifndef LINKSTORE_COMMAND_H
 #define LINKSTORE_COMMAND_H
@@ -16,7 +16,7 @@
 #include "linkstore/scripts.h"
 #include "linkstore/target.h"
 
-/* More arguments than these are kept on the heap. */
+/* Further arguments are kept on the heap. */
 #define COMMAND_ARGS_INLINE 24
 
 struct command_arg {
@@ -27,9 +27,9 @@ struct command {
 	const struct redis_script *script; /* NULL: a plain command */
 	int keys;
 	int argc;
-	bool too_long;	  /* an argument */
-	struct buf bytes; /* of all arguments */
-	struct buf more;  /* command_arg from COMMAND_ARGS_INLINE on */
+	bool too_long;	  /* one of the arguments */
+	struct buf bytes; /* all arguments */
+	struct buf more;  /* each command_arg from COMMAND_ARGS_INLINE on */
 	struct command_arg args[COMMAND_ARGS_INLINE];
 };
 
@@ -39,30 +39,30 @@ void command_script(struct command *c, const struct link_space *space,
 void command_plain(struct command *c, const char *name);
 void command_free(struct command *c);
 
-/* Keys come before arguments.  "l:", "m:" ... as design section 4 names them.
- */
+/* Keys come before arguments.  Prefixes "l:", "m:" ... are those of design
+ * section 4. */
 void command_space_key(struct command *c, const char *prefix,
 		       const struct link_space *space);
 void command_marker_key(struct command *c, const struct link_space *space,
 			uint64_t block);
-/* The same key by itself; returns its length. */
+/* Writes the same key and returns its length. */
 #define MARKER_KEY_MAX 64
 size_t marker_key_format(const struct link_space *space, uint64_t block,
 			 char ret_key[MARKER_KEY_MAX]);
-/* `block` does not count in a space without blocks. */
+/* `block` is ignored in a space without blocks. */
 void command_link_key(struct command *c, const struct link_space *space,
 		      uint64_t block, const char *code);
 void command_target_key(struct command *c, const struct link_target *target);
 void command_visits_key(struct command *c, const struct link_target *target,
 			uint64_t link_id);
-/* Link, visits and, of a link in a block, marker, of an alias its trace: what
- * scripts that change a link take. */
+/* The keys of scripts that change a link: link, visits, the marker of a link in
+ * a block, and the trace of an alias. */
 void command_link_keys(struct command *c, const struct link_target *target,
 		       uint64_t link_id);
-/* "q:{code}": what is left of an alias for links.quarantine.  False, and
- * nothing is added, when the target is none. */
+/* The key "q:{code}", the trace of an alias for links.quarantine.  Returns
+ * false and adds nothing if the target is not an alias. */
 bool command_trace_key(struct command *c, const struct link_target *target);
-/* The last argument of these scripts: the quarantine, of an alias only. */
+/* The last argument of these scripts: the quarantine, for an alias only. */
 void command_quarantine(struct command *c, const struct link_target *target);
 
 void command_arg(struct command *c, const void *data, size_t len);
@@ -72,46 +72,49 @@ void command_number(struct command *c, uint64_t number);
 void command_time(struct command *c, int64_t ms);
 void command_format(struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What scripts take that first make sure that Redis remembers (lib_space.lua):
- * the keys of the space, the high water that the caller has seen, and the
- * settings that it goes by. */
+/* For scripts that first check that Redis has lost nothing (lib_space.lua): the
+ * keys of the space, the high water that the caller has seen, and the settings
+ * that the script needs. */
 void command_remember_keys(struct command *c, const struct link_space *space);
 void command_remember_args(struct command *c, const struct link_space *space,
 			   const struct high_water *high_water);
-/* "day:{s7}:", to which a script adds the date. */
+/* "day:{s7}:"; a script appends the date. */
 void command_day_prefix(struct command *c, const struct link_space *space);
 
-/* Each of these also frees the command. */
+/* Each of these functions also frees the command. */
 int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
 		struct error *err);
 int command_append(struct command *c, struct redis *redis, struct error *err);
 int command_send(struct command *c, struct redis_async *redis,
 		 redis_reply_fn *fn, void *arg, struct error *err);
-/* The same; nobody hears the answer. */
+/* The same, but the answer is ignored. */
 int command_send_off(struct command *c, struct redis_async *redis,
 		     struct error *err);
 
 /* --- replies -------------------------------------------------------------- */
 
-/* An array of at least `min` elements. */
+/* Returns whether the reply is an array of at least `min` elements. */
 bool reply_is_array(const redisReply *reply, size_t min);
-/* Element i as a number: an integer, or a string that is one; `other` else. */
+/* Returns element i as a number if it is an integer or the text of one,
+ * otherwise `other`. */
 int64_t reply_number(const redisReply *reply, size_t i, int64_t other);
-/* Element i as a string, "" when it is none. */
+/* Returns element i as a string, "" if it is not one. */
 const char *reply_text(const redisReply *reply, size_t i);
-/* -1 in scripts' replies is DURATION_NEVER. */
+/* Returns element i as a time; -1 in a script's reply is DURATION_NEVER. */
 int64_t reply_time(const redisReply *reply, size_t i);
-/* Elements i and i + 1 as moves and highest generation, noted of the space. */
+/* Returns elements i and i + 1 as moves and highest generation, and notes them
+ * for the space. */
 struct high_water reply_high_water(const redisReply *reply, size_t i,
 				   const struct link_space *space,
 				   uint64_t cursor);
-/* A script answered what it never answers.  Returns -1. */
+/* Sets the error for an answer that the script cannot have given.  Returns
+ * -1. */
 int reply_malformed(const char *what, struct error *err);
-/* A script that came upon what it cannot read says so and changes nothing: that
- * is no failure of Redis' but ERROR_UNSAFE.  Returns -1. */
+/* Sets ERROR_UNSAFE: a script found data that it cannot read, and changed
+ * nothing.  Redis itself did not fail.  Returns -1. */
 int reply_damage(struct error *err);
-/* {0, reason}: an error for the reasons that scripts of {space} share.
- * Returns -1. */
+/* Sets the error for a reply {0, reason}, whose reasons all scripts of {space}
+ * share.  Returns -1. */
 int reply_refused(const redisReply *reply, const struct link_space *space,
 		  struct error *err);
 

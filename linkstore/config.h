@@ -1,8 +1,8 @@
 /*
- * config.h - the `links` section: spaces, their keys, and how long things live.
+ * config.h - the `links` section: spaces, their keys, and TTLs.
  *
- * Every program that touches links reads this one section of the shared file,
- * so that they cannot disagree.
+ * Every program that uses links reads this one section of the shared file, so
+ * that they cannot disagree.
  */
 #ifndef LINKSTORE_CONFIG_H
 #define LINKSTORE_CONFIG_H
@@ -25,7 +25,7 @@ struct links_key_config {
 struct links_space_config {
 	char *name; /* the key tag: "s7" */
 	int64_t number;
-	int64_t length;	   /* 0: not said */
+	int64_t length;	   /* 0: not given */
 	char *strategy;	   /* "sequence", "hash", "snowflake", "alias" */
 	char *look_alikes; /* "keep", "exclude" */
 	char *hash_codes;  /* "as-created", "keyed", "md5-quarters" */
@@ -38,13 +38,13 @@ struct links_config {
 	int64_t hold_max;		    /* ms */
 	int64_t quarantine;		    /* ms */
 	int64_t renew_every;		    /* ms */
-	int64_t grant_blocks;		    /* blocks asked for at once */
+	int64_t grant_blocks;		    /* number of blocks in a grant */
 	int64_t safety_gap;		    /* blocks */
 	struct setting_strings reserved_aliases;
 	struct setting_list spaces; /* links_space_config */
 };
 
-/* How the codes of a space are made. */
+/* The ways in which a space makes codes. */
 enum link_strategy {
 	LINK_SEQUENCE,	/* from granted blocks of ids */
 	LINK_HASH,	/* from owner and URL */
@@ -54,12 +54,10 @@ enum link_strategy {
 
 extern const struct setting_section links_section; /* "links" */
 
-/* What they are called in the configuration, in the order of the enum; then
- * NULL. */
+/* Names in the configuration, in the order of the enum; then NULL. */
 extern const char *const link_strategy_names[];
 
-/* What enum url_code_method is called in configuration and record; then NULL.
- */
+/* Names of enum url_code_method in configuration and record; then NULL. */
 extern const char *const link_hash_code_names[];
 
 #endif

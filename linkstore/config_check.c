@@ -1,4 +1,4 @@
-/* What one setting of the `links` section cannot tell. */
+/* Checks of the `links` section that need more than one setting. */
 #include "linkstore/config_check.h"
 
 #include <ctype.h>
@@ -13,16 +13,16 @@
 #include "common/clock.h"
 #include "linkstore/marker.h"
 
-/* Each is held against all before it. */
+/* Each class is compared with all before it. */
 #define CLASSES_MAX 1000
 
-/* What a strategy asks of its space. */
+/* The requirements of a strategy on its space. */
 struct strategy {
 	unsigned length_min,
-		length_max; /* 0: has a length of its own or none */
-	unsigned length;    /* its own */
+		length_max; /* 0: the length is fixed, or there is none */
+	unsigned length;    /* the fixed length */
 	unsigned keys_min, keys_max;
-	bool once; /* at most one space of it */
+	bool once; /* at most one space has this strategy */
 };
 
 static const struct strategy strategies[] = {
@@ -84,8 +84,8 @@ bool links_config_has_space(const struct links_config *config, const char *name)
 	return false;
 }
 
-/* A century: the end of a link stays a number that markers, Lua and the scores
- * of Redis' sets all hold exactly. */
+/* A century, so that markers, Lua and the scores of Redis' sets can all hold
+ * the end of a link exactly. */
 #define CLASS_TTL_MAX (36500 * CLOCK_DAY)
 
 /* --- classes -------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static int check_keys(const struct links_space_config *space,
 	return 0;
 }
 
-/* --- two spaces ----------------------------------------------------------- */
+/* --- pairs of spaces ------------------------------------------------------ */
 
 static int check_pair(const struct links_space_config *a,
 		      const struct links_space_config *b, struct error *err)

@@ -19,14 +19,15 @@ struct host_entry {
 	char text[HOST_TEXT_MAX];
 };
 
-/* The domains of one reading; not changed any more. */
+/* The domains of one reading, which do not change any more. */
 struct table {
-	struct table *older; /* nobody but domains_reload looks */
+	struct table *older; /* read by domains_reload only */
 	struct domains_config own;
-	const struct domains_config *from; /* `own`, or the configuration */
+	const struct domains_config *from; /* `own`, or the configuration's */
 	struct domain *items;
 	size_t count;
-	const struct domain *fallback; /* the default; NULL: there is none */
+	const struct domain *fallback; /* the default domain; NULL: there is
+					* none */
 	struct host_entry *hosts;      /* by compare_hosts */
 	size_t host_count;
 };
@@ -150,8 +151,8 @@ static void table_free(struct table *t)
 	free(t);
 }
 
-/* Where the domains are: in Redis, in a file, or in the configuration itself.
- */
+/* Reads the domains from Redis, from a file, or from the configuration
+ * itself. */
 static int read_domains(struct table *t, const struct domains_config *config,
 			const struct links_config *links, const char *shared,
 			struct error *err)
@@ -218,7 +219,7 @@ void domains_free(struct domains *d)
 	free(d);
 }
 
-/* --- reading again -------------------------------------------------------- */
+/* --- reload --------------------------------------------------------------- */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -261,8 +262,8 @@ static bool says_the_same(const struct table *a, const struct table *b)
 	return true;
 }
 
-/* Takes one that says the same out of those that are older than `now`, so that
- * going to and fro between two readings keeps two. */
+/* Removes the table with the same contents from those older than `now`.  So
+ * changes to and fro between two readings keep only two tables. */
 static struct table *take_older(struct table *now, const struct table *like)
 {
 	struct table **at = &now->older, *found;
@@ -366,7 +367,7 @@ const struct link_domain *domains_by_host(const struct domains *d,
 
 bool domains_allow(const struct link_domain *domain, const char *space)
 {
-	/* It is the first member. */
+	/* `public` is the first member. */
 	const struct domain *d = (const struct domain *)domain;
 	const struct setting_strings *spaces = &d->config->spaces;
 

@@ -1,15 +1,15 @@
 /*
- * domains.h - the `domains` section: under which names short links are reached.
+ * domains.h - the `domains` section: the host names of short links.
  *
- * A link stores a domain's logical name, never a host.  So a host that gets
- * blocked is swapped for another by editing this section: no link is touched.
- * The allocator makes short URLs from it, the redirector finds out by the Host
- * header which links it may answer with.
+ * A link stores a domain's logical name, never a host.  So if a host gets
+ * blocked, another replaces it by an edit of this section, and no link changes.
+ * The allocator makes short URLs from it; the redirector uses it to decide by
+ * the Host header which links it may answer with.
  *
- * With no domain configured there is one unnamed place: short URLs start with
- * `allocator.base_url`, and the redirector answers under any Host.
+ * Without a configured domain, short URLs start with `allocator.base_url`, and
+ * the redirector answers under any Host.
  *
- * Read by every thread, also while they are read again.
+ * All threads may read the domains, even during a reload.
  */
 #ifndef LINKSTORE_DOMAINS_H
 #define LINKSTORE_DOMAINS_H
@@ -24,25 +24,28 @@
 
 struct link_domain {
 	const char *name;
-	const char *base_url;	  /* "https://sho.rt", without a slash behind */
-	const char *fallback_url; /* NULL: none of its own */
+	const char *base_url;	  /* "https://sho.rt", without a slash at the
+				   * end */
+	const char *fallback_url; /* NULL: the domain has none */
 	/* Paths of files; NULL: none. */
 	const char *apple_app_site_association, *assetlinks, *robots_txt;
 	const char *x_robots_tag; /* a header's value; NULL: none */
-	/* Whose keys may make links here (common/keys/key_access.h). */
+	/* The accounts whose keys may make links here
+	 * (common/keys/key_access.h). */
 	const struct setting_strings *accounts;
-	bool is_default; /* links that name no domain are of this one */
+	bool is_default; /* also for links that name no domain */
 	size_t index;	 /* in the order of the file, from 0 */
 };
 
 struct domains;
 
 /*
- * The domains as they are now: those of `shared`, a text as a domains.file has
- * it that Redis had (shared_domains.h); where it is NULL or "", those of
- * domains.file, where one is named, or of `config` itself.  `config` must be
- * valid, and both must outlive the result; `links` may be NULL where there is
- * no text nor file.  ERROR_CONFIG says what is wrong with those.
+ * Opens the domains in use.  `shared` is the text in Redis (shared_domains.h),
+ * in the form of a domains.file.  If it is NULL or "", they come from
+ * domains.file if one is configured, otherwise from `config` itself.  `config`
+ * must be valid; it and `links` must outlive the result.  `links` may be NULL
+ * if there is neither a text nor a file.  ERROR_CONFIG says what is wrong with
+ * the text or the file.
  */
 struct domains *domains_open(const struct domains_config *config,
 			     const struct links_config *links,
@@ -50,34 +53,38 @@ struct domains *domains_open(const struct domains_config *config,
 void domains_free(struct domains *d); /* NULL accepted */
 
 /*
- * The same again; on failure the present domains stay.  From one thread at a
- * time, while others read.  What was handed out before is kept until
- * domains_free, as links that are being made point to it: some kilobytes for
- * each reading that says something else than all before.
+ * Reads the domains again; on failure the present ones stay.  Only one thread
+ * at a time may call it, while others read.  Domains that were handed out
+ * before are kept until domains_free, since links that are being made point to
+ * them.  This costs some kilobytes for each reading that differs from all
+ * before.
  */
 int domains_reload(struct domains *d, const char *shared, struct error *err);
 
 size_t domains_count(const struct domains *d);
-/* NULL: past the last. */
+/* Returns NULL behind the last. */
 const struct link_domain *domains_at(const struct domains *d, size_t index);
-/* NULL when none is configured. */
+/* Returns NULL if no domain is configured. */
 const struct link_domain *domains_default(const struct domains *d);
-/* NULL when there is none of that name. */
+/* Returns NULL if no domain has this name. */
 const struct link_domain *domains_named(const struct domains *d,
 					const char *name);
 
-/* By a Host header, or any host[:port]: letter case, port and a dot at the end
- * do not matter.  NULL when it is nobody's. */
+/* Finds the domain of a Host header, or of any host[:port].  Letter case, port
+ * and a dot at the end do not matter.  Returns NULL if the host is in no
+ * domain. */
 const struct link_domain *domains_by_host(const struct domains *d,
 					  const char *host, size_t len);
 
-/* May links of the space of that name be made and answered under the domain? */
+/* Returns whether links of this space may be made and answered under the
+ * domain. */
 bool domains_allow(const struct link_domain *domain, const char *space);
 
 /*
- * What the short URL of a link starts with, without a slash behind: by the name
- * that it stores.  "" and names that are no longer configured are the default
- * domain's; NULL when none is configured.
+ * Returns the start of the short URL of a link, without a slash at the end, for
+ * the domain name that the link stores.  "" and names that are no longer
+ * configured stand for the default domain.  Returns NULL if no domain is
+ * configured.
  */
 const char *domains_base_url(const struct domains *d, const char *name);
 

@@ -67,7 +67,7 @@ static const struct setting settings[] = {
 		     "Take the domains that are in Redis, once there are some, "
 		     "before those here or in the file: \"allocator domains "
 		     "swap OLD NEW\" then replaces a host everywhere."),
-	/* From here on a file has them, too: OWN_SETTINGS. */
+	/* OWN_SETTINGS: the settings below may be in a domains.file, too. */
 	SETTING_OF(STRING, "default", default_domain, AT_START,
 		   "Name of the domain of links that name none; the first when "
 		   "not set.",
@@ -110,7 +110,7 @@ static int refuse(const struct domain_config *c, const char *what,
 			 c->name, what, why->text);
 }
 
-/* Is `host` among the hosts of this domain? */
+/* Returns whether `host` is among the first `count` hosts of this domain. */
 static bool has_host(const struct domain_config *c, size_t count,
 		     const struct host *host)
 {
@@ -144,7 +144,7 @@ static int check_hosts(const struct domain_config *c, struct error *err)
 	return 0;
 }
 
-/* The part of an http or https URL behind "://", or NULL. */
+/* Returns the part of an http or https URL behind "://", or NULL. */
 static const char *after_scheme(const char *url)
 {
 	if (!strncmp(url, "https://", 8))
@@ -152,7 +152,7 @@ static const char *after_scheme(const char *url)
 	return strncmp(url, "http://", 7) ? NULL : url + 7;
 }
 
-/* "" or ":8443" */
+/* Accepts "" or ":8443". */
 static bool is_port(const char *text, size_t len)
 {
 	unsigned port = 0;
@@ -242,7 +242,7 @@ static int check_accounts(const struct domain_config *c, struct error *err)
 	return 0;
 }
 
-/* A field value of RFC 9110, 5.5, of ASCII. */
+/* Checks for a field value of RFC 9110, 5.5, in ASCII. */
 static int check_robots_tag(const struct domain_config *c, struct error *err)
 {
 	const char *tag = c->x_robots_tag;
@@ -283,11 +283,11 @@ static int check_domain(const struct domain_config *c,
 	return check_fallback_url(c, err);
 }
 
-/* --- what may be there only once ------------------------------------------
+/* --- duplicates -----------------------------------------------------------
  *
- * It is found in a time that grows with the list, and not with its square. */
+ * Sorting finds them in less time than a comparison of all pairs. */
 
-/* A name, or a host as all write it, and whose it is. */
+/* A name, or a host in its normal form, and the index of its domain. */
 struct entry {
 	char *text;
 	size_t domain;
@@ -298,7 +298,7 @@ struct entries {
 	size_t count;
 };
 
-/* Of equal ones that of the first domain comes first. */
+/* Sorts equal entries by domain. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *one = a, *other = b;
@@ -328,7 +328,7 @@ static int entries_add(struct entries *e, const char *text, size_t domain,
 	return 0;
 }
 
-/* Of two that are equal the second; NULL: there are none. */
+/* Returns the second of two equal entries; NULL: there are none. */
 static const struct entry *entries_find_doubled(struct entries *e)
 {
 	qsort(e->items, e->count, sizeof(*e->items), compare_entries);

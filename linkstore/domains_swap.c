@@ -13,7 +13,7 @@ static int parse(const char *text, struct host *ret_host, struct error *err)
 	return host_parse(text, strlen(text), ret_host, err);
 }
 
-/* Where among the domain's hosts; NOWHERE: it is not. */
+/* Returns the index among the domain's hosts; NOWHERE: not found. */
 static size_t find_host(const struct domain_config *c, const struct host *host)
 {
 	struct error ignored;
@@ -53,7 +53,7 @@ static int append_host(struct setting_strings *hosts, const char *text,
 	return 0;
 }
 
-/* Forward, past those between. */
+/* Moves a host forward to index `to`. */
 static void move_host(struct setting_strings *hosts, size_t from, size_t to)
 {
 	char *text = hosts->items[from];

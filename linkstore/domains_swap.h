@@ -1,4 +1,4 @@
-/* domains_swap.h - puts a host in the place of one that was blocked. */
+/* domains_swap.h - replaces a host that was blocked by another. */
 #ifndef LINKSTORE_DOMAINS_SWAP_H
 #define LINKSTORE_DOMAINS_SWAP_H
 
@@ -8,11 +8,10 @@
 #include "linkstore/domains_config.h"
 
 /*
- * Puts `fresh` in front of `old` among the hosts of old's domain, and in its
- * place in base_url, so that short URLs are made with it; `old` goes on leading
- * to links.  *ret_changed: it was not so before.  `config` owns its texts, and
- * is to be validated afterwards.  ERROR_INPUT: `old` is no domain's, or `fresh`
- * another's.
+ * Puts `fresh` in front of `old` among the hosts of old's domain, and replaces
+ * `old` in base_url, so that short URLs use `fresh`; `old` still leads to
+ * links.  *ret_changed: something changed.  `config` owns its texts; validate
+ * it afterwards.  ERROR_INPUT: `old` is in no domain, or `fresh` is in another.
  */
 int domains_swap_host(struct domains_config *config, const char *old,
 		      const char *fresh, bool *ret_changed, struct error *err);

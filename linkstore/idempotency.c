@@ -13,7 +13,7 @@ struct answer {
 	bool written;
 };
 
-/* Cuts a word off, with the blank behind it.  `size` counts its NUL. */
+/* Cuts off a word and the blank behind it.  `size` includes the NUL. */
 static bool take_word(const char **at, char *ret, size_t size)
 {
 	size_t len = strcspn(*at, " ");
@@ -38,7 +38,7 @@ static bool take_number(const char **at, uint64_t *ret)
 	return !*end && errno == 0;
 }
 
-/* "p|d deadline fingerprint link_id code" */
+/* Parses "p|d deadline fingerprint link_id code". */
 static bool read_record(const char *at, struct idem_record *ret)
 {
 	char state[2];

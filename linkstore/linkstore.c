@@ -42,7 +42,7 @@ static int add_classes(struct linkstore *ls, struct error *err)
 
 /* --- spaces --------------------------------------------------------------- */
 
-/* A space's keys as codespace/ takes them. */
+/* The keys of a space in the form that codespace/ takes. */
 struct keys {
 	struct codespace_key items[CODE_VERSIONS];
 	size_t count;
@@ -263,7 +263,7 @@ int64_t linkstore_longest_ttl(const struct linkstore *ls)
 
 int64_t linkstore_renew_below(const struct linkstore *ls, uint64_t ttl_ms)
 {
-	/* Of a damaged record; sums with it must not overflow. */
+	/* The record is damaged; sums with the value must not overflow. */
 	if (ttl_ms == 0 || ttl_ms > INT64_MAX / 2)
 		return 0;
 	return renew_below(ls->config, (int64_t)ttl_ms);

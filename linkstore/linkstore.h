@@ -1,11 +1,11 @@
 /*
- * linkstore.h - the configured spaces and TTL classes, and where a code lives.
+ * linkstore.h - the configured spaces and TTL classes, and the keys of codes in
+ * Redis.
  *
- * Made once from the `links` section, then read by every thread; it does no
- * I/O.  The calls to Redis are in linkstore/space/ (what lives under the hash
- * tag {space}) and linkstore/block/ (what lives under {space:block}); each
- * takes a blocking `struct redis` or, with `_async` in its name, a
- * `struct redis_async`.
+ * It is made once from the `links` section, then read by every thread; it does
+ * no I/O.  The calls to Redis are in linkstore/space/ (data under the hash tag
+ * {space}) and linkstore/block/ (data under {space:block}).  Each takes a
+ * blocking `struct redis` or, if its name has `_async`, a `struct redis_async`.
  */
 #ifndef LINKSTORE_LINKSTORE_H
 #define LINKSTORE_LINKSTORE_H
@@ -25,18 +25,19 @@
 struct linkstore;
 
 /*
- * The highest that a program has seen of a space (promise 10).  A Redis that
- * goes back to what it was before, whatever the reason, is found out by those
- * who have seen more than it knows.  Whoever grants, raises the cursor or
- * settles tells Redis what it has seen, and learns what there is to be seen.
+ * The highest values that a program has seen of a space (promise 10).  If Redis
+ * goes back to an earlier state, for whatever reason, the programs detect it
+ * because they have seen more than Redis knows.  Each program that grants,
+ * raises the cursor or settles sends Redis its values, and receives those of
+ * Redis.
  */
 struct high_water {
 	uint64_t cursor;     /* one above the highest block; 0: none */
-	uint64_t moves;	     /* what the record counted: it never goes down */
+	uint64_t moves;	     /* the record's count: it never goes down */
 	uint32_t generation; /* the highest granted; 0: none */
 };
 
-/* Raises each of *high_water to what `more` has. */
+/* Raises each member of *high_water to that of `more`. */
 static inline void high_water_raise(struct high_water *high_water,
 				    const struct high_water *more)
 {
@@ -53,16 +54,16 @@ struct link_space {
 	unsigned number;
 	enum link_strategy strategy;
 	unsigned length; /* of a code; 0: aliases */
-	unsigned base;	 /* symbols a code is made of */
-	/* What makes and reads the codes; NULL but for the strategy's own. */
+	unsigned base;	 /* number of symbols in codes */
+	/* The encoders of the codes; NULL except for the space's strategy. */
 	const struct codespace *codes;
-	/* By method; NULL for one that the configuration rules out. */
+	/* indexed by method; NULL if the configuration excludes it */
 	const struct url_codes *url_codes[URL_CODE_METHODS];
 	const struct snowflake_codes *snowflakes;
-	/* LINK_SEQUENCE; 0 for others, whose links have no block. */
+	/* For LINK_SEQUENCE; 0 for others, whose links have no block. */
 	uint32_t block_size;
 	uint64_t blocks;     /* capacity */
-	uint64_t safety_gap; /* as configured, but at most 1/64 of them */
+	uint64_t safety_gap; /* as configured, but at most 1/64 of the blocks */
 	const struct linkstore *store;
 	size_t index; /* among the store's spaces */
 };
@@ -70,7 +71,7 @@ struct link_space {
 struct link_class {
 	const char *name;    /* "10d" */
 	int64_t ttl;	     /* ms, or DURATION_NEVER */
-	int64_t renew_below; /* ms: a visit renews when less is left; 0: never*/
+	int64_t renew_below; /* ms: a visit that finds less renews; 0: never */
 };
 
 /* `config` must be valid and outlive the store. */
@@ -80,13 +81,13 @@ void linkstore_free(struct linkstore *ls); /* NULL accepted */
 
 const struct links_config *linkstore_config(const struct linkstore *ls);
 
-/* What a connection to Redis is made with.  The store's. */
+/* Returns the scripts for connections to Redis; the store owns them. */
 const struct redis_scripts *linkstore_scripts(const struct linkstore *ls);
 
 size_t linkstore_space_count(const struct linkstore *ls);
 /* Spaces are numbered from 0 in the order of the file. */
 const struct link_space *linkstore_space(const struct linkstore *ls, size_t i);
-/* NULL when there is none of that name.  A NULL name is the first space. */
+/* Returns NULL if no space has this name.  A NULL name is the first space. */
 const struct link_space *linkstore_space_named(const struct linkstore *ls,
 					       const char *name);
 
@@ -94,12 +95,14 @@ size_t linkstore_class_count(const struct linkstore *ls);
 const struct link_class *linkstore_class(const struct linkstore *ls, size_t i);
 const struct link_class *linkstore_class_named(const struct linkstore *ls,
 					       const char *name);
-/* The longest TTL that ends, or 0 when every class is `never`. */
+/* Returns the longest TTL that ends, or 0 if every class is `never`. */
 int64_t linkstore_longest_ttl(const struct linkstore *ls);
-/* As link_class.renew_below, for a link that carries its own TTL (0: never). */
+/* Returns link_class.renew_below for a link that stores its own TTL (0:
+ * never). */
 int64_t linkstore_renew_below(const struct linkstore *ls, uint64_t ttl_ms);
 
-/* A space whose links live in blocks; those of others stand alone. */
+/* Returns whether the links of the space live in blocks; otherwise they are
+ * standalone. */
 static inline bool link_space_has_blocks(const struct link_space *space)
 {
 	return space->strategy == LINK_SEQUENCE;

@@ -9,7 +9,7 @@ struct cursor {
 	const char *at, *end;
 };
 
-/* The next field, up to a space or the end; false when it is empty. */
+/* Returns the next field, up to a space or the end; false if it is empty. */
 static bool next_field(struct cursor *c, const char **ret, size_t *ret_len)
 {
 	const char *space = memchr(c->at, ' ', (size_t)(c->end - c->at));
@@ -62,7 +62,7 @@ static bool next_text(struct cursor *c, char *to, size_t size)
 	return true;
 }
 
-/* "o", "c", or "o2": open, with two blocked links. */
+/* Parses "o", "c", or "o2": open, with two blocked links. */
 static bool next_state(struct cursor *c, struct link_marker *ret)
 {
 	struct cursor number;

@@ -1,15 +1,16 @@
 /*
- * quarantine.h - what a reclaimed block waits out before it is issued again
- * (links.quarantine), and the settings of other programs that say how long that
- * is.
+ * quarantine.h - the time that a reclaimed block waits before it is issued
+ * again (links.quarantine), and the settings of other programs that it must
+ * exceed.
  *
  * A block ends after each of its links, and no entry of a redirector's cache
- * outlives its link.  Quarantine is the second belt: whatever remembers the old
- * owner has forgotten, or delivered, before there is a new one.
+ * outlives its link.  Quarantine is a second safeguard: everything that
+ * remembers the old owner has been forgotten, or delivered, before there is a
+ * new owner.
  *
  * The redirector and the collector have these settings in their own tables; the
- * reclaimer borrows them (setting_group.borrowed) to compare.  Written once
- * here, so that a default is the same for all.
+ * reclaimer borrows them (setting_group.borrowed) for a comparison.  They are
+ * defined once here, so that all programs have the same defaults.
  */
 #ifndef LINKSTORE_QUARANTINE_H
 #define LINKSTORE_QUARANTINE_H
@@ -47,12 +48,12 @@
 			 "links.quarantine must be longer")
 
 struct quarantine_bounds {
-	/* Of section `redirector`, ms. */
+	/* Settings of section `redirector`, ms. */
 	int64_t cache_ttl;
 	int64_t cache_negative_ttl;
 	int64_t cache_stale;
 	int64_t permanent_max_age;
-	/* Of section `collector`, ms. */
+	/* Settings of section `collector`, ms. */
 	int64_t max_lag;
 };
 
@@ -60,8 +61,8 @@ struct quarantine_bounds {
 extern const struct setting_section quarantine_redirector_section;
 extern const struct setting_section quarantine_collector_section;
 
-/* ERROR_CONFIG, naming both settings, unless `quarantine` (ms) is longer than
- * each bound. */
+/* Sets ERROR_CONFIG with both settings' names unless `quarantine` (ms) is
+ * longer than each bound. */
 int quarantine_check(int64_t quarantine, const struct quarantine_bounds *bounds,
 		     struct error *err);
 

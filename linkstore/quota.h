@@ -1,14 +1,14 @@
 /*
- * quota.h - what an account may store in a day or a month, counted in Redis for
- * all allocators together.
+ * quota.h - the limits of what an account may store in a day or a month,
+ * counted in Redis for all allocators together.
  *
- * `quota:{<account>}:<yyyymm>` and `...:<yyyymmdd>` are hashes of what was
- * taken in that UTC month or day; they are kept until a day after it has ended.
- * What is about to be stored is taken first, all of it or nothing, in one
- * script of the account's slot, and given back when nothing was stored.  So
- * what is counted is never less than what was stored, as long as Redis forgets
- * nothing; it is more by what allocators were killed over, or could not find
- * out.
+ * `quota:{<account>}:<yyyymm>` and `...:<yyyymmdd>` are hashes with the use in
+ * that UTC month or day; they are kept until a day after it has ended.  Before
+ * links are stored, their quota is taken, all or nothing, by one script in the
+ * account's slot; it is given back if nothing was stored.  So the count is
+ * never below what was stored, as long as Redis loses nothing.  It may be
+ * above, if an allocator was killed, or could not learn whether a link was
+ * stored.
  */
 #ifndef LINKSTORE_QUOTA_H
 #define LINKSTORE_QUOTA_H
@@ -28,7 +28,7 @@ enum quota_period {
 };
 
 struct quota_rule {
-	int64_t max; /* a period; 0: any number */
+	int64_t max; /* per period; 0: no limit */
 	enum quota_period period;
 };
 
@@ -45,17 +45,17 @@ static inline bool quota_is_set(const struct quota *quota)
 
 struct quota_answer {
 	bool taken;
-	/* Taken: what is counted now, this included; of what has no rule 0.
-	 * The periods that it was taken from, to give it back. */
+	/* If taken: the counts, including this one (0 without a rule), and the
+	 * periods that it was taken from, to give it back. */
 	int64_t links, bytes;
 	char links_label[QUOTA_LABEL_MAX], bytes_label[QUOTA_LABEL_MAX];
-	/* Not taken: for want of bytes (else of links), of which so many are
-	 * counted; ms until the next period. */
+	/* If not taken: whether bytes (otherwise links) lack, how many are
+	 * counted, and ms until the next period. */
 	bool bytes_lack;
 	int64_t counted, wait_ms;
 };
 
-/* `answer` is valid during the call; NULL when err is not. */
+/* `answer` is valid during the call; it is NULL if err is set. */
 typedef void quota_fn(void *arg, const struct quota_answer *answer,
 		      const struct error *err);
 int quota_take_async(struct redis_async *redis, const struct linkstore *store,
@@ -63,8 +63,8 @@ int quota_take_async(struct redis_async *redis, const struct linkstore *store,
 		     int64_t links, int64_t bytes, quota_fn *fn, void *arg,
 		     struct error *err);
 
-/* Gives back what was taken.  Nobody waits for the answer: what is not given
- * back stays counted. */
+/* Gives back what was taken.  No caller waits for the answer: if it is lost,
+ * the count stays too high. */
 int quota_give_async(struct redis_async *redis, const struct linkstore *store,
 		     const char *account, const struct quota_answer *taken,
 		     int64_t links, int64_t bytes, struct error *err);

@@ -12,7 +12,7 @@ const char *range_format(const struct block_range *range,
 	return text;
 }
 
-/* Digits up to a byte that is none, as range_format writes them; block numbers
+/* Reads digits up to another byte, as range_format writes them; block numbers
  * are far below 2^63. */
 static bool read_number(const char **p, const char *end, uint64_t *ret)
 {

@@ -1,6 +1,6 @@
 /*
- * range.h - blocks first to last of one generation, as members of the issued
- * and pool sets write them: "first-last:generation".
+ * range.h - blocks first to last of one generation, in the form of members of
+ * the issued and pool sets: "first-last:generation".
  */
 #ifndef LINKSTORE_RANGE_H
 #define LINKSTORE_RANGE_H
@@ -25,8 +25,8 @@ static inline uint64_t range_blocks(const struct block_range *range)
 const char *range_format(const struct block_range *range,
 			 char text[RANGE_TEXT_MAX]);
 
-/* False when the text is not a member exactly as range_format writes it:
- * another spelling of the same blocks would never be found again by it. */
+/* Returns false if the text is not exactly as range_format writes it: another
+ * spelling of the same blocks would not be found as a member. */
 bool range_parse(const char *text, size_t len, struct block_range *ret_range);
 
 #endif

@@ -1,4 +1,4 @@
-/* record_head.h - what tells one link from another in its stored bytes.  For
+/* record_head.h - the first bytes of a stored link, which identify it.  For
  * linkstore/ only. */
 #ifndef LINKSTORE_RECORD_HEAD_H
 #define LINKSTORE_RECORD_HEAD_H
@@ -7,7 +7,7 @@
 
 #define RECORD_HEAD 9 /* bytes */
 
-/* Field 1 of the record, fixed64, comes first in its bytes: a tag and the
+/* Field 1 of the record, a fixed64, comes first in its bytes: a tag and the
  * number, little-endian. */
 static inline void record_head(uint64_t link_id,
 			       unsigned char head[RECORD_HEAD])

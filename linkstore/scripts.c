@@ -1,14 +1,15 @@
 #include "linkstore/scripts.h"
 
 /*
- * Redis that has reached its maxmemory refuses what may take more of it.  These
- * scripts end things, renew them, move them, or add what is bounded: without
- * them a link could not be blocked, and would end although it is visited, while
- * Redis is full.  All others are refused then.  (Redis 7.0)
+ * A Redis that has reached its maxmemory refuses scripts that may take more of
+ * it.  The scripts with this flag end, renew or move things, or add a bounded
+ * amount, so they run even then.  Otherwise a link could not be blocked, and
+ * would end although it is visited, while Redis is full.  All others are
+ * refused then.  (Redis 7.0)
  */
 #define WHEN_FULL "#!lua flags=allow-oom\n"
 
-/* A script is its own text after those of what it shares with others. */
+/* A script consists of the texts that it shares with others, then its own. */
 /* clang-format off */
 static const char space_create[] =
 #include "linkstore/scripts/lib_time.lua.inc"
@@ -161,7 +162,7 @@ static const char edit[] =
 #include "linkstore/scripts/lib_record.lua.inc"
 #include "linkstore/scripts/edit.lua.inc"
 ;
-/* The same, of a change that makes the record no longer: see edit.c. */
+/* The same, for a change that does not make the record longer: see edit.c. */
 static const char edit_small[] =
 	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"

@@ -1,7 +1,7 @@
 /*
- * scripts.h - the Lua scripts, each of one slot; their texts are in
- * linkstore/scripts/ and say what they promise.  scripts.c puts each together
- * with the lib_ texts that it calls, and names it by its number.
+ * scripts.h - the Lua scripts, each of one slot.  Their texts are in
+ * linkstore/scripts/ and say what they guarantee. scripts.c combines each with
+ * the lib_ texts that it calls, and indexes it by its number.
  */
 #ifndef LINKSTORE_SCRIPTS_H
 #define LINKSTORE_SCRIPTS_H
@@ -58,7 +58,7 @@ enum link_script {
 	SCRIPT_COUNT_OF,
 };
 
-/* Fills all of them: texts and sums. */
+/* Fills all scripts: texts and sums. */
 void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF]);
 
 #endif

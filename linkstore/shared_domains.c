@@ -12,12 +12,12 @@
 #include "linkstore/scripts.h"
 
 #define LOOK_EVERY_MS CLOCK_SECOND
-/* What a number of Lua can count to. */
+/* The highest integer that Lua counts exactly. */
 #define REVISION_MAX ((UINT64_C(1) << 53) - 1)
-/* No step of a look takes longer, so that the thread can be ended. */
+/* Limit for each step of a poll, so that the thread can be ended. */
 #define STEP_MAX_MS 2000
 
-/* --- in Redis ------------------------------------------------------------- */
+/* --- Redis ---------------------------------------------------------------- */
 
 static int damaged(struct error *err)
 {
@@ -26,7 +26,7 @@ static int damaged(struct error *err)
 			 SHARED_DOMAINS_KEY);
 }
 
-/* Nil: there are none, which is revision 0. */
+/* Nil means that there are no domains, which is revision 0. */
 static int parse_revision(const redisReply *reply, uint64_t *ret_revision,
 			  struct error *err)
 {
@@ -136,7 +136,7 @@ int shared_domains_write(struct redis *redis, const struct linkstore *store,
 			 "and try again");
 }
 
-/* --- whoever takes them --------------------------------------------------- */
+/* --- watch ---------------------------------------------------------------- */
 
 struct shared_domains_watch {
 	struct shared_domains_options options;
@@ -144,12 +144,14 @@ struct shared_domains_watch {
 	struct redis *redis;
 	struct periodic *thread;
 	_Atomic bool again;
-	/* On the thread. */
-	struct shared_domains used; /* the last that was taken */
-	uint64_t refused;	    /* a later revision that was not; 0: none */
-	char reason[256];	    /* why not */
+	/* Used by the thread only: */
+	struct shared_domains used; /* the last accepted domains */
+	uint64_t refused;	    /* a later revision that was refused; 0:
+				     * none */
+	char reason[256];	    /* of the refusal */
 	bool has_looked;
-	char told[sizeof(((struct error *)0)->text)]; /* "": all is well */
+	char told[sizeof(((struct error *)0)->text)]; /* last reported error;
+						       * "": none */
 };
 
 static int take(const struct shared_domains_watch *w,
@@ -159,8 +161,9 @@ static int take(const struct shared_domains_watch *w,
 			       d->revision, err);
 }
 
-/* The last that was taken, with what is read beside it.  It has been taken
- * before: whoever refuses it now says so, and keeps what he has. */
+/* Takes the last accepted domains again, with the files that are read with
+ * them.  They were accepted before: if they are refused now, the program
+ * reports it and keeps what it has. */
 static void take_again(const struct shared_domains_watch *w)
 {
 	struct error ignored;
@@ -168,7 +171,7 @@ static void take_again(const struct shared_domains_watch *w)
 	(void)take(w, &w->used, &ignored);
 }
 
-/* *ret_taken: they are in use from now on. */
+/* *ret_taken: the domains are in use from now on. */
 static int take_new(struct shared_domains_watch *w, bool *ret_taken,
 		    struct error *err)
 {
@@ -194,7 +197,7 @@ static int take_new(struct shared_domains_watch *w, bool *ret_taken,
 	return 0;
 }
 
-/* Is what Redis has what is in use? */
+/* Compares the revision in Redis with the one in use. */
 static int compare(const struct shared_domains_watch *w, uint64_t revision,
 		   struct error *err)
 {

@@ -1,4 +1,4 @@
-/* From a code to where its link lives, and back. */
+/* Maps a code to the place of its link, and back. */
 #include "linkstore/target.h"
 
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "common/clock.h"
 #include "linkstore/store.h"
 
-/* Blocks that all allocators may be granted between two looks at a cursor, if
- * no more is known of them. */
+/* Blocks that all allocators may be granted between two readings of a cursor,
+ * if no more is known about them. */
 #define CURSOR_MARGIN 1000
 
-/* How long a cursor tells what was not issued: the gap is counted in what is
- * granted in a minute. */
+/* How long a reading of the cursor proves that higher blocks were not issued.
+ * The gap is derived from the grants of a minute. */
 #define CURSOR_FRESH CLOCK_MINUTE
 
-/* By how much the clock of who made a snowflake may be ahead of Redis'. */
+/* The clock of a snowflake's maker may be ahead of Redis' by this much. */
 #define CLOCK_MARGIN CLOCK_MINUTE
 
 static void set_code(struct link_target *target, const char *code, size_t len)
@@ -26,8 +26,9 @@ static void set_code(struct link_target *target, const char *code, size_t len)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* Beyond the cursor by more than what a Redis that forgot may have granted, and
- * what may have been granted since the cursor was read. */
+/* Returns whether the block is above the cursor by more than what a Redis that
+ * lost data may have granted, and what may have been granted since the cursor
+ * was read. */
 static bool is_far_above(const struct link_space *space,
 			 const struct noted_cursor *noted, uint64_t block)
 {
@@ -37,15 +38,15 @@ static bool is_far_above(const struct link_space *space,
 
 	if (gap < space->safety_gap)
 		gap = space->safety_gap;
-	/* The gap is twice what a busy minute takes: once for a Redis that
-	 * forgot, once for what has been granted since the cursor was read. */
+	/* The gap is twice the grants of a busy minute: once for a Redis that
+	 * lost data, once for grants since the cursor was read. */
 	return next && block >= next - 1 + 2 * gap + CURSOR_MARGIN;
 }
 
-/* Who is cut off from Redis does not see that allocators go on, so a cursor
- * read long ago refuses nothing.  The time is loaded before the cursor, which
- * is then of that reading or a later one.  The clock is read only for a block
- * that is far above. */
+/* A program that is cut off from Redis does not see that allocators go on, so a
+ * cursor read long ago refuses nothing.  The time is loaded before the cursor,
+ * which is then of that reading or a later one.  The clock is read only for a
+ * block that is far above. */
 static bool was_never_issued(const struct link_space *space, uint64_t block)
 {
 	const struct noted_cursor *noted = &space->store->cursors[space->index];
@@ -68,7 +69,8 @@ static bool locate_sequence(const struct link_space *space, const char *code,
 	return !was_never_issued(space, target->block);
 }
 
-/* By this host's clock or by Redis': one that went back refuses nothing. */
+/* Compares with this host's clock and with Redis': a clock that went back
+ * refuses nothing. */
 static bool is_past(const struct link_space *space, int64_t ms)
 {
 	return ms <= clock_real_ms() || ms <= linkstore_now_ms(space);
@@ -84,7 +86,7 @@ static bool locate_snowflake(const struct link_space *space, const char *code,
 	       is_past(space, made - CLOCK_MARGIN);
 }
 
-/* How the codes are made may not be known yet: then it is for Redis to say. */
+/* If it is not known yet how the codes are made, only Redis can decide. */
 static bool locate_hash(const struct link_space *space, const char *code,
 			size_t len)
 {
@@ -189,7 +191,7 @@ bool linkstore_lacks_key(const struct linkstore *ls, const char *code,
 	return version < CODE_VERSIONS && missing >> version & 1;
 }
 
-/* --- making --------------------------------------------------------------- */
+/* --- encoding ------------------------------------------------------------- */
 
 void linkstore_code(const struct link_space *space, uint64_t block,
 		    uint32_t offset, struct link_target *ret_target)
@@ -266,9 +268,10 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 	return 0;
 }
 
-/* --- what was issued ------------------------------------------------------ */
+/* --- notes of the issued blocks ------------------------------------------- */
 
-/* Whoever acquires the value sees what its thread has noted before. */
+/* A thread that acquires the value also sees what the noting thread wrote
+ * before. */
 static void raise_to(_Atomic uint64_t *noted, uint64_t value)
 {
 	uint64_t old = atomic_load_explicit(noted, memory_order_relaxed);
@@ -293,7 +296,7 @@ void linkstore_note_high_water(const struct link_space *space,
 {
 	struct noted_cursor *noted = &space->store->cursors[space->index];
 
-	/* No block seen says nothing of where the cursor stands. */
+	/* Cursor 0 means that no block was seen; the cursor may be anywhere. */
 	if (high_water->cursor)
 		raise_to(&noted->next, high_water->cursor + 1);
 	raise_to(&noted->moves, high_water->moves);
@@ -336,7 +339,7 @@ int64_t linkstore_now_ms(const struct link_space *space)
 	return clock ? clock_boottime_ms() + clock : clock_real_ms();
 }
 
-/* --- what the record says ------------------------------------------------- */
+/* --- notes of the record -------------------------------------------------- */
 
 void linkstore_note_hash_codes(const struct link_space *space,
 			       enum url_code_method method)

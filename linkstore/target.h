@@ -1,133 +1,136 @@
 /*
- * target.h - where a code lives, and what was noted of each space: which
- * decides what can be a code at all.
+ * target.h - the place of a code's link, and the notes on each space, which
+ * decide which texts can be codes.
  */
 #ifndef LINKSTORE_TARGET_H
 #define LINKSTORE_TARGET_H
 
 #include "linkstore/linkstore.h"
 
-/* Where a code lives, were it issued. */
+/* The place of a code's link, if the code was issued. */
 struct link_target {
 	const struct link_space *space;
 	uint64_t id;	  /* LINK_SEQUENCE; LINK_SNOWFLAKE: the snowflake */
-	uint64_t block;	  /* LINK_SEQUENCE; 0 */
-	unsigned version; /* of the key; 0 where there is none */
-	char code[ALIAS_TEXT_MAX]; /* the longest there are */
+	uint64_t block;	  /* LINK_SEQUENCE; otherwise 0 */
+	unsigned version; /* of the key; 0 if there is none */
+	char code[ALIAS_TEXT_MAX]; /* has room for the longest alias */
 };
 
 /*
- * The space that a text would be a code of, by its length and characters alone:
- * the generated space of its length, or, with - or _ in it or a length that no
- * generated space has, the space of aliases.  NULL: none.  Case counts.
+ * Returns the space that a text would be a code of, by its length and
+ * characters alone: the generated space of its length, or the space of aliases
+ * if the text has - or _ or a length that no generated space has.  NULL: none.
+ * Case matters.
  */
 const struct link_space *linkstore_space_for(const struct linkstore *ls,
 					     const char *code, size_t len);
 
 /*
- * Decodes a code.  False: it cannot be a link of ours (404 without asking
- * Redis): no space for it, a wrong check character, a block far above the
- * highest cursor noted, if one was read within the last minute, a snowflake of
- * the future.
+ * Decodes a code.  Returns false if it cannot be a link of ours (404 without a
+ * query to Redis): no space for it, a wrong check character, a block far above
+ * the highest cursor noted, if one was read within the last minute, or a
+ * snowflake of the future.
  */
 bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 		      struct link_target *ret_target);
 
 /*
- * Where the link of that id lives, were its code made with the key of that
- * version.  False: it cannot be a link of ours; or its code does not follow
- * from its id, as it is in no block; or the space has no such version.
+ * Finds the place of the link with that id, if its code was made with the key
+ * of that version.  Returns false if it cannot be a link of ours, if it is in
+ * no block, so that its code does not follow from its id, or if the space has
+ * no such version.
  */
 bool linkstore_locate_id(const struct linkstore *ls, uint64_t link_id,
 			 unsigned version, struct link_target *ret_target);
 
-/* The space of blocks that the link of that id is of; NULL: none. */
+/* Returns the space with blocks that the link of that id is in; NULL: none. */
 const struct link_space *linkstore_space_of_id(const struct linkstore *ls,
 					       uint64_t link_id);
 
 /*
- * Of a text that linkstore_locate refused: might it be a code of ours all the
- * same, made with a key version that is not configured here?  The space's
- * record tells which there are (503, not 404).
+ * Returns whether a text that linkstore_locate refused may still be a code of
+ * ours, made with a key version that is not configured here.  The space's
+ * record shows which versions exist (503, not 404).
  */
 bool linkstore_lacks_key(const struct linkstore *ls, const char *code,
 			 size_t len);
 
-/* The code of one id of a block, under the space's current key.
+/* Writes the code of one id of a block, under the space's current key.
  * LINK_SEQUENCE only. */
 void linkstore_code(const struct link_space *space, uint64_t block,
 		    uint32_t offset, struct link_target *ret_target);
 
-/* The candidate number `attempt`, from 0, for a URL.  LINK_HASH only; see
- * url_code_candidate.  ERROR_NOTFOUND: how the space's codes are made was
- * neither configured nor noted. */
+/* Writes candidate number `attempt`, from 0, for a URL.  LINK_HASH only; see
+ * url_code_candidate.  ERROR_NOTFOUND: the way in which the space makes codes
+ * was neither configured nor noted. */
 int linkstore_hash_code(const struct link_space *space,
 			const struct url_code_subject *of, unsigned attempt,
 			struct link_target *ret_target, struct error *err);
 
-/* The code of a snowflake (SNOWFLAKE_CODE_SEQUENCE).  LINK_SNOWFLAKE only. */
+/* Writes the code of a snowflake (SNOWFLAKE_CODE_SEQUENCE).  LINK_SNOWFLAKE
+ * only. */
 void linkstore_snowflake_code(const struct link_space *space, uint64_t id,
 			      struct link_target *ret_target);
 
 /*
- * May a new link be called this?  ERROR_INPUT: it is no alias at all.
- * ERROR_TAKEN, not retriable: the word is reserved, or of the length of
- * generated codes, one of which may be this.  ERROR_NOTFOUND: there is no space
- * of aliases.  Whether it is taken, Redis tells.
+ * Checks whether a new link may have this alias.  ERROR_INPUT: it is not an
+ * alias.  ERROR_TAKEN, not retriable: the word is reserved, or it has the
+ * length of generated codes, one of which may be equal.  ERROR_NOTFOUND: there
+ * is no space of aliases.  Only Redis knows whether the alias is taken.
  */
 int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 		    struct link_target *ret_target, struct error *err);
 
 /*
- * Tells the store that blocks below `cursor` may have been issued, as Redis
- * answered to what it was asked at `asked` (clock_boottime_ms).  It never goes
- * back.  Until told once, and a minute after it was told last, every block is
- * thought possible.  From any thread.
+ * Notes that blocks below `cursor` may have been issued, by Redis' answer to a
+ * query sent at `asked` (clock_boottime_ms).  The noted cursor never goes back.
+ * Before the first note, and from a minute after the last, every block counts
+ * as possible.  Thread-safe.
  */
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor,
 			   int64_t asked);
 
-/* Tells the store that it is `redis_ms` by Redis' clock now (ms since 1970).
- * From any thread. */
+/* Notes that Redis' clock is at `redis_ms` now (ms since 1970).
+ * Thread-safe. */
 void linkstore_note_clock(const struct link_space *space, int64_t redis_ms);
 
 /*
- * Redis' clock in ms since 1970: what was noted last and the time since, by a
- * clock that only goes on.  Never ahead of Redis, and behind by as long as an
- * answer took to come; this host's own wall clock until one was noted.  By it
- * links begin and end, as their records do: a host's own clock may be anything.
+ * Returns Redis' clock in ms since 1970: the last note plus the time since, by
+ * a monotonic clock.  It is never ahead of Redis, and behind by as long as an
+ * answer took; before the first note it is this host's wall clock.  Links begin
+ * and end by it, like their records: a host's own clock may be wrong.
  */
 int64_t linkstore_now_ms(const struct link_space *space);
 
-/* The same of cursor, moves and generation, of no certain time; what is lower
- * is passed over. */
+/* Notes cursor, moves and generation, without a time; lower values are
+ * ignored. */
 void linkstore_note_high_water(const struct link_space *space,
 			       const struct high_water *high_water);
 
-/* The highest noted: zeros when nothing was. */
+/* Returns the highest values noted; zeros if there are none. */
 struct high_water linkstore_noted_high_water(const struct link_space *space);
 
-/* The same of how far the cursor may jump when Redis forgets, as the space
- * record tells it: at least link_space.safety_gap. */
+/* Notes how far the cursor may jump if Redis loses data, from the space record:
+ * at least link_space.safety_gap. */
 void linkstore_note_gap(const struct link_space *space, uint64_t gap);
 
-/* LINK_HASH: what makes the space's codes, as configured or else as the space
- * record was noted to say; NULL while neither is known, and then any text of
- * its length and symbols may be a code of it. */
+/* For LINK_HASH: returns the encoder of the space's codes, by the configuration
+ * or else by the noted space record.  Returns NULL while neither is known; then
+ * any text of its length and symbols may be a code. */
 const struct url_codes *linkstore_hash_codes(const struct link_space *space);
 
 void linkstore_note_hash_codes(const struct link_space *space,
 			       enum url_code_method method);
 
-/* Key versions (bit v: version v) that the space record has and the
- * configuration has not; `used` are those that codes were made with. */
+/* Notes the key versions (bit v: version v) that the space record has and the
+ * configuration lacks; `used` are those that made codes. */
 void linkstore_note_missing_keys(const struct link_space *space,
 				 unsigned missing, unsigned used);
 
-/* Of these, as noted last: all, or those that codes were made with. */
+/* Returns the versions of the last note: all, or those that made codes. */
 unsigned linkstore_missing_keys(const struct link_space *space, bool used);
 
-/* The version that the space makes new codes with, or -1: its codes have
+/* Returns the version that makes the space's new codes, or -1 if its codes have
  * none. */
 int linkstore_key_version(const struct link_space *space);
 

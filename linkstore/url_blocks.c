@@ -7,7 +7,7 @@
 
 #include "linkstore/call.h"
 
-#define PAGE 500 /* entries, about */
+#define PAGE 500 /* entries, approximately */
 
 /* --- URLs ----------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ void url_block_id(const char *url, char ret[URL_BLOCK_ID])
 	sodium_bin2hex(ret, URL_BLOCK_ID, digest, sizeof(digest));
 }
 
-/* --- deciding ------------------------------------------------------------- */
+/* --- decisions ------------------------------------------------------------ */
 
 static void put_key(struct command *c, const char *account)
 {
@@ -144,10 +144,10 @@ int url_lift_async(struct redis_async *redis, const char *account,
 struct reading {
 	url_blocks_fn *fn;
 	void *arg;
-	char id[URL_BLOCK_ID]; /* the one that is read; "": a page */
+	char id[URL_BLOCK_ID]; /* the id to read; "": a page */
 };
 
-/* Cuts "link_id ms code key" up; false when it is none. */
+/* Splits "link_id ms code key"; returns false if the text is not a decision. */
 static bool read_decision(char *line, struct url_decision *ret)
 {
 	char *words[4], *end, *rest = line;

@@ -6,7 +6,7 @@
 #include "linkstore/command.h"
 
 enum {
-	CHECKS_MAX = 256 /* of one question */
+	CHECKS_MAX = 256 /* per question */
 };
 
 struct check {
@@ -17,13 +17,13 @@ struct check {
 	const char *urls[];
 };
 
-/* What is asked at once, all of one account. */
+/* The checks of one account that are sent together. */
 struct question {
 	struct question *next;
 	struct redis_async *redis;
 	struct check *first, **last;
 	size_t count;
-	char account[]; /* a copy: the first check may be answered first */
+	char account[]; /* a copy: the account of the first check may be gone */
 };
 
 struct url_checker {
@@ -33,7 +33,7 @@ struct url_checker {
 	bool flushing, freed;
 };
 
-/* --- answering ------------------------------------------------------------ */
+/* --- answers -------------------------------------------------------------- */
 
 static void answer_all(struct question *q, const struct error *err)
 {
@@ -47,7 +47,7 @@ static void answer_all(struct question *q, const struct error *err)
 	free(q);
 }
 
-/* Of `check`, whose answers begin at `at`: the first URL that is blocked. */
+/* Returns the first blocked URL of `check`, whose answers begin at `at`. */
 static const char *first_blocked(const struct check *check,
 				 const redisReply *reply, size_t at)
 {
@@ -125,7 +125,7 @@ static void on_exists(void *arg, const redisReply *reply,
 	}
 }
 
-/* --- sending -------------------------------------------------------------- */
+/* --- send ----------------------------------------------------------------- */
 
 static int send_question(struct question *q, struct error *err)
 {
@@ -155,7 +155,7 @@ static void flush(void *arg)
 	redis_async_flush(checker->redis);
 }
 
-/* --- queueing ------------------------------------------------------------- */
+/* --- queue ---------------------------------------------------------------- */
 
 static struct question *find_question(struct url_checker *checker,
 				      const char *account)
@@ -163,8 +163,8 @@ static struct question *find_question(struct url_checker *checker,
 	struct question **at = &checker->queued, *q;
 	size_t len = strlen(account);
 
-	/* What came first is asked first: of two lines of a batch that want the
-	 * same alias the first one gets it. */
+	/* Questions are sent in order: if two lines of a batch want the same
+	 * alias, the first one gets it. */
 	for (; (q = *at); at = &q->next) {
 		if (q->count < CHECKS_MAX && !strcmp(q->account, account))
 			return q;
@@ -176,8 +176,8 @@ static struct question *find_question(struct url_checker *checker,
 	q->redis = checker->redis;
 	q->last = &q->first;
 	*at = q;
-	/* What a callback queues while the turn's questions are sent would wait
-	 * for whatever wakes the loop next. */
+	/* A check that a callback queues while this turn's questions are sent
+	 * would wait until another event wakes the loop. */
 	if (checker->flushing)
 		loop_timer_set(checker->again, 0);
 	return q;
@@ -207,7 +207,7 @@ int url_checker_check(struct url_checker *checker, const char *account,
 	return 0;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 struct url_checker *
 url_checker_new(struct loop *loop, struct redis_async *redis, struct error *err)

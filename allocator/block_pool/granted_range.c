@@ -239,8 +239,8 @@ static void range_gone(struct granted_range *range)
 	all->on_gone(all->arg);
 }
 
-/* In Redis, the blocks in front of those handed back are a range of their own
- * now. */
+/* The blocks in front of those handed back are now a range of their own in
+ * Redis. */
 static void on_handed_back(void *arg, const struct error *err)
 {
 	struct granted_range *range = arg;
@@ -349,7 +349,7 @@ static void retire_expired(struct granted_range *range)
 /* --- codes ---------------------------------------------------------------- */
 
 /* Moves `at` to a block that has a code.  Returns false if there is none
- * now. */
+ * Redis. */
 static bool find_code(struct granted_range *range)
 {
 	if (range->state != RANGE_CONFIRMED)

@@ -18,8 +18,8 @@ static void build(struct command *c, const struct link_block *block,
 	command_time(c, linkstore_config(block->space->store)->hold_max);
 }
 
-/* {1, end} or {0, generation found, open}.  The end is absent from an answer to
- * close_own. */
+/* The reply is {1, end} or {0, generation found, open}.  An answer to close_own
+ * has no end. */
 static int parse(const redisReply *reply, const void *about, void *ret_end,
 		 struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What the reclaimer does to markers by the million: look, and close. */
+/* The reclaimer's work on millions of markers: reading and closing them. */
 #include "linkstore/block/block_scan.h"
 
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include "linkstore/marker.h"
 
 /*
- * Groups sent ahead of their answers: Redis works on some while others are
- * judged. It goes on with one client for as long as there is something to read
- * from it, but reads 16 KiB at a time, which is 700 markers to look at, some
- * 200 us.  Of scripts that much is 2 ms, for which its other clients would
- * wait: fewer of those.
+ * Groups sent before the answers to earlier ones, so that Redis works on some
+ * while others are evaluated.  Redis serves one client as long as there is
+ * input from it, but reads 16 KiB at a time, which is 700 markers to read, some
+ * 200 us.  The same amount of scripts takes 2 ms, for which its other clients
+ * would wait: so fewer groups are sent to be closed.
  */
 #define AHEAD_MAX   64
 #define CLOSE_AHEAD 3
@@ -29,13 +29,13 @@ struct pass {
 	void (*build)(const struct pass *, const struct block_group *,
 		      struct command *);
 	redis_value_fn *on_value;
-	int64_t now;	     /* of a look */
-	uint32_t generation; /* of a close */
-	size_t ahead;	     /* how many groups are sent ahead */
-	/* Groups under way, the oldest at `taken`. */
+	int64_t now;	     /* for reading */
+	uint32_t generation; /* for closing */
+	size_t ahead;	     /* limit for groups sent ahead */
+	/* Groups in progress, the oldest at `taken`. */
 	struct block_group groups[AHEAD_MAX];
 	size_t sent, taken;
-	/* Of the answer that is being taken. */
+	/* State of the answer that is being taken. */
 	size_t values;
 	bool failed;
 	struct error err;
@@ -46,7 +46,7 @@ static struct block_group *oldest(struct pass *p)
 	return &p->groups[p->taken % AHEAD_MAX];
 }
 
-/* The first failure counts; the rest of the answer is passed over. */
+/* The first failure counts; the rest of the answer is skipped. */
 static void note_error(struct pass *p, const struct redis_value *value)
 {
 	p->failed = true;
@@ -60,15 +60,15 @@ static void note_malformed(struct pass *p, const char *what)
 	reply_malformed(what, &p->err);
 }
 
-/* A block that is there only for its blocked links is looked at again so much
- * later (ms): that one was let go is not told to the issued set, which is in
- * another slot. */
+/* Returns after how many ms a block is read again that lives only for its
+ * blocked links.  The issued set is in another slot and is not told when such a
+ * link is let go. */
 static int64_t look_again(const struct link_space *space)
 {
 	return linkstore_config(space->store)->quarantine;
 }
 
-/* --- looking -------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------- */
 
 static void build_look(const struct pass *p, const struct block_group *group,
 		       struct command *c)
@@ -120,7 +120,7 @@ static void on_look(void *arg, size_t i, const struct redis_value *value)
 
 /* --- closing -------------------------------------------------------------- */
 
-/* What the script says of a block. */
+/* Values that the script returns per block. */
 enum {
 	CLOSE_VALUES = 3
 };
@@ -168,9 +168,9 @@ static void on_close(void *arg, size_t i, const struct redis_value *value)
 			    value->number);
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- both passes ---------------------------------------------------------- */
 
-/* Sends groups as far ahead as may be, half of it at a time. */
+/* Sends groups up to the limit, half of it at a time. */
 static int send_ahead(struct pass *p, struct block_groups *groups,
 		      struct error *err)
 {
@@ -204,7 +204,7 @@ static int take_answer(struct pass *p, size_t values_each, struct error *err)
 	return 0;
 }
 
-/* After a failure the answers still owed are read past. */
+/* After a failure, the remaining answers are read and ignored. */
 static int run(struct pass *p, size_t count, size_t values_each,
 	       struct error *err)
 {

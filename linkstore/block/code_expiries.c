@@ -7,7 +7,7 @@
 #include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
-/* Codes asked for ahead of the answers. */
+/* Codes queried before the answers to earlier ones. */
 #define PIPELINE 256
 
 struct batch {
@@ -63,7 +63,7 @@ static bool is_tombstone(const redisReply *reply)
 	bool deleted;
 
 	if (reply->type != REDIS_REPLY_STRING)
-		return true; /* gone meanwhile */
+		return true; /* gone in the meantime */
 	link = shortloop__link__unpack(NULL, reply->len,
 				       (const uint8_t *)reply->str);
 	deleted = link && link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;

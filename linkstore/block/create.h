@@ -1,4 +1,4 @@
-/* create.h - storing a new link of a block. */
+/* create.h - prepares a new link of a block. */
 #ifndef LINKSTORE_BLOCK_CREATE_H
 #define LINKSTORE_BLOCK_CREATE_H
 
@@ -9,9 +9,9 @@
 #include "linkstore/block/block.h"
 #include "schemas/link.pb-c.h"
 
-/* Fills what the store decides: link_id, generation, version 1, TTL class and
- * ttl_ms.  `link` keeps its other fields; its ttl_class points into the store.
- */
+/* Fills the fields that the store decides: link_id, generation, version 1, TTL
+ * class and ttl_ms.  `link` keeps its other fields; its ttl_class points into
+ * the store. */
 int link_prepare(const struct link_block *block, uint32_t offset,
 		 Shortloop__Link *link, struct error *err);
 

@@ -9,7 +9,7 @@ void create_command_build(struct command *c, const struct link_block *block,
 			  const struct create_entry *entries, size_t count,
 			  const struct buf *records)
 {
-	bool some = false; /* has a deadline */
+	bool some = false; /* one of them has a deadline */
 
 	command_script(c, block->space, SCRIPT_CREATE);
 	command_marker_key(c, block->space, block->number);
@@ -79,7 +79,7 @@ int create_entry_pack(const char *code, const Shortloop__Link *link,
 	memcpy(ret_entry->code, code, len + 1);
 	ret_entry->start = records->len;
 	ret_entry->len = shortloop__link__get_packed_size(link);
-	/* A link of which all is 0 takes no byte. */
+	/* A link whose fields are all 0 has no bytes. */
 	to = buf_reserve(records, ret_entry->len + 1);
 	if (!to) {
 		records->failed = false;

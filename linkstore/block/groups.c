@@ -11,7 +11,7 @@ struct placed {
 };
 
 struct block_groups {
-	struct placed *order; /* by slot; NULL: as in the list */
+	struct placed *order; /* by slot; NULL: in the list's order */
 	size_t count, next;
 };
 

@@ -11,7 +11,7 @@
 #include "linkstore/record_head.h"
 #include "linkstore/space/record.h"
 
-#define SCAN_COUNT 1000 /* keys a page, about */
+#define SCAN_COUNT 1000 /* keys per page, approximately */
 
 const char *link_trouble_text(enum link_trouble trouble)
 {
@@ -31,9 +31,9 @@ const char *link_trouble_text(enum link_trouble trouble)
 	return texts[trouble];
 }
 
-/* --- judging -------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
-/* "l:{s7:42}:code": the block it lies under and the one that the code says. */
+/* Parses "l:{s7:42}:code" into the block in its tag and the one of its code. */
 static bool read_key(const struct link_space *space, const char *key,
 		     size_t len, uint64_t *ret_block, uint64_t *ret_id)
 {
@@ -115,9 +115,9 @@ enum link_trouble link_judge(const struct link_space *space, uint64_t cursor,
 	return judge_marker(facts, &parts);
 }
 
-/* --- asking --------------------------------------------------------------- */
+/* --- queries -------------------------------------------------------------- */
 
-/* -2: no such key, -1: no expiry. */
+/* PEXPIRETIME returns -2: no such key, -1: no expiry. */
 static int64_t expires_of(long long pexpiretime)
 {
 	return pexpiretime == -1 ? DURATION_NEVER
@@ -133,7 +133,8 @@ static const char *text_of(const redisReply *reply, size_t *ret_len)
 	return is_text ? reply->str : "";
 }
 
-/* The key up to its tag's end, which names the slot's marker. */
+/* Returns the part of the key up to its tag's end, which names the slot's
+ * marker. */
 static size_t marker_key(const char *key, size_t len, char ret[64])
 {
 	const char *end = memchr(key, '}', len);
@@ -164,7 +165,7 @@ static int append_facts(struct redis *redis, const redisReply *key,
 	return redis_append(redis, 2, get, get_lens, err);
 }
 
-/* Both at one moment. */
+/* Reads link and marker at the same moment. */
 static int ask_again(const struct link_check *check, uint64_t cursor,
 		     const redisReply *key, enum link_trouble *ret_trouble,
 		     uint64_t *ret_block, struct error *err)
@@ -204,7 +205,8 @@ static int tell(struct link_check *check, const redisReply *key,
 	struct link_finding finding;
 	uint64_t cursor;
 
-	/* A string of another kind fails the script; the first look holds. */
+	/* If the value is damaged, the script fails; the first reading
+	 * holds. */
 	if (trouble != LINK_RECORD_DAMAGED && trouble != LINK_KEY_DAMAGED) {
 		if (space_read_cursor(check->redis, check->space, &cursor,
 				      err) < 0 ||
@@ -218,7 +220,7 @@ static int tell(struct link_check *check, const redisReply *key,
 	return 0;
 }
 
-/* --- the walk ------------------------------------------------------------- */
+/* --- walk ----------------------------------------------------------------- */
 
 static int take_facts(struct link_check *check, uint64_t cursor,
 		      const redisReply *key, enum link_trouble *ret,

@@ -1,15 +1,16 @@
-/* The links that a block still has, key by key. */
+/* Counts the links that a block still has, key by key. */
 #include "linkstore/block/link_count.h"
 
 #include "linkstore/command.h"
 
-/* Link keys asked for in one EXISTS. */
+/* Link keys in one EXISTS. */
 #define KEYS_PER_EXISTS 256
 #define KEYS_AT_FIRST	16
-/* A lock is renewed each time so many more were asked for. */
+/* A lock is renewed after each KEYS_PER_LOCK keys. */
 #define KEYS_PER_LOCK (16 * KEYS_PER_EXISTS)
 
-/* Of `n` codes from number `at` of the block on, under a version. */
+/* Counts the links of `n` codes from number `at` of the block, under a
+ * version. */
 static int count_some(struct redis *redis, const struct link_space *space,
 		      uint64_t block, unsigned version, uint64_t at, uint64_t n,
 		      uint64_t *links, struct error *err)
@@ -31,8 +32,8 @@ static int count_some(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-/* Ends early once there are `enough`: the first codes of a block are the first
- * to be issued, so that a few of them often are.  `lock` may be NULL. */
+/* Stops when `enough` links are found.  The first codes of a block are issued
+ * first, so a few of them often suffice.  `lock` may be NULL. */
 static int count_version(struct redis *redis, const struct link_space *space,
 			 const struct reclaim_lock *lock, uint64_t block,
 			 unsigned version, uint64_t enough, uint64_t *links,

@@ -1,5 +1,5 @@
-/* Gathers the links of one loop turn by block and sends each block's at once.
- */
+/* Collects the links of one loop turn by block and sends those of a block
+ * together. */
 #include "linkstore/block/link_writer.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "linkstore/block/create_command.h"
 
 enum {
-	SPARES_MAX = 32,      /* batches whose memory is kept */
-	RECORDS_KEPT = 65536, /* and of each at most these bytes of records */
+	SPARES_MAX = 32,      /* batches whose memory is kept for reuse */
+	RECORDS_KEPT = 65536, /* bytes of records that each of them keeps */
 };
 
 struct batch {
@@ -29,7 +29,7 @@ struct link_writer {
 	size_t spares;
 	size_t in_flight; /* batches */
 	bool flushing;
-	bool freed; /* once nothing is in flight */
+	bool freed; /* to be freed when nothing is in flight */
 };
 
 /* --- memory --------------------------------------------------------------- */
@@ -73,7 +73,7 @@ static void batch_done(struct batch *b)
 	w->spares++;
 }
 
-/* --- answering ------------------------------------------------------------ */
+/* --- answers -------------------------------------------------------------- */
 
 static void fail_batch(struct batch *b, const struct error *err)
 {
@@ -115,7 +115,7 @@ static void on_reply(void *arg, const redisReply *reply,
 		free(w);
 }
 
-/* --- sending -------------------------------------------------------------- */
+/* --- send ----------------------------------------------------------------- */
 
 static int send_batch(struct batch *b, struct error *err)
 {
@@ -129,8 +129,8 @@ static int send_batch(struct batch *b, struct error *err)
 	return 0;
 }
 
-/* One that cannot be sent stays for the end of the turn: no callback may be
- * called from here. */
+/* A batch that cannot be sent stays queued for the end of the turn: no callback
+ * may be called from here. */
 static void send_full(struct batch *b)
 {
 	struct link_writer *w = b->writer;
@@ -157,7 +157,7 @@ static void flush(void *arg)
 	w->flushing = true;
 	for (; b; b = next) {
 		next = b->next;
-		/* Empty when its first link could not be packed. */
+		/* A batch is empty if its first link could not be packed. */
 		if (b->count > 0 && send_batch(b, &err) == 0)
 			continue;
 		fail_batch(b, &err);
@@ -167,7 +167,7 @@ static void flush(void *arg)
 	redis_async_flush(w->redis);
 }
 
-/* --- queueing ------------------------------------------------------------- */
+/* --- queue ---------------------------------------------------------------- */
 
 static bool same_block(const struct link_block *a, const struct link_block *b)
 {
@@ -191,8 +191,8 @@ static struct batch *find_batch(struct link_writer *w,
 	b->block = *block;
 	b->next = w->queued;
 	w->queued = b;
-	/* What a callback queues while the turn's batches are sent would wait
-	 * for whatever wakes the loop next. */
+	/* A link that a callback queues while this turn's batches are sent
+	 * would wait until another event wakes the loop. */
 	if (w->flushing)
 		loop_timer_set(w->again, 0);
 	return b;
@@ -222,7 +222,7 @@ int link_writer_create(struct link_writer *w, const struct link_block *block,
 	return 0;
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 struct link_writer *
 link_writer_new(struct loop *loop, struct redis_async *redis, struct error *err)

@@ -27,11 +27,11 @@ static bool may_have_expired(const struct link_target *target,
 }
 
 /*
- * Whose was the code?  Of the marker's generation, once no code of it is issued
- * any more under that: until then one that was not yet may be of the former
- * generation's, and will be another's.  In the first generation there is no
- * other.  Twice hold_max, since what is known of Redis' clock may be of another
- * node.
+ * Returns whether the code's last link was of the marker's generation.  While
+ * codes of that generation may still be issued, a code that was not issued yet
+ * belonged to the former generation, and will belong to another link.  In the
+ * first generation there is no other.  The limit is twice hold_max, since the
+ * noted clock may be that of another Redis node.
  */
 static bool is_of_generation(const struct link_target *target,
 			     const struct link_marker *m)
@@ -57,7 +57,7 @@ static uint64_t former_id(const struct link_target *target,
 	return id;
 }
 
-/* No link: was there one? */
+/* There is no link: decides whether there was one. */
 static void judge_absence(const struct link_target *target,
 			  const redisReply *marker, struct link_answer *answer)
 {
@@ -107,7 +107,8 @@ static void judge_link(const struct link_target *target, Shortloop__Link *link,
 	}
 }
 
-/* `reply` is of MGET link, and marker if the link has a block. */
+/* `reply` answers MGET with the link, and with the marker if the link has a
+ * block. */
 static int judge(const struct link_target *target, const redisReply *reply,
 		 int64_t pttl, struct link_answer *ret_answer,
 		 struct error *err)
@@ -162,9 +163,9 @@ static void build_mget(struct command *c, const struct link_target *t)
 		command_marker_key(c, t->space, t->block);
 }
 
-/* --- on a loop ------------------------------------------------------------ */
+/* --- event loop ----------------------------------------------------------- */
 
-/* Two commands make a look-up; the answers come in their order. */
+/* A look-up is two commands, which are answered in order. */
 struct lookup {
 	struct link_target target;
 	link_lookup_fn *fn;

@@ -1,9 +1,9 @@
 /*
- * lookup.h - finding the link of a code: what a visit asks of Redis.
+ * lookup.h - looks up the link of a code in Redis, for a visit.
  *
- * One round trip: link and marker by MGET, the link's remaining life by PTTL.
- * A link without a block has no marker: an absent one is unknown, never gone.
- * All of one loop turn leaves in one write.
+ * It takes one round trip: link and marker by MGET, the link's remaining life
+ * by PTTL.  A link without a block has no marker; if it is absent it is
+ * unknown, never gone.  All look-ups of one loop turn are sent in one write.
  */
 #ifndef LINKSTORE_BLOCK_LOOKUP_H
 #define LINKSTORE_BLOCK_LOOKUP_H
@@ -26,16 +26,16 @@ enum link_outcome {
 
 struct link_answer {
 	enum link_outcome outcome;
-	const Shortloop__Link *link; /* NULL when Redis has none */
-	/* LINK_OUTCOME_GONE without a link: the id of the one that the code
-	 * was; 0 where that is not certain. */
+	const Shortloop__Link *link; /* NULL if Redis has none */
+	/* LINK_OUTCOME_GONE without a link: the id of the link that had the
+	 * code; 0 if that is not certain. */
 	uint64_t former_id;
 	int64_t ttl_left;  /* ms; DURATION_NEVER; 0 without link */
-	int64_t begins_in; /* ms until it may be visited; 0: it may */
-	bool renew;	   /* this visit ought to call link_renew */
+	int64_t begins_in; /* ms until it may be visited; 0: now */
+	bool renew;	   /* this visit should call link_renew */
 };
 
-/* `answer` and its link are valid during the call; NULL when err is not. */
+/* `answer` and its link are valid during the call; NULL if err is set. */
 typedef void link_lookup_fn(void *arg, const struct link_answer *answer,
 			    const struct error *err);
 int link_lookup_async(struct redis_async *redis,

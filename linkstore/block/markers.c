@@ -5,7 +5,7 @@
 
 #include "linkstore/command.h"
 
-/* Commands sent ahead of their answers. */
+/* Commands sent before the answers to earlier ones. */
 #define PIPELINE 512
 
 static int ask(struct redis *redis, const struct link_space *space,
@@ -20,7 +20,7 @@ static int ask(struct redis *redis, const struct link_space *space,
 	return redis_append(redis, 2, argv, lens, err);
 }
 
-/* A key of another type answers with an error: that is damage, too. */
+/* A key of another type answers with an error, which counts as damage. */
 static int take(struct redis *redis, struct marker_look *ret, struct error *err)
 {
 	redisReply *reply;

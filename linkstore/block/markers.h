@@ -1,4 +1,4 @@
-/* markers.h - reading many markers as they stand, damaged ones too. */
+/* markers.h - reads many markers, also damaged ones. */
 #ifndef LINKSTORE_BLOCK_MARKERS_H
 #define LINKSTORE_BLOCK_MARKERS_H
 
@@ -18,18 +18,18 @@ enum marker_state {
 
 struct marker_look {
 	enum marker_state state;
-	struct link_marker marker; /* when SOUND */
+	struct link_marker marker; /* if SOUND */
 };
 
-/* In pipelines.  Blocks need not be neighbours. */
+/* Reads the markers in pipelines.  Blocks need not be neighbours. */
 int markers_read(struct redis *redis, const struct link_space *space,
 		 const uint64_t *blocks, size_t count,
 		 struct marker_look *ret_scans, struct error *err);
 
 /*
- * A block whose marker is lost and of which no link is left gets a closed
- * marker, so that a late open of that generation fails.  *ret_closed is false
- * when it has a marker again: nothing was done.
+ * Writes a closed marker for a block that has lost its marker and has no link
+ * left, so that a late open of that generation fails.  *ret_closed is false if
+ * the block has a marker again: nothing was done.
  */
 int marker_close_lost(struct redis *redis, const struct link_space *space,
 		      uint64_t block, uint32_t generation, bool *ret_closed,

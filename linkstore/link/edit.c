@@ -49,8 +49,8 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 	ret_after->changed_ms = changed_ms;
 }
 
-/* What a record weighs without what every change adds once, and what is
- * bounded: who made it, when, the state and the life. */
+/* Returns the size of a record without the fields that every change adds once
+ * or that are bounded: maker, time, state and life. */
 static size_t weight(const Shortloop__Link *link)
 {
 	Shortloop__Link bare = *link;
@@ -65,15 +65,15 @@ static size_t weight(const Shortloop__Link *link)
 	return shortloop__link__get_packed_size(&bare);
 }
 
-/* A Redis that is full refuses changes that take room, but no link must live on
- * in it that was to end, or to be blocked. */
+/* A full Redis refuses changes that take memory.  But a link that is to end or
+ * to be blocked must not live on, so such changes never count as growth. */
 static bool grows(const Shortloop__Link *before, const Shortloop__Link *after)
 {
 	return after->state == SHORTLOOP__LINK_STATE__LINK_LIVE &&
 	       weight(after) > weight(before);
 }
 
-/* --- the command ---------------------------------------------------------- */
+/* --- command -------------------------------------------------------------- */
 
 static int check(const struct link_target *target,
 		 const Shortloop__Link *before, const Shortloop__Link *after,
@@ -88,7 +88,7 @@ static int check(const struct link_target *target,
 			 target->code);
 }
 
-/* The life of a blocked link that is let go, in ms. */
+/* Returns the life of a blocked link that is let go, in ms. */
 static int64_t life_again(const Shortloop__Link *before,
 			  const struct link_class *ttl)
 {

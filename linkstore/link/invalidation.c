@@ -4,7 +4,8 @@
 
 #include "codespace/alias.h"
 
-/* Characters of the code that `text` starts with; 0: none, or too many. */
+/* Returns the length of the code at the start of `text`; 0: none, or too
+ * long. */
 static size_t code_length(const char *text, size_t len)
 {
 	size_t n = 0;

@@ -1,20 +1,20 @@
 /*
- * invalidation.h - what is published when stored links have changed, for those
- * who remember links.
+ * invalidation.h - the message that tells caches of links that stored links
+ * have changed.
  *
- * edit.lua publishes the code of the link that it changes.  By hand, more can
- * be said at a time: a message is codes with one space between, or "*", which
- * says that any link may have changed.
+ * edit.lua publishes the code of the link that it changes.  An operator can
+ * publish more at once: a message is codes separated by one space, or "*",
+ * which says that any link may have changed.
  */
 #ifndef LINKSTORE_LINK_INVALIDATION_H
 #define LINKSTORE_LINK_INVALIDATION_H
 
 #include <stddef.h>
 
-/* The channel; edit.lua has its name, too. */
+/* The channel; edit.lua has its name as well. */
 #define INVALIDATION_CHANNEL "link-changes"
 
-/* Longer messages are not read. */
+/* Longer messages are ignored. */
 #define INVALIDATION_MAX 65536
 
 enum invalidation {
@@ -23,11 +23,12 @@ enum invalidation {
 	INVALIDATION_MALFORMED,
 };
 
-/* `code` is not NUL-terminated, and of 1 to 64 characters that codes have. */
+/* `code` is not NUL-terminated; it has 1 to 64 characters that codes may
+ * have. */
 typedef void invalidation_fn(void *arg, const char *code, size_t len);
 
-/* Calls `fn` with each code of a message; with none unless the whole of it can
- * be read. */
+/* Calls `fn` with each code of a message, or with none if part of it is
+ * malformed. */
 enum invalidation invalidation_read(const char *message, size_t len,
 				    invalidation_fn *fn, void *arg);
 

@@ -1,5 +1,5 @@
-/* names.h - how the words of a link record are written, wherever they are
- * shown: the API, the audit and the archive. */
+/* names.h - the names of a link record's values in the API, the audit and the
+ * archive. */
 #ifndef LINKSTORE_LINK_NAMES_H
 #define LINKSTORE_LINK_NAMES_H
 
@@ -8,11 +8,11 @@
 /* "live", "deleted", "blocked"; "unknown" for a state of a later version. */
 const char *link_state_name(Shortloop__LinkState state);
 
-/* "default", "ios", "android", "wechat"; "unknown" for one of a later version.
- */
+/* "default", "ios", "android", "wechat"; "unknown" for a device of a later
+ * version. */
 const char *link_device_name(Shortloop__Device device);
 
-/* "none", "add", "override"; "unknown" for one of a later version. */
+/* "none", "add", "override"; "unknown" for a value of a later version. */
 const char *link_query_pass_name(Shortloop__QueryPass pass);
 
 #endif

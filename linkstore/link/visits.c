@@ -24,7 +24,7 @@ struct count {
 static int parse_count(const redisReply *reply, const void *about,
 		       void *ret_value, struct error *err)
 {
-	/* By the script's number. */
+	/* Indexed by the script's number. */
 	static const enum visit_count results[] = {
 		VISIT_NONE_LEFT, VISIT_COUNTED, FETCH_NONE_LEFT};
 	const struct link_target *target = about;

@@ -1,7 +1,7 @@
 /*
- * visits.h - counting the visits of a link that may have only so many
- * (Link.max_visits), and the fetches of it that are no visits.  The counts live
- * and end with the link, or with its tombstone.
+ * visits.h - counts the visits of a link with a limit (Link.max_visits), and
+ * its fetches that are not visits.  The counts live and end with the link, or
+ * with its tombstone.
  */
 #ifndef LINKSTORE_LINK_VISITS_H
 #define LINKSTORE_LINK_VISITS_H
@@ -14,14 +14,16 @@
 
 enum visit_count {
 	VISIT_COUNTED,
-	VISIT_NONE_LEFT, /* the link has had its visits; nothing was counted */
-	FETCH_NONE_LEFT, /* the same of fetches, while there are visits left */
+	VISIT_NONE_LEFT, /* the link has had all its visits; nothing was
+			  * counted */
+	FETCH_NONE_LEFT, /* the same for fetches, while there are visits left */
 };
 
 /*
- * `used`: visits counted so far, this one included.  Both values count only
- * when err is NULL.  ERROR_NOTFOUND: the link is gone or deleted, or the code
- * another's.  ERROR_REMOTE, retriable: unknown; sent again, it may count twice.
+ * `used`: visits counted so far, including this one.  Both values are valid if
+ * err is NULL.  ERROR_NOTFOUND: the link is gone or deleted, or the code has
+ * another owner.  ERROR_REMOTE, retriable: the result is unknown; sent again,
+ * it may count twice.
  */
 typedef void link_counted_fn(void *arg, enum visit_count result, uint64_t used,
 			     const struct error *err);
@@ -32,8 +34,8 @@ int link_count_visit_async(struct redis_async *redis,
 			   uint64_t max, link_counted_fn *fn, void *arg,
 			   struct error *err);
 
-/* Counts one fetch that is no visit, of which it may have `max_fetches`, while
- * not all of its `max` visits are used. */
+/* Counts one fetch that is not a visit, of which the link may have
+ * `max_fetches`, while some of its `max` visits are left. */
 int link_count_fetch_async(struct redis_async *redis,
 			   const struct link_target *target, uint64_t link_id,
 			   uint64_t max, uint64_t max_fetches,

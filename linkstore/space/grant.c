@@ -10,7 +10,7 @@
 #include "linkstore/call.h"
 #include "linkstore/target.h"
 
-/* --- the holder's name ---------------------------------------------------- */
+/* --- holder's name -------------------------------------------------------- */
 
 /* Spaces and control characters would break the marker's fields. */
 static void copy_name(char to[LINK_HOLDER_MAX], const char *name)
@@ -57,7 +57,7 @@ static void build_grant(struct command *c, const struct grant_request *request)
 	command_number(c, request->blocks);
 	command_time(c, due_after(space, request->ttl));
 	command_number(c, codespace_version(space->codes));
-	/* By which a quarantine is over as well; seconds are no matter. */
+	/* Used to judge whether a quarantine is over; seconds do not matter. */
 	command_number(c, (uint64_t)(clock_real_ms() + CLOCK_APART_MAX));
 }
 
@@ -89,8 +89,8 @@ static int parse_range(const redisReply *reply, size_t at,
 	return 0;
 }
 
-/* A pool in disorder may hold a block twice.  Under one holder it would also be
- * opened twice, and the second link of a code be taken for the first. */
+/* A damaged pool may hold a block twice.  Under one holder the block would be
+ * opened twice, and the second link of a code would be taken for the first. */
 static bool has_part_of(const struct grant *grant,
 			const struct block_range *range)
 {
@@ -101,7 +101,7 @@ static bool has_part_of(const struct grant *grant,
 	return false;
 }
 
-/* What a grant is about. */
+/* The request of a grant. */
 struct asked {
 	const struct link_space *space;
 	char holder[LINK_HOLDER_MAX];
@@ -181,7 +181,8 @@ static void build_confirm(struct command *c, const struct link_space *space,
 	command_number(c, blocks->last);
 }
 
-/* Notes how often blocks have moved.  0: `none` says why. */
+/* Notes the count of moves.  If it is 0, sets the error with the reason
+ * `none`. */
 static int note_moves(const redisReply *reply, const struct link_space *space,
 		      const char *script, const char *none, struct error *err)
 {

@@ -15,11 +15,11 @@
 #include "codespace/link_id.h"
 #include "common/read_file.h"
 
-/* The name that the file had at first; files of that time are read. */
+/* The original name of the file, so that files of that time can be read. */
 #define MAGIC "shortloop seen 1"
 
-/* The low bits of an entry are a block number, as in a link id; the rest checks
- * them. */
+/* The low bits of an entry are a block number, as in a link id; the other bits
+ * are its checksum. */
 #define NUMBER_BITS 42
 #define NUMBER_MAX  ((UINT64_C(1) << NUMBER_BITS) - 1)
 
@@ -33,13 +33,13 @@ enum {
 struct entry {
 	char name[24];
 	uint32_t length, base, block_size, unused;
-	/* Cursor, moves and generation; 0: none.  Files from before there were
-	 * three have zeros for the others. */
+	/* Cursor, moves and generation; 0: none.  Files that are older than the
+	 * last two have zeros there. */
 	_Atomic uint64_t numbers[ENTRY_NUMBERS];
 };
 
-/* A page of entries by space number.  Number 0 is nobody's: it names the file.
- */
+/* A page of entries by space number.  Space numbers begin at 1: entry 0 names
+ * the file. */
 struct page {
 	struct entry entries[LINK_SPACE_MAX + 2];
 };
@@ -51,7 +51,7 @@ struct high_water_file {
 
 /* --- entries -------------------------------------------------------------- */
 
-/* David Stafford's mix 13, the finalizer of SplitMix64. */
+/* The finalizer of SplitMix64: David Stafford's mix 13. */
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -59,8 +59,9 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Never 0, so that an entry of block 0 is not empty.  Number `which` of the
- * entry: what belongs to one is not taken for another's. */
+/* Adds the checksum.  It is never 0, so that an entry of block 0 is not empty,
+ * and differs for each space and number, so that a value cannot pass for
+ * another's. */
 static uint64_t sealed(uint64_t value, unsigned number, unsigned which)
 {
 	uint64_t place = number | (uint64_t)which << 8;
@@ -115,10 +116,10 @@ void high_water_file_note(struct high_water_file *f,
 	raise_number(entry, space, ENTRY_GENERATION, high_water->generation);
 }
 
-/* --- opening -------------------------------------------------------------- */
+/* --- open ----------------------------------------------------------------- */
 
-/* Makes an empty file under another name first, so that nobody ever sees half
- * of one. */
+/* Makes an empty file under another name first, so that no process ever sees an
+ * incomplete file. */
 static int create(const char *path, struct error *err)
 {
 	struct page page = {0};
@@ -231,7 +232,8 @@ static int check_entry(struct high_water_file *f, const char *path,
 	return 0;
 }
 
-/* Under a lock, so that two who start write a new entry one after the other. */
+/* Holds a lock, so that processes that start together write new entries one
+ * after the other. */
 static int check_entries(struct high_water_file *f, int fd, const char *path,
 			 const struct linkstore *store, struct error *err)
 {
@@ -273,7 +275,7 @@ struct high_water_file *high_water_file_open(const char *path,
 	return NULL;
 }
 
-/* Where a file that is not there would be. */
+/* Checks the folder that a missing file would be in. */
 static int check_folder(const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -304,7 +306,7 @@ int high_water_file_check(const char *path, const struct linkstore *store,
 	if (fd < 0)
 		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path,
 				 why.text);
-	/* What is written to new entries stays here. */
+	/* Writes to new entries stay private. */
 	if (map(&f, fd, MAP_PRIVATE, path, err) == 0)
 		status = check_entries(&f, fd, path, store, err);
 	if (f.page)

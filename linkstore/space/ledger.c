@@ -17,7 +17,7 @@ static uint64_t count_at(const redisReply *reply, size_t i)
 	return number > 0 ? (uint64_t)number : 0;
 }
 
-/* --- the record ----------------------------------------------------------- */
+/* --- record --------------------------------------------------------------- */
 
 static struct space_day day_at(const redisReply *reply, size_t day)
 {
@@ -79,15 +79,16 @@ static int read_record(struct redis *redis, const struct link_space *space,
 	return status;
 }
 
-/* --- the ranges ----------------------------------------------------------- */
+/* --- ranges --------------------------------------------------------------- */
 
-/* How far a set has been read, and what was found. */
+/* How far a set has been read, and the counts so far. */
 struct range_count {
 	uint64_t zero, past, later; /* blocks by score */
-	uint64_t overdue;	    /* of `past` */
-	int64_t late;		    /* ms: what `overdue` is */
+	uint64_t overdue;	    /* part of `past` */
+	int64_t late;		    /* ms: the age from which a block is
+				     * `overdue` */
 	uint64_t rank;
-	uint64_t read; /* ranges, by the last page */
+	uint64_t read; /* ranges in the last page */
 	char last[MEMBER_MAX];
 };
 
@@ -183,7 +184,7 @@ int space_read_ledger_late(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-/* --- counting ------------------------------------------------------------- */
+/* --- counts --------------------------------------------------------------- */
 
 int space_count_created_async(struct redis_async *redis,
 			      const struct link_space *space, uint64_t links,

@@ -1,4 +1,4 @@
-/* One reclaimer a space. */
+/* Allows one reclaimer per space. */
 #include "linkstore/space/lock.h"
 
 #include <inttypes.h>
@@ -12,10 +12,12 @@
 #include "common/host_name.h"
 #include "linkstore/command.h"
 
-#define HOST_MAX 65 /* of its name, with the NUL; what is longer is cut */
+#define HOST_MAX                                                               \
+	65 /* of the host's name, including NUL; longer names are              \
+	    * cut */
 
-/* "random pid since host": the first part makes it ours, the others tell whose.
- */
+/* Makes "random pid since host": the first part makes it ours, the others name
+ * the process. */
 static int make_value(char ret_value[RECLAIM_LOCK_MAX], struct error *err)
 {
 	uint64_t random[2];
@@ -30,7 +32,7 @@ static int make_value(char ret_value[RECLAIM_LOCK_MAX], struct error *err)
 	return 0;
 }
 
-/* False when something else wrote it. */
+/* Returns false if the value has another format. */
 static bool parse_holder(const char *value, long *ret_pid, int64_t *ret_since,
 			 const char **ret_host)
 {

@@ -1,4 +1,4 @@
-/* lock.h - one run at a time reclaims a space */
+/* lock.h - lets only one run at a time reclaim a space */
 #ifndef LINKSTORE_SPACE_LOCK_H
 #define LINKSTORE_SPACE_LOCK_H
 
@@ -10,23 +10,23 @@
 
 #define RECLAIM_LOCK_MAX 160
 
-/* One run's hold on a space. */
+/* The lock of a space, held by one run. */
 struct reclaim_lock {
 	const struct link_space *space;
 	int64_t ttl;		      /* ms; every settle renews it */
-	char value[RECLAIM_LOCK_MAX]; /* random, and who it is */
+	char value[RECLAIM_LOCK_MAX]; /* random, and the name of the process */
 };
 
-/* ERROR_BUSY, retriable: another run holds it; the text says which. */
+/* ERROR_BUSY, retriable: another run holds it; the text names it. */
 int reclaim_lock_take(struct redis *redis, const struct link_space *space,
 		      int64_t ttl, struct reclaim_lock *ret_lock,
 		      struct error *err);
 
-/* ERROR_NOT_OWNER: it ran out and is not ours any more. */
+/* ERROR_NOT_OWNER: it expired and is not ours any more. */
 int reclaim_lock_keep(struct redis *redis, const struct reclaim_lock *lock,
 		      struct error *err);
 
-/* Gives it up if it is still ours. */
+/* Releases the lock if it is still ours. */
 int reclaim_lock_release(struct redis *redis, const struct reclaim_lock *lock,
 			 struct error *err);
 

@@ -9,16 +9,16 @@
 #include "linkstore/space/members.h"
 #include "linkstore/space/record.h"
 
-/* Members moved by one script, and how often it is tried anew when they have
- * moved by themselves. */
+/* Members moved by one script, and how often it is retried if other programs
+ * have moved them. */
 #define BATCH 200
 #define TRIES 10
 
-/* --- finding -------------------------------------------------------------- */
+/* --- search --------------------------------------------------------------- */
 
-/* From pool to issued is the way of a grant: in this order a block that is
- * granted meanwhile is found.  From issued to pool is that of a run: a block
- * that is freed meanwhile is found when the pool is walked once more, as it is
+/* A grant moves blocks from pool to issued: in this order, a block that is
+ * granted meanwhile is found.  A run moves blocks from issued to pool: a block
+ * that is freed meanwhile is found by the second walk of the pool, since it is
  * not granted again before its quarantine is over. */
 static int find(struct redis *redis, const struct link_space *space,
 		const struct hold_request *request, struct member_list *list,
@@ -43,7 +43,7 @@ static int find(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-/* --- moving --------------------------------------------------------------- */
+/* --- move ----------------------------------------------------------------- */
 
 static void build(struct command *c, const struct link_space *space,
 		  const struct hold_request *request, bool hold)
@@ -63,7 +63,7 @@ static void build(struct command *c, const struct link_space *space,
 	command_day_prefix(c, space);
 }
 
-/* *ret_vanished: one of them is not there any more, nothing was changed. */
+/* *ret_vanished: one of the members is gone; nothing was changed. */
 static int send(struct command *c, struct redis *redis,
 		const struct link_space *space, bool *ret_vanished,
 		uint64_t *moved, struct error *err)
@@ -86,7 +86,8 @@ static int send(struct command *c, struct redis *redis,
 	return status;
 }
 
-/* Moves what was found, from everywhere but (hold) or only (release) `out`. */
+/* Moves the members found: those outside `out` (hold), or those in it
+ * (release). */
 static int move(struct redis *redis, const struct link_space *space,
 		const struct hold_request *request, bool hold,
 		const struct member_list *list, bool *ret_vanished,
@@ -132,7 +133,7 @@ static uint64_t already_out(const struct member_list *list)
 	return blocks;
 }
 
-/* Is every block asked for in one of the sets? */
+/* Checks that every requested block is in one of the sets. */
 static int check_found(const struct member_list *list,
 		       const struct link_space *space, bool hold,
 		       struct error *err)
@@ -162,7 +163,7 @@ static int transfer(struct redis *redis, const struct link_space *space,
 	for (int i = 0; i < TRIES && vanished; i++) {
 		if (find(redis, space, request, &list, err) < 0)
 			goto out;
-		/* What is in no set may be on its way: look again. */
+		/* A block in no set may be moving: search again. */
 		if (check_found(&list, space, hold, err) < 0) {
 			if (result->moved && !hold)
 				break;
@@ -226,7 +227,7 @@ int space_release(struct redis *redis, const struct link_space *space,
 
 /* --- reading -------------------------------------------------------------- */
 
-/* "i|p score who reason" */
+/* Parses "i|p score who reason". */
 static void read_note(const redisReply *note, struct out_range *ret)
 {
 	const char *text = note->type == REDIS_REPLY_STRING ? note->str : "";

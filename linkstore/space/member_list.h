@@ -13,28 +13,28 @@ struct found_member {
 	int64_t score;
 };
 
-/* All zero but for first and last to begin with. */
+/* Initialize it with zeroes, except first and last. */
 struct member_list {
-	uint64_t first, last; /* the blocks looked for */
+	uint64_t first, last; /* the requested blocks */
 	struct found_member *members;
 	size_t count, room;
 };
 
 void member_list_free(struct member_list *list);
 
-/* For space_walk, with the list as `arg`.  Members that are not sound are
- * passed over. */
+/* For space_walk, with the list as `arg`.  Ignores members that are not
+ * sound. */
 int member_list_take(void *arg, const struct set_member *member,
 		     struct error *err);
 
-/* By first block, set and generation; the same member told twice goes. */
+/* Sorts by first block, set and generation, and removes duplicates. */
 void member_list_sort(struct member_list *list);
 
-/* Blocks of the list's range in its member number i. */
+/* Counts the blocks of the list's range in member number i. */
 uint64_t member_list_overlap(const struct member_list *list, size_t i);
 
-/* True when a block of the range is in no member of this set (-1: any), and
- * the first such.  After member_list_sort. */
+/* Returns true and the first such block if a block of the range is in no member
+ * of this set (-1: any).  Call it after member_list_sort. */
 bool member_list_gap(const struct member_list *list, int set,
 		     uint64_t *ret_block);
 

@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "linkstore/command.h"
 
-#define SCAN_COUNT 1000 /* members a page, about */
+#define SCAN_COUNT 1000 /* members per page, approximately */
 
 static const struct {
 	const char *name, *prefix;
@@ -28,7 +28,7 @@ char space_set_letter(enum space_set set)
 	return sets[set].letter;
 }
 
-/* --- the walk ------------------------------------------------------------- */
+/* --- walk ----------------------------------------------------------------- */
 
 static int64_t score_of(const char *text)
 {
@@ -67,7 +67,7 @@ static int tell(const redisReply *page, enum space_set set, set_member_fn *fn,
 	return 0;
 }
 
-/* One page; *cursor is "0" after the last. */
+/* Reads one page; *cursor is "0" after the last. */
 static int walk_page(struct redis *redis, const struct link_space *space,
 		     enum space_set set, char cursor[24], set_member_fn *fn,
 		     void *arg, struct error *err)

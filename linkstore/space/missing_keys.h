@@ -1,9 +1,9 @@
 /*
- * missing_keys.h - telling of key versions that a space has and a program
- * lacks.
+ * missing_keys.h - reports key versions that a space has and a program lacks.
  *
- * Codes of theirs are answered 503 there.  The gauge tells before that: a new
- * version enters the space's record before codes are made with it.
+ * The program answers 503 to codes of these versions.  The gauge reports them
+ * earlier: a new version enters the space's record before codes are made with
+ * it.
  */
 #ifndef LINKSTORE_SPACE_MISSING_KEYS_H
 #define LINKSTORE_SPACE_MISSING_KEYS_H
@@ -19,8 +19,9 @@ struct metric *missing_keys_register(struct metrics *m,
 
 #define MISSING_KEYS_TEXT_MAX 160
 
-/* After each space_check.  True while codes may have been made with a key that
- * the program lacks: it is not ready, and `ret_text` says why. */
+/* Call it after each space_check.  Returns true while codes may have been
+ * made with a key that the program lacks: it is not ready, and `ret_text`
+ * says why. */
 bool missing_keys_tell(const struct link_space *space, struct metric *gauge,
 		       char ret_text[MISSING_KEYS_TEXT_MAX]);
 

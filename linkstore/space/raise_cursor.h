@@ -1,10 +1,10 @@
 /*
- * raise_cursor.h - telling a Redis what was seen of a space before (promise
+ * raise_cursor.h - sends Redis the high water that was seen of a space (promise
  * 10).
  *
- * Every grant carries what its caller has seen; but after Redis has forgotten,
- * another caller that has seen less may be first.  So whoever meets Redis again
- * (a connection that comes up) says at once what it knows.
+ * Every grant carries what its caller has seen.  But if Redis has lost data, a
+ * caller that has seen less may be first.  So each program sends what it knows
+ * as soon as it connects to Redis.
  */
 #ifndef LINKSTORE_SPACE_RAISE_CURSOR_H
 #define LINKSTORE_SPACE_RAISE_CURSOR_H
@@ -16,10 +16,9 @@
 #include "linkstore/linkstore.h"
 
 /*
- * Raises the cursor to what was seen; the blocks passed over enter `issued` as
- * if granted.  Also notes that Redis has forgotten, as the first grant would,
- * and what there is to be seen (linkstore_note_high_water).  Errors as
- * grant_blocks.
+ * Raises the cursor to what was seen; the skipped blocks enter `issued` as if
+ * granted.  Also notes that Redis has lost data, as the first grant would, and
+ * Redis' own high water (linkstore_note_high_water).  Errors as grant_blocks.
  */
 int space_raise_cursor(struct redis *redis, const struct link_space *space,
 		       const struct high_water *high_water, struct error *err);

@@ -10,7 +10,7 @@
 #include "linkstore/command.h"
 #include "linkstore/target.h"
 
-/* --- what is due ---------------------------------------------------------- */
+/* --- due ranges ----------------------------------------------------------- */
 
 static int parse_ranges(const redisReply *page, size_t max,
 			struct due_range *ret, struct error *err)
@@ -78,7 +78,7 @@ int reclaim_due(struct redis *redis, const struct link_space *space,
 	return status;
 }
 
-/* --- settling ------------------------------------------------------------- */
+/* --- settle --------------------------------------------------------------- */
 
 static void put_part(struct command *c, const struct settle_part *part)
 {
@@ -134,7 +134,7 @@ static int parse_settle(const redisReply *reply,
 		return 0;
 	}
 	reply_refused(reply, lock->space, err);
-	/* Not a member, but the space is gone. */
+	/* The space is gone, not just a member. */
 	if (err->code == ERROR_NOTFOUND &&
 	    strcmp(reply_text(reply, 1), "member") != 0)
 		err->code = ERROR_UNSAFE;
