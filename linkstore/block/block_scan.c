@@ -20,7 +20,7 @@
 #define AHEAD_MAX   64
 #define CLOSE_AHEAD 3
 
-/* One pass over a list of blocks. */
+/* A pass over a list of blocks. */
 struct pass {
 	struct redis *redis;
 	const struct link_space *space;
@@ -204,7 +204,7 @@ static int take_answer(struct pass *p, size_t values_each, struct error *err)
 	return 0;
 }
 
-/* After a failure, the remaining answers are read and ignored. */
+/* If the pass fails, the remaining answers are read and ignored. */
 static int run(struct pass *p, size_t count, size_t values_each,
 	       struct error *err)
 {

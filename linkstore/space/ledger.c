@@ -85,7 +85,7 @@ static int read_record(struct redis *redis, const struct link_space *space,
 struct range_count {
 	uint64_t zero, past, later; /* blocks by score */
 	uint64_t overdue;	    /* part of `past` */
-	int64_t late;		    /* ms: the age from which a block is
+	int64_t late;		    /* ms: blocks due up to this are
 				     * `overdue` */
 	uint64_t rank;
 	uint64_t read; /* ranges in the last page */

@@ -12,9 +12,7 @@
 #include "common/host_name.h"
 #include "linkstore/command.h"
 
-#define HOST_MAX                                                               \
-	65 /* of the host's name, including NUL; longer names are              \
-	    * cut */
+#define HOST_MAX 65 /* bytes with NUL; longer host names are cut */
 
 /* Makes "random pid since host": the first part makes it ours, the others name
  * the process. */

@@ -9,12 +9,12 @@
 #include "linkstore/call.h"
 #include "linkstore/target.h"
 
-/* --- what a space is made of --------------------------------------------- */
+/* --- identity of a space ------------------------------------------------- */
 
 #define IDENTITY_FIELDS 6 /* at most */
 
 struct identity_field {
-	const char *name; /* NULL: there are no more */
+	const char *name; /* NULL: end of the list */
 	char text[24];
 };
 
@@ -54,9 +54,9 @@ static void identity_fields(const struct link_space *space,
 }
 
 /*
- * Takes from a record how the codes of a hash space are made (NULL: the record
- * does not say), unless the configuration rules that out, which comparing the
- * fields finds.  ERROR_CONFIG: in a way that is not known here.
+ * Notes how the codes of a hash space are made, by its record (NULL: the record
+ * does not say), unless the configuration excludes that, which a comparison of
+ * the fields detects.  ERROR_CONFIG: the method is unknown here.
  */
 static int identity_note_hash_codes(const struct link_space *space,
 				    const char *has, struct error *err)
@@ -73,8 +73,8 @@ static int identity_note_hash_codes(const struct link_space *space,
 			 space->name, has ? has : "(none)");
 }
 
-/* The one key of a hash space is written down as that of version 0: no code
- * tells which key it was made with. */
+/* The only key of a hash space is recorded as version 0: a code does not show
+ * which key made it. */
 static bool identity_fingerprint(const struct link_space *space,
 				 unsigned version,
 				 char ret_text[CODE_FINGERPRINT_MAX])
@@ -98,7 +98,7 @@ static bool identity_fingerprint(const struct link_space *space,
 	return false;
 }
 
-/* Fills err with ERROR_CONFIG.  Returns -1. */
+/* Sets ERROR_CONFIG.  Returns -1. */
 static int identity_differs(const struct link_space *space, const char *field,
 			    const char *has, const char *configured,
 			    struct error *err)
@@ -111,9 +111,9 @@ static int identity_differs(const struct link_space *space, const char *field,
 			 configured);
 }
 
-/* --- comparing ------------------------------------------------------------ */
+/* --- comparison ----------------------------------------------------------- */
 
-/* The value of a field in HGETALL's answer, or NULL. */
+/* Returns the value of a field in HGETALL's answer, or NULL. */
 static const char *find(const redisReply *hash, const char *name)
 {
 	for (size_t i = 0; i + 1 < hash->elements; i += 2)
@@ -122,7 +122,7 @@ static const char *find(const redisReply *hash, const char *name)
 	return NULL;
 }
 
-/* A field that counts; 0 when it is not there. */
+/* Returns the value of a counter; 0 if it is not there. */
 static uint64_t count_of(const redisReply *hash, const char *name)
 {
 	const char *text = find(hash, name);
@@ -130,8 +130,8 @@ static uint64_t count_of(const redisReply *hash, const char *name)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* May codes of a version have been made?  Grants note it; where nothing says
- * so, they may. */
+/* Returns whether codes of a version may have been made.  Grants note it;
+ * without a note they may have been. */
 static bool is_used(const redisReply *hash, const struct link_space *space,
 		    unsigned version)
 {
@@ -145,7 +145,7 @@ static bool is_used(const redisReply *hash, const struct link_space *space,
 	return !used || strcmp(used, "0") != 0;
 }
 
-/* A version that is configured; `has` is what the record says of it. */
+/* Checks a configured version; `has` is its fingerprint in the record. */
 static int check_known(const struct link_space *space, unsigned version,
 		       const char *has, const char *print, enum space_use use,
 		       struct error *err)
@@ -226,7 +226,7 @@ struct check {
 	int64_t asked; /* clock_boottime_ms */
 };
 
-/* The answer of the script space_read, as space_check promises. */
+/* Evaluates the answer of the script space_read, for space_check. */
 static int identity_check(const redisReply *reply, const struct check *check,
 			  struct error *err)
 {
@@ -268,7 +268,7 @@ static int identity_check(const redisReply *reply, const struct check *check,
 	return 0;
 }
 
-/* --- creating ------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 static int parse_created(const redisReply *reply,
 			 const struct link_space *space,
@@ -346,8 +346,8 @@ static int note_hash_codes(const redisReply *reply,
 	return identity_note_hash_codes(space, has, err);
 }
 
-/* A hash space that is there goes on as it was made; a new one is keyed.  Where
- * somebody else creates it meanwhile, the script finds the difference. */
+/* An existing hash space keeps its method; a new one is keyed.  If another
+ * process creates it meanwhile, the script detects a difference. */
 static int choose_hash_codes(struct redis *redis,
 			     const struct link_space *space, struct error *err)
 {
@@ -405,7 +405,7 @@ int space_exists(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-/* --- checking ------------------------------------------------------------- */
+/* --- check ---------------------------------------------------------------- */
 
 static void build_read(struct command *c, const struct link_space *space)
 {
@@ -430,7 +430,7 @@ int space_check(struct redis *redis, const struct link_space *space,
 	return status;
 }
 
-/* --- the cursor ----------------------------------------------------------- */
+/* --- cursor --------------------------------------------------------------- */
 
 static int parse_cursor(const redisReply *reply, const struct link_space *space,
 			int64_t asked, uint64_t *ret_cursor, struct error *err)
@@ -472,7 +472,7 @@ int space_read_cursor(struct redis *redis, const struct link_space *space,
 	return status;
 }
 
-/* --- on a loop ------------------------------------------------------------ */
+/* --- event loop ----------------------------------------------------------- */
 
 static int parse_check(const redisReply *reply, const void *about,
 		       void *no_value, struct error *err)

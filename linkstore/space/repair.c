@@ -6,9 +6,10 @@
 #include "common/clock.h"
 #include "linkstore/command.h"
 
-/* --- planning ------------------------------------------------------------- */
+/* --- plan ----------------------------------------------------------------- */
 
-/* How strict a set is: what keeps a block from being granted the longest. */
+/* Returns the rank of a set: the higher, the longer it keeps a block from being
+ * granted. */
 static int strictness(enum space_set set)
 {
 	static const int order[SET_COUNT_OF] = {
@@ -17,8 +18,8 @@ static int strictness(enum space_set set)
 	return order[set];
 }
 
-/* What claims block `at`, put together; false when nobody does.  *ret_end: the
- * last block for which that is so. */
+/* Combines all members that contain block `at`; returns false if there is none.
+ * *ret_end: the last block for which the result is the same. */
 static bool claim_at(const struct found_member *members, size_t count,
 		     uint64_t at, struct found_member *ret, uint64_t *ret_end)
 {
@@ -83,7 +84,7 @@ size_t repair_plan(const struct found_member *members, size_t count,
 	}
 }
 
-/* --- telling Redis -------------------------------------------------------- */
+/* --- command -------------------------------------------------------------- */
 
 static void build(struct command *c, const struct reclaim_lock *lock,
 		  const struct repair_note *note, size_t members)

@@ -1,5 +1,5 @@
 /*
- * repair.h - repairing a space's accounting, under the reclaimer's lock.
+ * repair.h - repairs a space's accounting, under the reclaimer's lock.
  */
 #ifndef LINKSTORE_SPACE_REPAIR_H
 #define LINKSTORE_SPACE_REPAIR_H
@@ -10,8 +10,8 @@
 #include "linkstore/space/member_list.h"
 #include "linkstore/space/reclaim.h"
 
-/* For the log of what was done by hand; see manual_hold.h for what may be in
- * them. */
+/* For the log of manual changes; manual_hold.h has the rules for these
+ * texts. */
 struct repair_note {
 	const char *who;
 	const char *reason;
@@ -19,10 +19,10 @@ struct repair_note {
 
 /*
  * Replaces members by parts that cover the same blocks, each once, all or
- * nothing.  With no members the parts are blocks that were in no set, which
- * the caller has made sure of, and become issued.  ERROR_NOT_OWNER: the lock is
- * not ours; ERROR_NOTFOUND: a member is no longer there; ERROR_INPUT: a part
- * lies beyond the cursor.
+ * nothing.  Without members, the parts are blocks that were in no set, which
+ * the caller has checked; they become issued.  ERROR_NOT_OWNER: the lock is not
+ * ours.  ERROR_NOTFOUND: a member is no longer there.  ERROR_INPUT: a part is
+ * beyond the cursor.
  */
 int space_repair(struct redis *redis, const struct reclaim_lock *lock,
 		 const struct repair_note *note,
@@ -31,11 +31,11 @@ int space_repair(struct redis *redis, const struct reclaim_lock *lock,
 		 struct error *err);
 
 /*
- * What becomes of members that overlap: each block stays once, in the stricter
- * state (out, then issued, then pooled), under the highest generation, and as
- * late as the latest of its claims says.  Pure.  `members` are sorted as
- * member_list_sort does.  ret_parts has room for 2 * count; returns how many
- * there are.  O(count^2).
+ * Computes, without I/O, the parts that replace members which overlap.  Each
+ * block stays once: in the strictest state (out, then issued, then pooled),
+ * under the highest generation, and with the latest time of its members.
+ * `members` are sorted by member_list_sort. ret_parts has room for 2 * count;
+ * returns their number.  O(count^2).
  */
 size_t repair_plan(const struct found_member *members, size_t count,
 		   struct found_member *ret_parts);

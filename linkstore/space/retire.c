@@ -14,22 +14,23 @@
 #include "linkstore/space/safety_check.h"
 #include "linkstore/target.h"
 
-/* --- searching for links of a key ----------------------------------------- */
+/* --- search for links of a key -------------------------------------------- */
 
 struct key_search {
 	struct redis *redis;
-	const struct reclaim_lock *lock; /* of the space */
+	const struct reclaim_lock *lock; /* the space's lock */
 	unsigned version;		 /* configured */
-	int64_t now, used; /* Redis' clock; when it was last granted for */
+	int64_t now, used; /* Redis' clock; time of its last grant */
 };
 
 struct key_findings {
 	uint64_t looked;  /* blocks */
 	uint64_t live;	  /* with links of the version that will end */
-	uint64_t endless; /* the same, of class never */
+	uint64_t endless; /* the same, with links that never end */
 	uint64_t lost;	  /* the same, without a marker */
-	uint64_t ended;	  /* in quarantine, or soon */
-	int64_t last;	  /* when the last of live and ended is out of it */
+	uint64_t ended;	  /* ended, but in quarantine now or soon */
+	int64_t last;	  /* when the quarantine of all live and ended is
+			   * over */
 };
 
 #define LOOK_AT_ONCE 1024 /* blocks */
@@ -91,8 +92,9 @@ static int judge_live(struct pass *s, uint64_t block,
 		return -1;
 	if (carries == CARRIES_ANOTHER)
 		return 0;
-	/* Links without an end leave at least a tombstone: without any, no code
-	 * was ever stored.  When a blocked link is let go nobody knows. */
+	/* Links without an end leave at least a tombstone; without one, no
+	 * code was ever stored.  It is unknown when a blocked link will be
+	 * let go. */
 	if (look->end == DURATION_NEVER ||
 	    (look->has_blocked && carries == CARRIES_IT))
 		s->found.endless += carries == CARRIES_IT;
@@ -101,8 +103,8 @@ static int judge_live(struct pass *s, uint64_t block,
 	return 0;
 }
 
-/* Also one that was passed over when Redis forgot: whoever it had been granted
- * to may have made codes of it. */
+/* Also checks blocks that were skipped when Redis had lost data: their holder
+ * may have made codes. */
 static int judge_lost(struct pass *s, uint64_t block, struct error *err)
 {
 	bool has = false;
@@ -131,7 +133,7 @@ static int judge(struct pass *s, uint64_t block, const struct block_scan *look,
 	return 0;
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- all blocks ----------------------------------------------------------- */
 
 static int look_at_noted(struct pass *s, struct error *err)
 {
@@ -158,7 +160,7 @@ static int note_range(struct pass *s, const struct block_range *range,
 	return 0;
 }
 
-/* Of the pool, what is out of quarantine ended long ago. */
+/* Pool members out of quarantine ended long ago, so they are skipped. */
 static int note_member(void *arg, const struct set_member *member,
 		       struct error *err)
 {
@@ -173,9 +175,9 @@ static int note_member(void *arg, const struct set_member *member,
 	return note_range(s, &member->range, err);
 }
 
-/* Under the lock members come and go by grants and their return alone, which
- * for this version have ended, and by hand, which retiring is told of: each
- * other one is met. */
+/* Under the lock, members come and go only by grants and hand-backs, which have
+ * ended for this version, and by hand, which retiring detects.  So the walk
+ * meets every other member. */
 static int walk_all(struct pass *s, struct error *err)
 {
 	static const enum space_set sets[] = {SET_ISSUED, SET_POOL, SET_OUT};
@@ -187,8 +189,8 @@ static int walk_all(struct pass *s, struct error *err)
 	return look_at_noted(s, err);
 }
 
-/* Looks through all blocks issued or in quarantine, once nobody holds any that
- * was granted for the version. */
+/* Searches all blocks issued or in quarantine.  Call it when no holder has a
+ * block that was granted for the version. */
 static int key_search(const struct key_search *search, struct key_findings *ret,
 		      struct error *err)
 {
@@ -206,11 +208,11 @@ static int key_search(const struct key_search *search, struct key_findings *ret,
 	return status;
 }
 
-/* --- retiring ------------------------------------------------------------- */
+/* --- retire --------------------------------------------------------------- */
 
 #define LOCK_TTL CLOCK_MINUTE
 
-/* A line of the log of what is done by hand. */
+/* A line of the log of manual changes. */
 #define HAND_MAX 512
 
 struct retiring {
@@ -224,7 +226,7 @@ struct retiring {
 	struct key_findings found;
 };
 
-/* --- what was found ------------------------------------------------------- */
+/* --- results -------------------------------------------------------------- */
 
 static int refuse_found(const struct retiring *r, struct error *err)
 {
@@ -256,8 +258,8 @@ static int refuse_found(const struct retiring *r, struct error *err)
 		f->live ? ", later where visits renew links" : "");
 }
 
-/* By when nobody makes codes with it any more, and what was not used of its
- * grants has been handed back. */
+/* Refuses while codes may still be made with the key, or unused blocks of its
+ * grants may still be handed back. */
 static int refuse_held(const struct retiring *r, struct error *err)
 {
 	int64_t hold = linkstore_config(r->space->store)->hold_max,
@@ -360,7 +362,7 @@ static int look_through(struct retiring *r, struct error *err)
 	return key_search(&search, &r->found, err);
 }
 
-/* Never used: no code carries it, whatever there is. */
+/* A version that was never used has no codes, so no search is needed. */
 static int look_and_retire(struct retiring *r, struct error *err)
 {
 	if (r->used && (refuse_held(r, err) || look_through(r, err) ||
@@ -369,7 +371,7 @@ static int look_and_retire(struct retiring *r, struct error *err)
 	return retire(r, err);
 }
 
-/* --- the whole ------------------------------------------------------------ */
+/* --- entry ---------------------------------------------------------------- */
 
 static int check_version(const struct link_space *space, unsigned version,
 			 struct error *err)
@@ -411,8 +413,8 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 	struct error unlock;
 	int status;
 
-	/* A Redis that forgot is seen to first: it says which blocks may have
-	 * been granted, and for which versions. */
+	/* A Redis that lost data is repaired first: its record then shows which
+	 * blocks may have been granted, and for which versions. */
 	if (check_version(space, version, err) ||
 	    space_safety_check(redis, space, NULL, err) ||
 	    space_raise_cursor(redis, space, &high_water, err) ||
@@ -420,7 +422,7 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 	    reclaim_lock_take(redis, space, LOCK_TTL, &r.lock, err))
 		return -1;
 	status = look_and_retire(&r, err);
-	/* A lock that cannot be given up runs out by itself. */
+	/* A lock that cannot be released expires. */
 	reclaim_lock_release(redis, &r.lock, &unlock);
 	if (status == 0)
 		*ret_blocks = r.found.looked;

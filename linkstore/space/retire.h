@@ -1,13 +1,13 @@
 /*
- * retire.h - taking a key version of a space out of use.
+ * retire.h - takes a key version of a space out of use.
  *
- * After that nothing is granted for the version, and its number may be given
- * another key.  It must not happen while a code of it may lead anywhere: an old
- * code read with another key would be another block's.  So retiring looks
- * through all blocks that may have been opened for the version, by the time of
- * its last grant and links.hold_max, and waits for their end and quarantine.
- * What a block's codes are made with is told by its links: one holder has one
- * version.
+ * After that no block is granted for the version, and its number may be given
+ * another key.  It must not happen while a code of the version may still lead
+ * anywhere: an old code that is read with another key would be in another
+ * block.  So all blocks that may have been opened for the version are checked,
+ * up to links.hold_max after its last grant, and their end and quarantine
+ * awaited.  The links of a block show which version made its codes: one holder
+ * has one version.
  */
 #ifndef LINKSTORE_SPACE_RETIRE_H
 #define LINKSTORE_SPACE_RETIRE_H
@@ -19,11 +19,11 @@
 
 /*
  * Retires a version that is configured, and not the one that makes new codes.
- * Takes the reclaimer's lock.  `*ret_blocks`: how many blocks were looked at.
+ * Takes the reclaimer's lock.  `*ret_blocks`: number of blocks checked.
  *	ERROR_CONFIG	it makes new codes here, or is not configured
  *	ERROR_NOTFOUND	the space's record does not have it
  *	ERROR_BUSY	its codes are in use; the text says until when
- *	ERROR_UNSAFE	they are for ever, or Redis has lost data
+ *	ERROR_UNSAFE	its codes never end, or Redis has lost data
  *	ERROR_INPUT	the space's strategy has no versions to retire
  */
 int space_retire_key(struct redis *redis, const struct link_space *space,

@@ -1,4 +1,4 @@
-/* May what Redis says be believed? (promise 9) */
+/* Checks whether Redis' data can be trusted (promise 9). */
 #include "linkstore/space/safety_check.h"
 
 #include <inttypes.h>
@@ -7,7 +7,8 @@
 
 #include "linkstore/command.h"
 
-/* The value of "name:" in INFO's lines; returns its length, 0 without it. */
+/* Finds the value of "name:" in INFO's lines; returns its length, 0 if it is
+ * absent. */
 static size_t info_value(const char *info, const char *name,
 			 const char **ret_value)
 {
@@ -41,7 +42,7 @@ static int check_info(const char *info, const struct link_space *space,
 				 (int)len, len ? value : "");
 	len = info_value(info, "evicted_keys", &value);
 	evicted = len ? strtoull(value, NULL, 10) : 0;
-	/* Redis counts from 0 again when it was restarted. */
+	/* Redis counts from 0 again after a restart. */
 	if (evicted < evicted_before)
 		evicted_before = 0;
 	if (evicted > evicted_before)

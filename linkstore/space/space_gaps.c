@@ -7,13 +7,13 @@
 #include "linkstore/command.h"
 #include "linkstore/range.h"
 
-/* Ordered, without overlaps. */
+/* Sorted, without overlaps. */
 struct space_gaps {
 	size_t count;
 	struct block_range ranges[];
 };
 
-/* A word of the record: "first-last", of the first generation, or
+/* Parses a word of the record: "first-last" (first generation) or
  * "first-last:generation". */
 static bool parse_gap(const char *word, size_t len, struct block_range *ret)
 {
@@ -40,7 +40,7 @@ static int add_gaps(struct space_gaps *gaps, const char *text,
 	return 0;
 }
 
-/* By generation, then by block. */
+/* Sorts by generation, then by block. */
 static int compare_gaps(const void *a, const void *b)
 {
 	const struct block_range *x = a, *y = b;
@@ -71,7 +71,7 @@ static void merge_overlaps(struct space_gaps *gaps)
 static int parse_gaps(const char *skipped, const char *aside,
 		      struct space_gaps **ret_gaps, struct error *err)
 {
-	/* A word takes a byte and a space. */
+	/* Each word takes at least a byte and a space. */
 	size_t max = (strlen(skipped) + strlen(aside)) / 2 + 2;
 	struct space_gaps *gaps =
 		calloc(1, sizeof(*gaps) + max * sizeof(gaps->ranges[0]));

@@ -1,9 +1,9 @@
 /*
- * space_gaps.h - the blocks of a space that became issued when Redis forgot,
- * without anybody known to hold them (design 4.10).
+ * space_gaps.h - the blocks of a space that became issued, without a known
+ * holder, when Redis had lost data (design 4.10).
  *
- * Such a block may have no marker, or that of a generation before, for a good
- * reason; and it may have had links for ever.
+ * Such a block may rightly have no marker, or one of an earlier generation; and
+ * it may have had links that never end.
  */
 #ifndef LINKSTORE_SPACE_SPACE_GAPS_H
 #define LINKSTORE_SPACE_SPACE_GAPS_H
@@ -17,12 +17,12 @@
 
 struct space_gaps;
 
-/* Reads them from the space's record.  ERROR_UNSAFE when that cannot be
- * understood.  Blocks; *ret_gaps is the caller's. */
+/* Reads the gaps from the space's record.  ERROR_UNSAFE: they cannot be parsed.
+ * Blocks the thread; the caller frees *ret_gaps. */
 int space_gaps_read(struct redis *redis, const struct link_space *space,
 		    struct space_gaps **ret_gaps, struct error *err);
 
-/* `generation`: that the block is issued under.  From any thread. */
+/* `generation`: the one under which the block is issued.  Thread-safe. */
 bool space_gaps_has(const struct space_gaps *gaps, uint64_t block,
 		    uint32_t generation);
 

@@ -8,8 +8,9 @@
 #include "linkstore/target.h"
 
 enum {
-	/* Pauses while a space is not ready.  The first is short, since Redis
-	 * is asked before it is connected; each is twice the one before. */
+	/* Pauses while a space is not ready.  The first is short, since the
+	 * first check runs before Redis is connected; each is twice the one
+	 * before. */
 	FIRST_PAUSE_MS = 10,
 	LONGEST_PAUSE_MS = 500
 };
@@ -17,7 +18,7 @@ enum {
 struct monitored_space {
 	struct space_monitor *monitor;
 	const struct link_space *space;
-	bool asked; /* the answer is on its way */
+	bool asked; /* the answer is pending */
 	_Atomic int state;
 };
 
@@ -25,7 +26,7 @@ struct space_monitor {
 	struct space_monitor_options options;
 	struct redis_async *redis;
 	struct loop_timer *timer; /* NULL: not started, or stopped */
-	int64_t pause;		  /* ms, while one is not ready */
+	int64_t pause;		  /* ms, while a space is not ready */
 	size_t count;
 	struct monitored_space spaces[];
 };
@@ -84,26 +85,26 @@ bool space_clock_differs(const struct link_space *space,
 }
 
 /*
- * Every space begins as UNCHECKED.  Then each answer decides anew, whatever the
- * state was before:
+ * Every space starts as UNCHECKED.  Then each answer sets the state, whatever
+ * it was before:
  *
- *   what space_check finds                     the space is
+ *   result of space_check                      state
  *   record, keys and cursor are as configured  READY
  *   ERROR_NOTFOUND: no record, or no cursor    MISSING
  *   ERROR_UNSAFE: the record lacks the key
  *       that is to make codes (to issue only)  KEY_UNUSED
  *   ERROR_CONFIG: another identity or key      DIFFERS
- *   a retriable error: Redis is away           as before
+ *   a retriable error: Redis is away           unchanged
  *   any other error: Redis refused, or its
  *       answer cannot be read      - to read   UNCHECKED
- *                                  - to issue  as before
+ *                                  - to issue  unchanged
  *
- * The last is where uses part.  Who looks for links must not take for absent
- * what Redis does not find while the space's record cannot be read.  Who issues
- * codes goes on: each grant and create is checked by its own script, and blocks
- * already granted stay good.
+ * Only the last case depends on the use.  A program that looks up links must
+ * not take a link for absent while the space's record cannot be read.  A
+ * program that issues codes goes on: each grant and create is checked by its
+ * own script, and blocks already granted stay valid.
  *
- * False: as before.
+ * Returns false if the state is unchanged.
  */
 static bool next_state(enum space_use use, const struct error *err,
 		       enum space_state *ret_state)
@@ -146,8 +147,8 @@ bool space_monitor_all_ready(const struct space_monitor *m)
 
 /* --- high water ----------------------------------------------------------- */
 
-/* Remembers what the record has reached, to which others have moved it, too:
- * they may be gone when Redis has forgotten it. */
+/* Stores the high water of the record, including that of other programs: these
+ * may be gone when Redis has lost it. */
 static void remember_high_water(const struct monitored_space *s)
 {
 	struct high_water_file *file = s->monitor->options.high_water_file;
@@ -161,7 +162,7 @@ static void remember_high_water(const struct monitored_space *s)
 static void on_raised(void *arg, const struct error *err)
 {
 	(void)arg;
-	(void)err; /* told again after the next pause */
+	(void)err; /* sent again after the next pause */
 }
 
 static void tell_high_water(const struct monitored_space *s,
@@ -188,7 +189,7 @@ void space_monitor_tell(const struct space_monitor *m,
 		tell_high_water(&m->spaces[i], redis, fn, arg);
 }
 
-/* --- checking ------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 static void on_answer(void *arg, const struct error *err)
 {
@@ -212,14 +213,15 @@ static void check(struct monitored_space *s)
 
 	if (s->asked)
 		return;
-	/* Refused while Redis is away, which others report. */
+	/* This fails while Redis is away, which is reported elsewhere. */
 	s->asked = space_check_async(m->redis, s->space, m->options.use,
 				     on_answer, s, &ignored) == 0;
-	/* It may have lost data without a connection being lost. */
+	/* Redis may have lost data without a lost connection. */
 	tell_high_water(s, m->redis, on_raised, NULL);
 }
 
-/* Checks at leisure while all is well, and often while it is not. */
+/* Returns a long pause while all spaces are ready, and a short one while they
+ * are not. */
 static int64_t next_pause(struct space_monitor *m)
 {
 	int64_t every = m->options.every,
@@ -239,7 +241,7 @@ static void on_timer(void *arg)
 	loop_timer_set(m->timer, next_pause(m));
 }
 
-/* --- life ----------------------------------------------------------------- */
+/* --- start and stop ------------------------------------------------------- */
 
 struct space_monitor *
 space_monitor_new(const struct space_monitor_options *options,

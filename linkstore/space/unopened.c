@@ -1,4 +1,4 @@
-/* Blocks that were granted and never opened. */
+/* Finds and closes blocks that were granted and never opened. */
 #include "linkstore/space/unopened.h"
 
 #include <inttypes.h>
@@ -8,12 +8,12 @@
 #include "linkstore/command.h"
 #include "linkstore/target.h"
 
-/* --- asking --------------------------------------------------------------- */
+/* --- queries -------------------------------------------------------------- */
 
-/* How many are asked after in one command. */
+/* Blocks per command. */
 #define ASK_MAX 500
 
-/* Begins the question; the marks follow. */
+/* Starts the command; the marks are appended. */
 typedef void begin_fn(struct command *c, const struct link_space *space);
 
 static void begin_unopened(struct command *c, const struct link_space *space)
@@ -51,7 +51,7 @@ static int ask(struct redis *redis, const struct link_space *space,
 		freeReplyObject(reply);
 		return reply_malformed("marks of grants", err);
 	}
-	/* An empty answer believes none. */
+	/* An empty answer counts as no mark at all. */
 	for (size_t i = 0; i < count; i++)
 		ret_marked[i] = i < reply->elements &&
 				reply->element[i]->type != REDIS_REPLY_NIL;
@@ -96,7 +96,7 @@ int reclaim_unproven(struct redis *redis, const struct link_space *space,
 
 /* --- closing -------------------------------------------------------------- */
 
-/* How many scripts are sent ahead of their answers. */
+/* Scripts sent before the answers to earlier ones. */
 #define CLOSE_AHEAD 64
 
 static int send_close(struct redis *redis, const struct link_space *space,
@@ -110,7 +110,8 @@ static int send_close(struct redis *redis, const struct link_space *space,
 	return command_append(&c, redis, err);
 }
 
-/* An error, such as that Redis does not know the script, leaves it open. */
+/* An error, such as a script that Redis does not know, leaves the block
+ * open. */
 static int take_closed(struct redis *redis, bool *ret_closed, struct error *err)
 {
 	redisReply *reply;
@@ -135,7 +136,8 @@ static int close_some(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-/* One that was not closed in a pipeline: by itself, or it has a marker. */
+/* Handles a block that was not closed in the pipeline: closes it by itself, or
+ * reads its marker if it has one. */
 static int close_one(struct redis *redis, const struct link_space *space,
 		     uint64_t block, uint32_t generation, int64_t now,
 		     struct block_scan *look, struct error *err)
