@@ -1,18 +1,18 @@
--- Promise 8, in the blocks' slot.  Closes those of these blocks that have ended,
--- whatever was read of them before; a link is there through the millisecond that
--- it ends in, and a block with a blocked link has not ended: it is looked at
--- again a while later.  A closed marker of a lower generation belongs to a block whose
--- holder never opened it: it takes the granted generation, so that a late open
--- fails.  Replies state (0 lost, 1 closed, 2 live), end,
--- generation of each.  It is called for blocks by the million, so that markers are
--- read and written here rather than by read_marker and write_marker: most differ
--- by one byte afterwards.
+-- Promise 8, in the blocks' slot.  Closes those of these blocks that have
+-- ended, whatever was read of them before.  A link still exists in the
+-- millisecond in which it ends.  A block with a blocked link has not ended: it
+-- is checked again a while later.  A closed marker of a lower generation
+-- belongs to a block whose holder never opened it: it gets the granted
+-- generation, so that a late open fails.
+-- Replies state (0 lost, 1 closed, 2 live), end and generation of each block.
+-- The script is called for millions of blocks.  So it reads and writes markers
+-- itself, without read_marker and write_marker: most change by one byte only.
 -- KEYS markers    ARGV generation while
 local granted, now, reply = tonumber(ARGV[1]), now_ms(), {}
 local texts = redis.call('MGET', unpack(KEYS))
 
--- State, end and generation, and what is to be written: the whole marker, or
--- where the c belongs.  All are read before the first is written.
+-- Returns state, end and generation, and the value to write: the whole marker,
+-- or the position of the c.  All markers are read before the first is written.
 local function judge(key, text)
   local had, letter, blocked, ends =
     string.match(text, '^(%d+) ([oc])(%d*) %S+ %d+ (%S+) ')

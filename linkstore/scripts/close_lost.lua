@@ -1,7 +1,7 @@
--- A block whose marker is lost, or still the closed one of a generation before,
--- and of which no link is left gets a closed one of its generation, so that an
--- open of that generation that is still under way fails.  One that has a marker
--- again is left alone.
+-- Closes a block that has no link left and whose marker is lost, or still the
+-- closed one of a former generation.  It gets a closed marker of its
+-- generation, so that an open of that generation that is still under way fails.
+-- A block that has a marker again is left alone.
 -- KEYS marker    ARGV generation
 local before = read_marker(KEYS[1])
 if before and (before.open or before.generation >= tonumber(ARGV[1])) then

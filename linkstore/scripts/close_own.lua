@@ -1,6 +1,5 @@
--- Promise 5.  A holder closes a block from which it has handed out no code,
--- opened or not.  An open of this generation that is still under way then
--- fails.
+-- Promise 5.  A holder closes a block from which it has issued no code, opened
+-- or not.  An open of this generation that is still under way then fails.
 -- KEYS marker    ARGV generation holder class
 local generation, now = tonumber(ARGV[1]), now_ms()
 local m = read_marker(KEYS[1])

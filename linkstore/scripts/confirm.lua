@@ -1,9 +1,10 @@
--- Blocks of a granted range were opened and are about to be used: they are not
--- marked as not opened any more.  That counts as a move.  A Redis that goes back
--- to before it has the marks again, and those of blocks granted for ever would say
--- that links without an end are none: whoever has seen more moves notices.
+-- Removes the marks "not opened" of a granted range's blocks that were opened
+-- and are about to be used.  This counts as a move.  A Redis that goes back to
+-- an earlier state has the marks again, and the marks of blocks whose links
+-- never end would deny these links; a caller that has seen more moves detects
+-- it.
 -- KEYS space unopened    ARGV first last
--- Replies how often blocks have moved, or 0: the space has no record.
+-- Replies the count of moves, or 0: the space has no record.
 need_counters(KEYS[1], 'moves')
 need_sorted_sets(KEYS[2])
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end

@@ -1,14 +1,15 @@
--- Promise 4.  All links of one block in one loop turn: the block must be open
--- and mine, its end is raised above every link's, and a live link is never
--- overwritten.  A link there with the same link_id (the first nine bytes of the
--- record) is my own earlier try, and lives as long as is replied now.  A link
--- whose deadline has passed is not stored: its plan may be another's by now.
--- Links end at a time, not after one: the clock goes on while a script runs, the
--- block's end does not.
+-- Promise 4.  Stores all links of one block in one loop turn.  The block must
+-- be open and the caller's.  Its end is raised to that of the links.  A live
+-- link is never overwritten.  If a link with the same link_id (the first nine
+-- bytes of the record) is there, it is the caller's earlier try, and now ends
+-- at the time that is replied.  A link whose deadline has passed is not stored:
+-- its plan may have been replaced by now.  Links end at a point in time, not
+-- after a duration: the clock goes on while a script runs, but the block's end
+-- does not.
 -- KEYS marker link...
 -- ARGV generation holder ttl|never record... [deadline (0: none)...]
--- Replies expires (0: never), then of each link 1 stored, 2 it was there, 0
--- another is there, -1 late.
+-- Replies expires (0: never), then for each link 1: stored, 2: was there,
+-- 0: another link is there, -1: late.
 local m = read_marker(KEYS[1])
 if not m then return {-1} end
 if not m.open or m.generation ~= tonumber(ARGV[1]) or m.holder ~= ARGV[2] then
@@ -36,7 +37,8 @@ for i = 2, #KEYS do
     reply[i] = 1
   elseif late then
     reply[i] = -1
-  -- What is no text is another's: pcall, since a link before it may be stored.
+  -- A key of another type counts as another link: pcall, since an earlier link
+  -- may be stored already.
   elseif redis.pcall('GETRANGE', KEYS[i], 0, 8) == string.sub(record, 1, 9) then
     reply[i] = 2
     if ttl ~= math.huge then

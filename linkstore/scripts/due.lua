@@ -1,9 +1,10 @@
--- Ranges to be looked at, earliest first: of a score from ARGV[1] on and up to
--- ARGV[2], or up to now if that is earlier or 0.  Score 0 is not a time but marks
--- ranges whose markers are lost.  A reader that leaves ranges where they are goes
--- on behind the last it has read, wherever that is by now; where that is gone,
--- from its rank.  Replies now, the rank behind the last, how many ranges are due
--- in all, and an array of members with their scores.
+-- Reads due ranges, earliest first: those with a score from ARGV[1] up to
+-- ARGV[2], or up to now if ARGV[2] is later or 0.  Score 0 is not a time but
+-- marks ranges whose markers are lost.  A reader that leaves ranges in place
+-- continues behind the last one it has read, wherever that is by now, or, if
+-- that is gone, from its rank.
+-- Replies now, the rank behind the last, the number of all due ranges, and an
+-- array of members with their scores.
 -- KEYS issued    ARGV from until max rank last-member (or empty)
 local now, from, upto = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
 if upto == 0 or upto > now then upto = now end

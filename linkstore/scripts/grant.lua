@@ -1,11 +1,11 @@
--- Promise 2.  Blocks for one holder and one TTL class: pool ranges out of
--- quarantine first, then the cursor, never past the capacity.  What is granted
--- enters `issued` in this same step.
--- Each block is marked as not opened, until its holder says that it has opened
--- it, and only then uses it.  What is granted for ever is due after the hold: the
--- run that finds it open puts it off for ever.
--- A quarantine is over when it is by this Redis' clock and by the caller's, since one
--- that is ahead would cut it short.
+-- Promise 2.  Grants blocks to one holder for one TTL class: pool ranges out of
+-- quarantine first, then from the cursor, never past the capacity.  Granted
+-- blocks enter `issued` in this same step.  Each block is marked as not opened,
+-- until its holder confirms that it has opened it; only then it is used.  A
+-- block of a class that never ends is due after the hold: the run that finds it
+-- open puts it off for ever.  A quarantine is over when it is over by this
+-- Redis' clock and by the caller's, since a clock that is ahead would shorten
+-- it.
 -- KEYS space cursor issued pool unopened endless
 -- ARGV cursor moves generation capacity gap hold longest day-prefix
 --      blocks due_after|never version caller's-clock
@@ -19,8 +19,9 @@ local version = ARGV[11]
 local granted, highest = 0, 0
 local sure = math.min(now, tonumber(ARGV[12]))
 
--- The marker of a reused block is there before it is opened, and there again if
--- Redis forgets that it was: so of what is granted for ever it proves nothing.
+-- A reused block has a marker before it is opened, and again if Redis loses the
+-- write that opened it.  So for a class that never ends the marker proves
+-- nothing.
 local function issue(first, last, generation)
   redis.call('ZADD', k.issued, due, range_text(first, last, generation))
   for block = first, last do
@@ -37,8 +38,8 @@ local function issue(first, last, generation)
   highest = math.max(highest, generation)
 end
 
--- How much is granted in a minute: it tells how much can be forgotten.  Those
--- who only read learn from the record how far the cursor may jump.
+-- Notes how much is granted in a minute, which limits how much can be lost.
+-- Programs that only read learn from the record how far the cursor may jump.
 local function note_rate(r)
   local minute, count = math.floor(now / 60000), granted
   local at, before = string.match(redis.call('HGET', k.space, 'minute') or '',
@@ -55,7 +56,7 @@ local function note_rate(r)
   redis.call('HINCRBY', day, 'granted', granted)
 end
 
--- When the key version was last used to make codes.
+-- Notes when the key version was last used to make codes.
 local function note_used()
   redis.call('HSET', k.space, 'used:' .. version, string.format('%.0f', now))
 end
@@ -63,8 +64,8 @@ end
 local r, why = remember(k, c, now)
 if not r then return {0, why} end
 
--- A version that was taken out of use, or never put into it: readers may lack
--- its key, and its number may be another's.
+-- The version was taken out of use, or never put into it: readers may lack its
+-- key, and its number may have been given to another key.
 if redis.call('HEXISTS', k.space, 'key:' .. version) == 0 then
   return {0, 'nokey', version}
 end

@@ -1,10 +1,11 @@
--- Promise 5.  Blocks from which no code was handed out, closed by their holder,
--- go to the pool; only while the exact member that was granted is still issued.
--- They wait there for a hold: were one granted again at once, and Redis forgot
--- both, it would come back under the very same generation.
+-- Promise 5.  Moves blocks from which no code was issued, and which their
+-- holder has closed, to the pool, only while the exact member that was granted
+-- is still issued.  They wait there for a hold: if one were granted again at
+-- once, and Redis lost both writes, it would come back under the same
+-- generation.
 -- KEYS issued pool space unopened endless
 -- ARGV member first last day-prefix hold
--- Replies how often blocks have moved, or 0: the member is not issued.
+-- Replies the count of moves, or 0: the member is not issued.
 local now = now_ms()
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score then return 0 end

@@ -1,7 +1,7 @@
 -- Takes the blocks first..last out of circulation, as far as these exact
--- members of `issued` and `pool` contain them; what is left of a member stays
--- where it was.  All or nothing.  A note keeps what the blocks were, by whom
--- they were taken and why; the log of what was done by hand has a line.
+-- members of `issued` and `pool` contain them; the rest of a member stays in
+-- its set.  All or nothing.  A note keeps the former state of the blocks, who
+-- took them and why; the log of manual changes gets a line.
 -- KEYS issued pool out why hand space
 -- ARGV first last who reason day-prefix, then pairs of i|p and member
 -- Replies {1, blocks} or {0, 'member'}.

@@ -1,5 +1,5 @@
--- A plan that was carried out becomes done; one that never will be is dropped.
--- Only the very plan that the caller wrote.
+-- Marks a plan that was carried out as done, or drops one that never will be;
+-- only if it is the same plan that the caller wrote.
 -- KEYS record    ARGV plan done|drop
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == 'drop' then return redis.call('DEL', KEYS[1]) end

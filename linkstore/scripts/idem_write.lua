@@ -1,7 +1,7 @@
--- Writes "state deadline rest" unless the record is another than the caller
--- thinks: '' for none.
+-- Writes "state deadline rest" only if the present record is the expected one
+-- ('': none).
 -- KEYS record    ARGV expected state window rest keep
--- Replies {now, record that is there} and whether it was written.
+-- Replies {now, present record, 1 if it was written}.
 local now, there = now_ms(), redis.call('GET', KEYS[1]) or ''
 if there ~= ARGV[1] then return {now, there, 0} end
 local record = string.format('%s %.0f %s', ARGV[2], now + tonumber(ARGV[3]),

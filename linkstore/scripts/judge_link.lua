@@ -1,11 +1,11 @@
--- A link and its block's marker at one moment.
+-- Reads a link and its block's marker at the same moment.
 -- KEYS marker link
 -- Replies {PEXPIRETIME, first nine bytes of the record, marker or '', now,
 -- 1 if the link is blocked}.
 local head = redis.call('GETRANGE', KEYS[2], 0, 8)
 local blocked = false
 if string.byte(head) == 0x09 then
-  -- When the record is damaged, `state` is the error.
+  -- If the record is damaged, `state` is the error.
   local _, state = pcall(record_state, redis.call('GET', KEYS[2]))
   blocked = state == BLOCKED
 end

@@ -1,9 +1,9 @@
--- When a key version was last used to make codes.  A record that Redis has
--- forgotten parts of says nothing, or may say "never" wrongly: codes may then
+-- Reads when a key version was last used to make codes.  If Redis has lost
+-- parts of the record, it may lack this or say "never" wrongly: codes may then
 -- have been made until now.
 -- KEYS space hand    ARGV version
 -- Replies now, fingerprint ('': the version is not in use), used (0: never),
--- what was done by hand last.
+-- the last manual change.
 local key, used = 'key:' .. ARGV[1], 'used:' .. ARGV[1]
 local now, last = now_ms(), redis.call('HGET', KEYS[1], used)
 local hand = redis.call('LINDEX', KEYS[2], 0) or ''

@@ -1,7 +1,6 @@
--- Takes a key version out of use, so that nothing is granted for it any more
--- and its number may be given another key: only under the reclaimer's lock, and
--- only if nothing has been granted or moved by hand since all was looked
--- through.
+-- Takes a key version out of use, so that no block is granted for it any more
+-- and its number may be given to another key: only under the reclaimer's lock,
+-- and only if no block was granted or moved by hand since the search.
 -- KEYS lock space hand    ARGV lock-value version fingerprint used hand
 local key, used = 'key:' .. ARGV[2], 'used:' .. ARGV[2]
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, 'lock'} end

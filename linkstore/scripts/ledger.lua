@@ -1,5 +1,5 @@
--- What a space's record says, and its ledgers of today and the days before.
--- The ranges are read apart, in pages.
+-- Reads a space's record, and its ledgers of today and the days before.  The
+-- ranges are read separately, in pages.
 -- KEYS space cursor issued    ARGV day-prefix days
 local now = now_ms()
 local record = redis.call('HMGET', KEYS[1], 'created', 'retired', 'forgot',

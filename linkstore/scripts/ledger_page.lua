@@ -1,6 +1,7 @@
--- One page of the issued or the pool set: how many blocks have score 0, a score
--- up to now, and a later one.  It goes on behind the last member of the page
--- before, wherever that is by now; where that is gone, from its rank.
+-- Reads one page of the issued or the pool set: the number of blocks with score
+-- 0, with a score up to now, and with a later one.  It continues behind the
+-- last member of the page before, wherever that is by now, or, if that is gone,
+-- from its rank.
 -- KEYS set    ARGV now max rank last-member (or empty) overdue
 local now, rank = tonumber(ARGV[1]), tonumber(ARGV[3])
 local late, overdue = tonumber(ARGV[5]), 0

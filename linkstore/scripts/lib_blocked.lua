@@ -1,6 +1,6 @@
--- A field of blocked:{account}: a URL, then a line of each decision about it,
--- "link_id ms code key".  A link_id of 0 is of the URL alone, whatever link
--- leads there.
+-- A field of blocked:{account} is a URL, followed by a line for each decision
+-- on it, "link_id ms code key".  A link_id of 0 stands for a decision on the
+-- URL alone, whichever links lead there.
 local function decisions(text)
   local list = {}
   for line, id in string.gmatch(text or '', '\n((%d+) [^\n]*)') do

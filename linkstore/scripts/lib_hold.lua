@@ -1,4 +1,4 @@
--- The log of what people did to a space's blocks, newest first:
+-- The log of manual changes to a space's blocks, newest first:
 -- "ms verb first-last blocks who reason".
 local function need_hand(why, log)
   redis.call('HLEN', why)

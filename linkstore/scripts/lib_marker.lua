@@ -1,6 +1,6 @@
--- A range marker: "generation o|c class opened end holder".  Behind the o stands
--- how many blocked links the block has, when it has any: it does not end while
--- it has one, whatever its end says.
+-- A block's marker: "generation o|c class opened end holder".  The o is
+-- followed by the number of blocked links in the block, if there are any: a
+-- block with a blocked link does not end, whatever its end says.
 local function read_marker(key)
   local text = redis.call('GET', key)
   if not text then return nil end

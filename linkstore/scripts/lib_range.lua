@@ -5,7 +5,7 @@ local function range_text(first, last, generation)
   return string.format('%.0f-%.0f:%d', first, last, generation)
 end
 
--- Nil for a text that is none.
+-- Returns nil for a text that is not a range.
 local function range_try(text)
   local first, last, generation = string.match(text, '^(%d+)%-(%d+):(%d+)$')
   first, last, generation = tonumber(first), tonumber(last), tonumber(generation)
@@ -24,8 +24,8 @@ local function range_read(text)
   return first, last, generation
 end
 
--- The ledger of the UTC day of `ms`; the calendar arithmetic is Howard
--- Hinnant's "days from civil", backwards.
+-- Returns the key of the ledger of the UTC day of `ms`.  The calendar
+-- arithmetic is Howard Hinnant's "days from civil", backwards.
 local function day_key(prefix, ms)
   local floor = math.floor
   local z = floor(ms / 86400000) + 719468

@@ -1,5 +1,5 @@
--- A stored link is protobuf, its fields in the order of their numbers: link_id
--- (a tag and eight bytes), generation (absent when 0), version.
+-- A stored link is protobuf with its fields in the order of their numbers:
+-- link_id (a tag and eight bytes), generation (absent if 0), version.
 local function is_link(record, head)
   return record and string.sub(record, 1, 9) == head
 end
@@ -14,7 +14,7 @@ local function varint(text, at)
   return value, at
 end
 
--- `record` may be cut off after its first 21 bytes.
+-- `record` may be cut after its first 21 bytes.
 local function record_version(record)
   local at = 10
   if string.byte(record, at) == 0x10 then
@@ -26,7 +26,8 @@ end
 
 local DELETED, BLOCKED = 1, 2
 
--- Up to the state, field 8, a record has only numbers and texts.  Nil: it is live.
+-- Before the state, field 8, a record has only numbers and texts.  Returns nil
+-- for a live link.
 local function record_state(record)
   local at, tag, value = 10, 0, 0
   while at <= #record and tag < 0x40 do
@@ -37,7 +38,7 @@ local function record_state(record)
   if tag == 0x40 then return value end
 end
 
--- The count of a link's visits lives exactly as long as the link, or its
+-- Makes the count of a link's visits live exactly as long as the link, or its
 -- tombstone.
 local function visits_follow(visits, left)
   if left == -1 then
@@ -47,9 +48,10 @@ local function visits_follow(visits, left)
   end
 end
 
--- What keeps a chosen code from being given out again at once when its link has
--- ended: the head of the link's record, for a quarantine longer than the link.
--- A link that never ends needs none: it is there itself.
+-- Writes the trace, which prevents that a chosen code is issued again at once
+-- when its link has ended.  It is the head of the link's record, and lives for
+-- a quarantine longer than the link.  A link that never ends needs none: it is
+-- there itself.
 local function trace_follow(trace, head, link, quarantine)
   local left = redis.call('PTTL', link)
   if left == -1 then

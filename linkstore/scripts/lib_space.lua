@@ -1,26 +1,27 @@
--- What grant, settle and raise_cursor do first: make sure that this Redis remembers.
+-- The first step of grant, settle and raise_cursor: checks that this Redis has
+-- lost no data.
 --
--- It has forgotten when its run_id is not the one noted (a restart, another
--- master), or when the caller has seen more than it finds: more moves, a higher
--- generation.  That proves it whatever the run_id says: a virtual machine back
--- at a snapshot, a backup taken over by REPLICAOF, a former master again.
--- Then what would have been granted next, pool first and then cursor, may have
--- been: a safety gap of it enters `issued` as if granted.  The rest of what the
--- pool may have granted waits for a hold, and comes under a higher generation.
+-- A loss is detected if the run_id is not the one noted (a restart, another
+-- master), or if the caller has seen more than the record has: more moves, or a
+-- higher generation.  The latter proves a loss even with the same run_id: a
+-- virtual machine back at a snapshot, a backup loaded by REPLICAOF, a former
+-- master again.  After a loss, the blocks that would have been granted next,
+-- pool first and then cursor, may have been granted: a safety gap of them
+-- enters `issued` as if granted.  The rest of the pool that may have been
+-- granted waits for a hold, and is granted under a higher generation.
 --
--- Of the pool nothing is rewritten at that moment, when all programs wait: the
--- record says what is to be done with its members as they are taken.
---   moves    scripts that moved blocks or confirmed that they were opened, a grant
---            for each block it granted
---   highest  generation granted
---   floor    nothing of the pool is granted under a lower generation
+-- The pool is not rewritten at that moment, while all programs wait: the record
+-- says how its members are to be treated when they are taken.
+--   moves    scripts that moved blocks or confirmed that they were opened; a
+--            grant counts once for each block that it granted
+--   highest  highest generation granted
+--   floor    no pool block is granted under a lower generation
 --   waits    times; a member with a score up to one may have been granted
---            before: one generation up for each, and nothing before the last
---   aside    blocks at the head of the pool that are still to enter `issued`,
---            and up to which score
---   set_aside  those that have entered it: "first-last:generation " of each.  Who
---            was granted them, and for how long, is forgotten: a link of theirs
---            may be for ever
+--            before: one generation up for each, and no grant before the last
+--   aside    number of blocks at the head of the pool that have yet to enter
+--            `issued`, and up to which score
+--   set_aside  those that have entered it: "first-last:generation " of each.
+--            Their holders and their end are lost: a link in them may never end
 local function run_id()
   return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 end
@@ -30,7 +31,7 @@ local function space_keys(at)
     pool = KEYS[at + 3], unopened = KEYS[at + 4], endless = KEYS[at + 5]}
 end
 
--- What the caller has seen, and by which settings it goes.
+-- Reads the caller's high water and settings.
 local function told(at)
   local numbers = {}
   for i = 0, 6 do
@@ -42,7 +43,7 @@ local function told(at)
     longest = numbers[6], days = ARGV[at + 7]}
 end
 
--- --- the record ---
+-- --- record ---
 
 local function words_of(numbers)
   local texts = {}
@@ -50,7 +51,7 @@ local function words_of(numbers)
   return table.concat(texts, ' ')
 end
 
--- All that a script may meet in the space's keys is looked at here, before the
+-- Reads and checks all that a script may find in the space's keys, before the
 -- first write.
 local function read_record(k, c, now)
   local counts = need_counters(k.space, 'moves', 'highest', 'floor', 'forgot',
@@ -85,14 +86,14 @@ local function write_aside(k, r)
   end
 end
 
--- Replies how often blocks have moved, from now on.
+-- Adds to the count of moves, and returns it.
 local function count_moves(k, moves)
   return redis.call('HINCRBY', k.space, 'moves', moves)
 end
 
 -- --- blocks ---
 
--- Blocks cursor..to-1 become issued without anybody known to hold them.
+-- Makes blocks cursor..to-1 issued, without a known holder.
 local function skip_blocks(k, r, to, due)
   if to <= r.cursor then return end
   redis.call('ZADD', k.issued, due, range_text(r.cursor, to - 1, 1))
@@ -102,8 +103,8 @@ local function skip_blocks(k, r, to, due)
   r.cursor = to
 end
 
--- The generation that a member of the pool is granted under, after so many of
--- the waits.
+-- Returns the generation that a member of the pool is granted under, after the
+-- first `waits` of the waits.
 local function generation_of(r, score, generation, waits)
   for i = 1, waits do
     if score <= r.waits[i] then generation = generation + 1 end
@@ -111,12 +112,12 @@ local function generation_of(r, score, generation, waits)
   return math.max(generation, r.floor)
 end
 
--- Takes members off the pool's head, of a score up to `upto`, at most `ranges`
--- of them, until `want` blocks are had.  take(first, upto, generation, score,
--- last) gets so much of each as is wanted and says whether it took that, or the
--- whole member for nothing.  What cannot be read stays where it is: verify
--- tells.  Returns how many blocks are still wanted, and whether the pool
--- has no more.
+-- Takes members with a score up to `upto` off the pool's head, at most `ranges`
+-- of them, until it has `want` blocks. take(first, upto, generation, score,
+-- last) receives the wanted part of each.  It returns true if it took that
+-- part, and false if it discarded the whole member.  Damaged members stay in
+-- place: verify reports them.  Returns how many blocks are still wanted, and
+-- whether the pool is empty.
 local function take_head(k, upto, want, ranges, take)
   local damaged = 0
   while want > 0 and ranges > 0 do
@@ -145,8 +146,8 @@ local function take_head(k, upto, want, ranges, take)
   return want, false
 end
 
--- Takes up to `want` blocks out of the pool, as a grant does, and hands each
--- range to `issue`.  Returns how many are still wanted.
+-- Takes up to `want` blocks out of the pool for a grant, and passes each range
+-- to `issue`.  Returns how many are still wanted.
 local function take_from_pool(k, r, want, now, issue)
   local wait = r.waits[#r.waits]
   if r.owed > 0 or wait and now < wait then return want end
@@ -162,8 +163,8 @@ local function take_from_pool(k, r, want, now, issue)
     end))
 end
 
--- A part of what is owed, so that no script takes long.  It is issued under the
--- generation that it was to be granted under when Redis forgot.
+-- Sets aside a part of the owed blocks, so that no script takes long.  They are
+-- issued under the generation that they were to be granted under at the loss.
 local function set_aside(k, r, due)
   if r.owed == 0 then return end
   local ranges = {redis.call('HGET', k.space, 'set_aside') or ''}
@@ -180,9 +181,9 @@ local function set_aside(k, r, due)
   write_aside(k, r)
 end
 
--- --- forgetting ---
+-- --- loss of data ---
 
--- Grants since may have used the key versions that were in use of late.
+-- Lost grants may have used the key versions that were in use recently.
 local function lift_used(k, now)
   local used, latest = {}, 0
   for v = 0, 3 do
@@ -196,15 +197,15 @@ local function lift_used(k, now)
   end
 end
 
--- The safety gap: what is configured, or twice what was granted in the busiest
--- minute of today and yesterday.
+-- Returns the safety gap: the configured one, or twice the grants of the
+-- busiest minute of today and yesterday.
 local function gap_of(r, configured)
   return math.max(configured, 2 * r.today[1], 2 * r.before[1])
 end
 
--- Members of a score up to this time may have been granted.  Of earlier such
--- times those count that some member still has before it; while the last one is
--- not over, nothing was granted since.
+-- Adds a time: members with a score up to it may have been granted.  Earlier
+-- times are kept if some member still has a lower score; if the last one is not
+-- over, it is replaced, since nothing was granted after it.
 local function add_wait(k, r, wait, now)
   local head = redis.call('ZRANGE', k.pool, 0, 0, 'WITHSCORES')
   local lowest, kept = tonumber(head[2] or math.huge), {}
@@ -216,9 +217,9 @@ local function add_wait(k, r, wait, now)
   r.waits = kept
 end
 
--- `proven`: by what the caller has seen.  How far the clock went back with the
--- rest nobody knows, so all of the pool counts as due then, and what the caller
--- saw granted is owed beside the gap.
+-- `proven`: the loss was detected by what the caller has seen.  It is unknown
+-- then how far the other data went back.  So the whole pool counts as due, and
+-- the grants that the caller saw are owed in addition to the gap.
 local function forget(k, r, c, now, due, proven)
   local gap = gap_of(r, c.gap)
   r.owed = r.owed + gap + math.max(c.moves - r.moves, 0)
@@ -234,7 +235,7 @@ local function forget(k, r, c, now, due, proven)
   end
   skip_blocks(k, r, math.min(r.cursor + gap, c.capacity), due)
   lift_used(k, now)
-  -- What was opened since may be marked as not opened again.
+  -- Blocks opened since may be marked as not opened again.
   redis.call('DEL', k.unopened)
   redis.call('HSET', k.space, 'run_id', run_id(), 'waits', words_of(r.waits),
     'floor', time_text(r.floor), 'highest', time_text(r.highest), 'moves',
@@ -242,7 +243,8 @@ local function forget(k, r, c, now, due, proven)
   redis.call('HINCRBY', k.space, 'forgot', 1)
 end
 
--- Returns the record, with the cursor and how much is owed, or nil and why not.
+-- Returns the record, with the cursor and the number of owed blocks, or nil and
+-- the reason.
 local function remember(k, c, now)
   local r = read_record(k, c, now)
   if not r.known then return nil, 'nospace' end

@@ -1,5 +1,5 @@
--- Times are milliseconds since 1970 by this Redis' own clock; an end that does
--- not come is math.huge here, 'never' in markers and -1 in replies.
+-- Times are milliseconds since 1970 by this Redis' own clock.  An end that does
+-- not come is math.huge in Lua, 'never' in markers and -1 in replies.
 local function now_ms()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)

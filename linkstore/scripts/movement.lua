@@ -1,6 +1,6 @@
--- How much has moved in the sets of a space: while this text stays the same, no
--- member has come or gone.  Each script that moves blocks counts somewhere in
--- it.  And where the cursor stands.
+-- Reads the counters of all moves in the sets of a space, as a text: while it
+-- stays the same, no member has come or gone.  Each script that moves blocks
+-- raises one of them.  Also reads the cursor.
 -- KEYS space cursor    ARGV day-prefix
 -- Replies {1, cursor, text, now, retired, first}, or {0, 'nospace'|'nocursor'}.
 local now, cursor = now_ms(), redis.call('GET', KEYS[2])

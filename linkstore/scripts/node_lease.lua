@@ -1,7 +1,8 @@
--- The lease on a node number: a hash of holder and until, kept after the lease
--- has ended, since nobody may make ids below `until` again; and from where the
--- holder makes them.  With a lease of 0 the holder gives it up and says below
--- what it made ids: the end is where that is, but not below where it began.
+-- Takes, keeps or releases the lease on a node number.  It is a hash of
+-- `holder`, `from` and `until`: the holder makes ids from `from` on.  It stays
+-- after the lease has ended, since no holder may make ids below `until` again.
+-- With a lease of 0 the holder releases it and reports below which time it made
+-- ids: the lease ends there, but not before `from`.
 -- KEYS node    ARGV holder lease until
 -- Replies {1, from, until} or {0, holder, until}.
 local now = now_ms()
@@ -18,8 +19,8 @@ if ARGV[2] == '0' then
   end
   return {1, 0, 0}
 end
--- Who comes new starts where all others ended.  Its holder is told that again:
--- the answer that said so may have been lost.
+-- A new holder starts where all others ended.  The same holder gets this time
+-- again: its former answer may have been lost.
 local from = ends
 if holder == ARGV[1] then from = tonumber(there[3] or 0) end
 ends = math.max(ends, now + tonumber(ARGV[2]))

@@ -1,5 +1,5 @@
--- Promise 3.  A block is opened once: its marker is absent, or closed and of a
--- lower generation.  The same holder asking again missed our answer.
+-- Promise 3.  Opens a block, once: its marker must be absent, or closed and of
+-- a lower generation.  If the same holder asks again, it has missed the answer.
 -- KEYS marker    ARGV generation holder class ttl|never hold
 local generation, now = tonumber(ARGV[1]), now_ms()
 local m = read_marker(KEYS[1])

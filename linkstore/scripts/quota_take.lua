@@ -1,13 +1,13 @@
--- Takes links and bytes out of what an account may have in a period: both, or
+-- Takes links and bytes out of an account's limits for a period: both, or
 -- nothing.
 -- KEYS account    ARGV links max day|month bytes max day|month (max 0: any)
--- Replies {1, links, bytes, label, label}: what is counted of each now, of which
--- period; or {0, counted, lacks, wait}: of what there is not enough left (1 links,
--- 2 bytes), and for how many ms there will not be.
+-- Replies {1, links, bytes, label, label}: the counts now, and their periods;
+-- or {0, counted, lacks, wait}: what is short (1 links, 2 bytes), and for how
+-- many ms.
 local now = now_ms()
 local today = day_key('', now)
 
--- The first instant after the period: at most 31 days away.
+-- Returns the first instant after the period, which is at most 31 days away.
 local function period_end(period)
   local ends = (math.floor(now / 86400000) + 1) * 86400000
   while period == 'month' and

@@ -1,5 +1,6 @@
--- Promise 10.  What an allocator has seen, as soon as it meets a Redis again:
--- before others are granted what a Redis that forgot would grant twice.
+-- Promise 10.  An allocator sends its high water as soon as it connects to
+-- Redis, before others are granted what a Redis that lost data would grant
+-- twice.
 -- KEYS space cursor issued pool unopened endless
 -- ARGV cursor moves generation capacity gap hold longest day-prefix
 -- Replies {1, cursor, moves, highest generation} or {0, why}.

@@ -1,7 +1,7 @@
 -- Puts the blocks first..last back into circulation, as far as these exact
--- members of `out` contain them: into `issued`, so that the reclaimer judges
--- them by their markers.  What was in the pool is due now, what was issued is
--- due when it was, but not before now; what was lost stays lost.
+-- members of `out` contain them: into `issued`, so that the reclaimer checks
+-- their markers.  Blocks from the pool are due now.  Issued blocks are due at
+-- their former time, but not before now; lost ones stay lost.
 -- KEYS issued out why hand space
 -- ARGV first last who reason day-prefix, then members
 -- Replies {1, blocks} or {0, 'member'}.

@@ -1,12 +1,12 @@
--- Promise 6.  A visit renews a link: first the marker's end, then the link, and
--- neither is ever lowered; the link at that very time, since the clock goes on
--- while a script runs.  Only the very link that was visited, in the version
--- that told its life, and only in a block that is open under its generation.
--- Without a marker (lost) the link is renewed all the same: its block is not
--- pooled before it is repaired.  A link without a block has no marker to begin
--- with.
+-- Promise 6.  A visit renews a link: first the marker's end, then the link's,
+-- and neither is ever lowered.  The link gets the same end as computed for the
+-- marker, since the clock goes on while a script runs.  Only the same link that
+-- was visited is renewed, in the version that had its life, and only in a block
+-- that is open under its generation.  If the marker is lost, the link is
+-- renewed all the same: its block is not pooled before it is repaired.  A link
+-- without a block has no marker.
 -- KEYS link visits marker|trace|nothing
--- ARGV record-head version generation ttl renew-below [quarantine, of a trace]
+-- ARGV record-head version generation ttl renew-below [quarantine, for a trace]
 local left = redis.call('PTTL', KEYS[1])
 local record = redis.call('GETRANGE', KEYS[1], 0, 20)
 if not is_link(record, ARGV[1]) then return {0, 0} end

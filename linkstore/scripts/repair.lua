@@ -1,9 +1,9 @@
 -- Repairs the accounting, under the reclaimer's lock, all or nothing: replaces
 -- members of the sets i(ssued), p(ool) and o(ut) by parts that do not overlap
--- and cover the same blocks, all of them.  Without members the parts are blocks
--- below the cursor that were in no set: they become issued, and are noted among
--- those of which nobody knows to whom they were granted, and for how long
--- (set_aside, lib_space.lua).
+-- and cover the same blocks, all of them.  Without members, the parts are
+-- blocks below the cursor that were in no set: they become issued, and are
+-- noted among the blocks whose holder and end are unknown (set_aside,
+-- lib_space.lua).
 -- KEYS lock cursor issued pool out why hand space
 -- ARGV lock-value lock-ttl who verb reason count, then that many pairs of set
 --      and member, then of each part set, first, last, generation and score
@@ -16,8 +16,8 @@ need_sorted_sets(KEYS[3], KEYS[4], KEYS[5])
 need_hand(KEYS[6], KEYS[7])
 need_counters(KEYS[8], 'moves')
 
--- Ranges in order as stretches of neighbouring blocks; `apart` to insist that
--- no block comes twice.
+-- Returns ranges in order as stretches of neighbouring blocks; `apart`: fails
+-- if a block comes twice.
 local function stretches_of(ranges, apart)
   table.sort(ranges, function(a, b) return a[1] < b[1] end)
   local stretches = {}

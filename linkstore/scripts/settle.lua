@@ -1,8 +1,8 @@
--- Promise 8, in the space's slot.  Under the lock, and only while those exact
--- members are issued, replaces members by parts that cover the same blocks:
+-- Promise 8, in the space's slot.  Replaces members by parts that cover the
+-- same blocks, under the lock, and only while those exact members are issued:
 -- P first last generation (to the pool, after quarantine), K first last
 -- generation score (stays issued), L first last generation (stays issued, lost:
--- score 0 is no time, the due scan passes it over).
+-- score 0 is not a time, and the due scan skips it).
 -- KEYS lock space cursor issued pool unopened endless
 -- ARGV lock-value lock-ttl
 --      cursor moves generation capacity gap hold longest day-prefix
@@ -12,7 +12,8 @@ local k, c = space_keys(2), told(3)
 local count, now = tonumber(ARGV[12]), now_ms()
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, 'lock'} end
 
--- One call for many: up to 1000 arguments at a time, which unpack can bear.
+-- Calls a command for a long list: up to 1000 arguments at a time, the limit of
+-- unpack.
 local function call_each(command, key, list, note)
   for i = 1, #list, 1000 do
     local reply = redis.call(command, key,
@@ -22,7 +23,7 @@ local function call_each(command, key, list, note)
 end
 
 -- The members, in order, as stretches of neighbouring blocks; the parts must
--- cover each from end to end.
+-- cover each stretch completely.
 local stretches, members, gone = {}, {}, false
 for i = 13, 12 + count do
   local first, last = range_read(ARGV[i])
@@ -36,7 +37,7 @@ for i = 13, 12 + count do
   end
 end
 local issued, pool, freed, pooled, retired, s = {}, {}, {}, 0, 0, 1
-local judged = {} -- not looked at again under this generation
+local judged = {} -- not checked again under this generation
 local free_at = string.format('%.0f', now + tonumber(ARGV[11]))
 local function add(list, score, member)
   list[#list + 1] = score
@@ -50,7 +51,7 @@ for i = 13 + count, #ARGV do
     error('a part has no score')
   end
   local stretch = stretches[s]
-  -- A part that goes beyond its stretch leaves that uncovered for ever.
+  -- A part that goes beyond its stretch leaves that uncovered.
   if not stretch or first ~= stretch[1] or last < first then
     error('the parts do not cover the members')
   end

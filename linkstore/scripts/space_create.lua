@@ -1,6 +1,6 @@
--- Promise 1.  Creates a space once.  One that is there is compared, and takes
--- key versions new to it; traces of a space whose record is gone are never
--- built upon.
+-- Promise 1.  Creates a space once.  A space that exists is compared, and gets
+-- key versions new to it.  If a space's record is gone but other keys of it
+-- remain, it is never created on top of them.
 -- KEYS space cursor issued pool out
 -- ARGV first-block|none fields, then that many pairs of field and value, then
 --      the pairs of key versions and fingerprints

@@ -1,4 +1,5 @@
--- The space record and its cursor, in one look, and this Redis' clock.
+-- Reads the space record and its cursor at the same moment, and this Redis'
+-- clock.
 -- KEYS space cursor
 return {redis.call('GET', KEYS[2]), redis.call('HGETALL', KEYS[1]),
   now_ms()}

@@ -1,10 +1,9 @@
--- Stores a link that belongs to no block; alone in its slot, a live link is
--- never overwritten.  This very record, or a later version of the link with its
--- link_id (the first nine bytes of the record), is my own earlier try; another
--- is handed back, so that the caller sees whether it is the same URL of the same
--- owner.  Nor is a chosen code
--- given out whose former link has left a trace: it ended less than a quarantine
--- ago.
+-- Stores a link that belongs to no block and has its slot to itself; a live
+-- link is never overwritten.  If the same record is there, or a later version
+-- of the link with its link_id (the first nine bytes of the record), it is the
+-- caller's earlier try.  Another record is returned, so that the caller sees
+-- whether it is the same URL of the same owner.  A chosen code is refused while
+-- its former link has a trace: that link ended less than a quarantine ago.
 -- KEYS link [trace]    ARGV record ttl|never deadline (0: none) [quarantine]
 -- Replies {1, expires}, {0, record, PTTL}, {-1}: the deadline has passed, or
 -- {-2, ms until the code is free}.
@@ -26,8 +25,8 @@ if not there then
   if trace then trace_follow(trace, head, KEYS[1], tonumber(ARGV[4])) end
   return {1, time_reply(now + time_value(ARGV[2]))}
 end
--- A try again sends the same bytes.  A first version that is another has a
--- link_id that was made twice.
+-- A repeated try sends the same bytes.  A first version with other bytes means
+-- that the link_id was made twice.
 if there == ARGV[1] or (is_link(there, head) and
     record_version(there) > record_version(ARGV[1])) then
   return {1, redis.call('PEXPIRETIME', KEYS[1])}

@@ -1,6 +1,6 @@
--- Which of these blocks ("block:generation") are marked as not opened since they
--- were granted: a score or nil of each.  None, while Redis has forgotten
--- something that has not been noticed: their openings may be among it.
+-- Reads which of these blocks ("block:generation") are marked as not opened
+-- since they were granted: a score or nil for each.  Replies none while a loss
+-- of data in Redis has not been handled: the openings may be lost.
 -- KEYS space unopened    ARGV moves generation member...
 local record = redis.call('HMGET', KEYS[1], 'run_id', 'moves', 'highest')
 if record[1] ~= run_id() or

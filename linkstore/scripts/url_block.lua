@@ -1,8 +1,8 @@
--- A link is blocked: what it leads to is noted for its account, once however
--- often this is sent.
--- KEYS blocked    ARGV link_id code key most, then of each URL its id and itself
--- Where more than `most` links of one URL are blocked, one decision of the URL
--- alone takes the place of theirs: it stays until it is lifted by itself.
+-- Notes the URLs of a blocked link for its account, once, even if this is sent
+-- several times.
+-- KEYS blocked    ARGV link_id code key most, then for each URL its id and text
+-- If more than `most` links of one URL are blocked, one decision on the URL
+-- alone replaces theirs: it stays until it is lifted separately.
 local now = now_ms()
 redis.call('HLEN', KEYS[1])
 for i = 5, #ARGV, 2 do

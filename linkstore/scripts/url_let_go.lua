@@ -1,5 +1,5 @@
--- A link is let go: so are the URLs that it leads to, unless another decision
--- is about them.
+-- Lets go the URLs of a link that is let go, unless there is another decision
+-- on them.
 -- KEYS blocked    ARGV link_id, then ids of URLs
 for i = 2, #ARGV do
   local text = redis.call('HGET', KEYS[1], ARGV[i])

@@ -1,10 +1,10 @@
--- Counts a visit of a link that may have so many, or a fetch of it that is no
--- visit, of which it may have so many, too, while it has visits left: only while
--- this very link is there and not deleted, of which who asks need not have heard
--- yet.  What is refused is not counted.
--- KEYS link visits    ARGV record-head max-visits [max-fetches, of a fetch]
--- Replies {1 counted|0 no visit is left|2 no fetch is, visits} or {-1, 0}: the
--- link is gone, deleted or another's.
+-- Counts a visit of a link with a limit of visits, or a fetch that is not a
+-- visit, which has a limit, too, while visits are left.  It counts only if the
+-- same link is there and not deleted, which the caller need not know yet.  A
+-- refused visit is not counted.
+-- KEYS link visits    ARGV record-head max-visits [max-fetches, for a fetch]
+-- Replies {1: counted|0: no visit is left|2: no fetch is left, visits} or
+-- {-1, 0}: the link is gone or deleted, or the code has another owner.
 local there = redis.call('GET', KEYS[1])
 if not is_link(there, ARGV[1]) or record_state(there) == DELETED then
   return {-1, 0}

@@ -175,7 +175,7 @@ static int note_member(void *arg, const struct set_member *member,
 	return note_range(s, &member->range, err);
 }
 
-/* Under the lock, members come and go only by grants and hand-backs, which have
+/* Members come and go under the lock only by grants and hand-backs, which have
  * ended for this version, and by hand, which retiring detects.  So the walk
  * meets every other member. */
 static int walk_all(struct pass *s, struct error *err)

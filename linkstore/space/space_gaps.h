@@ -18,7 +18,7 @@
 struct space_gaps;
 
 /* Reads the gaps from the space's record.  ERROR_UNSAFE: they cannot be parsed.
- * Blocks the thread; the caller frees *ret_gaps. */
+ * The call blocks; the caller frees *ret_gaps. */
 int space_gaps_read(struct redis *redis, const struct link_space *space,
 		    struct space_gaps **ret_gaps, struct error *err);
 
