@@ -2,8 +2,8 @@
 
 const MINUTE = 60e3;
 
-// Half-open, by the zone's clock: days begin at its midnight, so that the first is as long
-// as the others, and the present hour is in it whole.
+// The range is half-open, by the zone's clock.  Days begin at the zone's midnight, so that
+// the first is as long as the others; the present hour is included as a whole.
 export function rangeOf(name, interval, zone) {
   const now = Math.floor(Date.now() / MINUTE) * MINUTE;
   const at = clock(zone, now);
@@ -15,7 +15,7 @@ export function rangeOf(name, interval, zone) {
   return { from, to: isoTime(to), tz: zone };
 }
 
-// What the zone's calendar and clock say at that instant.
+// Returns the date and time in the zone at that instant.
 function clock(zone, ms) {
   const format = new Intl.DateTimeFormat("en", {
     timeZone: zone, year: "numeric", month: "numeric", day: "numeric",
@@ -28,7 +28,7 @@ function isoTime(ms) {
   return new Date(ms).toISOString().replace(".000Z", "Z");
 }
 
-// The API key, where the aggregator asks for one; it is this tab's, until that is closed.
+// The API key, if the aggregator requires one; this tab keeps it until it is closed.
 const KEY = "shortloop.key";
 
 export function useKey(key) {
@@ -47,7 +47,7 @@ function headers() {
   return hasKey() ? { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` } : {};
 }
 
-// With a signal the question can be given up.
+// A signal can abort the request.
 async function get(path, { signal, ...params }) {
   const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
   const answer = await fetch(path + "?" + new URLSearchParams(given), { headers: headers(), signal });
@@ -55,7 +55,7 @@ async function get(path, { signal, ...params }) {
   if (!answer.ok) {
     const why = new Error(body.detail || body.title || `the server answered ${answer.status}`);
     why.needsKey = answer.status === 401 || answer.status === 403;
-    // Others may be answered: of days whose clicks were dropped not all is told.
+    // Another query may succeed: some statistics of days whose clicks were dropped are gone.
     why.isRefused = answer.status === 400;
     why.isUnknown = answer.status === 404;
     throw why;
@@ -71,8 +71,8 @@ export function top(params) {
   return get("/v1/top", { bots: "include", ...params });
 }
 
-// The id of the link that has the code now: null where that is none that the key sees,
-// undefined where it cannot be told.  No click is read for it.
+// Returns the id of the link that has the code now: null if there is none that the key
+// may see, undefined if it is unknown.  The query reads no clicks.
 export async function ownerOf(about) {
   try {
     return (await get("/v1/visit-statistics", about)).link_id;

@@ -1,5 +1,5 @@
-// The dashboard: what is chosen stands in the address, so that a view can be
-// shared; everything else is asked of the API, again every few seconds.
+// The dashboard.  The user's choices are in the address, so that a view can be
+// shared; everything else is queried from the API, again every few seconds.
 
 import * as api from "/api.js";
 import { Chart } from "/chart.js";
@@ -17,10 +17,10 @@ const $ = (id) => document.getElementById(id);
 const chart = new Chart($("chart"));
 const regions = new Intl.DisplayNames([navigator.language, "en"], { type: "region" });
 
-// The newest load, which alone may draw, and the view whose figures are on the page.
+// The newest load, which is the only one that may draw; the view whose figures are shown.
 let newest, shown = null, timer;
 
-// A code means its present owner; a link_id any owner that it has had.
+// A code stands for its present owner; a link_id for any owner that a code has had.
 function chosen() {
   const params = new URLSearchParams(location.search);
   const link = params.get("link_id") || "";
@@ -46,12 +46,12 @@ function choose(change) {
   begin();
 }
 
-// Of what is in the search field: a code, or a whole short link.
+// Returns the code in the text of the search field: a code, or a whole short link.
 function codeIn(text) {
   return text.trim().replace(/[?#].*$/, "").replace(/\/+$/, "").split("/").pop();
 }
 
-// Not at each refresh: somebody may be typing.
+// Not called at each refresh, since the user may be typing.
 function fillControls(state) {
   $("range").value = state.range;
   $("code").value = state.code;
@@ -130,7 +130,7 @@ function showBreakdown(dimension, { answer, why }) {
   })), { total: answer.total.clicks, least: answer.lower_bound });
 }
 
-// Of a code that was given out again each owner has a row, which leads to its own clicks.
+// If a code was issued again, each owner has a row, which leads to its own clicks.
 function showTop(answer) {
   fillTable("top", answer.links.map((link) => {
     const change = { code: "", link_id: link.link_id };
@@ -163,7 +163,7 @@ function showLink(answer, owner) {
   $("link-about").textContent = `statistics of link ${answer.link_id}${owner === undefined ? "" : which}`;
 }
 
-// All that a view shows; so it is drawn at once, and never beside figures of another one.
+// Loads all figures of a view, so that they are drawn together, never mixed with another view's.
 async function load(state, signal) {
   const interval = /^(7|30)d$/.test(state.range) ? "day" : "hour";
   const about = { ...api.rangeOf(state.range, interval, state.zone), signal };
@@ -171,7 +171,7 @@ async function load(state, signal) {
   const asked = await figures.ask(api, { ...link, interval });
   const whole = asked.all;
   const [parts, top, owner] = await Promise.all([
-    // Of which the series is not shown: the longest interval costs least.
+    // Their series is not shown, so they use the longest interval, which costs least.
     figures.breakdowns(api, { ...link, interval: "month" }, DIMENSIONS, ROWS),
     whole.code ? null : api.top({ ...about, limit: ROWS }),
     state.link ? api.ownerOf({ code: whole.code, signal }) : whole.link_id,
@@ -244,7 +244,7 @@ async function refresh() {
   if (mine.signal.aborted) {
     return;
   }
-  // Figures stay only where the same view can just not be had anew.
+  // Figures stay only if they are of the same view, whose refresh has just failed.
   if (why && (why.needsKey || view !== shown)) {
     clear();
     shown = null;
@@ -259,7 +259,7 @@ function begin() {
   refresh();
 }
 
-// What the key before has shown is not for this one.
+// Figures loaded with the former key must not be shown with this one.
 function begunAnew() {
   clear();
   shown = null;

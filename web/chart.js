@@ -29,7 +29,7 @@ function options(width, zone, data) {
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     cursor: { drag: { x: false, y: false }, points: { show: false } },
     scales: {
-      // Half a bucket more on either side, so that no bar is cut.
+      // The range is half a bucket wider on either side, so that no bar is cut.
       x: { range: (u, first, last) => [first - step / 2, last + step / 2] },
       y: { range: (u, low, high) => [0, Math.max(high * 1.06, 4)] },
     },

@@ -1,20 +1,20 @@
-// What the page shows of the API's numbers, without a page: tests run this.
+// Computes the page's figures from the API's numbers, without a page, so that tests can run it.
 
-// All clicks, and those of people: visitors are told of what was asked for.
+// Queries all clicks, and those of people: visitors are counted only among the queried clicks.
 export async function ask(api, about) {
   const [all, people] = await Promise.all([
     api.clicks(about), api.clicks({ ...about, bots: "exclude" })]);
   return { all, people };
 }
 
-// Whether all answers are of one link: between two of them its code can have been given to
-// another.
+// Returns whether all answers are of one link: between two of them, the code may have been
+// issued to another.
 export function areOfOneLink({ all, people }, parts) {
   const answers = [people, ...parts.map((part) => part.answer)];
   return answers.every((answer) => !answer || answer.link_id === all.link_id);
 }
 
-// What no person has clicked: robots, and browsers that fetched ahead.
+// Counts clicks not made by people: those of robots, and of browsers that prefetched.
 function machines(counts) {
   return counts.clicks - counts.humans;
 }
@@ -28,8 +28,8 @@ export function totals({ all, people }) {
   };
 }
 
-// For the chart: times, all clicks, people's.  Robots are drawn first, to the
-// height of both, and people over them.
+// Returns the chart's columns: times, all clicks, people's clicks.  Robots are drawn first,
+// to the height of both, and people over them.
 export function columns(data) {
   return [
     data.map((bucket) => Date.parse(bucket.start) / 1000),
@@ -38,21 +38,20 @@ export function columns(data) {
   ];
 }
 
-// How long a bucket is that nothing has cut short, in seconds.
+// Returns the length of a whole bucket, in seconds.
 export function stepOf(data) {
   const [starts] = columns(data);
   return Math.max(...starts.slice(1).map((start, i) => start - starts[i]), 0) || 3600;
 }
 
-// The clicks of a breakdown's values, and of all others together.
+// Returns the clicks of a breakdown's values, and of all others together.
 export function valuesOf(answer) {
   const values = answer.groups.filter((group) => group.clicks > 0);
   return answer.rest?.clicks > 0 ? [...values, { isRest: true, clicks: answer.rest.clicks }] : values;
 }
 
-// The breakdowns by each dimension, `limit` values of each: { answer }, or { why } where
-// the API says that this cannot be told, as of a range that begins before the clicks that
-// are kept.
+// Queries the breakdowns by each dimension, `limit` values of each: { answer }, or { why }
+// if the API refuses it, as for a range that begins before the clicks that are kept.
 export function breakdowns(api, about, dimensions, limit) {
   return Promise.all(dimensions.map(async (dimension) => {
     try {

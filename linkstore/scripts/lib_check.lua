@@ -1,7 +1,7 @@
 -- If a script fails, its earlier writes stay.  So each script checks all that
 -- it reads and writes before its first write: a key of another type, or a field
 -- that is not a number, ends it there.
-local COUNT_MAX = 9007199254740992 -- 2^53: the highest integer that Lua counts exactly
+local COUNT_MAX = 9007199254740992 -- 2^53: Lua counts exactly up to this
 
 local function need_counters(key, ...)
   local names = {...}

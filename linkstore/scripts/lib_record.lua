@@ -26,8 +26,8 @@ end
 
 local DELETED, BLOCKED = 1, 2
 
--- Before the state, field 8, a record has only numbers and texts.  Returns nil
--- for a live link.
+-- The fields before the state, field 8, are only numbers and texts.  Returns
+-- nil for a live link.
 local function record_state(record)
   local at, tag, value = 10, 0, 0
   while at <= #record and tag < 0x40 do
