@@ -60,7 +60,7 @@ struct allocator {
 	struct space_report *space_reports; /* by space index */
 	struct buf openapi;
 
-	/* Used by the first thread. */
+	/* Run by the first thread. */
 	struct space_monitor *spaces;
 	struct redis_reserve *reserve;
 	struct id_generator *ids; /* NULL: not needed */

@@ -12,7 +12,7 @@
 #define DOMAIN_NAME_MAX 65 /* with its NUL */
 
 struct domain_config {
-	char *name; /* what links store */
+	char *name; /* the name that links store */
 	struct setting_strings hosts;
 	char *scheme;		       /* "https", "http" */
 	char *base_url;		       /* NULL: the scheme and the first host */
@@ -35,7 +35,7 @@ struct domains_config {
 extern const struct setting_section domains_section; /* "domains" */
 
 /* Runs the checks that need more than one setting: names and hosts that are
- * used once, spaces that exist, URLs that do not lead to their own domain.
+ * used once, spaces that exist, a base_url with one of the domain's own hosts.
  * Sets ERROR_CONFIG. */
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links,

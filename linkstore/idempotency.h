@@ -41,7 +41,7 @@ struct idem_record {
 	char text[IDEM_RECORD_MAX];
 	bool done;
 	int64_t deadline;		/* ms by Redis' clock */
-	char fingerprint[IDEM_KEY_MAX]; /* of the request */
+	char fingerprint[IDEM_KEY_MAX]; /* the request's */
 	uint64_t link_id;
 	char code[ALIAS_TEXT_MAX];
 };

@@ -53,7 +53,7 @@ struct link_space {
 	const char *name;
 	unsigned number;
 	enum link_strategy strategy;
-	unsigned length; /* of a code; 0: aliases */
+	unsigned length; /* code length; 0: aliases */
 	unsigned base;	 /* number of symbols in codes */
 	/* The encoders of the codes; NULL except for the space's strategy. */
 	const struct codespace *codes;
@@ -63,7 +63,8 @@ struct link_space {
 	/* For LINK_SEQUENCE; 0 for others, whose links have no block. */
 	uint32_t block_size;
 	uint64_t blocks;     /* capacity */
-	uint64_t safety_gap; /* as configured, but at most 1/64 of the blocks */
+	uint64_t safety_gap; /* configured value, but at most 1/64 of the
+			      * blocks */
 	const struct linkstore *store;
 	size_t index; /* among the store's spaces */
 };

@@ -4,9 +4,8 @@
  * exceed.
  *
  * A block ends after each of its links, and no entry of a redirector's cache
- * outlives its link.  Quarantine is a second safeguard: everything that
- * remembers the old owner has been forgotten, or delivered, before there is a
- * new owner.
+ * outlives its link.  Quarantine is a second safeguard: before a code has a new
+ * owner, caches have dropped the old owner's link and its clicks are delivered.
  *
  * The redirector and the collector have these settings in their own tables; the
  * reclaimer borrows them (setting_group.borrowed) for a comparison.  They are

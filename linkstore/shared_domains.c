@@ -148,7 +148,7 @@ struct shared_domains_watch {
 	struct shared_domains used; /* the last accepted domains */
 	uint64_t refused;	    /* a later revision that was refused; 0:
 				     * none */
-	char reason[256];	    /* of the refusal */
+	char reason[256];	    /* reason of the refusal */
 	bool has_looked;
 	char told[sizeof(((struct error *)0)->text)]; /* last reported error;
 						       * "": none */

@@ -11,8 +11,8 @@
  * if no more is known about them. */
 #define CURSOR_MARGIN 1000
 
-/* How long a reading of the cursor proves that higher blocks were not issued.
- * The gap is derived from the grants of a minute. */
+/* A reading of the cursor proves for this time that higher blocks were not
+ * issued.  The gap is derived from the grants of a minute. */
 #define CURSOR_FRESH CLOCK_MINUTE
 
 /* The clock of a snowflake's maker may be ahead of Redis' by this much. */

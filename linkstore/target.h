@@ -12,7 +12,7 @@ struct link_target {
 	const struct link_space *space;
 	uint64_t id;	  /* LINK_SEQUENCE; LINK_SNOWFLAKE: the snowflake */
 	uint64_t block;	  /* LINK_SEQUENCE; otherwise 0 */
-	unsigned version; /* of the key; 0 if there is none */
+	unsigned version; /* key version; 0 if there is none */
 	char code[ALIAS_TEXT_MAX]; /* has room for the longest alias */
 };
 

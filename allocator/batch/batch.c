@@ -335,7 +335,8 @@ static bool has_room(const struct batch *b)
 	       http_stream_pending(b->req) < b->all->bytes_max;
 }
 
-/* There is enough room that it will not be full again at once. */
+/* Returns whether there is so much room that it will not be full again at
+ * once. */
 static bool has_much_room(const struct batch *b)
 {
 	return reorder_buffer_count(b->answers) <= b->all->in_flight_max / 2 &&

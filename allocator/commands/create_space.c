@@ -230,8 +230,9 @@ static int check_archive(const struct clickhouse_config *config,
 
 /* --- codes issued before -------------------------------------------------- */
 
-/* Checks the high-water file, since this host's allocators may know more than
- * the archive.  This command must not create the file: only allocators do. */
+/* Checks the high-water file, which may have more than the archive, since this
+ * host's allocators write it.  This command must not create the file: only
+ * allocators do. */
 static int ask_high_water_file(const struct allocator_config *config,
 			       const struct linkstore *store,
 			       const struct link_space *space,

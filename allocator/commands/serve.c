@@ -18,8 +18,9 @@ enum {
 				* ledger */
 	PAINTERS = 2,	       /* threads that draw QR codes */
 	PICTURES_MAX = 64,     /* limit for waiting QR codes */
-	/* How long ids may still be made, after the first thread has drained,
-	 * for creates of the other threads.  A successor waits for them. */
+	/* Time for which ids may still be made, after the first thread has
+	 * drained, for creates of the other threads.  A successor waits for
+	 * them. */
 	LATE_MS = 1000,
 };
 

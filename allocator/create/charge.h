@@ -17,7 +17,7 @@ struct charge {
 	const struct account_rules *rules; /* NULL: none */
 	bool taken;
 	struct quota_answer answer; /* the quota that was taken */
-	int64_t bytes;		    /* of the link that was charged */
+	int64_t bytes;		    /* size of the charged link */
 };
 
 /* Returns whether the account has a quota. */
@@ -36,8 +36,7 @@ void charge_give_back(const struct charge *charge, struct redis_async *redis,
 
 #define CHARGE_TEXT_MAX 256
 
-/* Writes the answer for an account whose quota or rule refused it, and counts
- * the refusal. */
+/* Writes the refusal for an account whose quota is used up, and counts it. */
 void charge_refusal(const struct quota_answer *answer,
 		    const struct account_rules *rules, const char *account,
 		    char text[CHARGE_TEXT_MAX]);

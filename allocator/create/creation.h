@@ -60,7 +60,7 @@ struct creation_metrics {
 	 * `replayed`: an earlier request with this key created it. */
 	struct metric *created, *found, *replayed, *invalid, *denied, *taken,
 		*unavailable, *full;
-	struct metric *seconds;	  /* of creations that succeeded */
+	struct metric *seconds;	  /* duration of successful creations */
 	struct metric *conflicts; /* a live link was under a fresh code */
 	struct metric *retries;	  /* tries after the first */
 };

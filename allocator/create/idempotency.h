@@ -62,7 +62,7 @@ typedef void idempotency_fn(void *arg, const struct idempotency_answer *answer);
 struct idempotency_request {
 	const char *account;
 	struct http_slice key;
-	uint64_t line; /* of a batch; 0: a single create */
+	uint64_t line; /* line of a batch; 0: a single create */
 	struct http_slice body;
 	int64_t ttl; /* ms that the link lives at least, or DURATION_NEVER */
 	bool is_repeatable; /* the same request gets the same code */

@@ -21,7 +21,7 @@ struct kept_rules {
 struct account_book {
 	const struct links_config *links;
 	struct metrics *metrics;
-	struct account_line *lines; /* of the file's last reading */
+	struct account_line *lines; /* the file's last reading */
 	size_t count;
 	struct kept_rules *kept;
 };

@@ -37,8 +37,7 @@ struct ledger_watch {
 	struct periodic *thread;
 
 	pthread_mutex_t lock; /* guards the members below */
-	struct error failure; /* of the last reading; ERROR_NONE: it
-			       * succeeded */
+	struct error failure; /* last reading's error; ERROR_NONE: none */
 	struct ledger_entry *latest;
 };
 

@@ -61,8 +61,8 @@ static void note_malformed(struct pass *p, const char *what)
 }
 
 /* Returns after how many ms a block is read again that lives only for its
- * blocked links.  The issued set is in another slot and is not told when such a
- * link is let go. */
+ * blocked links.  The issued set is in another slot and does not change when
+ * such a link is let go. */
 static int64_t look_again(const struct link_space *space)
 {
 	return linkstore_config(space->store)->quarantine;

@@ -36,7 +36,7 @@ enum link_trouble {
 /* Returns a text such as "its block is closed". */
 const char *link_trouble_text(enum link_trouble trouble);
 
-/* How much later (ms) than its block a link may seem to end: one script writes
+/* A link may seem to end this much later (ms) than its block: one script writes
  * both, but reads the clock twice. */
 #define LINK_CHECK_SLACK 20
 
@@ -46,7 +46,7 @@ struct link_facts {
 	size_t head_len;
 	const char *marker; /* text of the marker */
 	size_t marker_len;
-	bool blocked; /* as far as is known; it does not end then */
+	bool blocked; /* known to be blocked: it does not end then */
 };
 
 /* Evaluates the facts on the link of this key, without I/O.  `cursor`: the

@@ -49,8 +49,8 @@ local function replace(expires)
   else
     redis.call('SET', KEYS[1], ARGV[4], 'PXAT', time_text(expires))
   end
-  -- The count of visits stays, since some clients have not heard of the
-  -- deletion yet.
+  -- The count of visits stays, since a redirector may not know of the deletion
+  -- yet.
   visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
 end
 

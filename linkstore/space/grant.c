@@ -57,7 +57,8 @@ static void build_grant(struct command *c, const struct grant_request *request)
 	command_number(c, request->blocks);
 	command_time(c, due_after(space, request->ttl));
 	command_number(c, codespace_version(space->codes));
-	/* Used to judge whether a quarantine is over; seconds do not matter. */
+	/* The caller's clock, by which a quarantine must be over, too; seconds
+	 * do not matter. */
 	command_number(c, (uint64_t)(clock_real_ms() + CLOCK_APART_MAX));
 }
 

@@ -81,7 +81,7 @@ static int read_record(struct redis *redis, const struct link_space *space,
 
 /* --- ranges --------------------------------------------------------------- */
 
-/* How far a set has been read, and the counts so far. */
+/* The position in a set, and the counts so far. */
 struct range_count {
 	uint64_t zero, past, later; /* blocks by score */
 	uint64_t overdue;	    /* part of `past` */

@@ -13,9 +13,9 @@
 /* The counts of a UTC day, in blocks except `links_created`. */
 struct space_day {
 	uint64_t granted;
-	uint64_t handed_back; /* of `granted`, unused */
+	uint64_t handed_back; /* part of `granted`, unused */
 	uint64_t reclaimed;
-	uint64_t pooled; /* of `reclaimed`; the others have no generation
+	uint64_t pooled; /* part of `reclaimed`; the rest has no generation
 			  * left */
 	uint64_t links_created;
 };

@@ -4,10 +4,10 @@
  * After that no block is granted for the version, and its number may be given
  * another key.  It must not happen while a code of the version may still lead
  * anywhere: an old code that is read with another key would be in another
- * block.  So all blocks that may have been opened for the version are checked,
- * up to links.hold_max after its last grant, and their end and quarantine
- * awaited.  The links of a block show which version made its codes: one holder
- * has one version.
+ * block.  So retiring checks all blocks that may have been opened for the
+ * version, by the time of its last grant plus links.hold_max, and is refused
+ * until their end and quarantine have passed.  The links of a block show which
+ * version made its codes: one holder has one version.
  */
 #ifndef LINKSTORE_SPACE_RETIRE_H
 #define LINKSTORE_SPACE_RETIRE_H
