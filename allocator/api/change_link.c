@@ -49,8 +49,7 @@ struct change {
 	bool deletes;
 	struct link_patch patch;
 	struct audit_source source;
-	Shortloop__Link *before, *after; /* the version read, the version
-					  * written */
+	Shortloop__Link *before, *after; /* version read; version written */
 	int64_t expires;
 	int64_t charged; /* bytes of growth that the account has paid for */
 	bool urls_noted; /* blocked or let go already, before the link */

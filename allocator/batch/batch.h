@@ -63,8 +63,7 @@ struct batches {
 	const struct link_defaults *defaults;
 	const struct batch_metrics *metrics;
 	size_t in_flight_max; /* lines per batch */
-	size_t bytes_max;     /* limit for lines in flight, and for unread
-			       * answers */
+	size_t bytes_max;     /* limit for lines, and for unread answers */
 	size_t batches_max;   /* at a time; more are answered 503 */
 	size_t account_max;   /* per account; more are answered 429 */
 	int64_t wait_max;     /* ms that a batch waits for its key's rate */

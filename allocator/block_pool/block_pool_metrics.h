@@ -7,8 +7,7 @@
 struct block_pool_metrics {
 	struct metric *held;	       /* gauge: blocks that we hold open */
 	struct metric *waiting;	       /* gauge: requests without a block */
-	struct metric *waited;	       /* requests that had to wait for a
-					* block */
+	struct metric *waited;	       /* requests that waited for a block */
 	struct metric *grants;	       /* granted */
 	struct metric *grants_failed;  /* refused or lost */
 	struct metric *blocks_granted; /* all blocks of the grants */

@@ -349,7 +349,7 @@ static void retire_expired(struct granted_range *range)
 /* --- codes ---------------------------------------------------------------- */
 
 /* Moves `at` to a block that has a code.  Returns false if there is none
- * Redis. */
+ * now. */
 static bool find_code(struct granted_range *range)
 {
 	if (range->state != RANGE_CONFIRMED)
