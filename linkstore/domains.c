@@ -26,8 +26,7 @@ struct table {
 	const struct domains_config *from; /* `own`, or the configuration's */
 	struct domain *items;
 	size_t count;
-	const struct domain *fallback; /* the default domain; NULL: there is
-					* none */
+	const struct domain *fallback; /* the default domain; NULL: none */
 	struct host_entry *hosts;      /* by compare_hosts */
 	size_t host_count;
 };
@@ -263,7 +262,7 @@ static bool says_the_same(const struct table *a, const struct table *b)
 }
 
 /* Removes the table with the same contents from those older than `now`.  So
- * changes to and fro between two readings keep only two tables. */
+ * repeated changes between two configurations keep only two tables. */
 static struct table *take_older(struct table *now, const struct table *like)
 {
 	struct table **at = &now->older, *found;

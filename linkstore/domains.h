@@ -24,8 +24,7 @@
 
 struct link_domain {
 	const char *name;
-	const char *base_url;	  /* "https://sho.rt", without a slash at the
-				   * end */
+	const char *base_url;	  /* "https://sho.rt", no slash at the end */
 	const char *fallback_url; /* NULL: the domain has none */
 	/* Paths of files; NULL: none. */
 	const char *apple_app_site_association, *assetlinks, *robots_txt;

@@ -63,8 +63,7 @@ struct link_space {
 	/* For LINK_SEQUENCE; 0 for others, whose links have no block. */
 	uint32_t block_size;
 	uint64_t blocks;     /* capacity */
-	uint64_t safety_gap; /* configured value, but at most 1/64 of the
-			      * blocks */
+	uint64_t safety_gap; /* setting, at most 1/64 of the blocks */
 	const struct linkstore *store;
 	size_t index; /* among the store's spaces */
 };

@@ -1,6 +1,5 @@
 /*
- * marker.h - the block's marker m:{space:block}: the record of a block in
- * Redis.
+ * marker.h - the marker of a block in Redis, m:{space:block}.
  *
  * Text, fields separated by one space:
  *	generation  o|c  class  opened  end  holder

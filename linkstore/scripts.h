@@ -1,6 +1,6 @@
 /*
  * scripts.h - the Lua scripts, each of one slot.  Their texts are in
- * linkstore/scripts/ and say what they guarantee. scripts.c combines each with
+ * linkstore/scripts/ and say what they guarantee.  scripts.c combines each with
  * the lib_ texts that it calls, and indexes it by its number.
  */
 #ifndef LINKSTORE_SCRIPTS_H

@@ -146,12 +146,10 @@ struct shared_domains_watch {
 	_Atomic bool again;
 	/* Used by the thread only: */
 	struct shared_domains used; /* the last accepted domains */
-	uint64_t refused;	    /* a later revision that was refused; 0:
-				     * none */
+	uint64_t refused;	    /* a later, refused revision; 0: none */
 	char reason[256];	    /* reason of the refusal */
 	bool has_looked;
-	char told[sizeof(((struct error *)0)->text)]; /* last reported error;
-						       * "": none */
+	char told[sizeof(((struct error *)0)->text)]; /* reported error or "" */
 };
 
 static int take(const struct shared_domains_watch *w,

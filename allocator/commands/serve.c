@@ -14,8 +14,7 @@
 #include "linkstore/space/ledger.h"
 
 enum {
-	COUNT_EVERY_MS = 2000, /* interval for counts of links to the day's
-				* ledger */
+	COUNT_EVERY_MS = 2000, /* interval of ledger updates */
 	PAINTERS = 2,	       /* threads that draw QR codes */
 	PICTURES_MAX = 64,     /* limit for waiting QR codes */
 	/* Time for which ids may still be made, after the first thread has

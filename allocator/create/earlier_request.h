@@ -13,8 +13,7 @@
 enum earlier_request {
 	EARLIER_ENDED,	   /* its link was stored and has ended */
 	EARLIER_UNDER_WAY, /* its link may still be stored */
-	EARLIER_DOUBTFUL,  /* its link has ended or was never stored; it is
-			    * unknown which */
+	EARLIER_DOUBTFUL,  /* its link ended or was never stored: unknown */
 	EARLIER_FAILED,	   /* its link will never be stored, or has the code
 			    * that the new request gets */
 };

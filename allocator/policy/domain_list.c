@@ -16,8 +16,7 @@
 #define BELOW	   2 /* every name that ends in a dot and it */
 
 struct domain_list {
-	struct hash_key hash_key; /* keyed, since clients choose the names
-				   * that are looked up */
+	struct hash_key hash_key; /* keyed: clients choose the names */
 	struct buf pool;
 	uint32_t *offsets; /* into the pool */
 	uint8_t *tags;	   /* seven bits of the hash and 0x80; 0: empty */

@@ -14,8 +14,7 @@
 
 enum visit_count {
 	VISIT_COUNTED,
-	VISIT_NONE_LEFT, /* the link has had all its visits; nothing was
-			  * counted */
+	VISIT_NONE_LEFT, /* all visits are used; nothing was counted */
 	FETCH_NONE_LEFT, /* the same for fetches, while there are visits left */
 };
 

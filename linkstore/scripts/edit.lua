@@ -20,7 +20,7 @@ local function expires_now()
 end
 
 if record_version(there) ~= tonumber(ARGV[2]) then
-  -- The caller's earlier try, whose answer was lost?
+  -- Is this the caller's earlier try, whose answer was lost?
   if there == ARGV[4] then return {1, expires_now()} end
   return {-1}
 end

@@ -113,7 +113,7 @@ local function generation_of(r, score, generation, waits)
 end
 
 -- Takes members with a score up to `upto` off the pool's head, at most `ranges`
--- of them, until it has `want` blocks. take(first, upto, generation, score,
+-- of them, until it has `want` blocks.  take(first, upto, generation, score,
 -- last) receives the wanted part of each.  It returns true if it took that
 -- part, and false if it discarded the whole member.  Damaged members stay in
 -- place: verify reports them.  Returns how many blocks are still wanted, and

@@ -85,8 +85,7 @@ static int read_record(struct redis *redis, const struct link_space *space,
 struct range_count {
 	uint64_t zero, past, later; /* blocks by score */
 	uint64_t overdue;	    /* part of `past` */
-	int64_t late;		    /* ms: blocks due up to this are
-				     * `overdue` */
+	int64_t late;		    /* ms: limit of `overdue` */
 	uint64_t rank;
 	uint64_t read; /* ranges in the last page */
 	char last[MEMBER_MAX];

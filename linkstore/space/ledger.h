@@ -15,8 +15,7 @@ struct space_day {
 	uint64_t granted;
 	uint64_t handed_back; /* part of `granted`, unused */
 	uint64_t reclaimed;
-	uint64_t pooled; /* part of `reclaimed`; the rest has no generation
-			  * left */
+	uint64_t pooled; /* part of `reclaimed`: has a generation left */
 	uint64_t links_created;
 };
 

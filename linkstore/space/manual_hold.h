@@ -20,7 +20,7 @@
 
 struct hold_request {
 	uint64_t first, last;
-	/* Must not have spaces or control characters, e.g.  "ann@host". */
+	/* Must not have spaces or control characters, e.g. "ann@host". */
 	const char *who;
 	/* Must not have control characters; "" if none is given. */
 	const char *reason;

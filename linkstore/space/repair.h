@@ -34,7 +34,7 @@ int space_repair(struct redis *redis, const struct reclaim_lock *lock,
  * Computes, without I/O, the parts that replace members which overlap.  Each
  * block stays once: in the strictest state (out, then issued, then pooled),
  * under the highest generation, and with the latest time of its members.
- * `members` are sorted by member_list_sort. ret_parts has room for 2 * count;
+ * `members` are sorted by member_list_sort.  ret_parts has room for 2 * count;
  * returns their number.  O(count^2).
  */
 size_t repair_plan(const struct found_member *members, size_t count,

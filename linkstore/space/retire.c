@@ -29,8 +29,7 @@ struct key_findings {
 	uint64_t endless; /* the same, with links that never end */
 	uint64_t lost;	  /* the same, without a marker */
 	uint64_t ended;	  /* ended, but in quarantine now or soon */
-	int64_t last;	  /* when the quarantine of all live and ended is
-			   * over */
+	int64_t last;	  /* end of the quarantine of live and ended */
 };
 
 #define LOOK_AT_ONCE 1024 /* blocks */

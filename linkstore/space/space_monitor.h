@@ -31,8 +31,7 @@ enum space_state {
 	SPACE_READY,	  /* it may be used */
 	SPACE_MISSING,	  /* it must be created, or restored */
 	SPACE_KEY_UNUSED, /* its newest key must be added to its record */
-	SPACE_DIFFERS,	  /* another key, length or block size: the program
-			   * must stop */
+	SPACE_DIFFERS,	  /* other key, length or block size: must stop */
 };
 
 struct space_monitor;

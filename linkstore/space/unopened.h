@@ -37,7 +37,7 @@ int reclaim_unproven(struct redis *redis, const struct link_space *space,
 
 /*
  * Closes blocks that were not opened, in pipelines, so that an open still under
- * way fails. ret_scans[i] is BLOCK_ENDED, or the result of block_scan_read if
+ * way fails.  ret_scans[i] is BLOCK_ENDED, or the result of block_scan_read if
  * the block has a marker by now.
  */
 int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
