@@ -1,7 +1,7 @@
 /*
  * idempotency.h - creations that have an Idempotency-Key.
  *
- * The flow is that of linkstore/idempotency.h. idempotency_read looks up the
+ * The flow is that of linkstore/idempotency.h.  idempotency_read looks up the
  * key's record.  If the record's link is there, it is the answer.  Otherwise a
  * code is chosen, idempotency_plan notes it, the link is stored before the
  * plan's deadline, and idempotency_end notes that it was stored.  If the code
