@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks what a compiler does not: that includes and calls follow the layers
 and never run in a circle, that a header declares what the source of its name
-defines, that it has more than one user, and that no name is used that
-docs/glossary.md has retired.
+defines, that it has more than one user, that no name is used that
+docs/glossary.md has retired, and that a comment names its subject first.
 
 usage: tools/check-tree.py [--only CHECK,...]
 
-CHECK: layers, circles, headers, users, names.  Files are those that git knows.
+CHECK: layers, circles, headers, users, names, comments.  Files are those that git knows.
 """
 import collections
 import pathlib
@@ -39,7 +39,11 @@ FUNCTION = re.compile(
     r'(?P<name>[A-Za-z_]\w*)\((?P<args>[^;{}]*?)\)\s*'
     r'(?:__attribute__\(\([^;{]*\)\)\s*)?(?P<end>[;{])', re.M)
 WORD = re.compile(r'[A-Za-z_]\w*')
-# What a source calls by that name is its own.
+# A comment that begins so speaks of something before it names it.
+FRAGMENT = re.compile(r'(?:Of|As|Whoever|Whose|Who|So many|That of|What)\b')
+# How a line of comments begins, in files that have no blocks of them.
+LINE_COMMENT = {".lua": "--", ".sql": "--", ".proto": "//", ".py": "#"}
+# A source calls its own function by that name.
 STATIC = re.compile(r'\bstatic\b[^;{}=()]*?\b(\w+)\s*[\[=;(]')
 
 
@@ -193,8 +197,42 @@ def names(tree):
                 yield f"{f}:{line}: `{old}` is {now} now (docs/glossary.md)"
 
 
+def block_comments(text):
+    """(offset, first words) of comments between two marks, and of docstrings."""
+    for m in re.finditer(r'/\*[\s*]*|^ *"""\s*', text, re.M):
+        yield m.start(), text[m.end():m.end() + 20]
+
+
+def line_comments(text, mark):
+    """The same of lines that begin with a mark; one that goes on has no first word."""
+    goes_on, offset = False, 0
+    for line in text.splitlines(keepends=True):
+        begins = line.lstrip().startswith(mark)
+        if begins and not goes_on:
+            yield offset, line.lstrip().lstrip(mark[0]).strip()
+        elif not begins:
+            for m in re.finditer(rf'\s{mark}\s+', line):
+                yield offset, line[m.end():]
+        goes_on, offset = begins, offset + len(line)
+
+
+def comments(_):
+    kinds = [f"*{ending}" for ending in (".c", ".h", *LINE_COMMENT)]
+    files = subprocess.check_output(["git", "ls-files", *kinds], text=True).split()
+    for f in filter(lambda f: pathlib.Path(f).exists(), files):
+        text, mark = pathlib.Path(f).read_text(), LINE_COMMENT.get(pathlib.Path(f).suffix)
+        found = list(line_comments(text, mark)) if mark else []
+        if mark in (None, "#"):
+            found += block_comments(text)
+        for offset, words in sorted(found):
+            m = FRAGMENT.match(words)
+            if m:
+                line = text.count("\n", 0, offset) + 1
+                yield f"{f}:{line}: a comment begins with '{m[0]}' in place of its subject"
+
+
 CHECKS = {"layers": layers, "circles": circles, "headers": headers,
-          "users": users, "names": names}
+          "users": users, "names": names, "comments": comments}
 
 
 def main():
