@@ -6,7 +6,7 @@
 
 enum {
 	NUMBER_MAX = 24,
-	ONE_BATCH = 1000, /* the least that librdkafka takes */
+	ONE_BATCH = 1000, /* the minimum that librdkafka accepts */
 };
 
 int kafka_bound_answers(rd_kafka_conf_t *conf,
@@ -15,8 +15,8 @@ int kafka_bound_answers(rd_kafka_conf_t *conf,
 {
 	char answer[NUMBER_MAX], partition[NUMBER_MAX], unpacked[NUMBER_MAX];
 	const char *const properties[][2] = {
-		/* librdkafka wants no less than it believes a message to be
-		 * long.  A longer one comes nevertheless, alone. */
+		/* librdkafka requires at least the size that it assumes for a
+		 * message.  A larger message is still delivered, alone. */
 		{"message.max.bytes", answer},
 		{"fetch.max.bytes", answer},
 		{"fetch.message.max.bytes", partition},
@@ -27,15 +27,15 @@ int kafka_bound_answers(rd_kafka_conf_t *conf,
 	snprintf(answer, sizeof(answer), "%zu", packed ? packed : ONE_BATCH);
 	snprintf(partition, sizeof(partition), "%zu", packed ? packed : 1);
 	snprintf(unpacked, sizeof(unpacked), "%d", (int)KAFKA_UNPACKED_MAX);
-	/* They bound each other: whoever names one has to reckon himself. */
+	/* These properties bound each other: if kafka.options sets one of them,
+	 * the operator has to set them all. */
 	for (size_t i = 0; i < count; i++)
 		if (kafka_option_is_given(config, properties[i][0]))
 			return 0;
 	return kafka_conf_set_all(conf, properties, count, err);
 }
 
-/* --- what a topic is said to hold ------------------------------------------
- */
+/* --- limits of a topic ------------------------------------------------ */
 
 static int take_limits(rd_kafka_event_t *event, struct kafka_topic_limits *ret,
 		       struct error *err)
@@ -76,7 +76,7 @@ static int take_limits(rd_kafka_event_t *event, struct kafka_topic_limits *ret,
 static int await_limits(rd_kafka_queue_t *queue, int timeout_ms,
 			struct kafka_topic_limits *ret, struct error *err)
 {
-	/* The answer comes in time, be it that there is none. */
+	/* An event always arrives in time, if only the timeout itself. */
 	rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms + 1000);
 	int status;
 

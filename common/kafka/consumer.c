@@ -46,16 +46,16 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 	kafka_watch_look(c->watch);
 }
 
-/* --- partitions come and go -------------------------------------------- */
+/* --- assignment and revocation ----------------------------------------- */
 
 static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
 		   rd_kafka_topic_partition_list_t *list)
 {
 	rd_kafka_error_t *error;
 
-	/* Where to start is the caller's to say.  An offset, so that nothing is
-	 * asked and a seek is taken at once; paused, so that nothing is
-	 * fetched. */
+	/* The caller chooses the first offset, by a seek.  An explicit offset
+	 * makes librdkafka accept that seek at once, without a query; the pause
+	 * keeps it from fetching until then. */
 	for (int i = 0; i < list->cnt; i++)
 		list->elems[i].offset = 0;
 	error = rd_kafka_incremental_assign(rk, list);
@@ -85,7 +85,8 @@ static void revoke(struct kafka_consumer *c, rd_kafka_t *rk,
 			c->options.on_revoked(c->options.arg,
 					      list->elems[i].topic,
 					      list->elems[i].partition, lost);
-	/* One that is given back while paused would come back paused. */
+	/* A partition that is given back while paused would be paused when it
+	 * is assigned again. */
 	rd_kafka_resume_partitions(rk, list);
 	error = rd_kafka_incremental_unassign(rk, list);
 	if (error)
@@ -169,7 +170,7 @@ static int open_handle(struct kafka_consumer *c,
 		rd_kafka_conf_destroy(conf);
 		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
 	}
-	/* One queue for records and callbacks: poll serves both. */
+	/* One queue carries records and callbacks: poll serves both. */
 	rd_kafka_poll_set_consumer(c->rk);
 	c->queue = rd_kafka_queue_get_consumer(c->rk);
 	c->commits = rd_kafka_queue_new(c->rk);
@@ -226,9 +227,9 @@ void kafka_consumer_close(struct kafka_consumer *c, int timeout_ms)
 	}
 }
 
-/* One that is not closed would be waited for.  And before 2.3 librdkafka aborts
- * over a member that had joined and was told no partitions yet: such a one has
- * left the group, and ends with the process. */
+/* Destroying a client that is not closed would block.  Besides, librdkafka
+ * before 2.3 aborts on a member that has joined and was assigned no partitions
+ * yet: such a client has left the group, and stays until the process ends. */
 static bool can_be_destroyed(const struct kafka_consumer *c)
 {
 	return rd_kafka_consumer_closed(c->rk) &&
@@ -260,7 +261,7 @@ void kafka_consumer_free(struct kafka_consumer *c)
 
 static void count_fetched(struct kafka_consumer *c, size_t len)
 {
-	/* The mean of the last thousand or so. */
+	/* The mean of about the last 1000 records. */
 	c->mean_bytes += ((double)len - c->mean_bytes) / 1024;
 }
 
@@ -269,15 +270,16 @@ static void report_unreadable(struct kafka_consumer *c,
 {
 	struct kafka_unreadable what;
 
-	/* The brokers are there: it is the partition that has a fault. */
+	/* The brokers are up: the fault is in the partition. */
 	kafka_watch_saw_life(c->watch);
 	kafka_unreadable_fill(&what, m);
 	c->options.on_unreadable(c->options.arg, rd_kafka_topic_name(m->rkt),
 				 m->partition, &what);
 }
 
-/* What arrives in place of a record.  Most of it passes by itself, and the
- * watch tells the rest; -1 for what does not. */
+/* Handles an event that arrives in place of a record.  Most events are
+ * temporary, and the watch reports the rest; returns -1 for an error that is
+ * permanent. */
 static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
 		       struct error *err)
 {
@@ -384,8 +386,8 @@ static bool was_plenty(const struct kafka_consumer *c)
 }
 
 /*
- * Any request to a broker wakes the thread that asks it for records.  This one
- * is small, and nobody waits for its answer.
+ * Any request to a broker wakes the thread that fetches records from it.  This
+ * one is small, and its answer is not awaited.
  */
 static void wake_brokers(struct kafka_consumer *c)
 {

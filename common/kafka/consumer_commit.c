@@ -6,17 +6,18 @@
 #include "common/kafka/consumer_internal.h"
 
 /*
- * What librdkafka 2.0 does with a commit (rdkafka_cgrp.c): the generation and
- * member id are those at the time it is sent, not at the time it is asked for;
- * while no coordinator is known it waits, up to session.timeout.ms, and is sent
- * then.  A partition is never assigned elsewhere before this member's
- * on_revoked has returned, unless the assignment is lost; so a caller that
- * awaits its answers there, and believes none after a loss, has no commit land
- * under a generation in which the partition was another's.
+ * How librdkafka 2.0 handles a commit (rdkafka_cgrp.c): it uses the generation
+ * and member id of the time it sends the commit, not of the time of the call;
+ * while no coordinator is known the commit waits, up to session.timeout.ms, and
+ * is sent then.  A partition is never assigned elsewhere before this member's
+ * on_revoked has returned, unless the assignment is lost.  So if the caller
+ * awaits its answers in on_revoked, and trusts none after a loss, no commit of
+ * its own is stored under a generation in which the partition belonged to
+ * another member.
  */
 
-/* Errors after which the same commit cannot come right: the group has gone on
- * without this member, or does not let it in. */
+/* Errors that make the same commit fail for ever: the group has continued
+ * without this member, or does not admit it. */
 static bool is_final(rd_kafka_resp_err_t code)
 {
 	switch (code) {
@@ -44,7 +45,7 @@ static void on_answer(rd_kafka_t *rk, rd_kafka_resp_err_t code,
 			  rd_kafka_err2str(code));
 		err.retriable = !is_final(code);
 	} else if (rd_kafka_assignment_lost(rk)) {
-		/* Without a generation a commit is taken by an empty group. */
+		/* An empty group accepts a commit without a generation. */
 		error_set(&err, ERROR_LATE, "kafka: commit: partition lost");
 	}
 	if (c->options.on_committed)
@@ -97,7 +98,7 @@ void kafka_committed_fill(struct kafka_committed *ret,
 
 	ret->offset = p->offset >= 0 ? p->offset : -1;
 	ret->metadata_len = 0;
-	/* Cut, it is none of ours: ours are short. */
+	/* A text that had to be truncated is not ours: ours are short. */
 	if (!p->metadata || len > sizeof(ret->metadata))
 		return;
 	memcpy(ret->metadata, p->metadata, len);

@@ -1,5 +1,5 @@
 /*
- * consumer_commit.h - commits of offsets with a text beside, and reading them
+ * consumer_commit.h - commits offsets with a text beside each, and reads them
  * back.
  */
 #ifndef COMMON_KAFKA_CONSUMER_COMMIT_H
@@ -11,25 +11,25 @@
 #include "common/kafka/consumer.h"
 
 enum {
-	/* offset.metadata.max.bytes of the brokers, as they come */
+	/* the default of the brokers' offset.metadata.max.bytes */
 	KAFKA_METADATA_MAX = 4096
 };
 
 /*
- * Asks the brokers to note that everything before `next` is done, with a text
- * of at most KAFKA_METADATA_MAX bytes ("": none).  Queued; on_committed is
- * called once with the answer, by kafka_consumer_serve_commits.  Goes out under
- * the generation that this member has when librdkafka sends it, so it is
- * refused here (ERROR_LATE) once the assignment is lost.  Commit for a
- * partition only after the answer to the last one: librdkafka may send two in
- * another order while it looks for the coordinator.
+ * Requests a commit of the offset `next` (everything before it is done), with a
+ * text of at most KAFKA_METADATA_MAX bytes ("": none).  The request is queued;
+ * kafka_consumer_serve_commits calls on_committed once with the answer.
+ * librdkafka sends the commit under the generation that this member has at that
+ * time, so this function refuses it (ERROR_LATE) once the assignment is lost.
+ * Commit for a partition only after the answer to the previous commit:
+ * librdkafka may reorder two while it looks for the coordinator.
  */
 int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
 			  int32_t partition, int64_t next, const char *metadata,
 			  void *opaque, struct error *err);
 
-/* Calls on_committed for the answers that are there, waiting up to timeout_ms
- * for the first.  Also inside on_revoked. */
+/* Calls on_committed for the answers that have arrived, waiting up to
+ * timeout_ms for the first.  May be called inside on_revoked. */
 void kafka_consumer_serve_commits(struct kafka_consumer *c, int timeout_ms);
 
 struct kafka_committed {
@@ -38,12 +38,13 @@ struct kafka_committed {
 	char metadata[KAFKA_METADATA_MAX]; /* any bytes */
 };
 
-/* What was committed for a partition, by whomever.  From any thread. */
+/* Reads what any member committed for a partition.  Callable from any
+ * thread. */
 int kafka_consumer_committed(struct kafka_consumer *c, const char *topic,
 			     int32_t partition, int timeout_ms,
 			     struct kafka_committed *ret, struct error *err);
 
-/* From what librdkafka tells of a partition. */
+/* Fills *ret from what librdkafka returns for a partition. */
 void kafka_committed_fill(struct kafka_committed *ret,
 			  const rd_kafka_topic_partition_t *p);
 

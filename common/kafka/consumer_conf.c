@@ -5,8 +5,8 @@
 
 struct property {
 	const char *name;
-	const char *value; /* NULL: librdkafka's own */
-	bool tunable;	   /* by kafka.options */
+	const char *value; /* NULL: librdkafka's default */
+	bool tunable;	   /* kafka.options may set it */
 };
 
 enum {
@@ -36,7 +36,7 @@ static const char *number(size_t value, char text[NUMBER_MAX])
 	return text;
 }
 
-/* To the librdkafka at hand. */
+/* True if the installed librdkafka knows the property. */
 static bool is_known(const rd_kafka_conf_t *conf, const char *name)
 {
 	size_t size = 0;
@@ -52,8 +52,8 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	const struct property properties[] = {
 		{"queued.max.messages.kbytes",
 		 number(options->fetch_bytes / 1024, kbytes), true},
-		/* Named "min", it is the number at which no more is asked
-		 * for. */
+		/* Despite "min" in its name, no more is fetched at this
+		 * number. */
 		{"queued.min.messages", number(options->fetch_events, events),
 		 true},
 	};
@@ -76,10 +76,10 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		{"enable.auto.commit", "false", false},
 		{"enable.auto.offset.store", "false", false},
 		{"enable.partition.eof", "true", false},
-		/* What was changed on its way, or on a disk, is no event. */
+		/* Records changed in transit or on a disk are rejected. */
 		{"check.crcs", "true", true},
 		{"partition.assignment.strategy", "cooperative-sticky", false},
-		/* A topic or partition made later is seen this soon. */
+		/* The delay until a new topic or partition is seen. */
 		{"topic.metadata.refresh.interval.ms", "10000", true},
 		{"fetch.wait.max.ms", "100", true},
 		{"session.timeout.ms", "15000", true},

@@ -6,8 +6,8 @@
 #include "common/kafka/consumer.h"
 #include "common/kafka/kafka.h"
 
-/* What bounds and times is left to kafka.options where those name it; what the
- * consumer's promises rest on is not. */
+/* Properties that set bounds and times keep their values from kafka.options;
+ * those that the consumer's guarantees rest on are always set here. */
 int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		      const struct kafka_consumer_options *options,
 		      struct error *err);

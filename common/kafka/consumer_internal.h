@@ -10,17 +10,17 @@
 
 struct kafka_consumer {
 	rd_kafka_t *rk;
-	rd_kafka_queue_t *queue;   /* what poll takes from */
-	rd_kafka_topic_t *topic;   /* the first: what the watch asks about */
-	rd_kafka_queue_t *commits; /* answers to them */
+	rd_kafka_queue_t *queue;   /* the queue that poll takes from */
+	rd_kafka_topic_t *topic;   /* the first; the watch queries it */
+	rd_kafka_queue_t *commits; /* answers to commits */
 	struct kafka_consumer_options options;
 	struct kafka_watch *watch;
-	atomic_bool up;	      /* brokers, as the watch has it */
-	atomic_bool assigned; /* the group has spoken */
-	bool was_assigned;    /* once */
+	atomic_bool up;	      /* brokers, according to the watch */
+	atomic_bool assigned; /* the group has assigned partitions */
+	bool was_assigned;    /* at least once */
 	bool closing;
-	size_t most_fetched; /* since the brokers were woken */
-	double mean_bytes;   /* of a record */
+	size_t most_fetched; /* since the brokers were last woken */
+	double mean_bytes;   /* per record */
 };
 
 #endif

@@ -99,7 +99,8 @@ int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
 				   topic, rd_kafka_err2str(code));
 }
 
-/* The ends of all partitions held, as offsets in the list; NULL: none is. */
+/* The log ends of all held partitions, as offsets in the list; NULL: none is
+ * held. */
 rd_kafka_topic_partition_list_t *
 kafka_consumer_ends(struct kafka_consumer *c, int timeout_ms,
 		    rd_kafka_resp_err_t *ret_err)

@@ -13,13 +13,14 @@ void kafka_client_drain(rd_kafka_t *rk,
 	(void)rd_kafka_offsets_for_times(rk, partitions, timeout_ms);
 }
 
-/* Shared by who waits and the thread; whoever leaves it last frees it. */
+/* Shared by the waiting caller and the thread; the last of the two to leave
+ * frees it. */
 struct ending {
 	rd_kafka_t *rk;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
 	bool ended;
-	bool left; /* by who waited */
+	bool left; /* the caller no longer waits */
 };
 
 static struct ending *ending_new(rd_kafka_t *rk)
@@ -95,7 +96,7 @@ bool kafka_client_destroy(rd_kafka_t *rk, int timeout_ms)
 
 	if (e && start_thread(e))
 		return await_end(e, timeout_ms);
-	/* The caller destroys it where no thread can be had. */
+	/* If no thread can be started, the caller destroys the client. */
 	if (e)
 		ending_free(e);
 	rd_kafka_destroy(rk);

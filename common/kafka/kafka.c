@@ -6,7 +6,8 @@
 
 #include "common/buf.h"
 
-/* librdkafka's own 10 s would keep a broker that is back out for as long. */
+/* librdkafka's default of 10 s would keep a recovered broker out for that
+ * long. */
 #define RECONNECT_MAX_MS "1000"
 
 static const char *const protocols[] = {"plaintext", "ssl", "sasl_plaintext",
@@ -19,8 +20,9 @@ static bool ends_with(const char *text, const char *end)
 	return len >= size && !strcmp(text + len - size, end);
 }
 
-/* By its words, so that it holds for properties of later versions, too; the
- * library does not give its own mark, which misses some. */
+/* Decides by words in the name, so that properties of later versions are
+ * covered too; librdkafka does not export its own flag, and that misses
+ * some. */
 bool kafka_property_is_secret(const char *name)
 {
 	static const char *const ends[] = {
@@ -126,7 +128,7 @@ int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 	if (!value || rd_kafka_conf_set(conf, name, value, text,
 					sizeof(text)) == RD_KAFKA_CONF_OK)
 		return 0;
-	/* The library's words may have the value in them. */
+	/* librdkafka's message may contain the value. */
 	if (kafka_property_is_secret(name) && strstr(text, value))
 		return error_set(err, ERROR_CONFIG,
 				 "kafka.%s: %s: librdkafka does not take it",
@@ -234,7 +236,8 @@ fail:
 	return NULL;
 }
 
-/* Of a file that the library opens itself, and would wait for. */
+/* Checks a file that librdkafka opens itself: it would block on one that is not
+ * a regular file. */
 static int check_ca_file(const char *path, struct error *err)
 {
 	struct stat st;
@@ -247,8 +250,8 @@ static int check_ca_file(const char *path, struct error *err)
 			 path);
 }
 
-/* Whatever librdkafka does not take is told by --check, and before there is
- * anything to print. */
+/* Reports whatever librdkafka rejects already at --check, and before anything
+ * is printed. */
 static int check(const void *section, struct error *err)
 {
 	const struct kafka_config *config = section;

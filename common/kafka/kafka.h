@@ -1,8 +1,8 @@
 /*
- * kafka.h - settings shared by producers and consumers, and one-off questions.
+ * kafka.h - settings shared by producers and consumers, and one-off queries.
  *
- * For librdkafka 2.0 and later.  Its own log lines are switched off: what goes
- * wrong arrives as errors and states.
+ * For librdkafka 2.0 and later.  Its own log lines are switched off: failures
+ * arrive as errors and states.
  */
 #ifndef COMMON_KAFKA_KAFKA_H
 #define COMMON_KAFKA_KAFKA_H
@@ -20,8 +20,8 @@ struct kafka_config {
 	char *topic_links;
 	char *topic_dlq;
 	char *topic_live;	/* NULL: clicks are not shown live */
-	char *topic_counters;	/* "": none */
-	int64_t queue_messages; /* of one producer: beyond, it refuses */
+	char *topic_counters;	/* "": no counters */
+	int64_t queue_messages; /* of one producer; when full, it refuses */
 	int64_t queue_bytes;
 	/* plaintext | ssl | sasl_plaintext | sasl_ssl */
 	char *security_protocol;
@@ -29,46 +29,49 @@ struct kafka_config {
 	char *sasl_username;
 	char *sasl_password; /* secret */
 	char *ssl_ca_file;
-	/* "name=value" passed to librdkafka; of a secret, its value */
+	/* "name=value" passed to librdkafka; the value of a secret property is
+	 * secret */
 	struct setting_strings options;
 };
 extern const struct setting_section kafka_section; /* "kafka" */
 
-/* Is the value of the librdkafka property by that name a secret? */
+/* Returns true if the value of the librdkafka property is a secret. */
 bool kafka_property_is_secret(const char *name);
 
 /*
- * A librdkafka configuration with the settings above.  The caller owns it until
- * it is given to rd_kafka_new.  An option that librdkafka does not know, or a
- * value it does not take, is ERROR_CONFIG naming the setting.
+ * Returns a librdkafka configuration with the settings above.  The caller owns
+ * it until it is given to rd_kafka_new.  An option that librdkafka does not
+ * know, or a value that it rejects, is ERROR_CONFIG naming the setting.
  */
 rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
 				const char *client_id, struct error *err);
 
-/* Rules between the topics, for a program's validate: what is shown live is
- * none of the others, whose readers would take it for theirs.  ERROR_CONFIG. */
+/* Checks, for a program's validate, that the topic of live events is none of
+ * the others, whose readers would take live events for theirs.
+ * ERROR_CONFIG. */
 int kafka_check_live(const struct kafka_config *config, struct error *err);
 
-/* Sets one librdkafka property; `setting` names the culprit in the error. */
+/* Sets one librdkafka property; `setting` names the setting in the error. */
 int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 		   const char *value, struct error *err);
 
-/* Sets `count` of them, each a name and a value, whatever kafka.options says.
- */
+/* Sets `count` properties, each a name and a value, whatever kafka.options
+ * say. */
 int kafka_conf_set_all(rd_kafka_conf_t *conf, const char *const properties[][2],
 		       size_t count, struct error *err);
 
-/* Does kafka.options name that property? */
+/* Returns true if kafka.options name that property. */
 bool kafka_option_is_given(const struct kafka_config *config, const char *name);
 
-/* A list of one partition, the caller's to destroy. */
+/* Returns a list of one partition; the caller destroys it. */
 rd_kafka_topic_partition_list_t *
 kafka_one_partition(const char *topic, int32_t partition, int64_t offset);
 
 /*
- * When the brokers go away or come back, and when the reason changes.  The
- * state starts as down and is first told within a few seconds.  `reason` is
- * NULL when up.  On the producer's own threads, one call at a time.
+ * Called when the brokers go away or come back, and when the reason changes.
+ * The state starts as down and is first reported within a few seconds.
+ * `reason` is NULL when up.  Runs on the producer's own threads, one call at a
+ * time.
  */
 typedef void kafka_state_fn(void *arg, bool up, const char *reason);
 

@@ -2,12 +2,12 @@
 
 #include <stddef.h>
 
-/* What Kafka's brokers answer before they append.  Not among them, since they
- * answer it also while they wait for other replicas to have what they appended:
- * NOT_LEADER_FOR_PARTITION and KAFKA_STORAGE_ERROR.  So they do with
- * UNKNOWN_TOPIC_OR_PART; but librdkafka tries again then, and fails a message
- * with that code only where the cluster has no such topic, so nothing stored
- * either. */
+/* Errors that Kafka's brokers return before they append.
+ * NOT_LEADER_FOR_PARTITION and KAFKA_STORAGE_ERROR are not listed, since
+ * brokers also return them after an append, while they wait for other replicas.
+ * The same holds for UNKNOWN_TOPIC_OR_PART; but librdkafka retries it, and
+ * fails a message with that code only if the cluster has no such topic, so
+ * nothing is stored then either. */
 static const rd_kafka_resp_err_t refusals[] = {
 	RD_KAFKA_RESP_ERR_INVALID_MSG,
 	RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
@@ -33,10 +33,11 @@ static bool is_refusal(rd_kafka_resp_err_t code)
 	return false;
 }
 
-/* Of its own errors librdkafka knows whether the message was on its way, but
- * for an answer that it could not read to its end, and for a message that waits
- * to be tried again: of a try that a broker answered NOT_LEADER_FOR_PARTITION,
- * after its append perhaps, nothing is left when it times out or is purged. */
+/* For its own errors librdkafka knows whether the message was already sent,
+ * with two exceptions: a response that it could not read to its end, and a
+ * message that waits for a retry.  If a broker returned
+ * NOT_LEADER_FOR_PARTITION, perhaps after its append, that is forgotten when
+ * the retry times out or is purged. */
 static bool is_known_locally(rd_kafka_resp_err_t code)
 {
 	switch (code) {

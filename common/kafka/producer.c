@@ -17,11 +17,12 @@
 #include "common/unconst.h"
 
 enum {
-	POLL_MS = 100, /* how long the delivery thread sleeps at most */
+	POLL_MS = 100, /* the delivery thread's longest sleep */
 	FLUSH_STEP_MS = 2,
-	/* For answers of brokers to what was sent before the client failed. */
+	/* The wait for the brokers' answers to what was sent before the client
+	 * failed. */
 	SETTLE_MS = 500,
-	/* Between a new client and the next one. */
+	/* The delay between a new client and the next one. */
 	RENEW_MIN_MS = 1000,
 	RENEW_MAX_MS = 60000,
 	REASON_MAX = 256,
@@ -38,31 +39,32 @@ struct client {
 };
 
 struct kafka_producer {
-	/* Replaced while nobody can be using it: not `open`, and `pending` has
-	 * only what is `unsent`. */
+	/* Replaced only while no thread can use it: `open` is false, and
+	 * `pending` counts only the messages in `unsent`. */
 	struct client client;
 	kafka_delivery_fn *on_delivery;
 	kafka_failure_fn *on_failure;
 	void *arg;
 	struct kafka_watch *watch;
 	struct producer_metrics metrics;
-	/* Messages not reported yet, and threads that are giving one. */
+	/* Messages not reported yet, plus threads that are handing one over. */
 	atomic_size_t pending;
-	atomic_bool open; /* messages are taken */
+	atomic_bool open; /* messages are accepted */
 	atomic_bool stopping;
 	pthread_t thread;
 	bool thread_runs;
 
-	rd_kafka_conf_t *conf; /* of the next client */
+	rd_kafka_conf_t *conf; /* for the next client */
 
-	/* On the delivery thread. */
+	/* Used by the delivery thread only. */
 	struct unsent unsent;
-	bool acknowledged;  /* this client has stored something */
-	unsigned fruitless; /* clients made since the last that had */
+	bool acknowledged;  /* this client has stored a message */
+	unsigned fruitless; /* clients made since the last that stored a message
+			     */
 	int64_t renew_at;   /* monotonic ms */
 };
 
-/* --- on the delivery thread -------------------------------------------- */
+/* --- delivery thread --------------------------------------------------- */
 
 static const char *reason_of(rd_kafka_resp_err_t code)
 {
@@ -112,9 +114,10 @@ static bool has_failed(rd_kafka_t *rk, char reason[REASON_MAX])
 	       RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* Of what waited librdkafka does not say whether it was tried before.  Who
- * keeps what has failed sends it again, and says that it may have been stored;
- * to others it would be lost. */
+/* For a waiting message librdkafka does not say whether it was tried before.  A
+ * caller with on_failure keeps it and sends it again, knowing that it may have
+ * been stored; for any other caller it would be lost, so the next client sends
+ * it. */
 static bool may_go_again(const struct kafka_producer *p,
 			 const rd_kafka_message_t *m)
 {
@@ -125,8 +128,9 @@ static bool may_go_again(const struct kafka_producer *p,
 	return status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
 }
 
-/* It was only waiting when its client failed.  Not where no client gets
- * anything stored: whoever gave it has to hear of that. */
+/* True if the message was only waiting when its client failed.  False if no
+ * client gets anything stored: the caller has to be told of the failure
+ * then. */
 static bool is_for_next_client(const struct kafka_producer *p, rd_kafka_t *rk,
 			       const rd_kafka_message_t *m)
 {
@@ -155,7 +159,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m,
 }
 
 /* An error event alone decides nothing: a broker that closes an idle connection
- * looks like one that has died.  The watch asks and decides. */
+ * looks like one that has died.  The watch queries the brokers and decides. */
 static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 {
 	struct kafka_producer *p = opaque;
@@ -166,12 +170,13 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 	kafka_watch_look(p->watch);
 }
 
-/* --- a client that has failed ------------------------------------------ *
+/*
+ *--- a client that has failed ------------------------------------------ *
  *
- * librdkafka gives an idempotent producer up for good when it cannot say any
- * more what the brokers have: a leader that lost the end of its log is enough.
- * All that it had is reported, or kept for the next client, before that takes
- * its place.
+ * librdkafka stops an idempotent producer for good when it no longer knows
+ * which messages the brokers have: a leader that lost the end of its log is
+ * enough.  Each of its messages is reported, or kept for the next client,
+ * before that one replaces it.
  */
 
 static bool is_settled(const struct kafka_producer *p)
@@ -179,7 +184,8 @@ static bool is_settled(const struct kafka_producer *p)
 	return atomic_load(&p->pending) <= p->unsent.count;
 }
 
-/* What brokers have stored is acknowledged in a moment. */
+/* Waits briefly for the acknowledgements of messages that brokers have
+ * stored. */
 static void await_answers(struct kafka_producer *p)
 {
 	int64_t until = clock_monotonic_ms() + SETTLE_MS;
@@ -189,7 +195,7 @@ static void await_answers(struct kafka_producer *p)
 		rd_kafka_poll(p->client.rk, FLUSH_STEP_MS);
 }
 
-/* More than once: a thread may have been giving a message. */
+/* Purges in a loop: a thread may still be handing over a message. */
 static void give_up_queued(struct kafka_producer *p)
 {
 	while (!is_settled(p)) {
@@ -218,7 +224,8 @@ static void send_unsent(struct kafka_producer *p)
 	for (size_t i = 0; i < p->unsent.count; i++) {
 		const struct unsent_message *m = p->unsent.items[i];
 
-		/* None after one that was not taken: they are in order. */
+		/* Once one is refused, no later message is sent: they are in
+		 * order. */
 		if (!code)
 			code = unsent_produce(m, p->client.rk, p->client.topic);
 		if (code)
@@ -266,7 +273,8 @@ static int client_open(const struct kafka_producer *p, const char *topic,
 	return -1;
 }
 
-/* At once after one that worked, and else later each time. */
+/* The renewal is immediate after a client that worked; otherwise each one waits
+ * longer. */
 static void plan_renewal(struct kafka_producer *p)
 {
 	uint32_t chance;
@@ -352,7 +360,8 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	int64_t queue_messages =
 		first_of(options->queue_messages, config->queue_messages);
 
-	/* What a config made by hand leaves at 0 stays librdkafka's. */
+	/* A value of 0, in a config made by hand, keeps librdkafka's
+	 * default. */
 	if (queue_messages &&
 	    set_number(conf, "queue_messages", "queue.buffering.max.messages",
 		       queue_messages, err) < 0)
@@ -364,8 +373,8 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	return 0;
 }
 
-/* Of several messages together, below the max.message.bytes that is recommended
- * for topics, even where they cannot be compressed. */
+/* Limits a batch of several messages to less than the max.message.bytes
+ * recommended for topics, even if they cannot be compressed. */
 static int set_batch_size(rd_kafka_conf_t *conf,
 			  const struct kafka_config *config, struct error *err)
 {
@@ -374,8 +383,8 @@ static int set_batch_size(rd_kafka_conf_t *conf,
 	return kafka_conf_set(conf, "options", "batch.size", "200000", err);
 }
 
-/* Below what a topic takes, so that only a message that is larger, and so goes
- * alone, can be refused for its size. */
+/* Keeps batches below what a topic accepts, so that only a message that is
+ * larger, and so sent alone, can be refused for its size. */
 static int set_any_size(rd_kafka_conf_t *conf, struct error *err)
 {
 	if (kafka_conf_set(conf, "options", "message.max.bytes", "1000000000",
@@ -392,8 +401,8 @@ producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 
 	if (!conf)
 		return NULL;
-	/* murmur2 is what Kafka's own clients use: a key lands in the same
-	 * partition whoever sends it. */
+	/* murmur2 is what Kafka's own clients use: a key maps to the same
+	 * partition for every sender. */
 	if (kafka_conf_set(conf, "options", "enable.idempotence", "true", err) <
 		    0 ||
 	    kafka_conf_set(conf, "options", "partitioner", "murmur2_random",
@@ -495,8 +504,8 @@ void kafka_producer_free(struct kafka_producer *p)
 {
 	if (!p)
 		return;
-	/* The watch uses the client, and reports refer to the watch: so it
-	 * stops first and goes last. */
+	/* The watch uses the client, and reports refer to the watch: so the
+	 * watch stops first and is freed last. */
 	kafka_watch_stop(p->watch);
 	atomic_store(&p->stopping, true);
 	if (p->thread_runs)
@@ -508,7 +517,7 @@ void kafka_producer_free(struct kafka_producer *p)
 	free(p);
 }
 
-/* --- from any thread --------------------------------------------------- */
+/* --- callable from any thread ------------------------------------------ */
 
 static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
 		  struct error *err)
@@ -528,16 +537,17 @@ static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
 			 rd_kafka_err2str(code));
 }
 
-/* Counted before: the report may come before rd_kafka_produce is back.  Who is
- * counted, and finds it open, may use the client: it is replaced when it is not
- * open, and nobody is counted any more.  That costs no lock. */
+/* Counts the message first: its report may come before rd_kafka_produce
+ * returns.  A thread that is counted and finds `open` true may use the client,
+ * because the client is replaced only when `open` is false and no thread is
+ * counted.  This needs no lock. */
 static bool enter(struct kafka_producer *p)
 {
 	atomic_fetch_add(&p->pending, 1);
 	return atomic_load(&p->open);
 }
 
-/* Nothing was taken. */
+/* Undoes enter() for a message that was not accepted. */
 static int leave(struct kafka_producer *p, rd_kafka_resp_err_t code,
 		 struct error *err)
 {
@@ -612,8 +622,8 @@ int kafka_producer_flush(struct kafka_producer *p, int64_t timeout_ms,
 {
 	size_t left;
 
-	/* Not rd_kafka_flush: it would serve delivery reports on this thread.
-	 */
+	/* rd_kafka_flush is not used: it would serve delivery reports on this
+	 * thread. */
 	while ((left = atomic_load(&p->pending)) > 0 && timeout_ms > 0) {
 		nanosleep(&(struct timespec){0, FLUSH_STEP_MS * 1000000}, NULL);
 		timeout_ms -= FLUSH_STEP_MS;

@@ -13,17 +13,17 @@
 
 struct kafka_reader {
 	rd_kafka_t *rk;
-	/* Of the next client, by how much it may ask for. */
+	/* Configurations of the next client, by how much it may request. */
 	rd_kafka_conf_t *confs[2];
 	bool asks_for_much;
-	char *known_topic; /* whose limits were asked last */
-	/* Another client is to take its place, see `renew`. */
+	char *known_topic; /* the topic whose limits were queried last */
+	/* The client has to be replaced, see `renew`. */
 	bool is_spent;
-	/* Nothing has come yet from where it was last told to read. */
+	/* No record has come yet since the last assignment. */
 	bool is_assigning;
-	struct kafka_unreadable met; /* with CAME_UNREADABLE */
-	char said[256];		     /* what librdkafka complained of last */
-	/* The stretch. */
+	struct kafka_unreadable met; /* set with CAME_UNREADABLE */
+	char said[256];		     /* librdkafka's last complaint */
+	/* The stretch that is read. */
 	char *topic;
 	int32_t partition;
 	int64_t next, end;
@@ -34,7 +34,7 @@ struct kafka_reader {
 	const atomic_bool *stop; /* or NULL */
 };
 
-/* Its complaints come with the records. */
+/* Takes librdkafka's complaints, which come in the queue of records. */
 static void hear(struct kafka_reader *r)
 {
 	rd_kafka_message_t *m = rd_kafka_consumer_poll(r->rk, 0);
@@ -54,7 +54,7 @@ static int refuse(struct kafka_reader *r, const char *what, const char *topic,
 
 	if (silent && !*r->said && !r->open)
 		hear(r);
-	/* The complaint names the broker and what is wrong with it. */
+	/* The complaint names the broker and its fault. */
 	if (silent && *r->said)
 		return error_set_retriable(err, ERROR_REMOTE, "kafka: %s",
 					   r->said);
@@ -70,8 +70,8 @@ enum {
 	LIMITS_MS = 3000,
 	SILENCE_MS = 30000, /* longer than a broker takes to start */
 	WAKE_EVERY = 8192,  /* records; less than half of what is fetched */
-	/* What may be the network's fault is read so often before it is passed
-	 * over. */
+	/* A fault that may be the network's is retried this many times before
+	 * the batch is passed over. */
 	TRIES = 4,
 	TRY_AGAIN_MS = 500,
 };
@@ -100,9 +100,9 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 		{"auto.offset.reset", "error"},
 		{"isolation.level", "read_committed"},
 		{"check.crcs", "true"},
-		/* What cannot be read is looked at again and again. */
+		/* A batch that cannot be read is fetched again and again. */
 		{"fetch.error.backoff.ms", "5"},
-		/* Little at a time: librdkafka adds some 350 bytes to each
+		/* Small limits: librdkafka adds some 350 bytes to each
 		 * record. */
 		{"queued.max.messages.kbytes", "8192"},
 		{"queued.min.messages", "20000"},
@@ -133,7 +133,7 @@ static void drain_partition(struct kafka_reader *r)
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* Before a stretch ends or begins. */
+/* Called before a stretch ends or begins. */
 static void await_assignment(struct kafka_reader *r)
 {
 	if (r->is_assigning)
@@ -141,8 +141,8 @@ static void await_assignment(struct kafka_reader *r)
 	r->is_assigning = false;
 }
 
-/* A client that met a wrong checksum has asked for an offset that there is not;
- * what it has asked for is answered before it is destroyed. */
+/* A client that met a wrong checksum has requested an offset that does not
+ * exist; that request has to be answered before the client is destroyed. */
 static void close_client(struct kafka_reader *r)
 {
 	if (!r->rk)
@@ -154,7 +154,7 @@ static void close_client(struct kafka_reader *r)
 	(void)kafka_client_destroy(r->rk, KAFKA_ENDING_MS);
 }
 
-/* In place of the one there is, which stays if that fails. */
+/* Replaces the client; on failure the old one stays. */
 static int open_client(struct kafka_reader *r, struct error *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_dup(r->confs[r->asks_for_much]);
@@ -205,13 +205,13 @@ void kafka_reader_free(struct kafka_reader *r)
 	free(r);
 }
 
-/* --- a stretch --------------------------------------------------------- */
+/* --- opening a stretch ------------------------------------------------- */
 
 /*
- * Behind a wrong checksum librdkafka 2.0 does not find the next batch: it goes
- * on somewhere in the answer, and may take what is there for an offset, whose
- * complaint comes at any time.  So its client is not asked for anything again.
- * Nor is one that asks for another amount.
+ * After a wrong checksum librdkafka 2.0 does not find the next batch: it
+ * continues somewhere in the response, and may take what is there for an
+ * offset, whose complaint comes at any time.  So that client is not used again.
+ * A client that requests another amount is replaced as well.
  */
 static int renew(struct kafka_reader *r, struct error *err)
 {
@@ -223,7 +223,7 @@ static int renew(struct kafka_reader *r, struct error *err)
 	return 0;
 }
 
-/* Reads on from r->next. */
+/* Assigns the partition at r->next. */
 static int assign(struct kafka_reader *r, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list;
@@ -243,7 +243,7 @@ static int assign(struct kafka_reader *r, struct error *err)
 	return refuse(r, "reading", r->topic, r->partition, code, err);
 }
 
-/* By what a topic can unpack to it is chosen how much is asked for. */
+/* Chooses how much to request by what the topic's records can unpack to. */
 static int look_at_limits(struct kafka_reader *r, const char *topic,
 			  struct error *err)
 {
@@ -304,9 +304,9 @@ void kafka_reader_stop_when(struct kafka_reader *r, const atomic_bool *stop)
 	r->stop = stop;
 }
 
-/* What comes next of a partition. */
+/* The next thing that arrives from a partition. */
 enum came {
-	CAME_NOTHING, /* that matters */
+	CAME_NOTHING, /* nothing of interest */
 	CAME_RECORD,
 	CAME_END,
 	CAME_UNREADABLE,
@@ -344,8 +344,9 @@ static enum came judge_event(struct kafka_reader *r,
 	}
 }
 
-/* librdkafka looks only once a second whether there is room for more; a request
- * that nobody waits for wakes it (see kafka_consumer_keep_fetching). */
+/* librdkafka checks only once a second whether there is room for more; a
+ * request whose answer is not awaited wakes it (see
+ * kafka_consumer_keep_fetching). */
 static void keep_fetching(struct kafka_reader *r)
 {
 	rd_kafka_topic_partition_list_t *list;
@@ -357,7 +358,7 @@ static void keep_fetching(struct kafka_reader *r)
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* *ret is CAME_RECORD's, the caller's to destroy. */
+/* For CAME_RECORD *ret is the record; the caller destroys it. */
 static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
 		       struct error *err)
 {
@@ -398,14 +399,16 @@ static void end_stretch(struct kafka_reader *r)
 		rd_kafka_assign(r->rk, NULL);
 }
 
-/* --- what cannot be read ---------------------------------------------------
+/*
+ *--- unreadable batches ----------------------------------------------------
  *
- * librdkafka names the first offset of a batch that it cannot read, and the
- * same one wherever in the batch a fetch begins.  So the batch's last offset is
- * searched for: what has it as its first still belongs to it.
+ * For a batch that it cannot read librdkafka returns the first offset, wherever
+ * in the batch the fetch begins.  So the batch's last offset is searched for:
+ * every offset for which that first one is returned still belongs to the batch.
  */
 
-/* Does a fetch from `offset` meet the batch that begins at `first`? */
+/* Sets *ret to true if a fetch from `offset` meets the batch that begins at
+ * `first`. */
 static int is_in_batch(struct kafka_reader *r, int64_t offset, int64_t first,
 		       bool *ret, struct error *err)
 {
@@ -422,7 +425,7 @@ static int is_in_batch(struct kafka_reader *r, int64_t offset, int64_t first,
 	return came == CAME_FAILURE ? -1 : 0;
 }
 
-/* The last offset of the batch at u->first. */
+/* Finds the last offset of the batch at u->first. */
 static int find_last(struct kafka_reader *r, struct kafka_unreadable *u,
 		     struct error *err)
 {
@@ -434,7 +437,7 @@ static int find_last(struct kafka_reader *r, struct kafka_unreadable *u,
 	if (kafka_reader_bounds(r, r->topic, r->partition, &low, &end, err) < 0)
 		return -1;
 	for (; is_in; step *= 2) {
-		/* Beyond the log's end there is nothing to ask for. */
+		/* Beyond the log's end there is nothing to fetch. */
 		out = step < end - in ? in + step : end;
 		is_in = false;
 		if (out < end && is_in_batch(r, out, batch, &is_in, err) < 0)
@@ -452,7 +455,8 @@ static int find_last(struct kafka_reader *r, struct kafka_unreadable *u,
 	return 0;
 }
 
-/* Reads the batch again: 1: it can be read now, or there is another one. */
+/* Reads the batch again; returns 1 if it can be read now, or if there is
+ * another batch. */
 static int try_again(struct kafka_reader *r, int64_t offset,
 		     const struct kafka_unreadable *u, struct error *err)
 {
@@ -468,8 +472,9 @@ static int try_again(struct kafka_reader *r, int64_t offset,
 	return !is_there;
 }
 
-/* Of the batch that was met, from `offset` on.  As kafka_reader_probe; the
- * reader stands anywhere. */
+/* Examines the batch that was met, from `offset` on.  Returns as
+ * kafka_reader_probe does; afterwards the position of the reader is
+ * undefined. */
 static int look_at_batch(struct kafka_reader *r, int64_t offset,
 			 struct kafka_unreadable *ret, struct error *err)
 {
@@ -487,7 +492,7 @@ static int look_at_batch(struct kafka_reader *r, int64_t offset,
 	return 0;
 }
 
-/* Goes on behind the batch, or where it is if it can be read now. */
+/* Continues after the batch, or at the same offset if it can be read now. */
 static int pass_over(struct kafka_reader *r, struct error *err)
 {
 	int64_t offset = r->next;
@@ -530,7 +535,8 @@ int kafka_reader_probe(struct kafka_reader *r, const char *topic,
 
 /* --- records ------------------------------------------------------------- */
 
-/* A record of the stretch: 1; what lies behind it ends it: 0. */
+/* Returns 1 and a record of the stretch, or 0 if the record lies behind it: the
+ * stretch has ended. */
 static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 		struct kafka_record *ret_record)
 {
@@ -550,8 +556,8 @@ static int read_next(struct kafka_reader *r, struct kafka_record *ret_record,
 	rd_kafka_message_t *m;
 	int status = 0;
 
-	/* The last offset may be a hole; but when it is a record, there is
-	 * nothing to wait for behind it. */
+	/* The last offset may be a hole; but if it is a record, the read does
+	 * not wait for anything behind it. */
 	while (status == 0 && r->next < r->end) {
 		switch (await(r, &m, err)) {
 		case CAME_RECORD:
@@ -581,7 +587,7 @@ int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
 	return status;
 }
 
-/* --- questions ------------------------------------------------------------ */
+/* --- queries -------------------------------------------------------------- */
 
 static int ask_topic(struct kafka_reader *r, rd_kafka_topic_t *handle,
 		     uint32_t *ret_count, rd_kafka_resp_err_t *ret_code)
@@ -638,7 +644,7 @@ int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
 	return 0;
 }
 
-/* The offset that librdkafka put into the list's only element, or -1 where
+/* Returns the offset that librdkafka put into the list's only element, or -1 if
  * there is none.  Frees the list. */
 static int take_offset(struct kafka_reader *r, const char *what,
 		       rd_kafka_topic_partition_list_t *list,
@@ -670,8 +676,8 @@ int kafka_reader_at(struct kafka_reader *r, const char *topic,
 	return take_offset(r, "offset at a time", list, code, ret_offset, err);
 }
 
-/* A broker that has just started says for a moment that the group is not its
- * own, or that it still reads it. */
+/* True for errors that pass: a broker that has just started says for a moment
+ * that it does not coordinate the group, or that it is still loading it. */
 static bool passes(rd_kafka_resp_err_t code)
 {
 	return code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR ||

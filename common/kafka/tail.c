@@ -10,9 +10,10 @@
 #include "common/kafka/unreadable.h"
 
 enum {
-	ASK_MS = 3000,	   /* the questions wait for so long */
-	LOOK_MS = 10000,   /* how often new partitions are looked for */
-	LOOK_ASK_MS = 500, /* meanwhile no record is taken */
+	ASK_MS = 3000,	   /* the timeout of a query */
+	LOOK_MS = 10000,   /* the interval between checks for new partitions */
+	LOOK_ASK_MS = 500, /* the timeout of such a check; no record is taken
+			      meanwhile */
 };
 
 struct kafka_tail {
@@ -23,15 +24,16 @@ struct kafka_tail {
 	int64_t *next;
 	size_t count;
 	int64_t look_at; /* monotonic */
-	/* Nothing came yet of what was assigned last. */
+	/* Nothing has come yet from the last assignment. */
 	bool is_assigning;
-	/* The batch that could not be read last, and how far it was stepped
-	 * over. */
+	/* The last batch that could not be read, and the size of the last step
+	 * over it. */
 	int32_t bad_partition;
 	int64_t bad, step;
 };
 
-/* A list of all partitions, each with `offset` or, without one, the next. */
+/* Returns a list of all partitions, each at `offset` or, if `next` is given, at
+ * its next offset. */
 static rd_kafka_topic_partition_list_t *make_list(const struct kafka_tail *t,
 						  const int64_t *next,
 						  size_t count, int64_t offset)
@@ -45,7 +47,7 @@ static rd_kafka_topic_partition_list_t *make_list(const struct kafka_tail *t,
 	return list;
 }
 
-/* Before anything else is assigned or the client is closed. */
+/* Called before another assignment and before the client is closed. */
 static void await_assignment(struct kafka_tail *t)
 {
 	rd_kafka_topic_partition_list_t *list;
@@ -64,7 +66,7 @@ static rd_kafka_conf_t *tail_conf(const struct kafka_config *config,
 				  const char *client_id, struct error *err)
 {
 	const char *const properties[][2] = {
-		/* Assigning wants one; nobody joins it. */
+		/* Assigning requires a group; it is never joined. */
 		{"group.id", client_id},
 		{"enable.auto.commit", "false"},
 		{"enable.auto.offset.store", "false"},
@@ -72,7 +74,7 @@ static rd_kafka_conf_t *tail_conf(const struct kafka_config *config,
 		{"isolation.level", "read_committed"},
 		{"check.crcs", "true"},
 		{"fetch.error.backoff.ms", "20"},
-		/* What is not taken in time is of no use to anybody. */
+		/* Records that are not taken in time are of no use. */
 		{"queued.max.messages.kbytes", "8192"},
 		{"queued.min.messages", "20000"},
 		{"fetch.wait.max.ms", "100"},
@@ -176,7 +178,7 @@ static int ask_count(struct kafka_tail *t, int timeout_ms, size_t *ret_count,
 	return code ? refuse(t, code, err) : 0;
 }
 
-/* Where each partition ends, as its leader has it. */
+/* Queries the leaders for the log end of each partition. */
 static int ask_ends(struct kafka_tail *t, size_t count, int64_t *next,
 		    struct error *err)
 {
@@ -209,8 +211,8 @@ static int assign_offsets(struct kafka_tail *t, const int64_t *next,
 	return 0;
 }
 
-/* All partitions are read from `next` on.  Takes `next` over, also on failure.
- */
+/* Reads all partitions from `next` on.  Takes ownership of `next`, also on
+ * failure. */
 static int start_from(struct kafka_tail *t, int64_t *next, size_t count,
 		      struct error *err)
 {
@@ -251,7 +253,7 @@ void kafka_tail_close(struct kafka_tail *t)
 	t->count = 0;
 }
 
-/* Those that were added are read from their start; all others go on. */
+/* New partitions are read from their start; all others continue. */
 static int look_for_more(struct kafka_tail *t, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
@@ -273,9 +275,9 @@ static int look_for_more(struct kafka_tail *t, struct error *err)
 }
 
 /*
- * librdkafka does not say how long a batch is that it cannot read, and meets it
- * again until reading goes on behind it: steps double.  So up to as many
- * records behind it may be left out as it has.
+ * librdkafka does not say how long an unreadable batch is, and meets it again
+ * until reading continues behind it: the step doubles each time.  So at most as
+ * many records behind it are skipped as the batch has.
  */
 static int step_over(struct kafka_tail *t, const rd_kafka_message_t *m,
 		     struct error *err)

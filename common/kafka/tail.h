@@ -1,14 +1,14 @@
 /*
- * tail.h - reads a topic from its end on, all of its partitions, outside of any
- * group: for those who want to see what comes, and not what was.
+ * tail.h - reads all partitions of a topic from the end on, outside of any
+ * group: for programs that want to see new records only.
  *
- * Nothing is joined, nothing committed, and what came while nobody read is not
- * read.  A partition that is added is found within ten seconds and read from
- * its start.  Brokers that go away and come back cost nothing, unless they have
- * dropped by then what was not read: reading goes on at the end.
+ * It joins no group and commits nothing; records that came while it was closed
+ * are not read.  A partition that is added is found within ten seconds and read
+ * from its start.  When brokers go away and come back, no record is lost,
+ * unless they have dropped unread records by then: reading continues at the
+ * end.
  *
- * Not thread-safe.  Records of transactions that were not committed are not
- * seen.
+ * Not thread-safe.  Records of uncommitted transactions are not returned.
  */
 #ifndef COMMON_KAFKA_TAIL_H
 #define COMMON_KAFKA_TAIL_H
@@ -28,23 +28,24 @@ struct kafka_tail *kafka_tail_new(const struct kafka_config *config,
 void kafka_tail_free(struct kafka_tail *t); /* NULL accepted */
 
 /*
- * Begins to read: what is written after this call was made will be seen.  Waits
- * for the brokers for a few seconds.  ERROR_NOTFOUND: there is no such topic;
- * ERROR_REMOTE: the brokers do not answer.  Both may pass.
+ * Starts reading: records written after this call will be returned.  Waits for
+ * the brokers for a few seconds.  ERROR_NOTFOUND: there is no such topic;
+ * ERROR_REMOTE: the brokers do not answer.  Both may be temporary.
  */
 int kafka_tail_open(struct kafka_tail *t, struct error *err);
-/* Reads nothing more, until it is opened again. */
+/* Reads nothing more until it is opened again. */
 void kafka_tail_close(struct kafka_tail *t);
 
-/* Waits up to timeout_ms for a record.  Returns 1 and the record, to be given
- * back with kafka_record_release; 0 when there is none; -1 when the brokers
- * complain (retriable): reading goes on by itself. */
+/* Waits up to timeout_ms for a record.  Returns 1 and the record, which the
+ * caller gives back with kafka_record_release; 0 if there is none; -1 if the
+ * brokers complain (retriable): reading continues by itself. */
 int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 		    struct kafka_record *ret_record, struct error *err);
 
-/* Partitions that are read. */
+/* Returns the number of partitions that are read. */
 size_t kafka_tail_partitions(const struct kafka_tail *t);
-/* Records that the brokers told of and that were not yet taken. */
+/* Returns the number of records that the brokers have announced and that were
+ * not taken yet. */
 int64_t kafka_tail_lag(const struct kafka_tail *t);
 
 #endif

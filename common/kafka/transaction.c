@@ -16,8 +16,8 @@ enum {
 struct kafka_transaction {
 	rd_kafka_t *rk;
 	bool open;
-	char said[256];	  /* what librdkafka complained of last */
-	char failed[256]; /* why the first message failed that did */
+	char said[256];	  /* librdkafka's last complaint */
+	char failed[256]; /* why the first failed message failed */
 };
 
 /* --- building ---------------------------------------------------------- */
@@ -37,7 +37,7 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m,
 	struct kafka_transaction *t = opaque;
 
 	(void)rk;
-	/* What was purged fell with another. */
+	/* A purged message failed because of another one. */
 	if (m->err && m->err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
 	    m->err != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT && !*t->failed)
 		snprintf(t->failed, sizeof(t->failed), "topic %s: %s",
@@ -53,7 +53,8 @@ static rd_kafka_conf_t *conf_new(struct kafka_transaction *t,
 		{"compression.codec", "lz4"},
 		{"partitioner", "murmur2_random"},
 		{"message.timeout.ms", "30000"},
-		/* As large as brokers may take; it is they who refuse. */
+		/* The largest value that brokers may accept; the brokers
+		 * themselves refuse more. */
 		{"message.max.bytes", "1000000000"},
 	};
 	rd_kafka_conf_t *conf = kafka_conf_new(config, id, err);
@@ -72,7 +73,7 @@ static rd_kafka_conf_t *conf_new(struct kafka_transaction *t,
 	return conf;
 }
 
-/* Takes `error`; NULL is success. */
+/* Takes ownership of `error`; NULL is success. */
 static int judge(struct kafka_transaction *t, rd_kafka_error_t *error,
 		 struct error *err)
 {
@@ -81,7 +82,7 @@ static int judge(struct kafka_transaction *t, rd_kafka_error_t *error,
 	if (!error)
 		return 0;
 	code = rd_kafka_error_code(error);
-	rd_kafka_poll(t->rk, 0); /* complaints */
+	rd_kafka_poll(t->rk, 0); /* takes complaints */
 	if (code == RD_KAFKA_RESP_ERR__FENCED ||
 	    code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
 	    code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
@@ -142,8 +143,8 @@ static void abort_open(struct kafka_transaction *t)
 		return;
 	t->open = false;
 	error = rd_kafka_abort_transaction(t->rk, STEP_MS);
-	/* The brokers end what is left open, and so does the next with this id.
-	 */
+	/* The brokers abort an open transaction, and so does the next client
+	 * with this id. */
 	if (error)
 		rd_kafka_error_destroy(error);
 }
@@ -217,7 +218,8 @@ int kafka_transaction_commit(struct kafka_transaction *t, struct error *err)
 {
 	int status = -1;
 
-	/* One that was not answered is asked for again: it is the same. */
+	/* A commit that was not answered is requested again: the request is
+	 * idempotent. */
 	for (int i = 0; status < 0 && i < COMMIT_TRIES; i++) {
 		status = judge(t, rd_kafka_commit_transaction(t->rk, STEP_MS),
 			       err);

@@ -1,10 +1,10 @@
 /*
- * transaction.h - messages that readers see all of, or none.
+ * transaction.h - sends messages of which readers see all, or none.
  *
- * Of several who use one id the last to come is right: it ends what an earlier
- * one left open, and that one's next step fails with ERROR_CONFLICT.  Not
- * thread-safe.  Readers must read what is committed only, as librdkafka's do
- * unless told otherwise (isolation.level).
+ * If several clients use one id, the last to start wins: it aborts what an
+ * earlier one left open, and the next step of the earlier one fails with
+ * ERROR_CONFLICT.  Not thread-safe.  Readers must read committed messages only,
+ * as librdkafka's do by default (isolation.level).
  */
 #ifndef COMMON_KAFKA_TRANSACTION_H
 #define COMMON_KAFKA_TRANSACTION_H
@@ -21,7 +21,7 @@ struct kafka_transaction;
 struct kafka_transaction *
 kafka_transaction_new(const struct kafka_config *config, const char *id,
 		      struct error *err);
-/* What was not committed is given up.  NULL accepted. */
+/* Drops what was not committed.  NULL accepted. */
 void kafka_transaction_free(struct kafka_transaction *t);
 
 int kafka_transaction_begin(struct kafka_transaction *t, struct error *err);
@@ -37,15 +37,16 @@ struct kafka_message {
 	size_t header_count;
 };
 
-/* Copies it.  ERROR_INPUT: too large. */
+/* Copies the message.  ERROR_INPUT: too large. */
 int kafka_transaction_put(struct kafka_transaction *t,
 			  const struct kafka_message *message,
 			  struct error *err);
 
 /*
- * Once it returns 0 all messages are there, and the next may begin.  On failure
- * none is, unless the error is retriable: then the brokers did not answer, and
- * either may be.  `t` is of no use any more then.
+ * Once it returns 0, all messages are stored, and the next transaction may
+ * begin.  On failure none is stored, unless the error is retriable: then the
+ * brokers did not answer, and either is possible.  After a failure `t` cannot
+ * be used any more.
  */
 int kafka_transaction_commit(struct kafka_transaction *t, struct error *err);
 

@@ -1,9 +1,9 @@
 /*
- * unreadable.h - what a broker gives out and nobody can read: a batch of
- * records that cannot be decompressed, or whose checksum is wrong.
+ * unreadable.h - a batch of records that a broker returns and no consumer can
+ * read: it cannot be decompressed, or its checksum is wrong.
  *
- * It is a state of its partition, not of the connection: the brokers answer,
- * and the same batch comes again with each fetch until it is passed over.
+ * It is a state of the partition, not of the connection: the brokers answer,
+ * and each fetch returns the same batch until it is passed over.
  */
 #ifndef COMMON_KAFKA_UNREADABLE_H
 #define COMMON_KAFKA_UNREADABLE_H
@@ -16,17 +16,18 @@
 
 struct kafka_unreadable {
 	int64_t first, last; /* offsets, both included */
-	/* A wrong checksum can be the network's, for once.  What has a right
-	 * one and cannot be decompressed is what was sent. */
+	/* A wrong checksum can be a fault of the network, and pass.  A batch
+	 * with a right checksum that cannot be decompressed was sent like
+	 * that. */
 	bool may_heal;
 	char reason[KAFKA_UNREADABLE_REASON_MAX];
 };
 
-/* Does the event, which came in place of a record, say that of the batch at
- * m->offset? */
+/* Returns true if the event, which came in place of a record, says that the
+ * batch at m->offset is unreadable. */
 bool kafka_is_unreadable(const rd_kafka_message_t *m);
 
-/* Fills what the event says: all but `last`. */
+/* Fills all that the event contains: everything but `last`. */
 void kafka_unreadable_fill(struct kafka_unreadable *u,
 			   const rd_kafka_message_t *m);
 

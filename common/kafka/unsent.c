@@ -7,7 +7,7 @@
 #include "common/unconst.h"
 
 enum {
-	CLOSE_US = 5, /* between two looks at the clock */
+	CLOSE_US = 5, /* between two readings of the clock */
 	TRIES = 10,
 };
 
@@ -22,8 +22,8 @@ static int64_t now_us(void)
 	return clock_monotonic_ns() / 1000;
 }
 
-/* librdkafka tells how long ago that was.  Asked again where the thread had to
- * wait in between. */
+/* Returns when the message was given to librdkafka, which only reports its age.
+ * The age is read again if the thread had to wait meanwhile. */
 static int64_t given_us(const rd_kafka_message_t *m)
 {
 	int64_t before, ago, now = now_us();
@@ -124,7 +124,7 @@ rd_kafka_resp_err_t unsent_produce(const struct unsent_message *m,
 		RD_KAFKA_V_VALUE(unconst(unsent_payload(m)), m->len),
 		RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(m->opaque),
 		RD_KAFKA_V_END);
-	/* Taken, the message owns them. */
+	/* On success the message owns the headers. */
 	if (code && headers)
 		rd_kafka_headers_destroy(headers);
 	return code;

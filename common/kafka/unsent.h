@@ -1,6 +1,6 @@
 /*
- * unsent.h - messages that a client certainly did not store before it failed,
- * for the next one.  A part of the producer, and of one thread of it.
+ * unsent.h - messages that a failed client certainly did not store, kept for
+ * the next client.  Part of the producer; used by one thread of it.
  */
 #ifndef COMMON_KAFKA_UNSENT_H
 #define COMMON_KAFKA_UNSENT_H
@@ -13,25 +13,27 @@
 
 struct unsent_message {
 	int64_t given_us; /* monotonic */
-	size_t number;	  /* of those kept */
+	size_t number;	  /* in the order of keeping */
 	void *opaque;
 	rd_kafka_headers_t *headers; /* NULL: none */
 	bool has_key;
 	size_t key_len, len;
-	char bytes[]; /* the key, and behind it the payload */
+	char bytes[]; /* the key, followed by the payload */
 };
 
-/* Zeroed, it is empty. */
+/* A zeroed struct is empty. */
 struct unsent {
 	struct unsent_message **items;
 	size_t count, size;
 };
 
-/* Copies it.  Not after its delivery report.  False: out of memory. */
+/* Copies the message.  Not to be called after its delivery report.  Returns
+ * false if out of memory. */
 bool unsent_keep(struct unsent *u, const rd_kafka_message_t *m);
 
-/* As they were given to the client, which need not report them so: what was
- * assigned to a request lies in another queue than what came later. */
+/* Sorts messages by the time they were given to the client, which may report
+ * them in another order: those assigned to a request lie in another queue than
+ * later ones. */
 void unsent_sort(struct unsent *u);
 
 void unsent_clear(struct unsent *u);

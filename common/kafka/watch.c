@@ -13,27 +13,27 @@ enum {
 	ASK_TIMEOUT_MS = 2000,
 	ASK_EVERY_UP_MS = 3000,
 	ASK_EVERY_DOWN_MS = 500,
-	ASK_PAUSE_MS = 200, /* between two questions, whatever happens */
+	ASK_PAUSE_MS = 200, /* between two queries, in any case */
 	REASON_MAX = 256
 };
 
 struct kafka_watch {
-	pthread_mutex_t asking; /* of what follows, up to `failure` */
+	pthread_mutex_t asking; /* guards the fields up to `failure` */
 	rd_kafka_t *rk;
 	rd_kafka_topic_t *topic;
-	char failure[REASON_MAX]; /* of those before; not told yet */
+	char failure[REASON_MAX]; /* of the replaced client; not reported yet */
 	kafka_state_fn *on_state;
 	void *arg;
 	struct metric *up_metric;
 
 	struct periodic *thread;
 	atomic_bool look_now;
-	pthread_mutex_t lock; /* of `note` */
+	pthread_mutex_t lock; /* guards `note` */
 	char note[REASON_MAX];
 
 	atomic_bool up;
-	atomic_int_least64_t life_ms; /* of the last acknowledgement */
-	bool told;		      /* the rest is the thread's own */
+	atomic_int_least64_t life_ms; /* time of the last acknowledgement */
+	bool told;		      /* from here on used by the thread only */
 	char reason[REASON_MAX];
 };
 
@@ -50,8 +50,9 @@ static void tell(struct kafka_watch *w, bool up, const char *reason)
 		w->on_state(w->arg, up, up ? NULL : w->reason);
 }
 
-/* The error of the topic, or of its partitions when none has a leader.  While
- * one has, messages go on being stored, and the others wait for an election. */
+/* Returns the error of the topic, or of its partitions if none has a leader.
+ * While one has a leader, messages are still stored, and the others wait for an
+ * election. */
 static rd_kafka_resp_err_t
 metadata_error(const struct rd_kafka_metadata *metadata)
 {
@@ -68,8 +69,8 @@ metadata_error(const struct rd_kafka_metadata *metadata)
 	return RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 }
 
-/* What librdkafka said on its own ("Connect to ... failed: Connection refused")
- * explains more than that the question timed out. */
+/* librdkafka's own message ("Connect to ...  failed: Connection refused")
+ * explains more than the timeout of the query. */
 static void explain(struct kafka_watch *w, rd_kafka_resp_err_t code,
 		    char reason[REASON_MAX])
 {
@@ -141,8 +142,8 @@ static int64_t watch(struct periodic *self, void *arg)
 	struct kafka_watch *w = arg;
 	bool look_now = atomic_exchange(&w->look_now, false);
 
-	/* Only a state of up is kept by life: an acknowledgement from just
-	 * before the brokers went away must not bring it back. */
+	/* An acknowledgement only keeps the state up and never makes it up: one
+	 * from just before the brokers went away must not do that. */
 	if (look_now || !atomic_load(&w->up) || !alive_lately(w))
 		ask(w);
 	periodic_should_stop(self, ASK_PAUSE_MS);
@@ -228,7 +229,7 @@ void kafka_watch_note(struct kafka_watch *w, const char *reason)
 	if (!w || !reason)
 		return;
 	/* "(after 3ms in state CONNECT, 2 identical error(s) suppressed)" would
-	 * make a new reason of the same failure each time. */
+	 * make the same failure a new reason each time. */
 	detail = strstr(reason, " (after ");
 	len = (int)(detail ? (size_t)(detail - reason) : strlen(reason));
 	pthread_mutex_lock(&w->lock);

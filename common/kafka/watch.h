@@ -1,9 +1,8 @@
 /*
- * watch.h - are the brokers there?  A part of the producer.
+ * watch.h - monitors whether the brokers are up.  Part of the producer.
  *
- * A thread asks for the topic's metadata every few seconds, at once when
- * something looks wrong, and not at all while deliveries succeed.  Its answer
- * is the state.
+ * A thread queries the topic's metadata every few seconds, at once after an
+ * error, and not at all while deliveries succeed.  The result is the state.
  */
 #ifndef COMMON_KAFKA_WATCH_H
 #define COMMON_KAFKA_WATCH_H
@@ -24,21 +23,21 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 /* Joins the thread; the calls below stay allowed and do nothing.  NULL
  * accepted. */
 void kafka_watch_stop(struct kafka_watch *w);
-/* After kafka_watch_stop.  NULL accepted. */
+/* Call it after kafka_watch_stop.  NULL accepted. */
 void kafka_watch_free(struct kafka_watch *w);
 
-/* Asks with these from now on; waits for a question under way.  That the former
- * ones have failed, and why, is told before anything else. */
+/* Uses these for queries from now on; waits for a pending query.  The failure
+ * of the former client and its reason are reported before anything else. */
 void kafka_watch_replace(struct kafka_watch *w, rd_kafka_t *rk,
 			 rd_kafka_topic_t *topic, const char *reason);
 
-/* From any thread; each accepts NULL. */
+/* The calls below are allowed from any thread; each accepts NULL. */
 
 /* A message was acknowledged just now. */
 void kafka_watch_saw_life(struct kafka_watch *w);
-/* Remembers what librdkafka said last, to explain a state of down. */
+/* Remembers librdkafka's last message, to explain a state of down. */
 void kafka_watch_note(struct kafka_watch *w, const char *reason);
-/* Asks the brokers now rather than later. */
+/* Queries the brokers at once. */
 void kafka_watch_look(struct kafka_watch *w);
 
 bool kafka_watch_is_up(const struct kafka_watch *w);
