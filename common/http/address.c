@@ -36,7 +36,8 @@ static int set_flag(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* A socket bound to it, not listening yet; or -1 with errno. */
+/* Returns a socket bound to the address, not listening yet; or -1 with
+ * errno. */
 static int bind_one(const struct addrinfo *info, bool share)
 {
 	int fd = socket(info->ai_family,
@@ -59,7 +60,7 @@ static int bind_one(const struct addrinfo *info, bool share)
 	return -1;
 }
 
-/* What the address stands for; end with freeaddrinfo. */
+/* Resolves the address; free the result with freeaddrinfo. */
 static int look_up(const char *address, struct addrinfo **ret,
 		   struct error *err)
 {
@@ -78,8 +79,8 @@ static int look_up(const char *address, struct addrinfo **ret,
 	return 0;
 }
 
-/* The first of that family (AF_UNSPEC: of any) that can be bound; or -1 with
- * errno. */
+/* Binds to the first address of that family (AF_UNSPEC: of any) that can be
+ * bound; or returns -1 with errno. */
 static int bind_first(const struct addrinfo *found, int family, bool share)
 {
 	int fd = -1;
@@ -91,7 +92,7 @@ static int bind_first(const struct addrinfo *found, int family, bool share)
 	return fd;
 }
 
-/* IPv6 takes IPv4, too, where this host has it at all. */
+/* Binds to IPv6, which accepts IPv4 too, if this host has IPv6 at all. */
 static int bind_every(const struct addrinfo *found, bool share)
 {
 	int fd = bind_first(found, AF_INET6, share);
@@ -120,7 +121,8 @@ int address_bind(const char *address, bool share, int *ret_fd,
 	return fd < 0 ? -1 : 0;
 }
 
-/* IPV6_V6ONLY and the like apart: those are the same address to clients. */
+/* Options such as IPV6_V6ONLY are ignored: to clients the address is the
+ * same. */
 static bool is_same(const struct sockaddr *a, const struct sockaddr_storage *b)
 {
 	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;

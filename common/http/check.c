@@ -6,9 +6,9 @@
 #include "common/http/request.h"
 
 /*
- * What llhttp lets pass, depending on its version, and must not: whatever
- * another server on the way could read as the end of a line, or as another
- * length (RFC 9112, 11.2).
+ * Checks for what llhttp, depending on its version, accepts and must not:
+ * whatever another server on the way could read as the end of a line, or as
+ * another length (RFC 9112, 11.2).
  */
 
 int request_refuse(struct http_request *req, int status, const char *detail)
@@ -43,8 +43,8 @@ static uint32_t skip_blanks(const struct http_request *req, uint32_t pos)
 	return (uint32_t)(at - request_base(req));
 }
 
-/* Method, one space, target, one space, version, CRLF.  Returns the offset of
- * the next line, or 0. */
+/* Checks for method, one space, target, one space, version, CRLF.  Returns the
+ * offset of the next line, or 0. */
 static uint32_t check_request_line(const struct http_request *req)
 {
 	const char *base = request_base(req);
@@ -76,9 +76,9 @@ bool check_is_token(const char *text, size_t len)
 	return len > 0;
 }
 
-/* Name, colon, value, CRLF: no space before the colon, no fold, no control
- * character that ends lines for somebody else.  Returns the offset of the next
- * line, or 0. */
+/* Checks for name, colon, value, CRLF: no space before the colon, no fold, no
+ * control character that another server takes for a line end.  Returns the
+ * offset of the next line, or 0. */
 static uint32_t check_header_line(const struct http_request *req,
 				  struct header_ref *h, uint32_t pos)
 {
@@ -139,16 +139,16 @@ static int check_lines(struct http_request *req)
 	return 0;
 }
 
-/* The headers that decide where a request ends, whom it is for and whether
- * another may follow. */
+/* The headers that determine where a request ends, which host it is for and
+ * whether another may follow. */
 struct framing {
 	unsigned hosts, lengths, codings, expects;
 	bool close, keep_alive;
 	struct http_slice host, coding, expect;
 };
 
-/* llhttp takes `close` between tabs for another word, and forgets it in
- * HTTP/1.0 beside `keep-alive`: what follows would be taken for a request. */
+/* llhttp misses a `close` between tabs, and ignores it beside `keep-alive` in
+ * HTTP/1.0: the bytes that follow would be parsed as a request. */
 static void note_options(struct framing *f, struct http_slice options)
 {
 	struct http_slice option;
@@ -162,7 +162,8 @@ static void note_options(struct framing *f, struct http_slice options)
 
 static void note_framing(struct framing *f, const struct http_header *h)
 {
-	/* By length first: this looks at every header of every request. */
+	/* The length is compared first: this runs for every header of every
+	 * request. */
 	switch (h->name.len) {
 	case 4:
 		if (http_name_is(h->name, "host")) {
@@ -211,7 +212,7 @@ static bool is_hex(char c)
 	       (c >= 'A' && c <= 'F');
 }
 
-/* Behind a reg-name (RFC 3986, 3.2.2), which may be empty: at what is none. */
+/* Returns the end of a reg-name (RFC 3986, 3.2.2), which may be empty. */
 static const char *skip_name(const char *at, const char *end)
 {
 	static const bool name[256] = {
@@ -231,7 +232,7 @@ static const char *skip_name(const char *at, const char *end)
 	}
 }
 
-/* Behind an IPv6 address in brackets, or `at`. */
+/* Returns the end of an IPv6 address in brackets, or `at` if there is none. */
 static const char *skip_address(const char *at, const char *end)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -261,7 +262,8 @@ bool check_host(struct http_slice host)
 	return at == end;
 }
 
-/* Is it one that nobody here understands, and then chunked? */
+/* Returns true for a transfer coding that is not known here, followed by
+ * chunked. */
 static bool is_foreign_coding(struct http_slice codings)
 {
 	struct http_slice coding = http_slice_cut(&codings, ',');
@@ -319,14 +321,15 @@ int check_headers(struct http_request *req)
 
 int check_trailer_name(struct http_request *req, const char *name, size_t len)
 {
-	/* A name that is split between two reads may end in a part of none. */
+	/* A name that is split between two reads may end in an empty part. */
 	if (len == 0 || check_is_token(name, len))
 		return 0;
 	return request_refuse(req, 400, "malformed trailer");
 }
 
-/* Its fields are dropped, but where its lines end is where another request may
- * begin: CR and LF come in pairs, and no line continues the one before. */
+/* Trailer fields are dropped, but the end of the trailer decides where another
+ * request may begin: CR and LF come in pairs, and no line continues the
+ * previous one. */
 int check_trailer(struct http_request *req, const char *bytes, size_t len)
 {
 	char before = req->trailer_len ? req->trailer_last : '\n';

@@ -17,11 +17,11 @@
 /* --- timeouts --------------------------------------------------------------
  */
 
-/* How long a refused client may take to read why. */
+/* The time a refused client gets to read the reason. */
 #define LINGER_MS 2000
 
-/* The line ends that may stand before a request begin none: who sends one now
- * and then is idle. */
+/* Line ends that precede a request do not begin it: a client that sends one and
+ * then nothing is idle. */
 static bool is_between_requests(const struct connection *conn)
 {
 	return !conn->req || !conn->req->begun;
@@ -68,9 +68,8 @@ static int64_t timeout_of(const struct http_config *config,
 	return INT64_MAX;
 }
 
-/* Sets the timer for what the connection waits for.  The time counts from when
- * it began to wait for that, so that a byte now and then does not put it off.
- */
+/* Sets the timer for what the connection waits for.  The time counts from the
+ * start of that wait, so that a byte now and then does not extend it. */
 static void set_timeout(struct connection *conn)
 {
 	enum connection_wait wait = what_it_waits_for(conn);
@@ -94,10 +93,10 @@ static void set_timeout(struct connection *conn)
 		loop_timer_set(conn->timer, conn->since + timeout - now);
 }
 
-/* Answers waiting to be sent: no further request is parsed beyond. */
+/* The size of unsent answers above which no further request is parsed. */
 #define WRITE_HIGH_WATER 65536
 
-/* False: not all of it is gone yet, or the client is. */
+/* Returns false if not all of it is sent yet, or the client has gone. */
 static bool flush(struct connection *conn)
 {
 	if (conn->req->stream)
@@ -169,7 +168,7 @@ static void destroy(struct connection *conn)
 	free(conn);
 }
 
-/* The handler may end the request. */
+/* The handler may end the request in this call. */
 static void tell(struct connection *conn)
 {
 	conn->processing = true;
@@ -177,7 +176,7 @@ static void tell(struct connection *conn)
 	conn->processing = false;
 }
 
-/* Tells who handles the request that nobody waits for its answer. */
+/* Notifies the handler that the client no longer waits for its answer. */
 static void tell_gone(struct connection *conn)
 {
 	void (*fn)(void *arg) = conn->req->on_gone;
@@ -203,8 +202,8 @@ void connection_close(struct connection *conn)
 		destroy(conn);
 }
 
-/* Those whose requests have come and were not read yet: they are about to be
- * answered. */
+/* The number of idle connections to skip because a request has arrived and was
+ * not read yet: they are about to be answered. */
 #define PASSED_OVER_MAX 16
 
 bool connection_make_room(struct http_listener *l)
@@ -224,7 +223,8 @@ bool connection_make_room(struct http_listener *l)
 
 void connection_retire(struct connection *conn)
 {
-	/* One whose request has come but was not read yet is not idle. */
+	/* A connection whose request has arrived but was not read yet is not
+	 * idle. */
 	if (conn->phase == READING && is_between_requests(conn) &&
 	    !connection_is_sending(conn) && !connection_has_input(conn))
 		destroy(conn);
@@ -240,7 +240,7 @@ static void refuse(struct connection *conn, int status, const char *detail)
 	reply_refusal(conn->req, status, detail);
 }
 
-/* The client waits for this before it sends its body. */
+/* Sends 100 Continue, for which the client waits before it sends its body. */
 static void tell_to_continue(struct http_request *req)
 {
 	if (req->expects && req->body_len == 0 && req->in.len == req->parsed)
@@ -248,7 +248,7 @@ static void tell_to_continue(struct http_request *req)
 	req->expects = false;
 }
 
-/* Asks whether the body may be read. */
+/* Calls `admit`, which decides whether the body may be read. */
 static void ask(struct connection *conn)
 {
 	struct http_listener *l = conn->listener;
@@ -265,7 +265,7 @@ static void ask(struct connection *conn)
 		tell_to_continue(req);
 }
 
-/* False when the rest of the request has not arrived yet. */
+/* Returns false if the rest of the request has not arrived yet. */
 static bool step(struct connection *conn)
 {
 	struct http_listener *l = conn->listener;
@@ -316,7 +316,7 @@ static bool can_parse(const struct connection *conn)
 	       req->in.len > (req->begun ? req->parsed : req->start);
 }
 
-/* Answers all that has arrived, as far as handlers answer at once. */
+/* Answers all requests that have arrived, as far as handlers answer at once. */
 static void process(struct connection *conn)
 {
 	bool hungry = false;
@@ -329,7 +329,7 @@ static void process(struct connection *conn)
 	conn->processing = false;
 }
 
-/* All is said: close, or wait for the client to have read it. */
+/* All is sent: closes, or waits until the client has read it. */
 static void finish(struct connection *conn)
 {
 	bool unread = conn->req->in.len > conn->req->start ||
@@ -359,7 +359,8 @@ static uint32_t stream_events(const struct connection *conn)
 
 static void on_event(void *arg, uint32_t events);
 
-/* From when it has to wait: of many that are asked once, none is watched. */
+/* Watches the socket from the first wait on: a connection that is answered in
+ * its first turn is never watched. */
 static void watch(struct connection *conn, uint32_t events)
 {
 	struct error err;
@@ -389,7 +390,7 @@ static void set_events(struct connection *conn)
 		connection_hang_up(conn);
 }
 
-/* The client has gone, and the handler has not answered yet. */
+/* Waits for the handler's answer after the client has gone. */
 static void wait_for_handler(struct connection *conn)
 {
 	loop_timer_stop(conn->timer);
@@ -400,7 +401,7 @@ static void wait_for_handler(struct connection *conn)
 		tell_gone(conn);
 }
 
-/* What has to be true of a connection between two calls from the loop. */
+/* Restores what must hold for a connection between two calls from the loop. */
 static void settle(struct connection *conn)
 {
 	struct http_request *req = conn->req;

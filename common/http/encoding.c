@@ -5,7 +5,8 @@
 
 #include "common/http/weighted.h"
 
-/* Below it a body fits into one packet with its head: nothing is won. */
+/* A shorter body fits into one packet with its head: compression gains
+ * nothing. */
 #define BODY_MIN 1400
 
 static const char *const names[ENCODING_COUNT] = {
@@ -69,7 +70,8 @@ struct encoding_list encoding_list_of(const struct http_request *req)
 	return list;
 }
 
-/* Identity is accepted unless it is refused, and is what nobody asked for. */
+/* Identity is accepted unless it is refused; it is the default if the client
+ * names no coding. */
 static int weigh(const struct encoding_list *list, enum encoding e)
 {
 	if (list->weights[e] != ENCODING_UNSAID)
@@ -117,7 +119,7 @@ const char *encoding_etag(enum encoding e, const char *etag,
 	return text;
 }
 
-/* Whether `tag`, with its quotes, is that of a form. */
+/* Returns true if `tag`, with its quotes, is that of one of the forms. */
 static bool is_form(struct http_slice tag, const char *etag)
 {
 	char text[ENCODING_ETAG_MAX];
@@ -135,13 +137,14 @@ static bool is_between(char c)
 	return c == ',' || c == ' ' || c == '\t';
 }
 
-/* Cuts the first tag off a list, with its quotes.  False: no tag is there. */
+/* Cuts the first tag off a list, with its quotes.  Returns false if there is
+ * none. */
 static bool next_tag(struct http_slice *rest, struct http_slice *ret_tag,
 		     bool *ret_weak)
 {
 	const char *end;
 
-	/* Not cut at commas: a tag may have some in it. */
+	/* The list is not cut at commas: a tag may contain some. */
 	while (rest->len && is_between(*rest->data)) {
 		rest->data++;
 		rest->len--;
@@ -170,7 +173,7 @@ bool encoding_etag_matches(struct http_slice if_none_match, const char *etag)
 
 	if (http_slice_is(rest, "*"))
 		return true;
-	/* Compared weakly, as If-None-Match is. */
+	/* The comparison is weak, as If-None-Match requires. */
 	while (next_tag(&rest, &tag, &weak))
 		if (is_form(tag, etag))
 			return true;

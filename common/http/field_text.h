@@ -1,9 +1,9 @@
 /*
- * field_text.h - how far the text of a header's value goes.
+ * field_text.h - finds the end of the text of a header's value.
  *
- * Many bytes at a time: 16 with SSE2, which every x86-64 has, 8 elsewhere
- * (H. S. Warren, Hacker's Delight, 6-1: finding a byte below a bound in a
- * word).
+ * It checks many bytes at a time: 16 with SSE2, which every x86-64 has, 8
+ * elsewhere (H.  S.  Warren, Hacker's Delight, 6-1: finding a byte below a
+ * bound in a word).
  */
 #ifndef COMMON_HTTP_FIELD_TEXT_H
 #define COMMON_HTTP_FIELD_TEXT_H
@@ -24,8 +24,8 @@ static inline bool field_text_has(char c)
 	return byte == '\t' || (byte >= ' ' && byte != 0x7f);
 }
 
-/* Of the eight bytes at `at`: a bit of each that ends the text is set, tabs
- * among them; above the lowest others may be. */
+/* Checks the eight bytes at `at`: sets one bit for each byte that ends the
+ * text; tabs are included.  Bits above the lowest may be wrong. */
 static inline uint64_t field_text_ends_8(const char *at)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -75,7 +75,7 @@ static inline const char *field_text_end_16(const char *at, const char *end)
 #define field_text_end_16 field_text_end_8
 #endif
 
-/* The first byte in [at, end) that is none of it, or `end`. */
+/* Returns the first byte in [at, end) that is not text, or `end`. */
 static inline const char *field_text_end(const char *at, const char *end)
 {
 	for (;;) {

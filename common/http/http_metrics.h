@@ -1,4 +1,4 @@
-/* http_metrics.h - what a listener counts. */
+/* http_metrics.h - the metrics of a listener. */
 #ifndef COMMON_HTTP_HTTP_METRICS_H
 #define COMMON_HTTP_HTTP_METRICS_H
 
@@ -13,11 +13,11 @@ struct http_metrics {
 	struct metric *buffers;
 };
 
-/* `m` may be NULL; `name` labels them. */
+/* `m` may be NULL; `name` labels the metrics. */
 void http_metrics_register(struct http_metrics *to, struct metrics *m,
 			   const char *name, const struct http_config *config);
 
-/* The server has refused a request with this status. */
+/* Counts a request that the server has refused with this status. */
 void http_metrics_refused(const struct http_metrics *m, int status);
 
 #endif

@@ -1,22 +1,23 @@
 /*
  * http_server.h - the HTTP/1.1 server of every program that listens.
  *
- * One listener per loop; several threads share a port through SO_REUSEPORT.
- * Parsing is llhttp's, strict, with what it lets pass checked again: a request
- * with both Content-Length and Transfer-Encoding, a transfer coding other than
- * chunked, a bare CR or LF, a folded header, a doubled Content-Length or Host,
- * a missing Host (1.1), a space before the colon, a bad chunk or trailer, or a
- * target of "*" for anything but OPTIONS is a 400 and the connection is closed.
- * A trailer is read, within the bounds of a header block, and dropped.  Other
- * refusals, closing too: 408 (slow), 413, 414 (the request line alone is longer
- * than a header block may be), 417 (unknown expectation), 431, 501 (CONNECT, a
- * method that llhttp does not know, a coding before chunked), 503 (too many
- * connections or too much memory in bodies), 505 (not HTTP/1).  Their bodies
- * are problem+json.  tests/integration/support/http_cases.py lists them all.
+ * There is one listener per loop; several threads share a port through
+ * SO_REUSEPORT.  llhttp parses, in strict mode, and what it accepts wrongly is
+ * checked again.  These are a 400, and the connection is closed: both
+ * Content-Length and Transfer-Encoding, a transfer coding other than chunked, a
+ * bare CR or LF, a folded header, a doubled Content-Length or Host, a missing
+ * Host (1.1), a space before the colon, a bad chunk or trailer, a target of "*"
+ * for anything but OPTIONS.  A trailer is read, within the limits of a header
+ * block, and dropped.  Other refusals, closing too: 408 (slow), 413, 414 (the
+ * request line alone is longer than a header block may be), 417 (unknown
+ * expectation), 431, 501 (CONNECT, a method that llhttp does not know, a coding
+ * before chunked), 503 (too many connections or too much memory in bodies), 505
+ * (not HTTP/1).  Their bodies are problem+json.
+ * tests/integration/support/http_cases.py lists them all.
  *
  * Requests of one connection are answered in order; the next is parsed once the
- * present one has been answered.  Answers to pipelined requests that arrive in
- * one read leave in one write.
+ * current one has been answered.  Answers to pipelined requests that arrive in
+ * one read are sent in one write.
  *
  * A handler is called once the request is complete, body included, and calls
  * one of the http_reply functions exactly once: at once, or later on the same

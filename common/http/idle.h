@@ -1,10 +1,11 @@
 /*
- * idle.h - which connections of a listener are idle, and for how long.
+ * idle.h - the queue of a listener's idle connections, by how long they are
+ * idle.
  *
- * A queue of those that are between requests, or have not sent a byte yet: the
- * one that has been idle longest is first.  One that asks goes behind the
- * others once in IDLE_GRAIN_MS at most, so that the order costs a request
- * nothing; it is right to that time.
+ * A connection is idle between requests, or before its first byte: the one that
+ * has been idle longest is first.  A connection that sends a request moves to
+ * the end at most once in IDLE_GRAIN_MS, so that the order costs a request
+ * nothing; the order is exact to that time.
  */
 #ifndef COMMON_HTTP_IDLE_H
 #define COMMON_HTTP_IDLE_H
@@ -17,9 +18,9 @@ enum {
 	IDLE_GRAIN_MS = 1000,
 };
 
-/* It is idle, since now: by its loop's clock. */
+/* The connection is idle from `now` on, a time of its loop's clock. */
 void idle_enter(struct connection *conn, int64_t now);
-/* It is not, or is about to go. */
+/* The connection is no longer idle, or is about to be closed. */
 void idle_leave(struct connection *conn);
 
 #endif

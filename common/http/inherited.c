@@ -116,7 +116,7 @@ static int take(struct entry *e, char ret_name[INHERITED_NAME_MAX])
 	return fd;
 }
 
-/* The first for which it holds. */
+/* Takes the first socket for which `is` holds. */
 static int take_where(struct inherited *in, const char *where,
 		      bool (*is)(const char *where,
 				 const struct sockaddr_storage *bound),

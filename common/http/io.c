@@ -11,9 +11,10 @@
 #include "common/http/reply.h"
 #include "common/http/request_pool.h"
 
-/* The read buffer's first size: many pipelined requests, or one long one. */
+/* The read buffer's first size: enough for many pipelined requests, or a long
+ * one. */
 #define READ_BUFFER 16384
-/* Less room than this, and the buffer grows before the next read. */
+/* With less room than this the buffer grows before the next read. */
 #define READ_MIN 2048
 bool connection_is_sending(const struct connection *conn)
 {
@@ -32,7 +33,8 @@ void connection_hang_up(struct connection *conn)
 	conn->fd = -1;
 }
 
-/* What closing sends goes along with the last bytes, which wait for it. */
+/* Before a close the last bytes wait, so that they leave together with the
+ * FIN. */
 static int flags_of(const struct connection *conn)
 {
 	return conn->closing && conn->phase == READING ? MSG_NOSIGNAL | MSG_MORE
@@ -80,14 +82,14 @@ bool connection_has_input(const struct connection *conn)
 	return ioctl(conn->fd, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-/* Doubles the read buffer.  False: no memory, or more than all requests may
- * have; then the request is refused. */
+/* Doubles the read buffer.  Returns false if out of memory, or above the limit
+ * of all requests; then the request is refused. */
 static bool grow(struct http_request *req)
 {
 	struct http_listener *l = req->conn->listener;
 	size_t extra = req->in.cap;
 
-	/* A request alone may grow as long as its body may be. */
+	/* A single request may grow up to the limit of its body. */
 	if (l->grown > req->grown &&
 	    l->grown + extra > (size_t)l->config->max_buffer_bytes) {
 		http_metrics_refused(&l->metrics, 503);
@@ -136,10 +138,10 @@ int request_make_room(struct http_request *req, size_t room)
 	return 0;
 }
 
-/* Makes room behind the bytes of an unfinished request. */
+/* Makes room after the bytes of an unfinished request. */
 static bool make_room(struct http_request *req)
 {
-	/* Of a streamed body all has been taken; the headers stay in place. */
+	/* A streamed body has been taken whole; the headers stay in place. */
 	if (req->stream)
 		return true;
 	move_to_front(req);
@@ -188,8 +190,8 @@ void connection_read(struct connection *conn)
 		connection_hang_up(conn);
 }
 
-/* What a refused client still sends is taken off the wire unread: closing with
- * bytes unread would reset the connection and might cost it the answer. */
+/* Reads and discards what a refused client still sends: closing with unread
+ * bytes would reset the connection, and the client might lose the answer. */
 void connection_discard(struct connection *conn)
 {
 	char waste[16384];

@@ -20,9 +20,10 @@
 #include "common/ip.h"
 
 #define ACCEPTS_PER_TURN 64
-/* After running out of descriptors. */
+/* The pause after running out of descriptors. */
 #define ACCEPT_PAUSE_MS 100
-/* For requests that came at the end of the patience with idle connections. */
+/* The time to answer requests that came just before idle connections were to be
+ * closed. */
 #define LAST_ANSWERS_MS 500
 
 /* --- accepting ------------------------------------------------------------ */
@@ -36,7 +37,7 @@ static void welcome(struct http_listener *l, int fd,
 	metric_add(l->metrics.accepted, 1);
 	if (l->connection_count >= max)
 		(void)connection_make_room(l);
-	/* Saying 503 takes a connection too: a few are kept for that. */
+	/* Sending a 503 takes a connection too: a few are reserved for that. */
 	if (l->connection_count >= max + max / 16 + 16) {
 		http_metrics_refused(&l->metrics, 503);
 		close(fd);
@@ -48,7 +49,7 @@ static void welcome(struct http_listener *l, int fd,
 		proxied_begin(l, fd, peer);
 		return;
 	}
-	/* One that cannot be is closed. */
+	/* A connection that cannot be made is closed. */
 	(void)connection_new(l, fd, peer, l->connection_count >= max, &err);
 }
 
@@ -82,7 +83,7 @@ static void pause_accepting(struct http_listener *l)
 	loop_timer_set(l->pause, ACCEPT_PAUSE_MS);
 }
 
-/* Accepts again, or tries to a little later. */
+/* Accepts again, or retries a little later. */
 static void resume(struct acceptor *a)
 {
 	struct error ignored;
@@ -115,8 +116,8 @@ static bool is_waited_at(int fd)
 	return poll(&one, 1, 0) > 0 && (one.revents & POLLIN);
 }
 
-/* Of what there are too few, one that is idle gives its own up.  Not for
- * nobody: the kernel looks for a descriptor before it looks who waits. */
+/* Closes an idle connection to free its descriptor.  Only if a client waits:
+ * the kernel allocates a descriptor before it checks for clients. */
 static bool find_descriptor(struct acceptor *a)
 {
 	if (!is_waited_at(a->fd))
@@ -127,7 +128,7 @@ static bool find_descriptor(struct acceptor *a)
 	return false;
 }
 
-/* False when there is nobody waiting, or nothing to accept with. */
+/* Returns false if no client waits, or there is no descriptor. */
 static bool accept_one(struct acceptor *a)
 {
 	struct sockaddr_storage peer;
@@ -149,9 +150,9 @@ static bool accept_one(struct acceptor *a)
 }
 
 /*
- * The kernel wakes the first of those who wait at a socket, and lets it stay
- * the first: one thread would get all the connections that come one after the
- * other, and keep them.  So each takes one and waits as the last again.
+ * The kernel wakes the first thread that waits at a socket, and keeps it first:
+ * one thread would get all connections that come one after the other.  So each
+ * thread takes one, and then waits as the last again.
  */
 static void take_turn(struct acceptor *a)
 {
@@ -177,8 +178,8 @@ static void on_acceptable(void *arg, uint32_t events)
 	}
 }
 
-/* Who comes meanwhile, as each is answered at once perhaps, is not waited for:
- * under load that would have no end. */
+/* Clients that connect meanwhile are not waited for, though others are perhaps
+ * answered at once: under load that would never end. */
 static void accept_those_waiting(struct acceptor *a)
 {
 	for (int i = 0; i < SOCKET_BACKLOG && a->fd >= 0; i++) {
@@ -241,7 +242,7 @@ static void close_acceptors(struct http_listener *l)
 		close_acceptor(a);
 }
 
-/* Those that wait to be accepted would be reset by closing. */
+/* Accepts the connections that still wait: closing would reset them. */
 static void accept_last_of_all(struct http_listener *l)
 {
 	accept_those_waiting(&l->own);
@@ -262,7 +263,7 @@ void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 {
 	l->draining = true;
 	l->winding_down = false;
-	/* Before it is open it leaves them to others. */
+	/* A listener that is not open yet leaves them to others. */
 	if (l->open)
 		accept_last_of_all(l);
 	close_acceptors(l);
@@ -300,7 +301,8 @@ void http_listener_wind_down(struct http_listener *l, int64_t timeout_ms,
 
 /* --- life ----------------------------------------------------------------- */
 
-/* Connections inherit it: an answer leaves in one write. */
+/* Sets TCP_NODELAY, which connections inherit: an answer leaves in one
+ * write. */
 static void send_at_once(int fd)
 {
 	int one = 1;

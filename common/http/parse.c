@@ -7,11 +7,12 @@
 #include "common/http/request.h"
 #include "common/http/scan.h"
 
-/* Chunk framing may be this many times the body it frames: a client that sends
+/* The maximum ratio of chunk framing to the body it frames: a client that sends
  * its body a byte at a time needs six bytes for one. */
 #define FRAMING_FACTOR 8
 
-/* Where a span that llhttp found ends, from the start of the request. */
+/* Returns where a span that llhttp found ends, from the start of the
+ * request. */
 static uint32_t end_of(const struct http_request *req, const char *at,
 		       size_t len)
 {
@@ -61,7 +62,7 @@ static int on_header_value(llhttp_t *parser, const char *at, size_t len)
 	struct header_ref *header;
 
 	if (req->headers_done)
-		return 0; /* of a trailer, which nobody here knows */
+		return 0; /* a field of a trailer, which is dropped */
 	if (req->header_count == 0)
 		return request_refuse(req, 400, "malformed header line");
 	header = &req->headers[req->header_count - 1];
@@ -79,7 +80,7 @@ static int on_header_value_complete(llhttp_t *parser)
 	return 0;
 }
 
-/* 0: not to be streamed. */
+/* Returns 0 if the request is not to be streamed. */
 static int choose(struct http_request *req)
 {
 	struct http_listener *l = req->conn->listener;
@@ -95,7 +96,7 @@ bool parse_is_too_long(const struct http_request *req)
 	return req->parser.content_length > req->body_max;
 }
 
-/* Is there a body that somebody has to be asked about, and still to come? */
+/* Returns true if `admit` has to be called for a body that is still to come. */
 static bool has_to_be_admitted(const struct http_request *req)
 {
 	size_t there = req->in.len - req->start - req->body;
@@ -114,7 +115,7 @@ static int on_headers_complete(llhttp_t *parser)
 		return -1;
 	if (parser->method == HTTP_CONNECT)
 		return request_refuse(req, 501, "this is not a proxy");
-	/* A wish to upgrade may be ignored, and is. */
+	/* A request to upgrade may be ignored, and is. */
 	parser->upgrade = 0;
 	req->headers_done = true;
 	if (req->conn->listener->choose && choose(req) != 0)
@@ -138,7 +139,7 @@ static int on_chunk_header(llhttp_t *parser)
 	return 0;
 }
 
-/* Chunks are moved together, over the framing between them. */
+/* Moves the chunks together, over the framing between them. */
 static int on_body(llhttp_t *parser, const char *at, size_t len)
 {
 	struct http_request *req = parser->data;
@@ -195,8 +196,8 @@ static int begin(struct http_request *req)
 	return 0;
 }
 
-/* The host of an absolute target, in place of the header's (RFC 9112, 3.2.2),
- * which HTTP/1.0 need not have. */
+/* Uses the host of an absolute target in place of the header's (RFC 9112,
+ * 3.2.2), which HTTP/1.0 may lack. */
 static int take_authority(struct http_request *req, uint32_t at, uint32_t len)
 {
 	struct http_slice host = {request_base(req) + at, len};
@@ -217,7 +218,7 @@ static int take_authority(struct http_request *req, uint32_t at, uint32_t len)
 	return 0;
 }
 
-/* 0: it begins with none. */
+/* Returns 0 if the URL does not begin with a scheme. */
 static uint32_t length_of_scheme(struct http_slice url)
 {
 	if (url.len > 7 && strncasecmp(url.data, "http://", 7) == 0)
@@ -227,7 +228,8 @@ static uint32_t length_of_scheme(struct http_slice url)
 	return 0;
 }
 
-/* The target without its query; of an absolute one, what follows the host. */
+/* Sets the target without its query; for an absolute target, the part after the
+ * host. */
 int parse_target(struct http_request *req)
 {
 	struct http_slice url = {request_base(req) + req->url, req->url_len};
@@ -261,8 +263,8 @@ int parse_target(struct http_request *req)
 	return request_refuse(req, 400, "the request target is not a path");
 }
 
-/* `end` is the offset in `in` behind the request; the bytes before `from` went
- * through the parser in an earlier read, the last of them `before`. */
+/* `end` is the offset in `in` after the request; the bytes before `from` were
+ * parsed in an earlier read, the last of them is `before`. */
 static int check_chunked_end(struct http_request *req, size_t from, size_t end,
 			     char before)
 {
@@ -276,7 +278,7 @@ static int check_chunked_end(struct http_request *req, size_t from, size_t end,
 	return 0;
 }
 
-/* What of the trailer lies between two offsets in `in`. */
+/* Takes the part of the trailer between two offsets in `in`. */
 static int take_trailer(struct http_request *req, size_t from, size_t end)
 {
 	if (!req->trailing)
@@ -310,7 +312,8 @@ static enum parse_result headers_complete(struct http_request *req)
 	return PARSE_HEADERS;
 }
 
-/* All bytes are taken in.  What is kept of a body is what it says. */
+/* All bytes are parsed.  Of a body only its content is kept, without
+ * framing. */
 static enum parse_result more(struct http_request *req, size_t fed)
 {
 	const struct http_config *config = request_config(req);
@@ -335,7 +338,7 @@ static enum parse_result more(struct http_request *req, size_t fed)
 	return PARSE_REFUSED;
 }
 
-/* A method, whatever it is, a target and a version of ours? */
+/* Returns true for any method, a target and an HTTP/1 version. */
 static bool is_request_line(const char *line, const char *end)
 {
 	static const char version[] = " HTTP/1.1\r";
@@ -348,8 +351,8 @@ static bool is_request_line(const char *line, const char *end)
 		memcmp(end - len, " HTTP/1.0\r", len) == 0);
 }
 
-/* llhttp gives up at the first letter that is of no method it knows.  Whether
- * it is one of another (501; RFC 9110, 9.1) shows at the end of the line. */
+/* llhttp stops at the first letter that is in no method it knows.  Only the end
+ * of the line shows whether it is an unknown method (501; RFC 9110, 9.1). */
 static enum parse_result unknown_method(struct http_request *req)
 {
 	const char *line = request_base(req);
@@ -359,7 +362,7 @@ static enum parse_result unknown_method(struct http_request *req)
 
 	if (!end && check_is_token(line, space ? (size_t)(space - line) : len))
 		return more(req, 0);
-	/* Its answer has a body, also of a HEADX. */
+	/* The answer has a body, also that of a HEADX. */
 	req->parser.method = HTTP_GET;
 	if (end && is_request_line(line, end))
 		request_refuse(req, 501, "the method is not known");
@@ -374,7 +377,8 @@ static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
 
 	if (code == HPE_INVALID_METHOD && !req->refusal)
 		return unknown_method(req);
-	/* To llhttp 9 a bare LF after the version is a version, too. */
+	/* llhttp 9 reports a bare LF after the version as an invalid
+	 * version. */
 	if (code == HPE_INVALID_VERSION && reason && strstr(reason, "CRLF"))
 		request_refuse(req, 400, reason);
 	else if (code == HPE_PAUSED_H2_UPGRADE || code == HPE_INVALID_VERSION)
@@ -385,11 +389,13 @@ static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
 	return PARSE_REFUSED;
 }
 
-/* --- bytes of a query that are not of ASCII ----------------------------------
+/*
+ *--- non-ASCII bytes in a query ---------------------------------------------
  *
- * No URI has them, and yet clients send them, as nginx and others take them.
- * They end no part of a request for anybody, so they are taken in a query;
- * llhttp, which refuses them, is shown a letter in the place of each.
+ * No URI contains them, and yet clients send them, since nginx and others
+ * accept them.  No server takes them for the end of a part of a request, so
+ * they are accepted in a query; llhttp, which refuses them, is given a letter
+ * in place of each.
  */
 
 struct masked {
@@ -402,7 +408,8 @@ static bool is_ascii(char c)
 	return (unsigned char)c < 0x80;
 }
 
-/* Does this byte of the request stand in the query of its first line? */
+/* Returns true if this byte of the request is in the query of its first
+ * line. */
 static bool is_in_query(const struct http_request *req, const char *at)
 {
 	const char *line = request_base(req), *target;
@@ -425,8 +432,8 @@ static const char *find_unusual(const char *at, const char *end)
 	return at;
 }
 
-/* Of the bytes from `from` on, which are new.  Out of memory, they stay as they
- * are, and the request is refused. */
+/* Masks the bytes from `from` on, which are new.  If out of memory, they stay
+ * as they are, and the request is refused. */
 static void mask_query(struct http_request *req, size_t from,
 		       struct masked *ret_masked)
 {

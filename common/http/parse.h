@@ -1,4 +1,4 @@
-/* parse.h - bytes to a request, with llhttp. */
+/* parse.h - parses bytes to a request, with llhttp. */
 #ifndef COMMON_HTTP_PARSE_H
 #define COMMON_HTTP_PARSE_H
 
@@ -9,19 +9,19 @@
 enum parse_result {
 	PARSE_MORE,
 	PARSE_COMPLETE,
-	PARSE_HEADERS, /* of a request that is to be streamed, or admitted */
+	PARSE_HEADERS, /* of a request that is to be streamed or admitted */
 	PARSE_REFUSED  /* refusal and refusal_detail are set */
 };
 enum parse_result parse_request(struct http_request *req);
-/* The same for what follows the headers of a streamed request. */
+/* Does the same for what follows the headers of a streamed request. */
 enum parse_result parse_body(struct http_request *req);
 /* Sets path and query. */
 int parse_target(struct http_request *req);
-/* The body that parse_request has stopped before may be read. */
+/* Lets the body be read before which parse_request has stopped. */
 void parse_admitted(struct http_request *req);
-/* Is it known to be longer than it may be? */
+/* Returns true if the request is known to be too long. */
 bool parse_is_too_long(const struct http_request *req);
-/* Forgets the request at `start` and goes on to what follows it. */
+/* Drops the request at `start` and continues with the next. */
 void parse_next(struct http_request *req);
 
 #endif

@@ -11,17 +11,17 @@
 #include "common/http/http_metrics.h"
 #include "common/http/proxy_protocol.h"
 
-/* Less than a connection: no buffer of the pool's, and no request, whose first
- * byte has to be the client's. */
+/* This is smaller than a connection: it has no buffer of the pool, and no
+ * request, whose first byte has to be the client's. */
 struct proxied {
 	struct http_listener *listener;
 	struct proxied *prev, *next;
-	struct loop_watch *watch; /* NULL: looked at once, in proxied_begin */
+	struct loop_watch *watch; /* NULL: checked at once, in proxied_begin */
 	struct loop_timer *timer;
 	struct sockaddr_storage peer; /* the proxy */
 	int fd;
 	size_t have;
-	uint8_t bytes[PROXY_HEADER_MAX]; /* of the header, and no other */
+	uint8_t bytes[PROXY_HEADER_MAX]; /* of the header only */
 };
 
 bool proxied_is_expected(const struct http_listener *l,
@@ -34,7 +34,7 @@ bool proxied_is_expected(const struct http_listener *l,
 
 /* --- ends ----------------------------------------------------------------- */
 
-/* Leaves its descriptor open. */
+/* Unlinks it without closing its descriptor. */
 static void leave(struct proxied *p)
 {
 	struct http_listener *l = p->listener;
@@ -52,7 +52,7 @@ static void leave(struct proxied *p)
 	free(p);
 }
 
-/* False: it waits no longer. */
+/* Returns false: the connection no longer waits. */
 static bool hang_up(struct proxied *p)
 {
 	struct http_listener *l = p->listener;
@@ -81,7 +81,7 @@ static bool become_connection(struct proxied *p, const struct proxy_header *h)
 	struct error err;
 
 	leave(p);
-	/* One that cannot be is closed. */
+	/* A connection that cannot be made is closed. */
 	(void)connection_new(l, fd, &peer,
 			     l->connection_count >=
 				     (size_t)l->config->max_connections,
@@ -91,7 +91,7 @@ static bool become_connection(struct proxied *p, const struct proxy_header *h)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* Bytes that have been looked at, taken off the wire. */
+/* Reads the bytes that were peeked at. */
 static bool take(struct proxied *p, size_t n)
 {
 	if (recv(p->fd, p->bytes + p->have, n, 0) != (ssize_t)n)
@@ -100,8 +100,8 @@ static bool take(struct proxied *p, size_t n)
 	return true;
 }
 
-/* Looks at what has come and leaves what is not the header's.  False: it waits
- * no longer, and is gone. */
+/* Peeks at what has arrived and leaves what is not the header's.  Returns false
+ * if it no longer waits, and is freed. */
 static bool proceed(struct proxied *p)
 {
 	ssize_t n = recv(p->fd, p->bytes + p->have, sizeof(p->bytes) - p->have,
@@ -111,7 +111,7 @@ static bool proceed(struct proxied *p)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
-	/* A proxy that only looks whether we are there says nothing. */
+	/* A proxy that only checks whether this port is open sends nothing. */
 	if (n <= 0 && p->have == 0)
 		return hang_up(p);
 	if (n <= 0)
@@ -168,7 +168,7 @@ void proxied_begin(struct http_listener *l, int fd,
 		close(fd);
 		return;
 	}
-	/* Not the bytes: pages that no header comes to stay untouched. */
+	/* `bytes` is left out: pages that no header reaches stay untouched. */
 	memset(p, 0, offsetof(struct proxied, bytes));
 	p->listener = l;
 	p->fd = fd;
@@ -179,12 +179,13 @@ void proxied_begin(struct http_listener *l, int fd,
 	l->proxied = p;
 	l->connection_count++;
 	metric_add(l->metrics.open, 1);
-	/* Most send it with their first packet, which is there by now. */
+	/* Most proxies send it with their first packet, which has arrived by
+	 * now. */
 	if (proceed(p) && wait_for_more(p) < 0)
 		hang_up(p);
 }
 
-/* --- all of a listener's -------------------------------------------------- */
+/* --- all connections of a listener ---------------------------------------- */
 
 void proxied_finish_all(struct http_listener *l)
 {

@@ -1,7 +1,7 @@
 /*
  * proxied.h - connections that have to begin with a PROXY header, until it has
- * come.  They become connections of their client then, with nothing of the
- * header left in them; those of others are never here.
+ * come.  They then become connections of their client, without any byte of the
+ * header; connections from other networks are never here.
  */
 #ifndef COMMON_HTTP_PROXIED_H
 #define COMMON_HTTP_PROXIED_H
@@ -13,14 +13,14 @@
 bool proxied_is_expected(const struct http_listener *l,
 			 const struct sockaddr_storage *peer);
 
-/* Takes over `fd`.  It counts among the listener's connections. */
+/* Takes over `fd`.  It counts as one of the listener's connections. */
 void proxied_begin(struct http_listener *l, int fd,
 		   const struct sockaddr_storage *peer);
 
-/* For a drain: reads what has come, and closes those that wait for more. */
+/* For a drain: reads what has arrived, and closes those that wait for more. */
 void proxied_finish_all(struct http_listener *l);
 
-/* Closes them all, whatever has come: no handler is called any more. */
+/* Closes all of them, whatever has arrived: no handler is called any more. */
 void proxied_close_all(struct http_listener *l);
 
 #endif

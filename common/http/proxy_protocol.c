@@ -31,16 +31,16 @@ static void set_v6(struct proxy_header *h, const uint8_t *ip, unsigned port)
 
 #define V1_PREFIX     "PROXY "
 #define V1_PREFIX_LEN (sizeof(V1_PREFIX) - 1)
-/* With its CRLF. */
+/* CRLF included. */
 #define V1_MAX 107
 
-/* What is left of the line. */
+/* The rest of the line. */
 struct line {
 	const char *at, *end;
 };
 
-/* Takes a word and the one space behind it, or the end of the line; copies it.
- * An empty word is none. */
+/* Copies a word, and skips it with the one space after it, or up to the end of
+ * the line.  An empty word is an error. */
 static bool take_word(struct line *line, char word[INET6_ADDRSTRLEN])
 {
 	const char *space =
@@ -81,7 +81,7 @@ static bool take_port(struct line *line, unsigned *ret)
 	return true;
 }
 
-/* Source, destination and their ports, and nothing else. */
+/* Reads source, destination and their ports, and accepts nothing else. */
 static bool take_addresses(struct line *line, int family,
 			   struct proxy_header *ret)
 {
@@ -99,7 +99,7 @@ static bool take_addresses(struct line *line, int family,
 	return true;
 }
 
-/* NULL, or what is wrong with the line behind "PROXY ". */
+/* Returns NULL, or the error in the line after "PROXY ". */
 static const char *read_line(struct line *line, struct proxy_header *ret)
 {
 	char word[INET6_ADDRSTRLEN];
@@ -107,7 +107,7 @@ static const char *read_line(struct line *line, struct proxy_header *ret)
 
 	if (!take_word(line, word))
 		return "no protocol behind PROXY";
-	/* Whatever else there is has to be ignored. */
+	/* The rest of the line has to be ignored. */
 	if (!strcmp(word, "UNKNOWN"))
 		return NULL;
 	if (!strcmp(word, "TCP4"))
@@ -148,7 +148,8 @@ static enum proxy_found parse_v1(const uint8_t *bytes, size_t len,
 static const uint8_t v2_signature[12] = {'\r', '\n', '\r', '\n', '\0', '\r',
 					 '\n', 'Q',  'U',  'I',	 'T',  '\n'};
 
-/* Signature, version and command, family and transport, length. */
+/* The lengths of signature, version and command, family and transport,
+ * length. */
 #define V2_FIXED 16
 #define V2_LOCAL 0
 #define V2_PROXY 1
@@ -161,7 +162,7 @@ enum v2_family {
 };
 #define V2_DGRAM 2 /* the last of the transports */
 
-/* Of the two addresses, with ports. */
+/* The size of both addresses, with ports, by family. */
 static const size_t v2_addresses[] = {0, 12, 36, 216};
 
 #define TLV_HEAD    3
@@ -179,8 +180,8 @@ static uint32_t get32(const uint8_t *p)
 	return (uint32_t)get16(p) << 16 | get16(p + 2);
 }
 
-/* Over the header as if its checksum, at `hole`, were zeros.  Bit by bit: a
- * header is short, and comes once a connection. */
+/* The checksum of the header, with zeros in place of the checksum at `hole`.
+ * Computed bit by bit: a header is short, and comes once a connection. */
 static uint32_t crc32c(const uint8_t *bytes, size_t len, size_t hole)
 {
 	uint32_t crc = UINT32_MAX;
@@ -194,7 +195,8 @@ static uint32_t crc32c(const uint8_t *bytes, size_t len, size_t hole)
 	return ~crc;
 }
 
-/* NULL, or what is wrong with the fields from `at` to the end of the header. */
+/* Returns NULL, or the error in the fields from `at` to the end of the
+ * header. */
 static const char *check_fields(const uint8_t *bytes, size_t len, size_t at)
 {
 	size_t checksum = 0, field;
@@ -216,7 +218,7 @@ static const char *check_fields(const uint8_t *bytes, size_t len, size_t at)
 	return NULL;
 }
 
-/* NULL, or what is wrong with a whole header of the command PROXY. */
+/* Returns NULL, or the error in a whole header of the command PROXY. */
 static const char *read_block(const uint8_t *bytes, struct proxy_header *h)
 {
 	unsigned family = bytes[13] >> 4, transport = bytes[13] & 0xf;
@@ -225,7 +227,7 @@ static const char *read_block(const uint8_t *bytes, struct proxy_header *h)
 
 	if (family > V2_UNIX || transport > V2_DGRAM)
 		return "unknown family or transport";
-	/* Where either is not known, nothing says what the block holds. */
+	/* If either is unspecified, the layout of the block is unknown. */
 	if (family == V2_UNSPEC || transport == 0)
 		return NULL;
 	addresses = v2_addresses[family];
@@ -260,7 +262,7 @@ static enum proxy_found parse_v2(const uint8_t *bytes, size_t len,
 	}
 	if (len < h.len)
 		return PROXY_MORE;
-	/* Of LOCAL the block is to be discarded, whatever it is. */
+	/* With LOCAL the block has to be discarded. */
 	if ((bytes[12] & 0xf) == V2_PROXY)
 		*ret_wrong = read_block(bytes, &h);
 	if (*ret_wrong)
@@ -269,8 +271,7 @@ static enum proxy_found parse_v2(const uint8_t *bytes, size_t len,
 	return PROXY_COMPLETE;
 }
 
-/* --- either ----------------------------------------------------------------
- */
+/* --- both versions ---------------------------------------------------- */
 
 static bool begins_with(const uint8_t *bytes, size_t len, const void *prefix,
 			size_t prefix_len)

@@ -24,7 +24,7 @@ struct status_line {
 	const char *text;
 };
 
-/* The frequent ones first. */
+/* Frequent ones come first. */
 static const struct status_line status_lines[] = {
 	LINE(302, "Found"),
 	LINE(200, "OK"),
@@ -84,9 +84,9 @@ const char *http_reason(int status)
 	return line ? line->text + strlen("HTTP/1.1 200 ") : "Unknown";
 }
 
-/* --- the parts of an answer ----------------------------------------------- */
+/* --- parts of an answer --------------------------------------------------- */
 
-/* Made once a second. */
+/* The line is rebuilt once a second. */
 static const char *date_line(struct http_listener *l)
 {
 	int64_t now = loop_now_ms(l->loop);
@@ -110,7 +110,7 @@ static void put_start(struct http_request *req, int status)
 	const struct status_line *line = status_line(status);
 	struct http_listener *l = req->conn->listener;
 
-	/* One allocation at most for all but the body. */
+	/* At most one allocation for everything but the body. */
 	buf_reserve(&req->out, 512);
 	if (line)
 		buf_append(&req->out, line->text, line->len);
@@ -133,7 +133,7 @@ static void put_length(struct buf *out, size_t len)
 	buf_puts(out, "\r\n");
 }
 
-/* And the end of the head. */
+/* Also ends the head. */
 static void put_connection(struct http_request *req)
 {
 	struct buf *out = &req->out;
@@ -157,8 +157,9 @@ static void put_end(struct http_request *req, int status, const void *body,
 		buf_append(out, body, len);
 }
 
-/* While the listener drains.  Who sent more requests already, and is not to
- * lose any, gets their answers, too. */
+/* Returns true if the connection closes after this answer, while the listener
+ * drains.  A client that has already sent more requests, and must not lose any,
+ * gets their answers first. */
 static bool is_the_last(const struct http_request *req)
 {
 	const struct http_listener *l = req->conn->listener;
@@ -168,7 +169,7 @@ static bool is_the_last(const struct http_request *req)
 	return !(l->patient || l->winding_down) || req->in.len <= req->parsed;
 }
 
-/* False when there is nobody to answer. */
+/* Returns false if there is no client to answer. */
 static bool may_answer(struct http_request *req)
 {
 	struct connection *conn = req->conn;
@@ -256,7 +257,7 @@ void http_problem_put(struct buf *out, int status, const char *detail)
 	json_put_lossy(out, detail, strlen(detail));
 }
 
-/* To be freed. */
+/* The caller frees the buffer. */
 static struct buf problem_json(int status, const char *detail)
 {
 	struct buf text = {0};
@@ -303,7 +304,7 @@ void reply_stream_head(struct http_request *req, int status,
 {
 	bool valid = fields_are_valid(fields);
 
-	/* Whether the end of the body will come is not known yet. */
+	/* Whether the whole body will arrive is not known yet. */
 	if (!chunked || !req->keep_alive || req->conn->listener->draining)
 		req->conn->closing = true;
 	put_start(req, valid ? status : 500);

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* Requests kept for the next connection that needs one. */
+/* The number of requests kept for the next connections that need one. */
 #define POOL_MAX 256
-/* A buffer that had to grow beyond this is not kept. */
+/* A buffer that has grown beyond this is not kept. */
 #define POOLED_BUFFER_MAX 65536
 
 struct http_request *request_pool_take(struct http_listener *l)

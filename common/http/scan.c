@@ -6,7 +6,7 @@
 #include "common/http/field_text.h"
 #include "common/http/request.h"
 
-/* What is left of the input, and what its headers have said so far. */
+/* The rest of the input, and what the headers read so far have set. */
 struct scan {
 	struct http_request *req;
 	const char *base; /* the first byte of the request */
@@ -27,7 +27,8 @@ static bool skip(struct scan *s, const char *text, size_t len)
 	return true;
 }
 
-/* What RFC 3986 has in a path and a query; the rest is for the parser. */
+/* Characters that RFC 3986 allows in a path and a query; the parser handles
+ * others. */
 static bool is_plain(char c)
 {
 	static const bool plain[256] = {
@@ -71,7 +72,7 @@ static bool scan_connection(struct scan *s, struct http_slice value)
 	       (s->req->keep_alive || http_slice_is_nocase(value, "close"));
 }
 
-/* False: a header that decides how the request is to be read. */
+/* Returns false for a header that affects how the request is read. */
 static bool is_harmless(struct scan *s, struct http_slice name,
 			struct http_slice value)
 {
@@ -106,7 +107,7 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* One header line. */
+/* Scans one header line. */
 static bool scan_header(struct scan *s)
 {
 	struct http_slice name = {s->at, 0}, value;

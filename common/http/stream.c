@@ -13,12 +13,12 @@
 #include "common/http/types.h"
 
 /*
- * A streamed body lies behind the headers of its request, at the front of `in`,
- * which neither moves nor grows: what the handler has taken makes room for the
- * next read.
+ * A streamed body lies after the headers of its request, at the front of `in`,
+ * which neither moves nor grows: bytes that the handler has taken make room for
+ * the next read.
  */
 
-/* Room for a body behind the headers, and where none is to come. */
+/* The room after the headers for a body, and for a request without one. */
 #define STREAM_BUFFER  32768
 #define NO_BODY_BUFFER 512
 /* "0000c0de\r\n": the size is filled in when the chunk is complete. */
@@ -119,7 +119,7 @@ bool stream_can_step(const struct connection *conn)
 			    : !s->fed || req->in.len > req->parsed;
 }
 
-/* The handler may have ended the request when this returns. */
+/* The handler may end the request in this call. */
 static void show(struct http_request *req)
 {
 	struct connection *conn = req->conn;
@@ -147,7 +147,7 @@ void stream_refuse(struct connection *conn, int status, const char *detail)
 	struct http_stream *s = conn->req->stream;
 
 	http_metrics_refused(&conn->listener->metrics, status);
-	/* An answer that has begun just breaks off. */
+	/* An answer that has begun is just cut off. */
 	if (!s->answering)
 		reply_refusal(conn->req, status, detail);
 	conn->closing = conn->linger = true;
@@ -264,8 +264,8 @@ bool http_stream_client_left(const struct http_request *req)
 
 /* --- the answer ----------------------------------------------------------- */
 
-/* What the kernel has taken and the client's does not acknowledge counts as not
- * sent, too: of a client that has vanished nothing else tells. */
+/* TCP_USER_TIMEOUT limits the time without acknowledgement of sent bytes:
+ * nothing else reveals a client that has vanished. */
 static void bound_silence(const struct connection *conn)
 {
 	unsigned timeout = (unsigned)conn->listener->config->write_timeout;
@@ -314,8 +314,8 @@ void stream_seal(struct http_request *req)
 	s->chunk_open = false;
 }
 
-/* What the client has taken goes when it is half of the buffer, so that each
- * byte is moved once at most. */
+/* Removes sent bytes when they are half of the buffer, so that each byte is
+ * moved once at most. */
 static void drop_sent(struct http_request *req)
 {
 	if (req->sent < 4096 || req->sent < req->out.len / 2)
@@ -345,7 +345,8 @@ size_t http_stream_pending(const struct http_request *req)
 	return req->out.len - req->sent;
 }
 
-/* The client would take the end of the connection for that of the answer. */
+/* Resets the connection: an orderly close would look like the end of the
+ * answer. */
 static void reset(struct connection *conn)
 {
 	const struct linger at_once = {.l_onoff = 1};

@@ -1,16 +1,16 @@
 /*
- * types.h - what the server's files share; not for others.  From the ground up:
+ * types.h - types that the server's files share; internal.  From the bottom up:
  *
- *	request.c	what handlers ask of a request
- *	check.c		what a header block must not have in it
- *	scan.c		bytes to a request, of the usual kind
- *	parse.c		bytes to a request, of any kind, with llhttp
- *	request_pool.c	requests and their buffers, kept for the next
- *	reply.c		answers to bytes
+ *	request.c	reads the parts of a request, for handlers
+ *	check.c		rejects what a header block must not contain
+ *	scan.c		parses a request of the usual kind
+ *	parse.c		parses any request, with llhttp
+ *	request_pool.c	unused requests and their buffers
+ *	reply.c		writes answers
  *	io.c		reads and writes
  *	stream.c	bodies and answers in pieces
- *	idle.c		which connections may make room for others
- *	connection.c	the order of things
+ *	idle.c		the queue of idle connections
+ *	connection.c	the life of a connection
  *	proxied.c	connections whose PROXY header has not come yet
  *	listener.c	accepts connections, drains
  */
@@ -32,22 +32,22 @@ enum connection_phase {
 	READING,   /* waiting for a request, or in the middle of one */
 	HANDLING,  /* the request is with its handler */
 	STREAMING, /* the same, while its body arrives */
-	LINGERING, /* all said; letting the client read it before closing */
+	LINGERING, /* all is sent; the client may read it before the close */
 };
 
-/* What a connection's timeout is about. */
+/* The event that a connection's timeout waits for. */
 enum connection_wait {
-	WAIT_FIRST, /* for the first byte of all */
+	WAIT_FIRST, /* for the very first byte */
 	WAIT_IDLE,
 	WAIT_HEADER,
 	WAIT_BODY,
-	WAIT_HANDLER, /* no timeout: the program's own business */
+	WAIT_HANDLER, /* no timeout: the program decides */
 	WAIT_WRITE,
 	WAIT_LINGER,
 };
 
-/* Offsets count from the first byte of the request, so that they survive a
- * buffer that moves while the request is still arriving. */
+/* Offsets count from the first byte of the request, so that they stay valid
+ * when the buffer moves while the request is still arriving. */
 struct header_ref {
 	uint32_t name, name_len;
 	uint32_t value, value_len;
@@ -65,24 +65,24 @@ struct http_request {
 	llhttp_t parser;
 	struct buf in;
 	struct buf out;
-	size_t grown;  /* bytes that `in` outgrew its first size by */
+	size_t grown;  /* bytes by which `in` exceeds its first size */
 	size_t sent;   /* of `out` */
 	size_t start;  /* of the request, in `in` */
-	size_t parsed; /* up to here `in` has been through the parser */
+	size_t parsed; /* `in` has been parsed up to here */
 
-	/* Of the request at `start`: */
-	bool begun;	     /* the parser has seen a byte of it */
-	bool headers_done;   /* and they were accepted */
+	/* The fields below are of the request at `start`: */
+	bool begun;	     /* the parser has read a byte of it */
+	bool headers_done;   /* and accepted */
 	bool header_open;    /* the last header's value is not complete */
-	bool keep_alive;     /* as asked by the client */
+	bool keep_alive;     /* the client's wish */
 	bool expects;	     /* 100 Continue is to be sent */
 	bool chosen;	     /* it is to be streamed */
 	bool trailing;	     /* its trailer has begun */
 	bool unadmitted;     /* its body is not to be read yet */
-	char last;	     /* of the bytes the parser has seen */
-	char trailer_last;   /* of the trailer's */
+	char last;	     /* last byte that was parsed */
+	char trailer_last;   /* last byte of the trailer */
 	size_t trailer_from; /* offset where it begins in this read, or 0 */
-	size_t trailer_len;  /* bytes of it so far */
+	size_t trailer_len;  /* its length so far */
 	uint64_t body_bytes; /* raw, chunk framing included */
 	uint32_t url, url_len;
 	uint32_t authority, authority_len; /* of the target; length 0: none */
@@ -91,59 +91,60 @@ struct http_request {
 	uint32_t header_len; /* request line and headers, once done */
 	int refusal;	     /* status, 0: none */
 	const char *refusal_detail;
-	void (*on_gone)(void *arg); /* NULL: not asked for, or told */
+	void (*on_gone)(void *arg); /* NULL: not requested, or called */
 	void *gone_arg;
-	struct http_slice path, query; /* once complete */
+	struct http_slice path, query; /* set once complete */
 
 	uint32_t header_count;
 	struct header_ref headers[]; /* config->max_headers */
 };
 
-/* What a connection does when those below it are done. */
+/* Calls from lower layers to the connection. */
 struct connection_calls {
 	/* The handler has answered into req->out. */
 	void (*answered)(struct connection *conn);
-	/* Goes on with what is there to be parsed, shown or sent. */
+	/* Continues with what can be parsed, passed on or sent. */
 	void (*proceed)(struct connection *conn);
 };
 
 struct connection {
-	struct http_listener *listener; /* NULL once that is freed */
+	struct http_listener *listener; /* NULL once freed */
 	struct connection *prev, *next;
-	struct loop_watch *watch; /* NULL until it has to wait */
+	struct loop_watch *watch; /* NULL until its first wait */
 	struct loop_timer *timer;
 	struct http_request *req; /* NULL while idle */
 	int fd;			  /* -1 once the client has gone */
 	enum connection_phase phase;
-	bool processing; /* in process(), further up the stack */
-	bool paused;	 /* more has come than may be read now */
-	bool drained;	 /* by the present call: no more had come */
-	bool closing;	 /* close once `out` is sent */
-	bool linger;	 /* the client may still be sending then */
-	bool progress;	 /* the timeout starts anew */
-	bool spoken;	 /* it has sent a byte */
-	bool is_idle;	 /* it is in the listener's queue of those: */
-	bool early;	 /* it was there when the listener began to wind down */
+	bool processing;  /* in process(), further up the stack */
+	bool paused;	  /* more has arrived than may be read now */
+	bool drained;	  /* by this call: no more had arrived */
+	bool closing;	  /* close once `out` is sent */
+	bool linger;	  /* the client may still be sending then */
+	bool progress;	  /* the timeout starts again */
+	bool spoken;	  /* the client has sent a byte */
+	bool is_idle;	  /* it is in the listener's queue of idle ones: */
+	bool early;	  /* it existed when the listener began to wind down */
 	unsigned handled; /* requests not yet counted in the metrics */
 	enum connection_wait wait;
-	int unread;    /* while sending: connection_unread() when that began */
+	int unread;    /* while sending: connection_unread() at the start of the
+			  wait */
 	int64_t since; /* when that wait began */
 	struct connection *idle_prev, *idle_next;
-	int64_t idle_from; /* when it came to its place there */
+	int64_t idle_from; /* when it got its place there */
 	struct sockaddr_storage peer;
 	const struct connection_calls *calls;
 };
 
-/* A socket that connections are accepted on. */
+/* A socket on which connections are accepted. */
 struct acceptor {
 	struct http_listener *listener;
-	struct loop_watch *watch; /* NULL: not now */
-	int fd;			  /* -1: none, or no longer */
-	bool shared;		  /* with other listeners, and not ours */
+	struct loop_watch *watch; /* NULL: not watched now */
+	int fd;			  /* -1: none, or closed */
+	bool shared;		  /* with other listeners; not owned */
 	struct acceptor *next;
 };
 
-/* The one that has been idle longest is first. */
+/* The connection that has been idle longest is first. */
 struct idle_queue {
 	struct connection *first, *last;
 };
@@ -159,15 +160,16 @@ struct http_listener {
 	http_stream_choose *choose; /* NULL: nothing is streamed */
 	http_handler *stream_handler;
 	http_admit *admit;   /* NULL: every body is read */
-	http_fields *fields; /* NULL: answers have their own alone */
+	http_fields *fields; /* NULL: answers have only their own */
 	void *arg;
-	/* Whose connections begin with a PROXY header; NULL: nobody's. */
+	/* The networks whose connections begin with a PROXY header; NULL:
+	 * none. */
 	const struct network_list *proxies;
 	http_proxy_refused *proxy_refused;
 	void *proxy_arg;
-	struct proxied *proxied; /* whose header has not come yet */
+	struct proxied *proxied; /* connections whose header has not come yet */
 	struct connection *connections;
-	size_t connection_count; /* the former included */
+	size_t connection_count; /* `proxied` included */
 	struct idle_queue idle;
 	struct http_request *pool;
 	size_t pooled;
@@ -175,7 +177,7 @@ struct http_listener {
 	struct http_metrics metrics;
 	bool draining;
 	bool winding_down; /* and still accepts */
-	bool patient;	   /* and lets idle connections ask once more */
+	bool patient;	   /* and idle connections may send one more request */
 	size_t early_count;
 	struct loop_timer *drain_timer;
 	void (*drained)(void *arg);
@@ -187,12 +189,12 @@ struct http_listener {
 struct http_stream {
 	const struct http_stream_handler *handler; /* NULL: not accepted yet */
 	void *arg;
-	struct loop_timer *kick; /* goes on outside of the present call */
+	struct loop_timer *kick; /* continues outside of the present call */
 	bool kicked;
 	size_t taken;	 /* of body_len */
 	size_t chunk;	 /* where the open chunk begins in `out` */
-	bool chunk_open; /* something has been written to it */
-	bool fed;	 /* the parser has gone on behind the headers */
+	bool chunk_open; /* some bytes have been written to it */
+	bool fed;	 /* the parser has continued after the headers */
 	bool paused;	 /* by the handler */
 	bool body_done;	 /* its last byte has arrived */
 	bool end_told;
@@ -200,9 +202,9 @@ struct http_stream {
 	bool chunked;	/* the answer is */
 	bool silent;	/* HEAD: the answer has no body */
 	bool above;	/* pending has been above the mark */
-	bool lost;	/* nobody to read from or to talk to */
+	bool lost;	/* there is no client to read from or write to */
 	bool loss_told;
-	bool stop_told; /* that the listener drains */
+	bool stop_told; /* on_stop was called */
 };
 
 static inline const struct http_config *
@@ -217,7 +219,7 @@ static inline const char *request_base(const struct http_request *req)
 	return req->in.data + req->start;
 }
 
-/* Nobody is there to be read from or to be answered. */
+/* Returns true if there is no client to read from or to answer. */
 static inline bool stream_is_lost(const struct http_request *req)
 {
 	return req->stream->lost || req->conn->fd < 0;

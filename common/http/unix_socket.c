@@ -18,9 +18,9 @@
 struct unix_socket {
 	struct sockaddr_un address;
 	int fd;
-	struct stat file; /* as it was made */
+	struct stat file; /* as it was created */
 	bool linked;
-	bool adopted; /* who had it before may go on */
+	bool adopted; /* its former owner may continue */
 };
 
 const char *unix_socket_path_error(const char *path)
@@ -41,7 +41,8 @@ static int cannot_listen(const struct unix_socket *s, const char *why,
 			 s->address.sun_path, why);
 }
 
-/* Held while it is looked whose the file is: a descriptor, or -1. */
+/* Locks the directory, so that two processes do not replace the file at once;
+ * returns a descriptor, or -1. */
 static int lock_directory(const struct unix_socket *s)
 {
 	char path[sizeof(s->address.sun_path)];
@@ -60,7 +61,8 @@ static int lock_directory(const struct unix_socket *s)
 	return -1;
 }
 
-/* Connects as a client would.  0: somebody listens; else the reason. */
+/* Connects as a client would.  Returns 0 if a process listens there, else the
+ * error. */
 static int knock(const struct unix_socket *s)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -72,11 +74,11 @@ static int knock(const struct unix_socket *s)
 		    sizeof(s->address)) < 0)
 		sys = errno;
 	close(fd);
-	/* It listens, and has all the connections that may wait. */
+	/* EAGAIN: a process listens, and its backlog is full. */
 	return sys == EAGAIN ? 0 : sys;
 }
 
-/* Removes what a process that has ended has left there. */
+/* Removes the file that a process which has ended has left there. */
 static int make_place(const struct unix_socket *s, struct error *err)
 {
 	const char *path = s->address.sun_path;
@@ -100,7 +102,8 @@ static int make_place(const struct unix_socket *s, struct error *err)
 	return 0;
 }
 
-/* Connecting is refused until it listens, when it has its mode. */
+/* Connecting is refused until the socket listens; by then the file has its
+ * mode. */
 static int bind_there(struct unix_socket *s, unsigned mode, struct error *err)
 {
 	const char *path = s->address.sun_path;

@@ -7,7 +7,7 @@
 
 #define PARAMS_MAX 64
 
-/* The value of "XX" at `text`, or -1. */
+/* Returns the value of the hex digits at `text`, or -1. */
 static int escape(const char *text, size_t len)
 {
 	int high = len >= 2 ? hex_digit(text[0]) : -1;
@@ -106,7 +106,8 @@ int url_params_parse(struct url_params *params, struct http_slice query,
 	*params = (struct url_params){0};
 	if (query.len == 0)
 		return 0;
-	/* One place more, so that what does not fit is seen by add(). */
+	/* One place more, so that add() notices a parameter that does not
+	 * fit. */
 	params->items = calloc(PARAMS_MAX + 1, sizeof(*params->items));
 	if (!params->items)
 		return error_set_nomem(err);

@@ -27,15 +27,15 @@ int url_params_parse(struct url_params *params, struct http_slice query,
 		     struct error *err);
 void url_params_free(struct url_params *params);
 
-/* The first value of that key, or NULL. */
+/* Returns the first value of that key, or NULL. */
 const char *url_param_get(const struct url_params *params, const char *key);
 
 /* Decodes %XX into `out` (at least text.len + 1 bytes), NUL-terminated.  A bad
  * escape or a NUL byte is ERROR_INPUT. */
 int url_decode(struct http_slice text, char *out, struct error *err);
 
-/* Takes a character off the front of the text, which is not empty: %XX is the
- * byte that it stands for, and a bad escape begins with a plain '%'. */
+/* Takes a character off the front of the text, which is not empty: %XX becomes
+ * the byte that it encodes, and the '%' of a bad escape is plain. */
 char url_take_decoded(struct http_slice *text);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* qvalue: "0" or "1", and up to three digits behind a point; at most 1. */
+/* Parses a qvalue: "0" or "1", and up to three digits after a point; at most
+ * 1. */
 static bool parse_weight(struct http_slice text, int16_t *ret)
 {
 	int value, scale = 100;

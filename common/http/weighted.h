@@ -1,6 +1,6 @@
 /*
- * weighted.h - the elements of a list in which a client says what it likes how
- * much: Accept, Accept-Encoding (RFC 9110, 12.4.2).
+ * weighted.h - the elements of a list with weights, in which a client states
+ * its preferences: Accept, Accept-Encoding (RFC 9110, 12.4.2).
  */
 #ifndef COMMON_HTTP_WEIGHTED_H
 #define COMMON_HTTP_WEIGHTED_H
@@ -15,8 +15,8 @@ struct weighted {
 	int16_t weight;		 /* thousandths; 0 refuses it */
 };
 
-/* Takes the next element off `line`; one whose weight is malformed counts as
- * not there.  False: there is none left. */
+/* Takes the next element off `line`; an element with a malformed weight is
+ * skipped.  Returns false if there is none left. */
 bool weighted_next(struct http_slice *line, struct weighted *ret);
 
 #endif
