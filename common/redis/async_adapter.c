@@ -16,8 +16,8 @@ static void watch(struct async_adapter *a, uint32_t events)
 {
 	struct error ignored;
 
-	/* A known descriptor with known events: epoll has no reason to refuse
-	 * but memory, and the deadlines catch that. */
+	/* The descriptor is watched already: epoll can only fail for lack of
+	 * memory, and the deadlines cover that. */
 	if (a->watch)
 		(void)loop_watch_set(a->watch, events, &ignored);
 }
@@ -85,7 +85,7 @@ void async_adapter_push(struct async_adapter *adapter)
 {
 	int done;
 
-	/* Of an error hiredis keeps a note, which the flush finds. */
+	/* hiredis keeps an error, which the flush finds. */
 	if (adapter->dirty && adapter->context)
 		(void)redisBufferWrite(&adapter->context->c, &done);
 }

@@ -1,9 +1,9 @@
 /*
- * async_adapter.h - lets hiredis' event-driven context live on our loop.
+ * async_adapter.h - runs hiredis' event-driven context on our loop.
  *
  * What hiredis wants to write is gathered and written once a turn, by
- * async_adapter_flush; the loop is asked to watch for room only while
- * connecting or when the socket is full.
+ * async_adapter_flush; the loop watches for writability only while connecting
+ * or when the socket is full.
  */
 #ifndef COMMON_REDIS_ASYNC_ADAPTER_H
 #define COMMON_REDIS_ASYNC_ADAPTER_H
@@ -17,20 +17,20 @@ struct async_adapter {
 	struct loop *loop;
 	redisAsyncContext *context;
 	struct loop_watch *watch;
-	bool dirty;    /* something is to be written */
-	bool gather;   /* until the end of the turn: once connected */
-	bool flushing; /* what is left over did not fit the socket */
+	bool dirty;    /* there is something to write */
+	bool gather;   /* until the end of the turn: set once connected */
+	bool flushing; /* a rest did not fit into the socket */
 };
 
-/* `adapter` must outlive the context; hiredis detaches it by itself. */
+/* `adapter` must outlive the context; hiredis detaches it itself. */
 int async_adapter_attach(struct async_adapter *adapter, struct loop *loop,
 			 redisAsyncContext *context, struct error *err);
 
-/* From the end of connecting on, writes are gathered. */
+/* Gathers writes from now on; called when connecting has ended. */
 void async_adapter_gather(struct async_adapter *adapter);
 
-/* Writes what the socket takes and calls nothing back: an error waits for the
- * next flush. */
+/* Writes what the socket accepts and calls no callback: an error is handled by
+ * the next flush. */
 void async_adapter_push(struct async_adapter *adapter);
 
 /* May end the context: its callbacks have then been called. */

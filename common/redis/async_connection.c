@@ -24,7 +24,8 @@ static void set_why(struct async_connection *c, const char *text)
 	error_keep_inside(&c->why, REDIS_AWAY);
 }
 
-/* Each attempt that fails for the reason already told is not news. */
+/* Reports the state; a further attempt that fails for the reason already
+ * reported is left out. */
 static void tell(struct async_connection *c, bool up)
 {
 	if (!up && !strcmp(c->told, c->why.text))
@@ -34,8 +35,8 @@ static void tell(struct async_connection *c, bool up)
 		c->on_state(c->arg, up, up ? NULL : &c->why);
 }
 
-/* The context is gone or going: tell, and try the next target; once none of
- * them led anywhere, later. */
+/* Called when the context is gone or going: reports it, and tries the next
+ * target; once all of them have failed, after a delay. */
 static void went_down(struct async_connection *c)
 {
 	int64_t half = c->backoff / 2;
@@ -80,7 +81,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 
 	(void)status;
 	if (c->context != context)
-		return; /* we ended it */
+		return; /* ended by this side */
 	if (c->found) {
 		c->context = NULL;
 		loop_timer_set(c->timer, 0);
@@ -104,7 +105,8 @@ static void on_up(struct async_connection *c)
 
 /* --- greeting ------------------------------------------------------------- */
 
-/* It is not what is wanted, or refuses: the reason is told. */
+/* Leaves a server that is not the wanted one, or that refuses, and reports the
+ * reason. */
 static void turn_away(struct async_connection *c, const char *why)
 {
 	set_why(c, why);
@@ -112,7 +114,7 @@ static void turn_away(struct async_connection *c, const char *why)
 	redisAsyncDisconnect(c->context);
 }
 
-/* An answer while the server is greeted, or NULL. */
+/* Returns an answer received during the greeting, or NULL. */
 static const redisReply *answer_to(const struct async_connection *c,
 				   const redisAsyncContext *context,
 				   const void *raw)
@@ -122,9 +124,9 @@ static const redisReply *answer_to(const struct async_connection *c,
 }
 
 /*
- * To AUTH, SELECT and PING.  A server that cannot write to its disk answers
- * PING with MISCONF: it refuses writes, each of them by itself, and reads as
- * ever.
+ * Handles the answers to AUTH, SELECT and PING.  A server that cannot write to
+ * its disk answers PING with MISCONF: it refuses writes, each of them, and
+ * still serves reads.
  */
 static void on_greeting(redisAsyncContext *context, void *raw, void *unused)
 {
@@ -151,7 +153,7 @@ static void on_version(redisAsyncContext *context, void *raw, void *unused)
 		turn_away(c, err.text);
 }
 
-/* The last script that was missing makes the connection one to be used. */
+/* The connection becomes usable when the last missing script is loaded. */
 static void on_loaded(redisAsyncContext *context, void *raw, void *data)
 {
 	struct async_connection *c = context->data;
@@ -167,7 +169,7 @@ static void on_loaded(redisAsyncContext *context, void *raw, void *data)
 		on_up(c);
 }
 
-/* Greets with what `out` holds. */
+/* Sends what `out` holds as a part of the greeting. */
 static void greet_with(struct async_connection *c, struct buf *out,
 		       redisCallbackFn *fn, const struct redis_script *script)
 {
@@ -224,7 +226,7 @@ static int check_role(const struct async_connection *c, const redisReply *info,
 			     : redis_check_role(info, err);
 }
 
-/* The last of the greetings, unless there are scripts. */
+/* Handles the last answer of the greeting, unless there are scripts. */
 static void on_role(redisAsyncContext *context, void *raw, void *unused)
 {
 	struct async_connection *c = context->data;
@@ -251,7 +253,7 @@ static int read_whereabouts(struct async_connection *c, const redisReply *reply,
 	return redis_parse_master(reply, c->config, &c->server, err);
 }
 
-/* The sentinel has done its part: the way leads on to the server. */
+/* Handles the sentinel's answer: the connection continues to the server. */
 static void on_whereabouts(redisAsyncContext *context, void *raw, void *unused)
 {
 	struct async_connection *c = context->data;
@@ -310,13 +312,13 @@ static void send_greetings(struct async_connection *c)
 			 config->database);
 		greet(c, 2, (const char *[]){"SELECT", database}, on_greeting);
 	}
-	/* A Redis that is still loading says so here. */
+	/* A Redis that is still loading answers this with an error. */
 	greet(c, 1, (const char *[]){"PING"}, on_greeting);
 	greet(c, 2, (const char *[]){REDIS_ASK_VERSION}, on_version);
 	greet(c, 2, (const char *[]){REDIS_ASK_ROLE}, on_role);
 }
 
-/* --- is it the master still? ---------------------------------------------- */
+/* --- role check ----------------------------------------------------------- */
 
 static void on_role_again(redisAsyncContext *context, void *raw, void *unused)
 {
@@ -328,7 +330,8 @@ static void on_role_again(redisAsyncContext *context, void *raw, void *unused)
 	if (!reply || c->context != context || c->state != CONNECTION_UP)
 		return;
 	c->role_asked = 0;
-	/* An error is another's concern: a busy script, or loading. */
+	/* An error reply is not about the role (a busy script, or loading):
+	 * ignored. */
 	if (reply->type != REDIS_REPLY_ERROR && check_role(c, reply, &err))
 		turn_away(c, err.text);
 }
@@ -387,7 +390,7 @@ static void on_connect(const redisAsyncContext *context, int status)
 		send_greetings(c);
 }
 
-/* The one timer of a connection that is not up. */
+/* The only timer of a connection that is not up. */
 static void on_timer(void *arg)
 {
 	struct async_connection *c = arg;

@@ -20,11 +20,11 @@ struct redis {
 	redisContext *context;		     /* NULL: not connected */
 	size_t owed;			     /* replies to commands appended */
 	struct redis_targets targets;
-	const char *where;	     /* the address it is, or was, at */
-	struct redis_address master; /* as a sentinel said */
+	const char *where;	     /* its current or last address */
+	struct redis_address master; /* as named by a sentinel */
 	char run_id[REDIS_RUN_ID_SIZE];
 	int64_t role_asked; /* monotonic ms */
-	bool useless; /* it has become a replica, or dropped the scripts */
+	bool useless; /* the server is now a replica, or dropped the scripts */
 	bool asked_apart, apart;
 	struct buf out;
 };
@@ -73,7 +73,7 @@ void redis_free(struct redis *r)
 	free(r);
 }
 
-/* hiredis has the system's words for a timeout: "Resource temporarily
+/* For a timeout hiredis has the system's text: "Resource temporarily
  * unavailable". */
 static bool timed_out(const redisContext *context, int sys)
 {
@@ -81,7 +81,7 @@ static bool timed_out(const redisContext *context, int sys)
 	       (sys == EAGAIN || sys == EWOULDBLOCK || sys == ETIMEDOUT);
 }
 
-/* The connection is in doubt: whatever was under way is lost. */
+/* Closes the connection, whose state is in doubt: pending replies are lost. */
 static int fail(struct redis *r, struct error *err)
 {
 	int sys = errno;
@@ -117,15 +117,15 @@ static int send_command(struct redis *r, int argc, const char **argv,
 	return send_out(r, err);
 }
 
-/* Says the reply that the connection leads to the wrong server, or to one that
- * has dropped the scripts? */
+/* Returns true if the reply says that this is the wrong server, or that it has
+ * dropped the scripts. */
 static bool is_useless(const redisReply *reply)
 {
 	return redis_error_is(reply, "READONLY") ||
 	       redis_error_is(reply, "NOSCRIPT");
 }
 
-/* The next reply, or NULL: the connection is then gone. */
+/* Returns the next reply, or NULL: the connection is then closed. */
 static redisReply *take(struct redis *r, struct error *err)
 {
 	void *reply = NULL;
@@ -138,7 +138,7 @@ static redisReply *take(struct redis *r, struct error *err)
 	return NULL;
 }
 
-/* Hands a reply out, or turns an error reply into an error. */
+/* Returns a reply, or turns an error reply into an error. */
 static int hand_out(redisReply *reply, redisReply **ret_reply,
 		    struct error *err)
 {
@@ -151,7 +151,8 @@ static int hand_out(redisReply *reply, redisReply **ret_reply,
 	return 0;
 }
 
-/* Sends what `out` holds; its answer, which may be an error reply, or NULL. */
+/* Sends what `out` holds and returns the answer, which may be an error reply,
+ * or NULL. */
 static redisReply *ask_out(struct redis *r, struct error *err)
 {
 	return send_out(r, err) ? NULL : take(r, err);
@@ -165,7 +166,7 @@ static redisReply *ask(struct redis *r, int argc, const char **argv,
 	return ask_out(r, err);
 }
 
-/* A command whose answer is only good or bad. */
+/* Sends a command whose answer is only success or failure. */
 static int say(struct redis *r, int argc, const char **argv, struct error *err)
 {
 	redisReply *reply = ask(r, argc, argv, err);
@@ -319,7 +320,7 @@ static int ask_sentinel(struct redis *r, const struct redis_address *a,
 	return status;
 }
 
-/* The same of a server that was the master; if it is no more, it is left. */
+/* Checks again a server that was the master; if it no longer is, it is left. */
 static int check_role_again(struct redis *r, bool refusal_counts,
 			    struct error *err)
 {
@@ -329,8 +330,8 @@ static int check_role_again(struct redis *r, bool refusal_counts,
 	return -1;
 }
 
-/* The first that is, or leads to, the master.  What the last one said is told.
- */
+/* Connects to the first target that is, or leads to, the master.  On failure
+ * the error is that of the last target. */
 static int find_master(struct redis *r, struct error *err)
 {
 	const struct redis_address *a;
@@ -356,7 +357,7 @@ static int connect_now(struct redis *r, struct error *err)
 		return find_master(r, err);
 	if (r->owed || clock_monotonic_ms() - r->role_asked < ROLE_CHECK_MS)
 		return 0;
-	/* Whoever is busy, or loading, refuses the next command too. */
+	/* A server that is busy or loading refuses the next command too. */
 	return check_role_again(r, false, err);
 }
 
@@ -471,8 +472,7 @@ int redis_confirm_master(struct redis *r, struct error *err)
 	return check_role_again(r, true, err);
 }
 
-/* --- a connection that listens --------------------------------------------
- */
+/* --- subscribed connections ------------------------------------------- */
 
 int redis_send(struct redis *r, int argc, const char **argv, struct error *err)
 {
@@ -491,7 +491,7 @@ static int refuse_long(struct redis *r, struct error *err)
 	return -1;
 }
 
-/* 1: more was read; 0: nothing came. */
+/* Returns 1 if more was read, 0 if nothing came. */
 static int read_more(struct redis *r, int64_t timeout_ms, struct error *err)
 {
 	struct pollfd p = {.fd = r->context->fd, .events = POLLIN};
@@ -512,7 +512,7 @@ static int take_read(struct redis *r, void **ret_reply, struct error *err)
 	return -1;
 }
 
-/* Bytes of a reply that is not all there. */
+/* Returns the number of bytes of an incomplete reply. */
 static size_t unread(const struct redis *r)
 {
 	return r->context->reader->len - r->context->reader->pos;
@@ -526,7 +526,7 @@ int redis_listen(struct redis *r, int64_t timeout_ms, size_t bytes_max,
 
 	if (!r->context)
 		return not_connected(r, err);
-	/* What came before may have brought more than one. */
+	/* The last read may have brought more than one reply. */
 	if (take_read(r, &reply, err))
 		return -1;
 	if (!reply) {
@@ -542,16 +542,15 @@ int redis_listen(struct redis *r, int64_t timeout_ms, size_t bytes_max,
 	return 1;
 }
 
-/* --- replies that are read without being kept ------------------------------
- */
+/* --- replies that are parsed without being kept ----------------------- */
 
-/* Where the values of one reply go. */
+/* The destination of the values of one reply. */
 struct value_sink {
 	redis_value_fn *fn;
 	void *arg;
-	bool nested; /* the reply had arrays in an array */
+	bool nested; /* the reply has nested arrays */
 	bool useless;
-	redisReply nobody; /* stands for every object hiredis asks for */
+	redisReply nobody; /* returned for every object that hiredis creates */
 	redisReplyObjectFunctions functions, *before;
 };
 
@@ -562,7 +561,7 @@ typedef size_t array_length;
 typedef int array_length;
 #endif
 
-/* Never NULL: that would mean that memory has run out. */
+/* Never returns NULL: hiredis would take that for out of memory. */
 static void *hand_value(const redisReadTask *task, struct redis_value value)
 {
 	struct value_sink *sink = task->privdata;
@@ -617,7 +616,7 @@ static void on_free(void *object)
 	(void)object;
 }
 
-/* Makes `context` hand the values of its next reply to the sink; that reply is
+/* Makes `context` pass the values of its next reply to the sink; that reply is
  * taken with redisGetReply and not freed, and then values_end called. */
 static void values_begin(redisContext *context, struct value_sink *sink)
 {

@@ -8,7 +8,7 @@
 #include "common/redis/async_connection.h"
 #include "common/redis/wire.h"
 
-/* One command in flight.  Redis answers in order, so these are a queue. */
+/* One command in flight.  Redis answers in order, so these form a queue. */
 struct pending {
 	struct redis_async *r;
 	struct pending *prev, *next;
@@ -125,7 +125,7 @@ static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
 	return p;
 }
 
-/* Sends what r->out holds.  Takes over p, NULL included. */
+/* Sends what r->out holds.  Takes over p, which may be NULL. */
 static int submit(struct redis_async *r, struct pending *p, struct error *err)
 {
 	if (!p || r->out.failed) {
@@ -171,7 +171,7 @@ make(struct loop *loop, const struct redis_config *config, struct error *err)
 	return NULL;
 }
 
-/* Takes `r` over, NULL included. */
+/* Takes over `r`, which may be NULL. */
 static struct redis_async *open_it(struct redis_async *r,
 				   const struct redis_scripts *scripts,
 				   size_t first, redis_state_fn *on_state,

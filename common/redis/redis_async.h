@@ -1,10 +1,12 @@
 /*
- * redis_async.h - Redis on an event loop: nothing waits, replies are callbacks.
+ * redis_async.h - Redis on an event loop: no call blocks, replies are
+ * callbacks.
  *
- * Belongs to its loop's thread.  What is sent within one loop turn leaves in
- * one write.  Reconnects with backoff (50 ms doubling to 2 s, with jitter).
- * Commands in flight are bounded; each has a deadline (command_timeout), after
- * which its callback gets an error and the connection is made anew.
+ * Belongs to its loop's thread.  Commands sent within one loop turn are written
+ * at once.  Reconnects with backoff (50 ms doubling to 2 s, with jitter).  The
+ * number of commands in flight is bounded; each has a deadline
+ * (command_timeout), after which its callback gets an error and the connection
+ * is made again.
  */
 #ifndef COMMON_REDIS_REDIS_ASYNC_H
 #define COMMON_REDIS_REDIS_ASYNC_H
@@ -28,44 +30,46 @@ typedef void redis_state_fn(void *arg, bool up, const struct error *err);
 typedef void redis_reply_fn(void *arg, const redisReply *reply,
 			    const struct error *err);
 
-/* `config` and `scripts` (NULL: none) must outlive it.  Starts connecting once
- * the loop runs. */
+/* `config` and `scripts` (NULL: none) must outlive the connection.  Starts
+ * connecting once the loop runs. */
 struct redis_async *redis_async_new(struct loop *loop,
 				    const struct redis_config *config,
 				    const struct redis_scripts *scripts,
 				    redis_state_fn *on_state, void *arg,
 				    struct error *err);
 /* The same to a replica, one of config->replicas or of those that the sentinels
- * know: beginning with the first-th, the next is tried when one is away, or has
- * become a master. */
+ * know.  It begins with number `first`; the next is tried if one is down, or
+ * has become a master. */
 struct redis_async *
 redis_async_new_to_replica(struct loop *loop, const struct redis_config *config,
 			   size_t first, redis_state_fn *on_state, void *arg,
 			   struct error *err);
-/* Commands in flight get their callback with an error.  Not from a callback of
- * its own, and only once the loop no longer runs.  NULL accepted. */
+/* Commands in flight get their callback with an error.  Not to be called from a
+ * callback of its own, and only once the loop no longer runs.  NULL
+ * accepted. */
 void redis_async_free(struct redis_async *r);
 
 bool redis_async_is_up(const struct redis_async *r);
 
-/* Which start of which server it is connected to, when it is up; "": that is
- * not known. */
+/* Returns the id of the run of the server it is connected to, when it is up;
+ * "": unknown. */
 const char *redis_async_run_id(const struct redis_async *r);
 
-/* Commands sent and not yet answered; at most config->pending_max. */
+/* Returns the number of commands sent and not yet answered; at most
+ * config->pending_max. */
 size_t redis_async_pending(const struct redis_async *r);
 
 /*
- * Writes what has gathered.  Happens by itself at the end of each turn; a
+ * Writes the gathered commands.  The end of each turn does that by itself; a
  * turn-end hook that was added after this connection was made and sends
  * commands must call it, or they wait for the next turn.
  */
 void redis_async_flush(struct redis_async *r);
 
 /*
- * Writes what has gathered in the middle of a turn, so that Redis works on it
- * while the turn goes on.  No callback is called: an error, or what the socket
- * did not take, is left to the flush at the turn's end.
+ * Writes the gathered commands in the middle of a turn, so that Redis works on
+ * them while the turn continues.  No callback is called: an error, or what the
+ * socket did not accept, is left to the flush at the turn's end.
  */
 void redis_async_push(struct redis_async *r);
 

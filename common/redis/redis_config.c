@@ -6,7 +6,7 @@
 #include "common/redis/targets.h"
 #include "common/redis/wire.h"
 
-/* Each is held against all before it. */
+/* Each replica is compared with all before it. */
 #define REPLICAS_MAX 1000
 
 #define SETTING_STRUCT struct redis_config

@@ -11,9 +11,10 @@
 struct redis_config {
 	char *address; /* "host:port" or "unix:/path"; several: "a, b" */
 	struct setting_strings sentinels; /* "host:port"; none: `address` */
-	char *master_name;		  /* by which they know it */
-	struct setting_strings replicas;  /* "host:port"; none: not asked */
-	bool sentinel_replicas;	 /* those that the sentinels know, instead */
+	char *master_name;		 /* the sentinels' name of the master */
+	struct setting_strings replicas; /* "host:port"; none: not used */
+	bool sentinel_replicas;	 /* use the replicas that the sentinels know
+				    instead */
 	char *sentinel_username; /* NULL: none */
 	char *sentinel_password; /* secret; NULL: none */
 	char *username;		 /* NULL: none */
@@ -25,15 +26,15 @@ struct redis_config {
 };
 extern const struct setting_section redis_section; /* "redis" */
 
-/* Are there to be replicas? */
+/* Returns true if replicas are configured. */
 bool redis_has_replicas(const struct redis_config *config);
 
-/* Are redis.replicas addresses, each of them there once, or else known from
- * sentinels?  ERROR_CONFIG. */
+/* Checks that redis.replicas are distinct addresses, or that sentinels know the
+ * replicas.  ERROR_CONFIG. */
 int redis_replicas_check(const struct redis_config *config, struct error *err);
 
-/* The same, with no step of it longer than `ms`: for a thread that is to end
- * within a while.  Its texts stay those of `config`. */
+/* Returns a copy in which no timeout is longer than `ms`: for a thread that has
+ * to end within a given time.  Its strings stay those of `config`. */
 struct redis_config redis_config_within(const struct redis_config *config,
 					int64_t ms);
 

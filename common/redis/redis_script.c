@@ -9,8 +9,8 @@ void redis_script_init(struct redis_script *script, const char *text)
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 
 	script->text = text;
-	/* Should the library lack SHA-1, loading it fails: Redis answers with
-	 * another sum. */
+	/* If the library lacks SHA-1, loading the script fails: Redis answers
+	 * with another digest. */
 	EVP_Digest(text, strlen(text), digest, NULL, EVP_sha1(), NULL);
 	for (int i = 0; i < 20; i++)
 		snprintf(script->sha + 2 * i, 3, "%02x", digest[i]);

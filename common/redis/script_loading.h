@@ -1,10 +1,11 @@
 /*
- * script_loading.h - what a connection sends before it is used, so that the
- * server has its scripts: what the blocking and the event-driven connection
- * share.
+ * script_loading.h - the commands that load a connection's scripts into the
+ * server before it is used; shared by the blocking and the event-driven
+ * connection.
  *
- * The server is asked which scripts it has, since after a failover a thousand
- * connections would send it a thousand copies of each, and gets the others.
+ * The connection first queries which scripts the server has, and sends only the
+ * others: after a failover a thousand connections would send a thousand copies
+ * of each.
  */
 #ifndef COMMON_REDIS_SCRIPT_LOADING_H
 #define COMMON_REDIS_SCRIPT_LOADING_H
@@ -17,14 +18,16 @@
 #include "common/error.h"
 #include "common/redis/redis_script.h"
 
-/* Appends the command that asks which of them (one at least) there are. */
+/* Appends the command that queries which of the scripts (at least one)
+ * exist. */
 void script_loading_ask(struct buf *out, const struct redis_scripts *scripts);
 
-/* Is that an answer to it?  An error reply is ERROR_REMOTE with Redis' text. */
+/* Checks that it is an answer to that.  An error reply is ERROR_REMOTE with
+ * Redis' text. */
 int script_loading_check(const redisReply *answer,
 			 const struct redis_scripts *scripts,
 			 struct error *err);
-/* An answer that was checked says that script i is not there. */
+/* Returns true if the checked answer says that script i is missing. */
 bool script_loading_lacks(const redisReply *answer, size_t i);
 
 /* Appends the command that loads a script, and checks the answer. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Polynomial 0x1021, a bit at a time: a key's tag is short. */
+/* The polynomial is 0x1021; bit by bit, since a key's tag is short. */
 static uint16_t crc16(const char *data, size_t len)
 {
 	unsigned crc = 0;

@@ -1,9 +1,9 @@
 /*
- * slot.h - which of a Redis Cluster's 16,384 slots a key lies in.
+ * slot.h - computes which of a Redis Cluster's 16,384 slots a key belongs to.
  *
- * CRC16 (XMODEM) of the part between the first { and the next }, or of the
- * whole key where that is missing or empty: "Redis Cluster specification", key
- * distribution model.
+ * The slot is the CRC16 (XMODEM) of the part between the first { and the next
+ * }, or of the whole key if that part is missing or empty: "Redis Cluster
+ * specification", key distribution model.
  */
 #ifndef COMMON_REDIS_SLOT_H
 #define COMMON_REDIS_SLOT_H

@@ -85,7 +85,7 @@ void redis_targets_free(struct redis_targets *t)
 	*t = (struct redis_targets){0};
 }
 
-/* --- who is there --------------------------------------------------------- */
+/* --- checking a server ---------------------------------------------------- */
 
 const char *redis_info_value(const char *info, const char *name)
 {
@@ -95,7 +95,7 @@ const char *redis_info_value(const char *info, const char *name)
 	return NULL;
 }
 
-/* The same of an answer; an error is told. */
+/* The same for an answer; an error is returned. */
 static const char *value_of(const redisReply *info, const char *name,
 			    int *ret_status, struct error *err)
 {
@@ -180,8 +180,8 @@ static int no_sentinel(struct error *err)
 				   "it does not answer as a sentinel does");
 }
 
-/* What a replica, names and values in turn, has under that name; NULL:
- * nothing. */
+/* Returns a replica's value of that name; `replica` is a list of names and
+ * values in turn.  NULL: there is none. */
 static const char *field_of(const redisReply *replica, const char *name)
 {
 	for (size_t i = 0; i + 1 < replica->elements; i += 2) {
@@ -196,7 +196,8 @@ static const char *field_of(const redisReply *replica, const char *name)
 	return NULL;
 }
 
-/* Down, for the sentinel or for most of them, or out of its touch. */
+/* False if the sentinel, or most of them, consider the replica down, or have
+ * lost contact with it. */
 static bool is_up(const redisReply *replica)
 {
 	const char *flags = field_of(replica, "flags");

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A password may stand before an '@', which no address has. */
+/* A password may precede an '@', which no address contains: the text is not
+ * shown. */
 static int bad_address(const char *text, struct error *err)
 {
 	if (strchr(text, '@'))

@@ -1,6 +1,6 @@
 /*
- * wire.h - what the blocking and the event-driven connection share: writing
- * commands in Redis' protocol (RESP), addresses, what an error reply means.
+ * wire.h - shared by the blocking and the event-driven connection: commands in
+ * Redis' protocol (RESP), addresses, and the meaning of error replies.
  */
 #ifndef COMMON_REDIS_WIRE_H
 #define COMMON_REDIS_WIRE_H
@@ -15,7 +15,8 @@
 
 #define REDIS_HOST_MAX 256
 
-/* error_outside of what has Redis' words, or its address. */
+/* For error_outside, in place of an error that contains Redis' text or
+ * address. */
 #define REDIS_REFUSED "Redis refused this; the log of the program says why"
 #define REDIS_AWAY    "Redis is away or does not answer"
 
@@ -33,7 +34,7 @@ int redis_address_parse(const char *text, struct redis_address *ret_address,
 void redis_wire_command(struct buf *out, int argc, const char **argv,
 			const size_t *lens);
 
-/* The same by parts: a head, then `argc` arguments. */
+/* The same in parts: a head, then `argc` arguments. */
 void redis_wire_begin(struct buf *out, size_t argc);
 void redis_wire_argument(struct buf *out, const char *data, size_t len);
 
@@ -43,16 +44,17 @@ void redis_wire_eval(struct buf *out, const struct redis_script *script,
 		     int keys, int argc, const char **argv, const size_t *lens);
 
 /*
- * Is it an error reply of that kind, its first word?  NOSCRIPT: Redis does not
- * know the script any more; READONLY: it has become a replica; WRONGTYPE: the
- * key is of another type than the command's; NOPERM: the user may not.
+ * Returns true for an error reply of that kind, its first word.  NOSCRIPT:
+ * Redis no longer knows the script; READONLY: it has become a replica;
+ * WRONGTYPE: the key is of another type than the command's; NOPERM: the user
+ * has no permission.
  */
 bool redis_error_is(const redisReply *reply, const char *kind);
 
-/* Fills err from the text of an error reply: ERROR_REMOTE, retriable when it
- * says that it passes, or that Redis is full.  Returns -1. */
+/* Fills err from the text of an error reply: ERROR_REMOTE, retriable if the
+ * text says that it is temporary, or that Redis is full.  Returns -1. */
 int redis_error_text(const char *text, size_t len, struct error *err);
-/* The same of an error reply. */
+/* The same for an error reply. */
 int redis_error_reply(const redisReply *reply, struct error *err);
 
 #endif
