@@ -25,13 +25,14 @@ struct clickhouse {
 	char curl_error[CURL_ERROR_SIZE];
 	struct buf url;
 	struct buf body;  /* of the request, compressed */
-	struct buf reply; /* error bodies, and answers nobody wants */
-	struct clickhouse_task *task; /* of the queries to come, or NULL */
+	struct buf reply; /* error bodies, and answers that are discarded */
+	struct clickhouse_task
+		*task; /* the task of the queries that follow, or NULL */
 	int last_code;
 	atomic_bool aborted;
 };
 
-/* Where the answer of the request under way goes. */
+/* The destination of the answer to the current request. */
 struct answer {
 	struct clickhouse *ch;
 	struct buf *out;
@@ -39,8 +40,8 @@ struct answer {
 	int header_code;
 };
 
-/* curl sends a line of a header as it is, so that a value with a line's end in
- * it, as a password file of two lines has, would be two headers. */
+/* curl sends a header line unchanged, so a value that contains a line end, for
+ * example from a password file of two lines, would become two headers. */
 static bool is_field_value(const char *value)
 {
 	for (const char *c = value; *c; c++) {
@@ -228,7 +229,7 @@ static void add_param(struct clickhouse *ch, const char *name,
 	curl_free(escaped);
 }
 
-/* For the next request, in ms; none when it is 0 or less. */
+/* Returns the ms left for the next request; 0 or less: no time is left. */
 static int64_t time_left(const struct clickhouse *ch)
 {
 	int64_t most = ch->config->query_timeout, left;
@@ -246,8 +247,8 @@ static int set_late(struct error *err)
 	return error_keep_inside(err, CLICKHOUSE_FAILED);
 }
 
-/* readonly=2 lets a question have settings, and is what the server asks for
- * before it ends one whose client has closed the connection. */
+/* readonly=2 allows settings in a query, and the server requires it before it
+ * ends a query whose client has closed the connection. */
 static void put_task(struct clickhouse *ch)
 {
 	struct clickhouse_task *task = ch->task;
@@ -269,7 +270,8 @@ static void put_task(struct clickhouse *ch)
 
 /*
  * wait_end_of_query makes the server hold its answer until the query has ended:
- * an exception half-way is then a status, never a 200 with a broken body.
+ * an exception half-way then changes the status, and never cuts the body of a
+ * 200.
  */
 static int build_url(struct clickhouse *ch, const char *query_in_url,
 		     const struct clickhouse_param *params, struct error *err)
@@ -287,7 +289,7 @@ static int build_url(struct clickhouse *ch, const char *query_in_url,
 	return buf_cstr(&ch->url) ? 0 : error_set_nomem(err);
 }
 
-/* A request that did not get as far as an HTTP answer. */
+/* Sets the error of a request that got no HTTP answer. */
 static int set_transport_error(struct clickhouse *ch, CURLcode rc,
 			       struct error *err)
 {
@@ -342,8 +344,9 @@ static bool begins_with_word(const char *text, const char *word)
 	return !strncasecmp(text, word, len) && !is_of_word(text[len]);
 }
 
-/* Also within quotes and comments: what is taken for a change wrongly costs a
- * connection, what is taken for a question may be carried out twice. */
+/* Words in quotes and comments count as well: a query wrongly taken for a
+ * change only costs a connection; a change wrongly taken for a query may be
+ * executed twice. */
 static bool has_word(const char *text, const char *word)
 {
 	bool inside = false;
@@ -366,13 +369,13 @@ bool clickhouse_is_question(const char *query)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (begins_with_word(query, words[i]))
 			return true;
-	/* An INSERT may stand behind the expressions. */
+	/* An INSERT may follow the expressions. */
 	return begins_with_word(query, "WITH") && !has_word(query, "INSERT");
 }
 
 enum connection {
 	KEPT,
-	ITS_OWN, /* made for it and closed after it */
+	ITS_OWN, /* made for this request and closed after it */
 };
 
 static int set_cancelled(struct error *err)
@@ -380,7 +383,7 @@ static int set_cancelled(struct error *err)
 	return error_set(err, ERROR_REMOTE, CLICKHOUSE_CANCELLED);
 }
 
-/* Was the request given up after it was sent? */
+/* Records whether the request failed after it was sent. */
 static void note_unanswered(struct clickhouse *ch)
 {
 	long sent = 0;
@@ -390,7 +393,7 @@ static void note_unanswered(struct clickhouse *ch)
 		ch->task->unanswered = true;
 }
 
-/* Sends what the handle was told to.  On failure `out` is as it was. */
+/* Sends the prepared request.  On failure `out` is unchanged. */
 static int perform(struct clickhouse *ch, enum connection connection,
 		   struct buf *out, struct error *err)
 {
@@ -401,7 +404,7 @@ static int perform(struct clickhouse *ch, enum connection connection,
 
 	if (is_cancelled(ch))
 		return set_cancelled(err);
-	/* To libcurl 0 ms are without end. */
+	/* libcurl takes a limit of 0 ms as no limit. */
 	if (left <= 0)
 		return set_late(err);
 	buf_reset(&ch->reply);

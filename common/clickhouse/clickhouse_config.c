@@ -36,7 +36,8 @@ static const struct setting settings[] = {
 	{0},
 };
 
-/* Of a file that libcurl opens itself, and would wait for. */
+/* Checks a file that libcurl opens itself: it would block on one that is not a
+ * regular file. */
 static int check_ca_file(const char *path, struct error *err)
 {
 	struct stat st;

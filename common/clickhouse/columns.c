@@ -18,16 +18,15 @@ struct column {
 	char *name;
 	char *type;
 	enum column_kind kind;
-	size_t width; /* of COLUMN_FIXED */
-	/* Of a COLUMN_WORD that begins a run of them, the run's length; the
-	 * texts of a run are looked up as one, since they mostly repeat
-	 * together. */
+	size_t width; /* for COLUMN_FIXED */
+	/* For the first COLUMN_WORD of a run, the run's length; the texts of a
+	 * run are looked up as one, since they mostly repeat together. */
 	size_t run;
 	bool ends_run;
 	struct dictionary words; /* of the run, or of elements and keys */
-	struct buf numbers;	 /* uint32_t of each run, element or key */
-	struct buf ends;	 /* uint64_t of each row's array or map */
-	struct buf data;	 /* values as they are sent */
+	struct buf numbers;	 /* uint32_t for each run, element or key */
+	struct buf ends;	 /* uint64_t for each row's array or map */
+	struct buf data;	 /* values in the format that is sent */
 };
 
 struct columns {
@@ -35,17 +34,17 @@ struct columns {
 	size_t count;
 	struct buf names;
 	struct hash_key key;
-	/* Scratch for one column of a run. */
+	/* Scratch memory for one column of a run. */
 	struct dictionary words;
 	struct buf cursors; /* const char * into each distinct run */
-	struct buf numbers; /* uint32_t of the column's word in each */
+	struct buf numbers; /* uint32_t: the column's word in each */
 };
 
-/* --- what the columns are --------------------------------------------------
- */
+/* --- column types ----------------------------------------------------- */
 
 static const struct {
-	const char *type; /* one that ends in '(' is told by its beginning */
+	const char
+		*type; /* a type that ends in '(' is matched by its beginning */
 	enum column_kind kind;
 	size_t width;
 } types[] = {
@@ -92,7 +91,7 @@ static int set_type(struct column *column, struct error *err)
 			 column->name, column->type);
 }
 
-/* The length up to the separator that is in no parentheses. */
+/* Returns the length up to the separator outside of parentheses. */
 static size_t item_length(const char *text)
 {
 	int depth = 0;
@@ -239,7 +238,7 @@ static inline bool skip_string(struct reader *r)
 {
 	uint64_t len;
 
-	/* Most of them are short. */
+	/* Most strings are short. */
 	if (r->at < r->end && (unsigned char)*r->at < 0x80 &&
 	    r->end - r->at > *r->at) {
 		r->at += 1 + *r->at;
@@ -259,7 +258,7 @@ static void put_number(struct buf *out, uint32_t number)
 	buf_append(out, &number, sizeof(number));
 }
 
-/* With a width that the compiler knows, copying is one or two stores. */
+/* With a width known to the compiler, copying is one or two stores. */
 static void put_fixed(struct buf *out, const char *from, size_t width)
 {
 	switch (width) {
@@ -302,7 +301,7 @@ static bool read_string(struct column *column, struct reader *r)
 	return true;
 }
 
-/* A run of texts, lengths and all, is one word. */
+/* A run of texts, lengths included, is one word. */
 static bool read_run(struct columns *c, struct column *first, struct reader *r)
 {
 	const char *start = r->at;
@@ -371,11 +370,12 @@ static bool read_row(struct columns *c, struct reader *r)
  */
 
 /* SerializationLowCardinality.cpp: SharedDictionariesWithAdditionalKeys, then
- * with each part of a column HasAdditionalKeysBit and NeedUpdateDictionary. */
+ * for each part of a column HasAdditionalKeysBit and NeedUpdateDictionary. */
 #define KEYS_VERSION 1
 #define PART_FLAGS   0x600
 
-/* The narrowest that will do; the code is that of the format. */
+/* Returns the code of the narrowest sufficient width, as the format defines
+ * it. */
 static unsigned width_code(uint32_t count)
 {
 	if (count <= 0x100)
@@ -394,7 +394,7 @@ static void write_number(char *to, uint32_t number, unsigned code)
 	}
 }
 
-/* By way of `map`, unless that is NULL. */
+/* Maps the numbers through `map`, unless that is NULL. */
 static void write_numbers(struct buf *out, const uint32_t *numbers,
 			  size_t count, const uint32_t *map, unsigned code)
 {
@@ -408,7 +408,7 @@ static void write_numbers(struct buf *out, const uint32_t *numbers,
 	out->len += count << code;
 }
 
-/* Words have their lengths in front, as they are sent. */
+/* Words are sent with their lengths before them. */
 static void write_words(struct buf *out, const struct dictionary *words,
 			const struct buf *numbers, const struct buf *map)
 {
@@ -436,7 +436,7 @@ static bool start_run(struct columns *c, const struct column *first)
 	return !c->cursors.failed;
 }
 
-/* The next text of each distinct run is this column's. */
+/* The next text of each distinct run belongs to this column. */
 static bool number_words(struct columns *c, const struct column *first)
 {
 	const char **cursors = (const char **)(void *)c->cursors.data;

@@ -1,10 +1,11 @@
 /*
- * columns.h - rows in RowBinary made into one block of ClickHouse's Native
- * format: column by column, what repeats in dictionaries.
+ * columns.h - converts rows in RowBinary to one block of ClickHouse's Native
+ * format: column by column, with dictionaries for repeated values.
  *
- * Less to compress and to send, and a fifth of the server's work, which else
- * looks every text of every row up.  Formats: ClickHouse docs, "Native", and
- * SerializationLowCardinality.cpp.  Not thread-safe.
+ * A block is smaller to compress and to send, and costs the server a fifth of
+ * the work, since otherwise it looks up every text of every row.  Formats:
+ * ClickHouse docs, "Native", and SerializationLowCardinality.cpp.  Not
+ * thread-safe.
  */
 #ifndef COMMON_CLICKHOUSE_COLUMNS_H
 #define COMMON_CLICKHOUSE_COLUMNS_H
@@ -17,29 +18,29 @@
 struct columns;
 
 /*
- * `description`: "name Type, name Type" in the order of the rows.  Neighbours
- * of LowCardinality(String) are looked up together, which is best where one
- * tells the other; a semicolon in place of the comma parts them.  Types: those
- * of fixed width up to 8 bytes, UUID, IPv6, FixedString(N), String,
- * LowCardinality(String), Array(LowCardinality(String)),
+ * `description`: "name Type, name Type" in the order of the rows.  Adjacent
+ * columns of LowCardinality(String) are looked up together, which is best if
+ * one determines the other; a semicolon in place of the comma separates them.
+ * Types: those of fixed width up to 8 bytes, UUID, IPv6, FixedString(N),
+ * String, LowCardinality(String), Array(LowCardinality(String)),
  * Map(LowCardinality(String), String).  The type is that of the block; the
- * server converts it to the table's, so that LowCardinality(String) does for a
- * String that repeats and Int8 for an Enum8.  ERROR_CONFIG for others.
+ * server converts it to the table's, so that LowCardinality(String) is right
+ * for a String that repeats and Int8 for an Enum8.  ERROR_CONFIG for others.
  */
 struct columns *columns_new(const char *description, struct error *err);
 void columns_free(struct columns *c); /* NULL accepted */
 
-/* "name, name", for "INSERT INTO t (...)". */
+/* Returns "name, name", for "INSERT INTO t (...)". */
 const char *columns_names(const struct columns *c);
 
 /*
  * Appends the rows as a block; the same rows make the same bytes.  ERROR_INPUT
- * when they do not fit the description.  Memory is kept for the next call.
+ * if they do not fit the description.  Memory is kept for the next call.
  */
 int columns_encode(struct columns *c, const void *rows, size_t len,
 		   struct buf *out, struct error *err);
 
-/* Gives that memory back. */
+/* Frees that memory. */
 void columns_forget(struct columns *c);
 
 #endif

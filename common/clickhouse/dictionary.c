@@ -10,7 +10,7 @@ enum {
 
 #define HASH_HALF UINT64_C(0xffffffff00000000)
 
-/* The free one where a hash may go. */
+/* Returns the free slot for a hash. */
 static uint64_t *free_slot(const struct dictionary *d, uint64_t hash)
 {
 	uint32_t mask = d->slot_count - 1, at = (uint32_t)hash & mask;
@@ -30,7 +30,7 @@ static bool make_words(struct dictionary *d, uint32_t count)
 	return words;
 }
 
-/* At most half of the slots are taken. */
+/* At most half of the slots are used. */
 static bool grow(struct dictionary *d, const struct hash_key *key)
 {
 	uint32_t count = d->slot_count ? d->slot_count * 2 : SLOTS_MIN;
@@ -85,7 +85,7 @@ uint32_t dictionary_number(struct dictionary *d, const struct hash_key *key,
 {
 	uint32_t number;
 
-	/* Much of a row is what it was in the one before. */
+	/* Many values of a row equal those of the row before. */
 	if (d->count && is_word(d, d->last, word, len))
 		return d->last;
 	number = find(d, key, word, len);

@@ -3,8 +3,9 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Ascending.  Overload, loss of contact inside the cluster, and states that an
- * administrator or the server itself ends: a retry is right for each. */
+/* In ascending order.  These are overload, lost contact inside the cluster, and
+ * states that an administrator or the server itself ends: a retry is right for
+ * each. */
 static const int passing_codes[] = {
 	159, /* TIMEOUT_EXCEEDED */
 	160, /* TOO_SLOW */
@@ -14,8 +15,8 @@ static const int passing_codes[] = {
 	203, /* NO_FREE_CONNECTION */
 	209, /* SOCKET_TIMEOUT */
 	210, /* NETWORK_ERROR */
-	216, /* QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING: libcurl sends again what
-	      * a kept connection lost, and the first is still under way */
+	216, /* QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING: libcurl repeats a request
+		that a kept connection lost, and the first is still running */
 	225, /* NO_ZOOKEEPER */
 	236, /* ABORTED */
 	241, /* MEMORY_LIMIT_EXCEEDED */

@@ -1,6 +1,6 @@
 /*
- * failure.h - what an answer of ClickHouse that is not a success means.
- * Pure: no I/O.  Codes: ClickHouse's ErrorCodes.cpp, by number.
+ * failure.h - evaluates an answer of ClickHouse that is not a success.  Pure:
+ * no I/O.  Codes: ClickHouse's ErrorCodes.cpp, by number.
  */
 #ifndef COMMON_CLICKHOUSE_FAILURE_H
 #define COMMON_CLICKHOUSE_FAILURE_H
@@ -10,14 +10,16 @@
 
 #include "common/error.h"
 
-/* error_outside of what has ClickHouse's words, or its address. */
+/* For error_outside, in place of an error that contains ClickHouse's text or
+ * address. */
 #define CLICKHOUSE_FAILED                                                      \
 	"ClickHouse is away or refused this; the log of the program says why"
 
-/* The number in "Code: 62. DB::Exception: ..." wherever a body has it, or 0. */
+/* Returns the number in "Code: 62.  DB::Exception: ..."  wherever a body has
+ * it, or 0. */
 int clickhouse_code_of_body(const char *body, size_t len);
 
-/* May the same request succeed later, with nobody editing anything? */
+/* Returns true if the same request may succeed later without any change. */
 bool clickhouse_code_is_passing(int code);
 bool clickhouse_status_is_passing(long http_status);
 

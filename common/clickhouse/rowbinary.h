@@ -1,6 +1,6 @@
 /*
- * rowbinary.h - writing ClickHouse's RowBinary format into a buffer.
- * Format: ClickHouse docs, "Formats: RowBinary" (little-endian, no padding).
+ * rowbinary.h - writes ClickHouse's RowBinary format into a buffer.  Format:
+ * ClickHouse docs, "Formats: RowBinary" (little-endian, no padding).
  */
 #ifndef COMMON_CLICKHOUSE_ROWBINARY_H
 #define COMMON_CLICKHOUSE_ROWBINARY_H
@@ -11,8 +11,8 @@
 
 #include "common/buf.h"
 
-/* Here, so that a row's numbers are plain stores.  Byte by byte, so that the
- * order is right on every machine; compilers turn this into one. */
+/* Inline, so that a row's numbers are plain stores.  Byte by byte, so that the
+ * order is right on every machine; compilers merge this into one store. */
 static inline void rowbinary_uint(struct buf *b, uint64_t v, size_t width)
 {
 	char bytes[8];
@@ -57,7 +57,8 @@ static inline void rowbinary_count(struct buf *b, uint64_t count)
 	buf_putc(b, (char)count);
 }
 
-/* The same, read at *at, which moves behind it; false at the end. */
+/* Reads such a count at *at, which moves behind it; returns false at the
+ * end. */
 static inline bool rowbinary_read_count(const char **at, const char *end,
 					uint64_t *ret_count)
 {
@@ -82,7 +83,7 @@ static inline void rowbinary_string(struct buf *b, const void *data, size_t len)
 	buf_append(b, data, len);
 }
 
-/* FixedString(n), UUID, IPv6: the bytes as they are. */
+/* FixedString(n), UUID, IPv6: the bytes unchanged. */
 static inline void rowbinary_fixed(struct buf *b, const void *data, size_t len)
 {
 	buf_append(b, data, len);

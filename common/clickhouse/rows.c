@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tsv_u64 and tsv_i64 read whole. */
+/* Returns true for a whole number that tsv_u64 or tsv_i64 can read. */
 static bool is_whole(const char *field)
 {
 	const char *digits = field + (*field == '-');

@@ -1,6 +1,6 @@
 /*
- * rows.h - asks ClickHouse and reads the answer row by row.  The statement has
- * no FORMAT clause, or FORMAT TabSeparated, which is the server's default.
+ * rows.h - queries ClickHouse and reads the answer row by row.  The statement
+ * has no FORMAT clause, or FORMAT TabSeparated, which is the server's default.
  */
 #ifndef COMMON_CLICKHOUSE_ROWS_H
 #define COMMON_CLICKHOUSE_ROWS_H
@@ -17,16 +17,16 @@ enum {
 	CLICKHOUSE_FIELDS_MAX = 32
 };
 
-/* `fields` are unescaped and writable; they are gone after the call.  Returns
- * -1, with err filled, to end the reading. */
+/* `fields` are unescaped and writable, and valid during the call.  Returns -1,
+ * with err filled, to stop reading. */
 typedef int clickhouse_row_fn(void *arg, char **fields, struct error *err);
 
 /*
- * Calls `fn` for each row, in order.  `columns` says what each has, a letter a
- * column, up to CLICKHOUSE_FIELDS_MAX:
- *   n  a whole number, or NULL, which reads as 0
- *   d  a number that may have a fraction
- *   s  any text
+ * Calls `fn` for each row, in order.  `columns` has a letter for each column,
+ * up to CLICKHOUSE_FIELDS_MAX:
+ *  n  a whole number, or NULL, which reads as 0
+ *  d  a number that may have a fraction
+ *  s  any text
  * A row of another shape is ERROR_PROTOCOL, which names it.  `params` as in
  * clickhouse_query.  `fn` may use `ch`.
  */
@@ -39,22 +39,23 @@ int clickhouse_rows(struct clickhouse *ch, const char *sql,
 int clickhouse_rows_of(struct buf *answer, const char *columns,
 		       clickhouse_row_fn *fn, void *arg, struct error *err);
 
-/* The same for a question whose answer is always one row; ERROR_PROTOCOL when
- * it is not. */
+/* The same for a query whose answer is always one row; ERROR_PROTOCOL
+ * otherwise. */
 int clickhouse_row(struct clickhouse *ch, const char *sql,
 		   const struct clickhouse_param *params, const char *columns,
 		   clickhouse_row_fn *fn, void *arg, struct error *err);
 
-/* `columns` of so many whole numbers, at most CLICKHOUSE_FIELDS_MAX. */
+/* Returns `columns` for `count` whole numbers, at most
+ * CLICKHOUSE_FIELDS_MAX. */
 const char *clickhouse_number_columns(size_t count);
 
-/* The `count` numbers of an answer that is one row; ERROR_PROTOCOL when it is
- * not. */
+/* Reads the `count` numbers of an answer that is one row; ERROR_PROTOCOL
+ * otherwise. */
 int clickhouse_numbers(struct clickhouse *ch, const char *sql,
 		       const struct clickhouse_param *params, uint64_t *ret,
 		       size_t count, struct error *err);
 
-/* The server's clock, ms since 1970. */
+/* Reads the server's clock, in ms since 1970. */
 int clickhouse_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err);
 
 #endif

@@ -12,7 +12,8 @@ static int refuse(const char *why, struct error *err)
 	return error_set(err, ERROR_CONFIG, "clickhouse.url: %s", why);
 }
 
-/* NULL: the URL has none, or it cannot be read.  The caller's to free. */
+/* Returns NULL if the URL has no such part, or cannot be read.  The caller
+ * frees it. */
 static char *part_of(CURLU *url, CURLUPart part, unsigned flags)
 {
 	char *text = NULL, *copy;
@@ -56,7 +57,7 @@ static int copy_of(const char *text, char **ret_copy, struct error *err)
 	return text && !*ret_copy ? error_set_nomem(err) : 0;
 }
 
-/* Takes them from the URL, which has none from then on. */
+/* Moves user and password out of the URL. */
 static int take_login(CURLU *url, const struct clickhouse_config *config,
 		      struct server_url *ret, struct error *err)
 {

@@ -5,7 +5,7 @@
 
 struct tsv tsv_rows(struct buf *answer)
 {
-	/* A last line without its newline gets one. */
+	/* A missing newline at the end is added. */
 	if (answer->len && answer->data[answer->len - 1] != '\n')
 		buf_putc(answer, '\n');
 	if (answer->failed || !answer->len)
@@ -33,7 +33,7 @@ static char unescaped(char c)
 	}
 }
 
-/* Unescapes [from, to) in place and ends it with a NUL. */
+/* Unescapes [from, to) in place and terminates it with a NUL. */
 static void unescape(char *from, const char *to)
 {
 	char *out = from;

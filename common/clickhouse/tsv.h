@@ -1,6 +1,6 @@
 /*
- * tsv.h - reading ClickHouse's TabSeparated format.
- * Format: ClickHouse docs, "Formats: TabSeparated".
+ * tsv.h - reads ClickHouse's TabSeparated format.  Format: ClickHouse docs,
+ * "Formats: TabSeparated".
  */
 #ifndef COMMON_CLICKHOUSE_TSV_H
 #define COMMON_CLICKHOUSE_TSV_H
@@ -28,8 +28,8 @@ struct tsv tsv_rows(struct buf *answer);
  */
 bool tsv_next(struct tsv *t, char **fields, size_t count);
 
-/* What a field of digits says; 0 when it says no number (rows.h looks before).
- */
+/* Returns the number in a field of digits; 0 if it is no number (rows.h checks
+ * that before). */
 uint64_t tsv_u64(const char *field);
 int64_t tsv_i64(const char *field);
 
