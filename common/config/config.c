@@ -14,15 +14,15 @@
 #include "common/yaml_load.h"
 
 #define BYTES_MAX ((size_t)16 << 20)
-/* Each alias may be of a whole list: that bounds what a short file unfolds
- * into. */
+/* The limit bounds what a short file can expand to: each alias may stand for a
+ * whole list. */
 #define ANCHORS_MAX 100
 
 /* --- the file as a tree ----------------------------------------------------
  */
 
 struct yaml_tree {
-	const char *file; /* as messages name it; kept */
+	const char *file; /* as messages name it; must outlive the tree */
 	yaml_document_t document;
 	bool loaded;
 };
@@ -32,15 +32,16 @@ static const char *yaml_scalar(const yaml_node_t *node)
 	return (const char *)node->data.scalar.value;
 }
 
-/* Is the node one value without a byte 0, which would hide the rest? */
+/* Returns true if the node is one scalar without a NUL byte, which would hide
+ * the rest. */
 static bool is_text(const yaml_node_t *node)
 {
 	return node->type == YAML_SCALAR_NODE &&
 	       strlen(yaml_scalar(node)) == node->data.scalar.length;
 }
 
-/* "shortloop.yaml:14:7: kafka.brokers: expected a string".  node NULL: without
- * a position.  Returns -1. */
+/* Makes an error such as "shortloop.yaml:14:7: kafka.brokers: expected a
+ * string".  node NULL: without a position.  Returns -1. */
 __attribute__((format(printf, 5, 6))) static int
 yaml_tree_error(struct error *err, const struct yaml_tree *tree,
 		const yaml_node_t *node, const char *key, const char *fmt, ...)
@@ -59,8 +60,8 @@ yaml_tree_error(struct error *err, const struct yaml_tree *tree,
 			 key, what);
 }
 
-/* The key (a NUL-terminated scalar) and value of a mapping's pair i; false past
- * the last one. */
+/* Returns the key (a NUL-terminated scalar) and value of a mapping's pair i;
+ * false past the last one. */
 static bool yaml_tree_pair(struct yaml_tree *tree, yaml_node_t *mapping,
 			   size_t i, yaml_node_t **ret_key,
 			   yaml_node_t **ret_value)
@@ -74,7 +75,7 @@ static bool yaml_tree_pair(struct yaml_tree *tree, yaml_node_t *mapping,
 	return true;
 }
 
-/* Of equal ones the first in the file comes first. */
+/* Equal keys are ordered by their place in the file. */
 static int compare_keys(const void *a, const void *b)
 {
 	const yaml_node_t *one = *(yaml_node_t *const *)a;
@@ -185,16 +186,16 @@ static yaml_node_t *yaml_tree_item(struct yaml_tree *tree,
 	return yaml_document_get_node(&tree->document, *item);
 }
 
-/* --- the tree as settings --- */
+/* --- from the tree to settings --- */
 
-/* One table being filled: where its keys stand in the file, and its struct. */
+/* One table being filled: the place of its keys in the file, and its struct. */
 struct scope {
 	struct yaml_tree *tree;
 	const struct setting *table;
 	const char *prefix; /* "kafka", "links.spaces[1]" */
 	void *base;
-	bool borrowed; /* has keys that the table need not know */
-	bool absent;   /* may be, and is: nothing of it is required */
+	bool borrowed; /* has keys that the table does not list */
+	bool absent;   /* optional and missing: nothing in it is required */
 };
 
 static int load_scope(const struct scope *scope, yaml_node_t *mapping,
@@ -207,8 +208,8 @@ static const char *full_key(const struct scope *scope, const char *key,
 	return out;
 }
 
-/* The same of a key that nobody knows: a blank that was forgotten makes one of
- * a name and its value, "password:hunter2". */
+/* The same for an unknown key: if the blank after the colon was forgotten, the
+ * key contains its value, "password:hunter2", so it is cut. */
 static const char *full_unknown_key(const struct scope *scope, const char *key,
 				    char out[128])
 {
@@ -355,7 +356,7 @@ static int load_fallback(const struct scope *scope, const struct setting *s,
 	return 0;
 }
 
-/* "key:" with nothing behind it means: not given. */
+/* A key without a value ("key:") counts as not given. */
 static bool is_absent(const yaml_node_t *node)
 {
 	return !node ||
@@ -365,7 +366,7 @@ static bool is_absent(const yaml_node_t *node)
 		 !strcmp(yaml_scalar(node), "~")));
 }
 
-/* mapping NULL: all from fallbacks. */
+/* mapping NULL: all values are fallbacks. */
 static int load_scope(const struct scope *scope, yaml_node_t *mapping,
 		      struct error *err)
 {
@@ -436,8 +437,8 @@ static int load_group(const struct setting_group *group, struct yaml_tree *tree,
 	return load_scope(&scope, node, err);
 }
 
-/* The rules within each section; of a section that the file may do without,
- * and does, there is nothing to check. */
+/* Checks the rules within each section; an optional section that is missing is
+ * not checked. */
 static int check_groups(const struct config_spec *spec, struct yaml_tree *tree,
 			yaml_node_t *root, const void *config,
 			struct error *err)

@@ -13,7 +13,7 @@ static void put_indent(struct buf *out, unsigned depth)
 		buf_puts(out, "  ");
 }
 
-/* A paragraph as comment lines. */
+/* Writes a paragraph as comment lines. */
 static void put_comment(struct buf *out, unsigned depth, const char *text)
 {
 	size_t width = TEXT_WIDTH - 2 * (size_t)depth - 2;
@@ -33,7 +33,7 @@ static void put_comment(struct buf *out, unsigned depth, const char *text)
 	}
 }
 
-/* NULL: SIGHUP does nothing. */
+/* Returns NULL if SIGHUP does nothing. */
 static const char *reload_sentence(const struct setting *s)
 {
 	switch (s->reload) {
@@ -49,7 +49,7 @@ static const char *reload_sentence(const struct setting *s)
 	return NULL;
 }
 
-/* The help, and behind it what SIGHUP does. */
+/* Writes the help, followed by the effect of SIGHUP. */
 static void put_help(const struct setting *s, struct buf *out)
 {
 	const char *sentence = reload_sentence(s);
@@ -164,7 +164,7 @@ static void sample_value(const struct setting *s, struct buf *out)
 		buf_puts(out, "\n");
 }
 
-/* What an item of a list has, below the list's own help. */
+/* Describes the settings of a list's item, below the list's own help. */
 static void sample_items(const struct setting *table, unsigned depth,
 			 struct buf *out)
 {
@@ -187,8 +187,8 @@ static void sample_items(const struct setting *table, unsigned depth,
 	buf_free(&line);
 }
 
-/* The example of a list that is not there, as comments that make sense once the
- * marks are taken off.  Its lines are indented by two at least. */
+/* Writes the example of a missing list as comments that are valid once the
+ * comment marks are removed.  Its lines are indented by at least two. */
 static void sample_absent_list(const struct setting *s, struct buf *out)
 {
 	const char *line = s->example ? s->example : "";
@@ -259,8 +259,8 @@ static void man_setting(const struct setting *s, struct buf *out)
 	buf_puts(out, ".El\n");
 }
 
-/* Appends the keys, each with `behind`.  Only those of sections: SIGHUP does
- * nothing to the items of a list. */
+/* Appends the keys, each followed by `behind`.  Only keys of sections: SIGHUP
+ * does not affect the items of a list. */
 static void put_keys(const struct config_spec *spec, enum setting_reload reload,
 		     const char *between, const char *behind, struct buf *out)
 {

@@ -1,4 +1,5 @@
-/* config_print.h - settings as text: effective, as a sample, as a man page. */
+/* config_print.h - prints settings: the effective ones, a sample, a man
+ * page. */
 #ifndef COMMON_CONFIG_CONFIG_PRINT_H
 #define COMMON_CONFIG_CONFIG_PRINT_H
 
@@ -13,11 +14,12 @@ void config_print(const struct config_spec *spec, const void *config,
 /* A commented sample: every setting with its help and its default. */
 void config_print_sample(const struct config_spec *spec, FILE *out);
 
-/* What SIGHUP does, for --help: "reads again: aggregator.keys_file"
+/* Prints the effect of SIGHUP, for --help: "reads again: aggregator.keys_file"
  * or "is ignored". */
 void config_print_reloads(const struct config_spec *spec, FILE *out);
 
-/* The settings as sections of a man page (mdoc), below a line on SIGHUP. */
+/* Prints the settings as sections of a man page (mdoc), below a line on
+ * SIGHUP. */
 void config_print_man(const struct config_spec *spec, FILE *out);
 
 #endif

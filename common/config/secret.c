@@ -65,7 +65,7 @@ static int read_secret_file(const char *path, char **ret_secret,
 	return status;
 }
 
-/* One that systemd has put where only this unit reads it. */
+/* Reads a credential that systemd has put where only this unit can read it. */
 static int read_credential(const char *name, char **ret_secret,
 			   struct error *err)
 {

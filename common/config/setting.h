@@ -1,6 +1,6 @@
 /*
- * setting.h - one table of settings feeds the parser, --check, --print-config,
- * the sample file, the manual and what --help says of SIGHUP.
+ * setting.h - one table of settings serves the parser, --check, --print-config,
+ * the sample file, the manual and the description of SIGHUP in --help.
  *
  * A module that has settings declares a struct, a table of entries, one for
  * each member, and a `struct setting_section` naming the table.  A program
@@ -16,9 +16,9 @@
  *		{0},
  *	};
  *
- * The member's name is the key.  What follows it is the value when the file
- * does not give one, as it would be written there; or REQUIRED; or OPTIONAL,
- * when the member may stay empty.
+ * The member's name is the key.  The next argument is the fallback for a file
+ * that does not give the key, as it would be written there; or REQUIRED; or
+ * OPTIONAL, if the member may stay empty.
  *
  * Entry and the C type of its member:
  *	SETTING_STRING, _PATH, _SECRET, _URL, _ENUM   char * (NULL: not set)
@@ -41,12 +41,12 @@
 enum setting_type {
 	SETTING_TYPE_STRING,
 	SETTING_TYPE_PATH,
-	/* "file:/path" or "env:NAME"; the value read from there.  Masked when
-	 * printed.  A literal is refused, so that no secret sits in a file
+	/* "file:/path" or "env:NAME"; the value is read from there.  Masked
+	 * when printed.  A literal is refused, so that no secret is in a file
 	 * that gets copied around. */
 	SETTING_TYPE_SECRET,
-	/* One that may have a user and a password in it: then it is written as
-	 * a secret is, and they are masked when it is printed. */
+	/* A URL that may contain user and password: such a URL is given by
+	 * reference, like a secret, and both are masked when it is printed. */
 	SETTING_TYPE_URL,
 	SETTING_TYPE_ENUM,
 	SETTING_TYPE_INT,
@@ -54,18 +54,18 @@ enum setting_type {
 	SETTING_TYPE_DURATION,
 	SETTING_TYPE_BOOL,
 	SETTING_TYPE_STRINGS,
-	/* "name=value", some of which are secrets: their values are written as
-	 * those are, and masked when they are printed. */
+	/* "name=value"; some names are of secrets: their values are given like
+	 * secrets, and masked when printed. */
 	SETTING_TYPE_OPTIONS,
 	SETTING_TYPE_LIST,
 };
 
-/* What SIGHUP does.  The value itself, which may be the path of a file, is read
- * at start alone. */
+/* The effect of SIGHUP.  The value itself, which may be the path of a file, is
+ * read at start only. */
 enum setting_reload {
-	AT_START, /* nothing: a change takes a restart */
-	RELOADS,  /* reads the file again that the setting names */
-	REOPENS,  /* opens the file again that the setting names */
+	AT_START, /* none: a change takes a restart */
+	RELOADS,  /* the file that the setting names is read again */
+	REOPENS,  /* the file that the setting names is opened again */
 };
 
 struct setting_strings {
@@ -83,30 +83,29 @@ struct setting {
 	enum setting_type type;
 	enum setting_reload reload;
 	size_t offset; /* into the section's struct */
-	/* As it would be written in the file.  NULL: must be given, unless
-	 * `optional`. */
+	/* The value as it would be written in the file.  NULL: it must be
+	 * given, unless `optional`. */
 	const char *fallback;
 	bool optional;
-	/* What the sample shows for a setting without a fallback; a LIST's is
-	 * YAML, indented as under its key by two spaces. */
+	/* Shown in the sample for a setting without a fallback; a LIST's is
+	 * YAML, indented by two spaces as below its key. */
 	const char *example;
 	const char *help;
 	int64_t min, max;	    /* INT, SIZE, DURATION; both 0: any >= 0 */
 	const char *const *choices; /* ENUM, NULL-terminated */
-	bool (*is_secret)(const char *name); /* OPTIONS: is it of a secret? */
+	bool (*is_secret)(const char *name); /* OPTIONS: true for a secret */
 	/* LIST only: */
-	const struct setting *sub; /* its table, ended by a NULL key */
+	const struct setting *sub; /* the items' table, ended by a NULL key */
 	size_t sub_size;	   /* sizeof one item */
 };
 
-/* What stands in the place of a fallback where there is none; _LIKE with what
- * the sample shows. */
+/* Used in place of a fallback; _LIKE with the text that the sample shows. */
 #define REQUIRED	    NULL
 #define REQUIRED_LIKE(text) NULL, .example = (text)
 #define OPTIONAL	    NULL, .optional = true
 #define OPTIONAL_LIKE(text) NULL, .optional = true, .example = (text)
 
-/* Any entry; by itself for a key that no member can be called. */
+/* Any entry; used directly for a key that is no C identifier. */
 #define SETTING_OF(kind, name, member, when, text, ...)                        \
 	{                                                                      \
 		.key = (name), .type = SETTING_TYPE_##kind, .reload = (when),  \
@@ -126,7 +125,7 @@ struct setting {
 	SETTING_OF(BOOL, #name, name, when, text, fall)
 #define SETTING_STRINGS(name, fall, when, text)                                \
 	SETTING_OF(STRINGS, #name, name, when, text, fall)
-/* `of_secret` is the function that says which names are of secrets. */
+/* `of_secret` is the function that returns which names are of secrets. */
 #define SETTING_OPTIONS(name, fall, of_secret, when, text)                     \
 	SETTING_OF(OPTIONS, #name, name, when, text, fall,                     \
 		   .is_secret = (of_secret))
@@ -134,7 +133,7 @@ struct setting {
 #define SETTING_ENUM(name, fall, words, when, text)                            \
 	SETTING_OF(ENUM, #name, name, when, text, fall, .choices = (words))
 
-/* From `low` to `high`; both 0: any that is not below 0. */
+/* The range is `low` to `high`; both 0: any value >= 0. */
 #define SETTING_INT(name, fall, low, high, when, text)                         \
 	SETTING_OF(INT, #name, name, when, text, fall, .min = (low),           \
 		   .max = (high))
@@ -145,30 +144,30 @@ struct setting {
 	SETTING_OF(DURATION, #name, name, when, text, fall, .min = (low),      \
 		   .max = (high))
 
-/* Items of `item`, a type, that `table` describes. */
+/* The items are of type `item`; `table` describes them. */
 #define SETTING_LIST(name, fall, item, table, when, text)                      \
 	SETTING_OF(LIST, #name, name, when, text, fall, .sub = (table),        \
 		   .sub_size = sizeof(item))
 
-/* What one module contributes. */
+/* The settings of one module. */
 struct setting_section {
 	const char *name; /* the top-level key */
 	const char *help;
 	const struct setting *settings; /* ended by a NULL key */
-	/* What is to hold of the section's struct beyond each setting by
-	 * itself, in every program that has the section as its own; NULL:
-	 * nothing.  ERROR_CONFIG. */
+	/* Checks rules beyond those of single settings, in every program that
+	 * has the section as its own; NULL: there are none.  ERROR_CONFIG. */
 	int (*check)(const void *settings, struct error *err);
 };
 
-/* A section, and where its struct lies in the program's config struct. */
+/* A section, and the place of its struct in the program's config struct. */
 struct setting_group {
 	const struct setting_section *section;
 	size_t offset;
-	/* Some settings of another program's section, to compare with: the
-	 * others there are that program's to check, and so is the sample. */
+	/* The group is some settings of another program's section, for
+	 * comparison: that program checks the others there, and prints the
+	 * sample. */
 	bool borrowed;
-	/* The file may do without the section: what is REQUIRED of it stays
+	/* The section may be missing from the file: its REQUIRED settings stay
 	 * empty then. */
 	bool optional;
 };

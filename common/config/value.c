@@ -9,10 +9,10 @@
 #include "common/clock.h"
 #include "common/config/secret.h"
 
-/* With the NUL behind it. */
+/* Including the NUL. */
 #define OPTION_NAME_MAX 128
 
-/* --- C to text --- */
+/* --- values to text --- */
 
 static void format_size(int64_t bytes, char text[DURATION_TEXT_MAX])
 {
@@ -38,14 +38,14 @@ const char *value_format_number(const struct setting *s, int64_t value,
 	return text;
 }
 
-/* Others that read YAML take 0660 for a number, which they would write as 432.
- */
+/* Other YAML readers take 0660 for a number, which they would write as 432. */
 static bool is_octal(const char *text)
 {
 	return text[0] == '0' && text[1] && !text[strspn(text, "01234567")];
 }
 
-/* Does it mean something else where it is not quoted?  "null": not given. */
+/* Returns true if the text has another meaning without quotes.  "null": not
+ * given. */
 static bool needs_quotes(const char *text)
 {
 	return !*text || *text == '-' || is_octal(text) ||
@@ -59,7 +59,7 @@ void value_print_text(const char *text, struct buf *out)
 				    "0123456789-_./+";
 	size_t run = strspn(text, plain);
 
-	/* A colon is plain inside a word ("127.0.0.1:80"), not at its ends. */
+	/* A colon is plain inside a word ("127.0.0.1:80"), not at its end. */
 	while (run && text[run] == ':' && text[run + 1] && text[run + 1] != ' ')
 		run += 1 + strspn(text + run + 1, plain);
 	if (!text[run] && !needs_quotes(text)) {
@@ -78,13 +78,14 @@ void value_print_text(const char *text, struct buf *out)
 	buf_putc(out, '"');
 }
 
-/* Is the option's value one that nobody is to see?  `option`: "name=value". */
+/* Returns true if the option's value must not be shown.  `option`:
+ * "name=value". */
 static bool is_secret_option(const struct setting *s, const char *option)
 {
 	char name[OPTION_NAME_MAX];
 	size_t len = strcspn(option, "=");
 
-	/* No name is so long. */
+	/* No known name is this long: the value is hidden. */
 	if (len >= sizeof(name))
 		return true;
 	memcpy(name, option, len);
@@ -92,7 +93,7 @@ static bool is_secret_option(const struct setting *s, const char *option)
 	return s->is_secret(name);
 }
 
-/* Without what is between "://" and "@", should a URL have that. */
+/* Prints the text without what is between "://" and "@", if it has a URL. */
 static void print_masked(const char *text, struct buf *out)
 {
 	struct buf masked = {0};
@@ -105,7 +106,8 @@ static void print_masked(const char *text, struct buf *out)
 	buf_free(&masked);
 }
 
-/* The whole part before the last '@': a password may have anything in it. */
+/* Masks everything before the last '@': a password may contain any
+ * character. */
 static void print_url(const char *url, struct buf *out)
 {
 	const char *scheme = strstr(url, "://"), *at = strrchr(url, '@');
@@ -237,7 +239,7 @@ void value_describe(const struct setting *s, struct buf *out)
 		buf_puts(out, "; required");
 }
 
-/* --- text to C --- */
+/* --- text to values --- */
 
 static const struct size_unit {
 	const char *suffix;
@@ -376,8 +378,8 @@ static int store_secret(const struct setting *s, const char *text, void *base,
 	return secret_read(text, field(s, base), err);
 }
 
-/* Where there is one '@' there may be a password before it, whatever else is
- * wrong with the URL. */
+/* If the URL contains an '@', a password may precede it, whatever else is wrong
+ * with the URL: the error does not show it. */
 static int store_url(const struct setting *s, const char *text, void *base,
 		     struct error *err)
 {
