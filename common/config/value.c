@@ -59,7 +59,8 @@ void value_print_text(const char *text, struct buf *out)
 				    "0123456789-_./+";
 	size_t run = strspn(text, plain);
 
-	/* A colon is plain inside a word ("127.0.0.1:80"), not at its end. */
+	/* A colon is plain inside a word ("127.0.0.1:80"), not at either end.
+	 */
 	while (run && text[run] == ':' && text[run + 1] && text[run + 1] != ' ')
 		run += 1 + strspn(text + run + 1, plain);
 	if (!text[run] && !needs_quotes(text)) {
