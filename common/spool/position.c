@@ -12,7 +12,7 @@
 #define MAGIC	      UINT32_C(0x31704c53) /* "SLp1" */
 
 enum {
-	ENTRY_SPACING = 512, /* what a disk writes at once, at least */
+	ENTRY_SPACING = 512, /* at least what a disk writes at once */
 };
 
 struct entry {
@@ -63,7 +63,7 @@ int position_file_open(struct position_file *f, int dir,
 		ret->acknowledged = le64toh(e.acknowledged);
 		ret->handed_over = le64toh(e.handed_over);
 	}
-	/* The other one may have been newer. */
+	/* The entry that is not whole may have been the newer one. */
 	if (whole == 1)
 		ret->handed_over = UINT64_MAX;
 	return 0;
@@ -99,7 +99,8 @@ int position_file_write(struct position_file *f,
 			const struct spool_position *position, bool durable,
 			struct error *err)
 {
-	/* The first into both: an entry that is not whole is damaged then. */
+	/* The first position goes into both entries: from then on an entry that
+	 * is not whole is damaged. */
 	if ((f->generation == 0 && write_entry(f, position, err) < 0) ||
 	    write_entry(f, position, err) < 0)
 		return -1;

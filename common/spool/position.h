@@ -1,18 +1,18 @@
 /*
- * position.h - how far a spool was taken, in a file that a kill at any moment
- * leaves readable.
+ * position.h - the read position of a spool, in a file that stays readable if
+ * the process is killed at any moment.
  *
- * Two entries of 32 bytes, 512 bytes apart, written in turn; the newer that is
- * whole counts:
+ * Two entries of 32 bytes, 512 bytes apart, are written in turn; the newer
+ * whole entry counts:
  *
- *	 0  4  "SLp1", little-endian as all of it
+ *	 0  4  "SLp1", little-endian like all numbers here
  *	 4  4  CRC of bytes 8 to 31
- *	 8  8  generation: of the newer entry it is higher
+ *	 8  8  generation: higher in the newer entry
  *	16  8  acknowledged
  *	24  8  handed_over
  *
- * Without the newer one records come again that had been done with, and none is
- * passed over.
+ * If the newer one is damaged, some acknowledged records are returned again,
+ * and none is skipped.
  */
 #ifndef COMMON_SPOOL_POSITION_H
 #define COMMON_SPOOL_POSITION_H
@@ -23,8 +23,8 @@
 #include "common/error.h"
 
 struct spool_position {
-	uint64_t acknowledged; /* records below it are done with */
-	uint64_t handed_over;  /* those below it may have been taken */
+	uint64_t acknowledged; /* records below it are done */
+	uint64_t handed_over;  /* those below it may have been returned */
 };
 
 struct position_file {
@@ -32,15 +32,15 @@ struct position_file {
 	uint64_t generation;
 };
 
-/* Opens or creates it; *ret_found is false, and *ret zero, where no entry is
- * whole.  Where one is not, handed_over is UINT64_MAX: nobody knows it. */
+/* Opens or creates the file; if no entry is whole, *ret_found is false and *ret
+ * zero.  If one of them is damaged, handed_over is unknown: UINT64_MAX. */
 int position_file_open(struct position_file *f, int dir,
 		       struct spool_position *ret, bool *ret_found,
 		       struct error *err);
 void position_file_close(struct position_file *f);
 
-/* A kill of the process leaves what was written; with `durable` it waits until
- * a loss of power does, too. */
+/* What was written survives a kill of the process; with `durable` it waits
+ * until it survives a loss of power too. */
 int position_file_write(struct position_file *f,
 			const struct spool_position *position, bool durable,
 			struct error *err);

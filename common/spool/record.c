@@ -92,7 +92,7 @@ static void read_header(const char *at, struct spool_record *ret)
 	};
 }
 
-/* The first place that may be a header's; `end` where there is none. */
+/* Returns the first place where a header may begin; `end` if there is none. */
 static const char *find_magic(const char *at, const char *end)
 {
 	const uint32_t magic = htole32(MAGIC);
@@ -126,8 +126,8 @@ bool spool_record_find(const char *data, size_t len, bool at_end,
 			*ret_used = (size_t)(record.data - data) + record.len;
 			return true;
 		}
-		/* Its length is right: nothing begins within its payload,
-		 * whatever strangers wrote there. */
+		/* Its length is right: no record begins within its payload,
+		 * whatever bytes that contains. */
 		at = record.data + record.len - 1;
 	}
 	*ret_used = at_end ? len : (size_t)(at - data);

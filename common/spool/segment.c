@@ -33,7 +33,8 @@ bool segment_name_parse(const char *name, uint64_t *ret_first)
 	first = strtoull(name, NULL, 16);
 	if (first > SPOOL_NUMBER_MAX)
 		return false;
-	/* Whatever strtoull takes besides, as blanks and signs, it is not. */
+	/* Rejects what strtoull accepts in addition, such as blanks and
+	 * signs. */
 	if (strcmp(segment_name(first, again), name) != 0)
 		return false;
 	*ret_first = first;
@@ -58,7 +59,8 @@ int segment_create(int dir, uint64_t first, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, "%s", name);
 	make_header(header);
-	/* A new file is nowhere until its folder is. */
+	/* A new file survives a loss of power only once its folder is
+	 * synced. */
 	if (pwrite(fd, header, sizeof(header), 0) == sizeof(header) &&
 	    fsync(dir) == 0)
 		return fd;
@@ -80,7 +82,7 @@ static int check_version(struct segment_reader *r, const char *name,
 	if (got < 0)
 		return error_set_errno(err, "%s", name);
 	r->at = SEGMENT_HEADER_SIZE;
-	/* Where it is damaged, there may be records behind it all the same. */
+	/* A damaged header does not mean that no records follow. */
 	if (got < SEGMENT_HEADER_SIZE ||
 	    memcmp(header, magic, sizeof(magic)) != 0)
 		return 0;
@@ -121,7 +123,7 @@ void segment_reader_free(struct segment_reader *r)
 	buf_free(&r->bytes);
 }
 
-/* Returns how many bytes came. */
+/* Returns the number of bytes read. */
 static ssize_t read_more(struct segment_reader *r, struct error *err)
 {
 	char *to;

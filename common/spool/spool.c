@@ -18,11 +18,11 @@
 #define SEGMENT_MIN ((int64_t)64 << 10)
 #define SEGMENT_MAX ((int64_t)64 << 20)
 
-/* So many may be marked `maybe_sent` after a kill although nobody has them: the
- * position is written before records are handed over, not for each of them. */
+/* Up to this many records may be marked `maybe_sent` after a kill although they
+ * were not returned: the position is written ahead, not for each record. */
 #define HAND_OVER_AHEAD 4096
 
-/* What is written at once, unless one record is larger. */
+/* The size of one write, unless a single record is larger. */
 #define BLOCK_MAX ((size_t)256 << 10)
 
 struct segment {
@@ -36,29 +36,29 @@ struct spool {
 	int dir, lock;
 	bool opened;
 	struct position_file position_file;
-	struct spool_position position; /* as it is */
-	struct spool_position noted;	/* as a loss of power leaves it */
+	struct spool_position position; /* current */
+	struct spool_position noted;	/* after a loss of power */
 	/* In order; at least one while there are records.  Only the last is
 	 * ever written to, and only if `out` is its descriptor. */
 	struct segment *segments;
 	size_t count, room;
 	int64_t bytes; /* of all */
 
-	/* Writing. */
+	/* State of writing. */
 	int out;	  /* -1: the next record begins a segment */
 	bool unsynced;	  /* since spool_sync */
-	int unkept;	  /* errno: a segment before `out` is not on the disk */
+	int unkept;	  /* errno: syncing a segment before `out` failed */
 	uint64_t next;	  /* number of the next record */
-	struct buf block; /* what is written at once */
+	struct buf block; /* bytes of one write */
 
-	/* Reading. */
+	/* State of reading. */
 	struct segment_reader reader;
 	bool reading;	  /* the reader is open: */
 	uint64_t segment; /* the first number of its segment */
 	uint64_t read;	  /* number of the next record, damaged or not */
 	bool has_ahead;	  /* `ahead` was read and not returned yet */
 	struct spool_record ahead;
-	uint64_t marked_below; /* former processes may have handed those over */
+	uint64_t marked_below; /* earlier processes may have returned those */
 };
 
 /* --- segments ------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static int list_segments(struct spool *s, struct error *err)
 	return status;
 }
 
-/* The number behind the last record of the last segment. */
+/* Finds the number after the last record of the last segment. */
 static int find_end(struct spool *s, struct error *err)
 {
 	struct segment_reader reader = {.fd = -1};
@@ -136,7 +136,7 @@ static int find_end(struct spool *s, struct error *err)
 	return got;
 }
 
-/* Of all but the last, which find_end has read. */
+/* Checks all but the last, which find_end has read. */
 static int check_versions(struct spool *s, struct error *err)
 {
 	struct segment_reader reader = {.fd = -1};
@@ -165,13 +165,13 @@ static void stop_reading(struct spool *s)
 	s->has_ahead = false;
 }
 
-/* Of a segment, the number behind its last record. */
+/* Returns the number after the last record of a segment. */
 static uint64_t end_of(const struct spool *s, size_t i)
 {
 	return i + 1 < s->count ? s->segments[i + 1].first : s->next;
 }
 
-/* Those whose records are all done with. */
+/* Removes segments whose records are all done. */
 static void remove_segments(struct spool *s)
 {
 	char name[SEGMENT_NAME_MAX];
@@ -186,7 +186,8 @@ static void remove_segments(struct spool *s)
 	if (s->reading && s->segment <= s->segments[done - 1].first)
 		stop_reading(s);
 	for (size_t i = 0; i < done; i++) {
-		/* One that stays is found, and removed, by the next start. */
+		/* A file that stays is found, and removed, at the next
+		 * start. */
 		unlinkat(s->dir, segment_name(s->segments[i].first, name), 0);
 		s->bytes -= s->segments[i].bytes;
 	}
@@ -207,7 +208,7 @@ static int open_folder(struct spool *s, struct error *err)
 	return 0;
 }
 
-/* Goes with the process, however that ends. */
+/* The lock ends with the process, however that ends. */
 static int lock_folder(struct spool *s, struct error *err)
 {
 	char pid[24] = "";
@@ -231,7 +232,7 @@ static int lock_folder(struct spool *s, struct error *err)
 	return 0;
 }
 
-/* Without a position to be read, any record may have been handed over. */
+/* If the position cannot be read, any record may have been returned. */
 static int recall_position(struct spool *s, struct error *err)
 {
 	bool found;
@@ -243,7 +244,7 @@ static int recall_position(struct spool *s, struct error *err)
 		s->position.acknowledged = s->segments[0].first;
 		s->position.handed_over = UINT64_MAX;
 	}
-	/* Numbers go on where nothing is left, too. */
+	/* Numbers continue even if no record is left. */
 	if (s->next < s->position.acknowledged)
 		s->next = s->position.acknowledged;
 	if (s->position.handed_over > s->next)
@@ -320,7 +321,7 @@ void spool_free(struct spool *s)
 	if (s->opened) {
 		s->position.handed_over =
 			s->read > s->marked_below ? s->read : s->marked_below;
-		/* What this does not note is sent again, and marked. */
+		/* If this fails, records are returned again, and marked. */
 		(void)spool_sync(s, &ignored);
 	}
 	stop_writing(s);
@@ -344,7 +345,7 @@ static struct segment *last_segment(struct spool *s)
 	return &s->segments[s->count - 1];
 }
 
-/* spool_sync tells whether the disk has what is in it. */
+/* If the sync fails, spool_sync reports it. */
 static void end_segment(struct spool *s)
 {
 	if (fdatasync(s->out) < 0)
@@ -361,7 +362,7 @@ static int begin_segment(struct spool *s, struct error *err)
 		return 0;
 	if (s->out >= 0)
 		end_segment(s);
-	/* One that a failure left without a record. */
+	/* Removes a segment that a failure left without a record. */
 	if (s->count && last_segment(s)->first == s->next) {
 		if (s->reading && s->segment == s->next)
 			stop_reading(s);
@@ -380,8 +381,8 @@ static int begin_segment(struct spool *s, struct error *err)
 	return 0;
 }
 
-/* Puts as many records as this segment takes, at least one if the spool does,
- * and returns how many. */
+/* Puts as many records as this segment takes, at least one if the spool has
+ * room, and returns their number. */
 static size_t put_block(struct spool *s, struct spool_record *records,
 			size_t count)
 {
@@ -426,7 +427,8 @@ static size_t write_block(struct spool *s, struct error *err)
 	return done;
 }
 
-/* How many of the records are whole in so many bytes; *ret_len: theirs. */
+/* Returns the number of records that are whole in `bytes` bytes; *ret_len is
+ * their length. */
 static size_t whole_records(const struct spool_record *records, size_t count,
 			    size_t bytes, int64_t *ret_len)
 {
@@ -467,7 +469,7 @@ static int append_some(struct spool *s, struct spool_record *records,
 	s->unsynced = true;
 	if (wrote == s->block.len)
 		return 0;
-	/* Half a record must not be in the way of the next. */
+	/* Half a record must not remain before the next one. */
 	if (ftruncate(s->out, last_segment(s)->bytes) < 0)
 		end_segment(s);
 	return -1;
@@ -510,7 +512,7 @@ int spool_sync(struct spool *s, struct error *err)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* The segment that has record `read`, or begins behind it. */
+/* Returns the segment that has record `read`, or the first one after it. */
 static size_t segment_to_read(const struct spool *s)
 {
 	size_t i = 0;
@@ -520,7 +522,7 @@ static size_t segment_to_read(const struct spool *s)
 	return i;
 }
 
-/* From the segment that is open: the next record that can be read. */
+/* Finds the next readable record in the open segment. */
 static int look_into_segment(struct spool *s, uint64_t end, bool grows,
 			     struct error *err)
 {
@@ -529,7 +531,8 @@ static int look_into_segment(struct spool *s, uint64_t end, bool grows,
 
 	while ((got = segment_reader_next(&s->reader, grows, &record, err)) >
 	       0) {
-		/* What lies outside is old bytes that were taken for one. */
+		/* A number outside the segment is from old bytes that look like
+		 * a record. */
 		if (record.number < s->read || record.number >= end)
 			continue;
 		s->ahead = record;
@@ -539,7 +542,7 @@ static int look_into_segment(struct spool *s, uint64_t end, bool grows,
 	return got;
 }
 
-/* 1: it is open; 0: it is gone, and so are its records. */
+/* Returns 1 if it is open, 0 if it is gone, and with it its records. */
 static int open_segment(struct spool *s, uint64_t first, struct error *err)
 {
 	struct error failure;
@@ -558,7 +561,8 @@ static int open_segment(struct spool *s, uint64_t first, struct error *err)
 	return 1;
 }
 
-/* Makes `ahead` the next record that can be read: 1; 0: there is none. */
+/* Reads the next readable record into `ahead`; returns 1, or 0 if there is
+ * none. */
 static int look_ahead(struct spool *s, struct error *err)
 {
 	if (s->has_ahead)
@@ -569,8 +573,8 @@ static int look_ahead(struct spool *s, struct error *err)
 
 		if (got > 0)
 			got = look_into_segment(s, end_of(s, i), grows, err);
-		/* Opened anew at the next try, so that one that cannot be read
-		 * may be moved away. */
+		/* The segment is opened again at the next try, so that an
+		 * operator can move away one that cannot be read. */
 		if (got < 0)
 			stop_reading(s);
 		if (got)
@@ -579,7 +583,8 @@ static int look_ahead(struct spool *s, struct error *err)
 	return 0;
 }
 
-/* Before it is handed over: another process must know that it may have been. */
+/* Notes, before a record is returned, that it may have been returned; a later
+ * process has to know. */
 static int note_handing_over(struct spool *s, uint64_t number,
 			     struct error *err)
 {
@@ -628,7 +633,7 @@ void spool_acknowledge(struct spool *s, uint64_t number)
 	if (number <= s->position.acknowledged)
 		return;
 	s->position.acknowledged = number;
-	/* What this does not note spool_sync does, or tells why not. */
+	/* If this fails, spool_sync writes it, or reports the error. */
 	(void)position_file_write(&s->position_file, &s->position, false,
 				  &ignored);
 	remove_segments(s);
