@@ -22,8 +22,8 @@ struct key_table {
 	size_t count;
 };
 
-/* Lists of names and buckets live as long as the ring, even when the file no
- * longer names their key: a request may still use them, and the key may come
+/* Lists of names and buckets live as long as the ring, even if the file no
+ * longer contains their key: a request may still use them, and the key may come
  * back. */
 struct kept_names {
 	struct key_names *names;
@@ -40,7 +40,7 @@ struct bucket {
 struct api_keyring {
 	struct api_keyring_options options; /* with a path of our own */
 	char *path;
-	pthread_rwlock_t lock; /* of the table */
+	pthread_rwlock_t lock; /* guards the table */
 	struct key_table table;
 	_Atomic uint64_t file_version; /* counts loads of the file, from 1 */
 	/* Only the thread that loads the file uses these. */
@@ -145,9 +145,8 @@ static struct bucket *bucket_add(struct api_keyring *ring, const char *name,
 	return b;
 }
 
-/* Gives the key the bucket of its name, so that a request under way and one
- * after a reload share it.  A key without a limit has none, unless it had one.
- */
+/* Gives the key the bucket of its name, so that requests before and after a
+ * reload share it.  A key without a limit gets none, unless it had one. */
 static int attach_bucket(struct api_keyring *ring, struct api_key *key,
 			 struct error *err)
 {
@@ -233,7 +232,8 @@ static int read_account(const struct api_keyring *ring, char *text, int number,
 			 why.text);
 }
 
-/* A typing error in spaces= would only be noticed by refusals. */
+/* Checks the names in spaces=: a typing error would otherwise only show as
+ * refusals. */
 static int check_spaces(const struct api_keyring *ring,
 			const struct key_line *line, struct error *err)
 {
@@ -251,7 +251,8 @@ static int check_spaces(const struct api_keyring *ring,
 	return 0;
 }
 
-/* Two keys of one name would be one in metrics, logs and records of links. */
+/* Names have to be unique: two keys of one name could not be told apart in
+ * metrics, logs and records of links. */
 static int read_key(struct api_keyring *ring, struct key_table *table,
 		    char *text, int number, struct error *err)
 {
@@ -282,7 +283,7 @@ static int read_line(struct api_keyring *ring, struct key_table *table,
 			    : read_key(ring, table, text, number, err);
 }
 
-/* Sorts the keys by digest and refuses a digest of two keys. */
+/* Sorts the keys by digest and refuses two keys with one digest. */
 static int table_sort(struct key_table *table, const char *path,
 		      struct error *err)
 {
@@ -396,7 +397,7 @@ size_t api_keyring_count(struct api_keyring *ring)
 	return count;
 }
 
-/* Under the lock. */
+/* Called with the lock held. */
 static bool find(struct api_keyring *ring, const struct api_key *wanted,
 		 struct api_key_info *ret)
 {
@@ -434,7 +435,7 @@ bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 	if (atomic_load(&ring->file_version) == info->file_version)
 		return info->roles & role;
 	pthread_rwlock_rdlock(&ring->lock);
-	/* A key that was renamed is another key. */
+	/* A key that was renamed counts as another key. */
 	if (find(ring, &same, &now) && !strcmp(now.name, info->name))
 		*info = now;
 	else

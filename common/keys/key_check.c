@@ -41,8 +41,8 @@ static void reply_forbidden(struct http_request *req, enum api_role role)
 			   role_name(role));
 }
 
-/* The fields of draft-ietf-httpapi-ratelimit-headers: a policy of `burst`
- * requests in the time that an empty bucket takes to fill. */
+/* Answers with the fields of draft-ietf-httpapi-ratelimit-headers: a policy of
+ * `burst` requests in the time that an empty bucket takes to fill. */
 static void reply_limited(struct http_request *req,
 			  const struct api_key_info *who, int64_t now,
 			  int64_t wait_ms)
@@ -68,7 +68,7 @@ static void reply_limited(struct http_request *req,
 			   who->name, wait_ms);
 }
 
-/* The key of "Bearer <key>", or {NULL, 0}. */
+/* Returns the key of "Bearer <key>", or {NULL, 0}. */
 static struct http_slice bearer_key(const struct http_request *req)
 {
 	static const char scheme[] = "Bearer ";

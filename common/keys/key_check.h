@@ -1,4 +1,4 @@
-/* key_check.h - the API key that a request carries. */
+/* key_check.h - checks the API key of a request. */
 #ifndef COMMON_KEYS_KEY_CHECK_H
 #define COMMON_KEYS_KEY_CHECK_H
 
@@ -9,8 +9,9 @@
 
 /*
  * Finds the key of "Authorization: Bearer <key>", checks that it has `role` and
- * takes `cost` from its bucket (0: it pays in another way).  When the request
- * may not go on it is answered (401, 403 or 429) and this is false.
+ * takes `cost` tokens from its bucket (0: the tokens are taken elsewhere).
+ * Returns false if the request must not continue; it has been answered (401,
+ * 403 or 429).
  */
 bool key_check(struct api_keyring *ring, struct http_request *req,
 	       enum api_role role, unsigned cost, struct api_key_info *ret_who);

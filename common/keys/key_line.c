@@ -68,7 +68,7 @@ static int parse_digest(const char *text, unsigned char digest[API_KEY_DIGEST])
 	return len == API_KEY_DIGEST && !*end ? 0 : -1;
 }
 
-/* --- what may follow the digest ------------------------------------------- */
+/* --- words after the digest ----------------------------------------------- */
 
 static int read_rate(struct key_line *line, const char *text, struct error *err)
 {

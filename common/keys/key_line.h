@@ -1,5 +1,5 @@
-/* key_line.h - one line of the file of API keys; api_keyring.h describes the
- * file. */
+/* key_line.h - parses one line of the file of API keys, which api_keyring.h
+ * describes. */
 #ifndef COMMON_KEYS_KEY_LINE_H
 #define COMMON_KEYS_KEY_LINE_H
 
@@ -16,7 +16,7 @@ enum api_role {
 	API_READ_OWN = 8,
 };
 
-#define API_KEY_NAME_MAX 65 /* with its NUL */
+#define API_KEY_NAME_MAX 65 /* including its NUL */
 #define API_KEY_DIGEST	 32 /* bytes of SHA-256 */
 
 #define KEY_DIGEST_PREFIX "sha256:"
@@ -26,18 +26,19 @@ struct key_line {
 	unsigned roles;
 	unsigned char digest[API_KEY_DIGEST];
 	struct rate_rule rate; /* count 0: none */
-	bool has_rate;	       /* it is given, if only as none */
+	bool has_rate;	       /* rate= is given, if only as none */
 	char account[API_KEY_NAME_MAX];
 	struct key_names *owners; /* NULL: any */
 	struct key_names *spaces; /* NULL: any */
 };
 
-/* Cuts `line` up.  Returns 1 for a key, 0 for a blank or a comment, -1 with
- * ERROR_INPUT, what was expected.  End with key_line_release in any case. */
+/* Parses `line`, which is modified.  Returns 1 for a key, 0 for a blank or a
+ * comment, -1 with ERROR_INPUT, what was expected.  Call key_line_release in
+ * any case. */
 int key_line_parse(char *line, struct key_line *ret, struct error *err);
 void key_line_release(struct key_line *line);
 
-/* "read,create"; 0 when one of them is unknown. */
+/* Parses "read,create"; returns 0 if one of them is unknown. */
 unsigned key_line_parse_roles(const char *text);
 
 bool key_line_name_is_valid(const char *name);

@@ -32,7 +32,7 @@ static int check_limits(const struct key_make_options *options,
 	return 0;
 }
 
-/* Parses the line as the file's reader does, which checks account, owners and
+/* Parses the line like the file's reader, which checks account, owners and
  * spaces. */
 static int check_line(const struct buf *line, struct error *err)
 {

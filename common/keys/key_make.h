@@ -5,15 +5,15 @@
 #include "common/buf.h"
 #include "common/error.h"
 
-#define KEY_TEXT_MAX 64 /* a key as made here, with its NUL */
+#define KEY_TEXT_MAX 64 /* a key as made here, including its NUL */
 
-/* All but name and roles may be NULL.  Written as in the file. */
+/* All but name and roles may be NULL.  Values are written as in the file. */
 struct key_make_options {
 	const char *name, *roles, *account, *owners, *spaces, *rate, *burst;
 };
 
-/* Makes a new random key (256 bits) and the line of the file that lets it in.
- * ERROR_USAGE when an option makes no sense. */
+/* Makes a new random key (256 bits) and its line for the file.  ERROR_USAGE if
+ * an option is invalid. */
 int key_make(const struct key_make_options *options, char ret_key[KEY_TEXT_MAX],
 	     struct buf *ret_line, struct error *err);
 

@@ -11,7 +11,8 @@ struct key_names {
 	char names[]; /* one after the other, each with its NUL */
 };
 
-/* The byte at *at, or that of a %XX; -1: not one that a name may have. */
+/* Takes the byte at *at, or that of a %XX; returns -1 for one that no name may
+ * contain. */
 static int take_byte(const char **at)
 {
 	int high, low;
@@ -26,7 +27,7 @@ static int take_byte(const char **at)
 	return high * 16 + low;
 }
 
-/* Reads one name and the comma behind it. */
+/* Reads one name and the comma after it. */
 static int take_name(const char **at, struct key_names *to, struct error *err)
 {
 	size_t start = to->len;
@@ -53,8 +54,8 @@ static int take_name(const char **at, struct key_names *to, struct error *err)
 
 struct key_names *key_names_parse(const char *text, struct error *err)
 {
-	/* No name becomes longer when it is decoded, and the NUL takes the
-	 * place of a comma. */
+	/* Decoding makes no name longer, and the NUL takes the place of a
+	 * comma. */
 	struct key_names *names = calloc(1, sizeof(*names) + strlen(text) + 1);
 	bool more = true;
 

@@ -3,8 +3,8 @@
  * write for and read, and the spaces that it may use.
  *
  * `owners=ann,bob`: names separated by commas, with %XX for a blank, a comma, a
- * '#', a '%' or any byte that is no printable ASCII.  An owner may be the empty
- * name (`owners=,ann`), which stands for links without an owner.
+ * '#', a '%' or any byte that is not printable ASCII.  An owner may be the
+ * empty name (`owners=,ann`), which means links without an owner.
  *
  * Read-only once made: any number of threads may use it.
  */
@@ -16,8 +16,8 @@
 
 #include "common/error.h"
 
-#define KEY_LISTED_NAME_MAX 128 /* bytes of a name, as of a link's owner */
-#define KEY_NAMES_MAX	    256 /* names of a list */
+#define KEY_LISTED_NAME_MAX 128 /* bytes of a name, like a link's owner */
+#define KEY_NAMES_MAX	    256 /* names in a list */
 
 struct key_names;
 
@@ -25,10 +25,12 @@ struct key_names;
 struct key_names *key_names_parse(const char *text, struct error *err);
 void key_names_free(struct key_names *names); /* NULL accepted */
 
-/* Is `name` ("": none) one of them?  NULL knows every name. */
+/* Returns true if `name` ("": none) is in the list.  A NULL list contains every
+ * name. */
 bool key_names_have(const struct key_names *names, const char *name);
 
-/* The name behind `last`, or the first when that is NULL; NULL at the end. */
+/* Returns the name after `last`, or the first if that is NULL; NULL at the
+ * end. */
 const char *key_names_next(const struct key_names *names, const char *last);
 
 bool key_names_equal(const struct key_names *a, const struct key_names *b);

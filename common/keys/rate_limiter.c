@@ -11,7 +11,7 @@
 #define NS_PER_MS INT64_C(1000000)
 
 struct rate_limiter {
-	_Atomic int64_t interval; /* ns a token; 0: no limit */
+	_Atomic int64_t interval; /* ns for each token; 0: no limit */
 	_Atomic int64_t burst;	  /* tokens */
 	_Atomic int64_t full_at;  /* ns; in the past: the bucket is full */
 };
