@@ -12,21 +12,21 @@
 /* --- our own robots ------------------------------------------------------- */
 
 struct own_bot {
-	const char *regex; /* of PCRE2, matched as it is written */
+	const char *regex; /* a PCRE2 expression, case-sensitive */
 	enum bot_kind kind;
 };
 
 /*
- * What the list does not have, or does not sort as counting needs it; looked at
- * before the list.  Names are those that the services document or send.  Apps
- * that carry their name in the user agent of the browser they have built in
- * (Instagram, Line, Snapchat, KakaoTalk ...) are people: only the fetcher's own
- * name is here.
+ * Robots that the list lacks, or classifies differently than counting needs;
+ * they are searched before the list.  Names are those that the services
+ * document or send.  Apps that carry their name in the user agent of their
+ * built-in browser (Instagram, Line, Snapchat, KakaoTalk ...)  are people: only
+ * the fetcher's own name is here.
  */
 static const struct own_bot own_bots[] = {
-	/* Messengers and networks that fetch a link to show what is behind it.
-	 * iMessage calls itself facebookexternalhit, Facebot and Twitterbot at
-	 * once; Signal calls itself WhatsApp. */
+	/* Messengers and networks that fetch a link to show a preview.
+	 * iMessage sends facebookexternalhit, Facebot and Twitterbot at once;
+	 * Signal sends WhatsApp. */
 	{"facebookexternalhit|Facebot", BOT_PREVIEW},
 	{"WhatsApp", BOT_PREVIEW},
 	{"Slackbot-LinkExpanding|Slack-ImgProxy", BOT_PREVIEW},
@@ -55,24 +55,24 @@ static const struct own_bot own_bots[] = {
 	{"GoogleImageProxy|YahooMailProxy|Yahoo Link Preview", BOT_PREVIEW},
 	{"TwilioProxy", BOT_PREVIEW},
 	{"[Gg]oogle[Mm]essages/", BOT_PREVIEW},
-	/* Fetches a file to show it; pages that Google translates carry `via
-	 * translate.google.com` and are read by people. */
+	/* This one fetches a file to show it; pages that Google translates
+	 * carry `via translate.google.com` and are read by people. */
 	{"\\(via docs\\.google\\.com", BOT_PREVIEW},
-	/* Office and Outlook fetch a link that is clicked, to see whether it is
-	 * a document that they open themselves, before the browser does. */
+	/* Office and Outlook fetch a clicked link before the browser does, to
+	 * check whether it is a document that they open themselves. */
 	{"ms-office|MSOffice \\d|Microsoft Outlook \\d", BOT_PREFETCH},
 	{"^Microsoft Office|^MacOutlook/", BOT_PREFETCH},
 	{"^Microsoft-WebDAV-MiniRedir/", BOT_PREFETCH},
 	/* Slack's other robots fetch for apps, not for a message. */
 	{"Slackbot", BOT_CRAWLER},
 	{"meta-externalagent|meta-webindexer", BOT_CRAWLER},
-	/* Google's, in the agents of whole browsers. */
+	/* Google's robots, in the agents of whole browsers. */
 	{"[Gg]oogle favicon|[Mm]ediapartners-[Gg]oogle", BOT_CRAWLER},
 	{"(?:like Gecko[;,]|compatible;) Google(?:[ -]|AdS)", BOT_CRAWLER},
 	{"DuplexWeb-Google|Google-SearchByImage", BOT_CRAWLER},
 	{"wechatdevtools", BOT_CRAWLER},
 
-	/* Is the page up, and how fast? */
+	/* Monitors check whether a page is up, and how fast it is. */
 	{"UptimeRobot", BOT_MONITOR},
 	{"[Pp]ingdom", BOT_MONITOR},
 	{"StatusCake", BOT_MONITOR},
@@ -95,7 +95,7 @@ static const struct own_bot own_bots[] = {
 	{"RuxitSynthetic|DynatraceSynthetic", BOT_MONITOR},
 	{"GomezAgent|google_partner_monitoring", BOT_MONITOR},
 
-	/* What else is there, and is it weak? */
+	/* Scanners search for pages and weaknesses. */
 	{"Nmap|masscan|^zgrab|zgrab/", BOT_SCANNER},
 	{"sqlmap|[Nn]ikto|WPScan|Wfuzz", BOT_SCANNER},
 	{"Nuclei|^httpx - ", BOT_SCANNER},
@@ -105,7 +105,7 @@ static const struct own_bot own_bots[] = {
 	{"l9explore|l9scan|LeakIX", BOT_SCANNER},
 	{"[Aa]cunetix|Nessus|OpenVAS|Qualys", BOT_SCANNER},
 	{"w3af|Arachni|ZmEu|Jorgee|WhatWeb", BOT_SCANNER},
-	/* What a logger would look up. */
+	/* Text that a vulnerable logger would resolve. */
 	{"\\$\\{jndi:|\\$\\{\\$\\{", BOT_SCANNER},
 };
 static const size_t own_bot_count = sizeof(own_bots) / sizeof(own_bots[0]);
@@ -120,11 +120,11 @@ struct known {
 	bool vague;
 };
 
-/* Robots' patterns, then the forms of browsers. */
+/* The patterns of robots, followed by the forms of browsers. */
 struct bots {
 	struct pattern_set *patterns;
 	struct known *known; /* by pattern */
-	size_t count;	     /* of robots */
+	size_t count;	     /* number of robots */
 };
 
 /* A robot that makes previews and also feeds models is a crawler: it does not
@@ -218,7 +218,7 @@ static int add_forms(struct bots *bots, struct error *err)
 	return 0;
 }
 
-/* An entry of the list, or of the patterns, which are only texts. */
+/* Adds an entry of the list, or of the patterns, which are only texts. */
 static int add_entry(struct bots *bots, const json_t *entry, struct known known,
 		     const struct setting_strings *except, struct error *err)
 {
@@ -263,7 +263,7 @@ static int add_file(struct bots *bots, const json_t *file,
 	return 0;
 }
 
-/* `list` and `patterns`: what is in the files, or NULL. */
+/* `list` and `patterns`: the contents of the files, or NULL. */
 static int fill(struct bots *bots, const struct bots_source *source,
 		const json_t *list, const json_t *patterns, struct error *err)
 {
@@ -392,12 +392,12 @@ bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher)
 			     pattern_set_count(bots->patterns)) >= 0;
 }
 
-/* The search for the robot of one user agent. */
+/* The search for the robot in one user agent. */
 struct search {
 	const struct bots *bots;
 	struct pattern_matcher *matcher;
 	bool device;
-	bool form_known; /* `browser` is */
+	bool form_known; /* `browser` is valid */
 	bool browser;
 };
 
@@ -410,7 +410,7 @@ static bool has_form(struct search *s)
 	return s->browser;
 }
 
-/* The first robot from `from` on that is to be believed, or -1. */
+/* Returns the first robot from `from` on that counts, or -1. */
 static int next_robot(struct search *s, size_t from)
 {
 	int index = pattern_first(s->matcher, from, s->bots->count);
@@ -427,8 +427,8 @@ static bool is_plain(const struct known *known)
 	       (known->kind == BOT_CRAWLER || known->kind == BOT_TOOL);
 }
 
-/* A library for HTTP that also says what it is used for is that, and one that
- * names a robot is the robot. */
+/* If an HTTP library also names its purpose, the purpose counts, and if it
+ * names a robot, the robot. */
 static int find_purpose(struct search *s, int from)
 {
 	const struct known *known = s->bots->known;

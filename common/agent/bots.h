@@ -1,9 +1,9 @@
 /*
- * bots.h - robots that say who they are, in this order: those we know ourselves
- * (own_bots); the list crawler-user-agents.json (github.com/monperrus/
- * crawler-user-agents), an array of objects with a `pattern` and perhaps
- * `tags`; the form of the agent (structure.h); patterns of words that robots
- * have in their names, an array of texts, as npm's isbot keeps them.
+ * bots.h - finds robots by their user agent, in this order: our own list
+ * (own_bots); the list crawler-user-agents.json
+ * (github.com/monperrus/crawler-user-agents), an array of objects with a
+ * `pattern` and perhaps `tags`; the form of the agent (structure.h); patterns
+ * of words in robots' names, an array of texts, as npm's isbot keeps them.
  *
  * A list is read-only once loaded and may be shared by threads; a matcher
  * belongs to one thread.
@@ -18,17 +18,17 @@
 #include "common/config/setting.h"
 #include "common/error.h"
 
-/* What a robot is for, as far as it matters to counting. */
+/* The purpose of a robot, as far as counting needs it. */
 enum bot_kind {
 	BOT_CRAWLER,
 	BOT_PREVIEW,  /* makes the preview of a link for a person */
-	BOT_MONITOR,  /* looks whether a page is up */
-	BOT_SCANNER,  /* looks for weaknesses */
+	BOT_MONITOR,  /* checks whether a page is up */
+	BOT_SCANNER,  /* searches for weaknesses */
 	BOT_PREFETCH, /* fetches a link ahead of the browser that opens it */
-	BOT_TOOL,     /* a program or library that anybody may fetch with */
+	BOT_TOOL,     /* a program or library that any user may fetch with */
 };
 
-/* Which list a robot was found in. */
+/* The list in which a robot was found. */
 enum bot_origin {
 	BOT_OWN,
 	BOT_LIST,
@@ -39,14 +39,15 @@ enum bot_origin {
 struct bots;
 
 struct bots_source {
-	const char *list;		      /* NULL: none */
-	const char *patterns;		      /* NULL: none */
-	const struct setting_strings *except; /* of both, that are people */
-	bool jit;			      /* see pattern_set.h */
+	const char *list;     /* NULL: none */
+	const char *patterns; /* NULL: none */
+	const struct setting_strings
+		*except; /* patterns of both that are people */
+	bool jit;	 /* see pattern_set.h */
 };
 
 /* Without `prefilter` each pattern is tried in turn.  A file that is missing or
- * of another form, and a pattern that PCRE2 refuses, are ERROR_CONFIG naming
+ * has another form, and a pattern that PCRE2 refuses, are ERROR_CONFIG naming
  * the file and the entry. */
 struct bots *bots_load(const struct bots_source *source, bool prefilter,
 		       struct error *err);
@@ -60,28 +61,28 @@ struct bot {
 	enum bot_kind kind;
 	enum bot_origin origin;
 	const char *pattern; /* valid as long as the list */
-	size_t entry;	     /* of its file, from 1; 0: of no file */
-	const char *reason;  /* of BOT_STRUCTURE: static */
-	bool vague;	     /* not believed of browsers and devices */
+	size_t entry;	     /* in its file, from 1; 0: not from a file */
+	const char *reason;  /* for BOT_STRUCTURE: static */
+	bool vague;	     /* ignored for browsers and devices */
 };
 
 /* `index` is below bots_count. */
 struct bot bots_at(const struct bots *bots, size_t index);
 
-/* "own", "bot_list" ... */
+/* Returns "own", "bot_list" ... */
 const char *bot_origin_name(enum bot_origin origin);
 
 /*
- * Finds the first of our own that fits, or else the first of the list that says
- * what the robot is for, or else the first that is no tool, or else the first.
- * `device`: the agent names a phone
- * or another thing that people hold.  False: none does.
+ * Returns the first match of our own list, or else the first of the list that
+ * has a purpose, or else the first that is no tool, or else the first.
+ * `device`: the agent names a phone or another device held by people.  Returns
+ * false if none matches.
  */
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
 	       const char *user_agent, size_t len, bool device,
 	       struct bot *ret_bot);
 
-/* Does the text last searched have the form of a browser's agent? */
+/* Returns true if the text last searched has the form of a browser's agent. */
 bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher);
 
 #endif

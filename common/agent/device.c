@@ -13,11 +13,11 @@ enum says {
 	 * Apple's that is no phone. */
 	SAYS_NEITHER = 1 << 4,
 	SAYS_MACINTOSH = 1 << 5,
-	SAYS_MOBILE = 1 << 6,	 /* as Safari does where it is mobile */
-	SAYS_IOS_APP = 1 << 7,	 /* that no Mac has */
+	SAYS_MOBILE = 1 << 6,	 /* as mobile Safari does */
+	SAYS_IOS_APP = 1 << 7,	 /* one that no Mac has */
 	SAYS_CFNETWORK = 1 << 8, /* Apple's library for HTTP */
 	SAYS_PROCESSOR = 1 << 9, /* as CFNetwork does on a Mac */
-	SAYS_PHONE = 1 << 10,	 /* as HarmonyOS begins */
+	SAYS_PHONE = 1 << 10,	 /* HarmonyOS begins with it */
 	SAYS_TABLET = 1 << 11,	 /* the same */
 	SAYS_DESKTOP = 1 << 12,	 /* the same */
 	SAYS_TV = 1 << 13,	 /* the same */
@@ -29,12 +29,13 @@ enum says {
 	SAYS_ALIPAY = 1 << 19,
 };
 
-/* Where a word counts. */
+/* The places at which a word counts. */
 enum where {
 	ANYWHERE,
-	BEGINS,	   /* no letter stands before it */
-	VERSIONED, /* nor before, and ';', '/', or a blank and a digit follow */
-	NOT_OF_IOS, /* "iOS-" does not stand before it */
+	BEGINS,	    /* no letter precedes it */
+	VERSIONED,  /* no letter precedes it, and ';', '/', or a blank and a
+		       digit follow */
+	NOT_OF_IOS, /* "iOS-" does not precede it */
 };
 
 struct word {
@@ -52,7 +53,7 @@ struct word {
 		}                                                              \
 	}
 
-/* By their first letter. */
+/* Indexed by their first letter. */
 static const struct word *const words[128] = {
 	['('] = WORDS({"(Phone;", SAYS_PHONE, ANYWHERE},
 		      {"(Tablet;", SAYS_TABLET, ANYWHERE},
@@ -178,10 +179,10 @@ static enum device_system system_of(unsigned says)
 	return says & SAYS_WINDOWS ? SYSTEM_WINDOWS : SYSTEM_UNKNOWN;
 }
 
-/* Where HarmonyOS stands first, its device does. */
+/* Returns the device, which HarmonyOS names first. */
 static enum device_kind kind_of(unsigned says, enum device_system system)
 {
-	/* A phone's window of an app says iPhone. */
+	/* In an app's window a phone's agent contains "iPhone". */
 	if (system == SYSTEM_IOS && says & SAYS_MACINTOSH &&
 	    !(says & (SAYS_IOS | SAYS_IOS_APP)))
 		return DEVICE_KIND_TABLET;

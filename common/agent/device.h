@@ -1,14 +1,14 @@
 /*
- * device.h - what a visitor's device is taken for, by its User-Agent: the one
- * table that redirectors choose a link's target by, and that collectors hold
- * the rules of uap-core against, so that they do not disagree.
+ * device.h - classifies a visitor's device by its User-Agent.  This is the one
+ * table by which redirectors choose a link's target, and which collectors
+ * compare with the rules of uap-core, so that both agree.
  *
- * Only as good as that header is.  An iPad that asks for desktop sites, as they
- * do from iPadOS 13 on, says "Macintosh" like any Mac; it is told only by what
- * other browsers than Safari, and apps, say beside it.
+ * The result is only as good as that header.  An iPad that requests desktop
+ * sites, the default from iPadOS 13 on, sends "Macintosh" like any Mac; only
+ * additions by apps and by browsers other than Safari distinguish it.
  *
- * Apps that show web pages in a window of their own say so.  From most of these
- * no other app can be opened.
+ * Apps that show web pages in a window of their own name themselves in the
+ * agent.  From most of these no other app can be opened.
  */
 #ifndef COMMON_AGENT_DEVICE_H
 #define COMMON_AGENT_DEVICE_H
@@ -17,13 +17,13 @@
 
 enum device_system {
 	SYSTEM_UNKNOWN,
-	SYSTEM_IOS, /* with iPadOS */
+	SYSTEM_IOS, /* or iPadOS */
 	SYSTEM_ANDROID,
-	SYSTEM_HARMONYOS, /* that runs no apps of Android */
+	SYSTEM_HARMONYOS, /* a version that runs no Android apps */
 	SYSTEM_WINDOWS,
 };
 
-/* What HarmonyOS says of its device, and an iPad that says Macintosh. */
+/* The device that HarmonyOS names; or an iPad that sends Macintosh. */
 enum device_kind {
 	DEVICE_KIND_UNKNOWN,
 	DEVICE_KIND_PHONE,
@@ -36,7 +36,7 @@ enum device_kind {
 enum in_app {
 	IN_APP_NONE, /* a browser */
 	IN_APP_WECHAT,
-	IN_APP_MINI_PROGRAM, /* a page that a mini program of WeChat shows */
+	IN_APP_MINI_PROGRAM, /* a page shown by a mini program of WeChat */
 	IN_APP_QQ,
 	IN_APP_WEIBO,
 	IN_APP_ALIPAY,
@@ -50,9 +50,9 @@ struct agent_device {
 };
 
 /*
- * Reads the text once, from its first byte to its last.  Android goes before
- * iOS, whose words are names of devices, too; both go after systems that name
- * them for compatibility's sake (Windows Phone).
+ * Reads the text once, from its first byte to its last.  Android has priority
+ * over iOS, whose words are also names of devices; systems that name either for
+ * compatibility (Windows Phone) have priority over both.
  */
 struct agent_device agent_device_of(const char *text, size_t len);
 

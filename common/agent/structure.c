@@ -2,34 +2,34 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Shells of Internet Explorer that put the address of their makers where robots
- * put that of the page about them. */
+/* Shells of Internet Explorer whose agents contain their makers' address where
+ * robots put that of the page about them. */
 #define NO_SHELL                                                               \
 	"(?!(?:www\\.)?(?:avantbrowser|abolimba|aggsoft|netvitamine)\\.)"
 
 const struct structure_rule structure_rules[] = {
-	/* What programs write where they have none: "-", "null". */
+	/* Text that programs send if they have no agent: "-", "null". */
 	{"^[-\\s\"'_.?]+$", "no user agent", BOT_TOOL},
 	{"^\\(?(?:null|none|undefined|unknown|n/a)\\)?$", "no user agent",
 	 BOT_TOOL},
 	{"^[&?=%]|^https?://", "no product name", BOT_TOOL},
-	/* Phones are called Cubot. */
+	/* Some phones are named Cubot. */
 	{"(?<!cu)bots?(?:\\b|_)|crawler|spider\\b", "calls itself a robot",
 	 BOT_CRAWLER},
 	{"[\\w.+-](?:@|\\(at\\)|\\[at\\]) ?[a-z0-9][\\w-]*(?:\\.[\\w-]+)*"
 	 "\\.[a-z]{2}",
 	 "e-mail address", BOT_CRAWLER},
 	{"\\bat [\\w-]+ dot [a-z]{2}", "e-mail address", BOT_CRAWLER},
-	/* "+https://", or all of an item of a comment; in other places, a
+	/* "+https://", or a whole item of a comment; an address elsewhere is a
 	 * provider's or a maker's. */
 	{"\\+ ?(?:https?://|www\\.)" NO_SHELL, "page about it", BOT_CRAWLER},
 	{"[(;,] ?https?://" NO_SHELL "[^ ;)]*[;)]", "page about it",
 	 BOT_CRAWLER},
-	/* Browsers of today have no address in them. */
+	/* Current browsers have no address in their agent. */
 	{"AppleWebKit/.* \\(?https?://", "page about it", BOT_CRAWLER},
 	{"^Mozilla/\\d\\.\\d+(?: ?\\((?:compatible)?;? ?\\))?$",
 	 "no browser named", BOT_TOOL},
-	/* A system, and neither engine nor browser. */
+	/* The agent names a system, but no engine and no browser. */
 	{"^Mozilla/5\\.0 \\((?:Windows "
 	 "NT|Macintosh;|X11;)(?![^)]*(?:MSIE|Trident|"
 	 "rv:))[^()]*\\)$",
@@ -56,22 +56,23 @@ const char *const browser_forms[] = {
 	("^(?:Nokia|SonyEricsson|Ericsson|SIE-|SAMSUNG[- ]|SEC-|LGE?[-/]|MOT-|"
 	 "BlackBerry|Alcatel|SAGEM|Panasonic|Philips|DoCoMo|KDDI|J-PHONE|"
 	 "Vodafone|HTC[-_/ ]|ZTE|Huawei|PalmSource|LENOVO)"),
-	/* Those that have never called themselves Mozilla. */
+	/* Browsers that have never called themselves Mozilla. */
 	("^(?:E?Links|Lynx|w3m|Dillo|Konqueror|NCSA.?Mosaic|ICE Browser|Avant|"
 	 "MSIE \\d|Pinterest/|\\[FB)"),
-	/* A browser's behind the header's name, by a broken proxy. */
+	/* A browser's agent after the header's name, sent by a broken proxy. */
 	"^User-Agent: ?Mozilla/",
 };
 const size_t browser_form_count = COUNT(browser_forms);
 
 const char *const vague_patterns[] = {
-	/* Of crawler-user-agents: parts of versions, models and toolbars. */
+	/* Patterns of crawler-user-agents: parts of versions, models and
+	 * toolbars. */
 	"008\\/",
 	"Butterfly",
 	"Sonic",
 	"Teoma",
 	"Viber",
-	/* Of isbot: forms that phones and apps have, too. */
+	/* Patterns of isbot: forms that phones and apps have, too. */
 	("^[\\w \\.\\-\\(?:\\):%]+(?:/v?\\d+(?:\\.\\d+)?(?:\\.\\d{1,10})*?)?"
 	 "(?:,|$)"),
 	"^[\\w\\-]+/[\\w]+$",
@@ -88,7 +89,8 @@ const char *const vague_patterns[] = {
 	";\\s\\w+;$",
 	"\\(\\)",
 	"\\|",
-	/* Of isbot: names of providers, add-ons and phones hold them. */
+	/* Patterns of isbot: names of providers, add-ons and phones contain
+	 * them. */
 	"(?:^|[^g])news(?!sapphire)",
 	"(?<! channel/|google/)google(?!(?:wv|app|/google| pixel))",
 	"(?<!lib)http",

@@ -40,8 +40,8 @@ struct verdict verdict_of_bot(const struct bot *bot)
 	return (struct verdict){VERDICT_BOT, "listed crawler"};
 }
 
-/* "prefetch", "prefetch;prerender", "preview": all made by a browser before
- * anybody has decided to go there. */
+/* Values such as "prefetch", "prefetch;prerender", "preview": a browser fetches
+ * before any user has decided to go there. */
 static bool is_ahead(const char *purpose)
 {
 	return *purpose && (strcasestr(purpose, "prefetch") ||

@@ -1,5 +1,5 @@
 /*
- * verdict.h - is a click a person's, by what the request says of itself?
+ * verdict.h - decides by the request whether a click is a person's.
  *
  * The numbers are those of the column `verdict`; they are stored, so they never
  * change.
@@ -26,7 +26,7 @@ struct verdict {
 	const char *reason; /* static; "" for a person */
 };
 
-/* "human", "bot" ... */
+/* Returns "human", "bot" ... */
 const char *verdict_name(enum verdict_kind kind);
 
 /*
@@ -42,22 +42,22 @@ extern const struct verdict verdict_no_user_agent;
 extern const struct verdict verdict_spider;
 extern const struct verdict verdict_human;
 
-/* What the request itself gives away; `by_user_agent` where it does not.
+/* Returns the verdict of the request itself, or else `by_user_agent`.
  * `purpose`: value of Sec-Purpose or Purpose, or "". */
 struct verdict verdict_of_request(const char *purpose, bool head,
 				  struct verdict by_user_agent);
 
-/* May later requests change the verdict? */
+/* Returns true if later requests may change the verdict. */
 bool verdict_leaves_open(struct verdict v);
 
 /*
- * Does the request say of itself that it is no click: fetched ahead, HEAD, or
- * of a robot that calls itself one?  Its verdict is never VERDICT_HUMAN then,
- * so it uses up no visit of a link that has so many.
+ * Returns true if the request itself says that it is no click: it is fetched
+ * ahead, or a HEAD, or of a robot that names itself.  Its verdict is never
+ * VERDICT_HUMAN then, so it uses up none of a link's limited visits.
  *
- * What a tool such as curl fetches, or a program without a user agent, is no
- * person's click either, but somebody uses the link by it: false.  `bot` is
- * what bots_find found; NULL: none.
+ * A fetch by a tool such as curl, or by a program without a user agent, is no
+ * person's click either, but a user uses the link by it: false.  `bot` is the
+ * result of bots_find; NULL: none.
  */
 bool verdict_uses_no_visit(const struct bot *bot, const char *purpose,
 			   bool head);

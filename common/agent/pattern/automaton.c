@@ -7,7 +7,7 @@
 
 /*
  * A step of the finished automaton is one load: an entry of `next` is the index
- * of the next state's row, times two, plus one when a word ends there.  The
+ * of the next state's row, times two, plus one if a word ends there.  The
  * state's number is its row divided by `classes`.
  */
 struct automaton {
@@ -21,7 +21,7 @@ struct automaton {
 	uint32_t *values;
 };
 
-/* What is only needed while building, by state number. */
+/* Data that is only needed while building, by state number. */
 struct build {
 	const struct automaton_word *words;
 	size_t word_count;
@@ -50,7 +50,7 @@ static uint32_t *child(struct automaton *a, uint32_t state, unsigned char c)
 	return &a->next[state * a->classes + a->class_of[c]];
 }
 
-/* The words as a trie; 0 in `next` means: no child yet. */
+/* Builds a trie of the words; 0 in `next` means: no child yet. */
 static void build_trie(struct automaton *a, struct build *b)
 {
 	a->states = 1;
@@ -69,7 +69,8 @@ static void build_trie(struct automaton *a, struct build *b)
 	}
 }
 
-/* Breadth first: a state's failure link is nearer to the root than itself. */
+/* Works breadth first: a state's failure link is nearer to the root than
+ * itself. */
 static void link_failures(struct automaton *a, struct build *b)
 {
 	uint32_t head = 0, tail = 0;
@@ -93,7 +94,8 @@ static void link_failures(struct automaton *a, struct build *b)
 	}
 }
 
-/* How many words end in each state, suffixes included, as running sums. */
+/* Counts the words that end in each state, suffixes included, as running
+ * sums. */
 static size_t count_values(struct automaton *a, const struct build *b)
 {
 	size_t total = 0;

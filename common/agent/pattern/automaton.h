@@ -21,7 +21,7 @@ struct automaton_word {
 	uint32_t value; /* reported when it is found */
 };
 
-/* Words may repeat, with values of their own.  They are not kept. */
+/* Words may repeat, with different values.  They are not kept. */
 struct automaton *automaton_new(const struct automaton_word *words,
 				size_t count, struct error *err);
 void automaton_free(struct automaton *a); /* NULL accepted */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 enum {
-	PRODUCT_MAX = 48, /* strings that a concatenation may multiply to */
-	UNION_MAX = 2048, /* strings that an alternation may add up to */
+	PRODUCT_MAX = 48, /* maximum strings of a product of sets */
+	UNION_MAX = 2048, /* maximum strings of a union of sets */
 	LENGTH_MAX = 32,
 	SPELL_MAX = 3,	/* repetitions that are written out */
-	LENGTH_MIN = 2, /* shorter ones are found in almost any text */
+	LENGTH_MIN = 2, /* shorter ones occur in almost any text */
 };
 
 struct piece piece_unknown(void)
@@ -233,7 +233,7 @@ struct piece piece_either(struct piece a, struct piece b,
 	return p;
 }
 
-/* Every string of `a` from `min` to `max` times, written out. */
+/* Writes out every string of `a` from `min` to `max` times. */
 static struct piece spell_out(struct piece a, unsigned min, unsigned max,
 			      const struct literal_context *ctx)
 {

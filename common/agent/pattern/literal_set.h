@@ -1,6 +1,6 @@
 /*
- * literal_set.h - what one piece of an expression is known to match: algebra
- * over sets of strings.  Internal to the analysis in literals.c.
+ * literal_set.h - the strings that one piece of an expression can match:
+ * algebra over sets of strings.  Internal to the analysis in literals.c.
  */
 #ifndef COMMON_AGENT_PATTERN_LITERAL_SET_H
 #define COMMON_AGENT_PATTERN_LITERAL_SET_H
@@ -10,9 +10,9 @@
 #include "common/agent/pattern/literals.h"
 
 /*
- * When `exact`, the piece matches the strings of `set` and no others (case
- * aside).  Otherwise a match ends in one of `set`, if that has any, so that
- * "a.*bcd" learns "bcd" whole rather than byte by byte.
+ * If `exact`, the piece matches the strings of `set` and no others (ignoring
+ * case).  Otherwise a match ends in one of `set`, if that has any, so that
+ * "a.*bcd" yields "bcd" whole rather than byte by byte.
  */
 struct piece {
 	bool exact;
@@ -20,7 +20,7 @@ struct piece {
 	struct literals required;
 };
 
-/* The arena that strings live in, and the text whose words say little. */
+/* The arena of the strings, and the text of common words. */
 struct literal_context {
 	struct arena *arena;
 	const char *common;
@@ -33,22 +33,22 @@ struct piece piece_byte(unsigned char byte, const struct literal_context *ctx);
 /* Matches something unknown. */
 struct piece piece_unknown(void);
 
-/* One after the other. */
+/* Matches one after the other. */
 struct piece piece_concat(struct piece a, struct piece b,
 			  const struct literal_context *ctx);
-/* One or the other. */
+/* Matches one or the other. */
 struct piece piece_either(struct piece a, struct piece b,
 			  const struct literal_context *ctx);
-/* `a` from `min` to `max` times. */
+/* Matches `a` from `min` to `max` times. */
 struct piece piece_repeat(struct piece a, unsigned min, unsigned max,
 			  const struct literal_context *ctx);
 
-/* What it all comes to: the set counts as a clause too. */
+/* Returns all clauses of the piece: the set counts as a clause too. */
 struct literals piece_required(const struct piece *p,
 			       const struct literal_context *ctx);
 
-/* Leaves out clauses of common words where there are others: nearly every text
- * has them, so looking for them costs more than it tells. */
+/* Drops clauses of common words if there are others: nearly every text has
+ * these words, so searching for them costs more than it saves. */
 void literals_drop_common(struct literals *l,
 			  const struct literal_context *ctx);
 

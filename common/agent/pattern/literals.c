@@ -10,14 +10,14 @@
 
 enum {
 	DEPTH_MAX = 64,
-	CLASS_MAX = 10, /* members of a class that are worth telling apart */
+	CLASS_MAX = 10, /* maximum members of a class that are listed */
 };
 
 struct parse {
 	const char *at;
 	struct literal_context ctx;
 	unsigned depth;
-	bool lost; /* met something that is not understood */
+	bool lost; /* met syntax that the analysis does not know */
 };
 
 static struct piece parse_alternatives(struct parse *p);
@@ -39,7 +39,7 @@ static struct piece any_of(const char *bytes, int count, struct parse *p)
 	return any;
 }
 
-/* What a backslash and a letter or digit stand for. */
+/* Parses the letter or digit after a backslash. */
 static struct piece parse_escape(struct parse *p)
 {
 	unsigned char c = (unsigned char)*p->at;
@@ -75,7 +75,7 @@ static struct piece parse_escape(struct parse *p)
 	}
 }
 
-/* One member of a class, or -1 for one that stands for many. */
+/* Returns one member of a class, or -1 for one that means many. */
 static int class_member(struct parse *p)
 {
 	unsigned char c = (unsigned char)*p->at;
@@ -102,7 +102,8 @@ static int class_member(struct parse *p)
 	return -1;
 }
 
-/* Adds the bytes of the class to `members`; returns how many, -1 for many. */
+/* Adds the bytes of the class to `members`; returns their number, -1 for
+ * many. */
 static int class_members(struct parse *p, unsigned char members[256])
 {
 	bool many = false;
@@ -144,7 +145,7 @@ static struct piece parse_class(struct parse *p)
 	return any_of((const char *)members, count, p);
 }
 
-/* After "(": the group's body and its closing parenthesis. */
+/* Parses a group after its "(", closing parenthesis included. */
 static struct piece parse_group(struct parse *p)
 {
 	bool assertion = false;
@@ -209,7 +210,8 @@ static bool parse_braces(struct parse *p, unsigned *min, unsigned *max)
 	low = high = strtoul(s, &end, 10);
 	if (*end == ',') {
 		s = ++end;
-		/* ULONG_MAX, too, when it is a larger number than that. */
+		/* The result is ULONG_MAX, too, for a number larger than
+		 * that. */
 		high = isdigit((unsigned char)*s) ? strtoul(s, &end, 10)
 						  : ULONG_MAX;
 	}

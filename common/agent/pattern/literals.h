@@ -1,14 +1,15 @@
 /*
- * literals.h - which plain strings a regular expression cannot match without.
+ * literals.h - finds the plain strings that every match of a regular expression
+ * contains.
  *
- * The answer is a conjunction of clauses; a clause is a list of strings of
+ * The result is a conjunction of clauses; a clause is a list of strings of
  * which at least one occurs in any text that matches.  It is sound rather than
- * complete: what the analysis does not understand yields no clause, and an
+ * complete: syntax that the analysis does not know yields no clause, and an
  * expression without clauses has to be tried on every text.
  *
- * Strings are in lower case: look for them in a lower-cased text (ASCII).
+ * Strings are in lower case: search for them in a lower-cased text (ASCII).
  *
- * The method is the one of Code Search (Russ Cox, "Regular Expression Matching
+ * The method is that of Code Search (Russ Cox, "Regular Expression Matching
  * with a Trigram Index", 2012), with literals in place of trigrams.
  */
 #ifndef COMMON_AGENT_PATTERN_LITERALS_H
@@ -38,12 +39,12 @@ struct literals {
 };
 
 /*
- * `common`: text in lower case, the words of which are in most of the texts to
- * be searched; a clause of other words is preferred.
+ * `common`: text in lower case whose words occur in most of the texts to be
+ * searched; a clause of other words is preferred.
  *
  * Analyses a PCRE2 expression that is known to compile (no extended mode, bytes
- * rather than UTF).  Results live in the arena.  Running out of memory leaves
- * arena->failed set.
+ * rather than UTF).  Results live in the arena.  Out of memory sets
+ * arena->failed.
  */
 struct literals literals_required(const char *regex, const char *common,
 				  struct arena *arena);

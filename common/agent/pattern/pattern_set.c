@@ -14,11 +14,11 @@ enum {
 	GROUPS_MAX = 10, /* $0 to $9 */
 	JIT_STACK_MIN = 32 * 1024,
 	JIT_STACK_MAX = 1024 * 1024,
-	MATCH_LIMIT = 200000, /* steps before a match is given up */
+	MATCH_LIMIT = 200000, /* steps before a match is abandoned */
 	CLAUSE_BITS = 2,
 };
 
-/* What says little in a user agent, which is what sets are made for. */
+/* Words common in user agents, the texts for which sets are made. */
 static const char common_words[] =
 	"mozilla/5.0 (windows nt 10.0; win64; x64; rv:1 | "
 	"mozilla/5.0 (x11; linux x86_64; u; en-us | "
@@ -33,7 +33,7 @@ struct pattern {
 	pcre2_code *code;
 	char *regex;
 	uint8_t clauses; /* a bit for each clause */
-	uint32_t groups; /* that it has, $0 among them */
+	uint32_t groups; /* its number of groups, $0 included */
 };
 
 struct pattern_set {
@@ -44,7 +44,7 @@ struct pattern_set {
 	bool jit;
 	bool prefilter;
 	struct automaton *automaton;
-	uint64_t *always; /* bits: tried whatever the automaton says */
+	uint64_t *always; /* bits: tried whatever the automaton finds */
 };
 
 struct pattern_matcher {
@@ -54,7 +54,7 @@ struct pattern_matcher {
 	pcre2_jit_stack *stack;
 	uint64_t *candidates; /* bits */
 	uint8_t *seen;	      /* by pattern: clauses found in this text */
-	uint32_t groups;      /* of the expression that matched */
+	uint32_t groups;      /* in the expression that matched */
 	const char *text;     /* last scanned */
 	size_t len;
 };
@@ -119,7 +119,7 @@ int pattern_set_add(struct pattern_set *set, const char *regex, bool caseless,
 				 "%.100s: at character %zu: %s", regex, at,
 				 (const char *)reason);
 	}
-	/* Where it fails pcre2_match interprets, too. */
+	/* If this fails, pcre2_match interprets. */
 	if (set->jit)
 		(void)pcre2_jit_compile(p.code, PCRE2_JIT_COMPLETE);
 	(void)pcre2_pattern_info(p.code, PCRE2_INFO_CAPTURECOUNT, &p.groups);
@@ -133,7 +133,7 @@ int pattern_set_add(struct pattern_set *set, const char *regex, bool caseless,
 	return 0;
 }
 
-/* What the automaton looks for; a value is a pattern and one of its clauses. */
+/* The automaton's words; a value is a pattern and one of its clauses. */
 struct words {
 	struct automaton_word *items;
 	size_t count;

@@ -1,11 +1,11 @@
 /*
- * pattern_set.h - ordered lists of regular expressions: which is the first that
- * matches a text?  One set can hold several lists, one behind the other, for
- * the price of reading the text once.
+ * pattern_set.h - ordered lists of regular expressions: finds the first that
+ * matches a text.  One set can hold several lists, one after the other, and
+ * still reads the text once.
  *
- * PCRE2 decides.  Before it is asked, one pass over the text finds which
- * expressions have all the strings they cannot match without (literals.h), so
- * that a thousand expressions cost a handful of matches.  The answer is the
+ * PCRE2 decides.  Before it runs, one pass over the text finds which
+ * expressions have all the strings that a match must contain (literals.h), so
+ * that a thousand expressions cost a handful of matches.  The result is the
  * same as trying each in turn.
  *
  * Expressions and texts are bytes; the case-insensitive ones fold ASCII.  A set
@@ -22,8 +22,8 @@
 
 struct pattern_set;
 
-/* Without `jit` PCRE2 interprets: slower, for programs that may make no memory
- * executable.  The answers are the same. */
+/* Without `jit` PCRE2 interprets: slower, for programs that must not make
+ * memory executable.  The results are the same. */
 struct pattern_set *pattern_set_new(bool jit, struct error *err);
 void pattern_set_free(struct pattern_set *set); /* NULL accepted */
 
@@ -38,33 +38,34 @@ int pattern_set_compile(struct pattern_set *set, bool prefilter,
 			struct error *err);
 
 size_t pattern_set_count(const struct pattern_set *set);
-/* Expressions that the prefilter knows nothing about: tried on every text. */
+/* Returns the number of expressions without clauses: they are tried on every
+ * text. */
 size_t pattern_set_unfiltered(const struct pattern_set *set);
 
-/* As it was added. */
+/* Returns the expression as it was added. */
 const char *pattern_set_regex(const struct pattern_set *set, size_t index);
 
 struct pattern_matcher;
 
-/* `set` must outlive it. */
+/* `set` must outlive the matcher. */
 struct pattern_matcher *pattern_matcher_new(const struct pattern_set *set,
 					    struct error *err);
 void pattern_matcher_free(struct pattern_matcher *m); /* NULL accepted */
 
 /*
- * Reads the text once, to know which expressions can match it at all.  It must
- * stay where it is while the two calls below ask about it.
+ * Reads the text once, to find which expressions can match it at all.  The text
+ * must stay in place during the two calls below.
  */
 void pattern_scan(struct pattern_matcher *m, const char *text, size_t len);
 
 /*
  * Returns the index of the first expression from `from` to before `to` that
- * matches the text scanned, or -1.  An expression that gives up at PCRE2's
- * limits (a text made to be slow) counts as not matching.
+ * matches the scanned text, or -1.  An expression that reaches PCRE2's limits
+ * (a text made to be slow) counts as not matching.
  */
 int pattern_first(struct pattern_matcher *m, size_t from, size_t to);
 
-/* Group `n` of the match last found; {NULL, 0} when it took no part. */
+/* Returns group `n` of the last match; {NULL, 0} if it took no part. */
 struct pattern_group {
 	const char *text;
 	size_t len;
