@@ -15,10 +15,10 @@ struct arena {
 	bool failed; /* memory ran out; sticky */
 };
 
-/* Uninitialised memory, aligned for any type, or NULL. */
+/* Returns uninitialised memory, aligned for any type, or NULL. */
 void *arena_alloc(struct arena *a, size_t size);
 
-/* Takes everything back and keeps some memory for the next round. */
+/* Releases all allocations and keeps some memory for the next round. */
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 

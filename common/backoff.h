@@ -1,7 +1,7 @@
 /*
- * backoff.h - how long to wait after failures in a row: twice as long after
- * each, up to a bound, less up to half of it at random, so that collectors that
- * failed together do not come back together.
+ * backoff.h - the delay after consecutive failures: it doubles each time, up to
+ * a bound, less up to half of it at random, so that collectors that failed
+ * together do not retry together.
  */
 #ifndef COMMON_BACKOFF_H
 #define COMMON_BACKOFF_H
@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * ms to wait after `failures` in a row (1 is the first): more than half of the
- * lesser of max_ms and min_ms * 2^(failures - 1), and at most that.  `random`:
- * 32 random bits.
+ * Returns the ms to wait after `failures` in a row (1 is the first): more than
+ * half of the lesser of max_ms and min_ms * 2^(failures - 1), and at most that.
+ * `random`: 32 random bits.
  */
 int64_t backoff_delay(int64_t min_ms, int64_t max_ms, unsigned failures,
 		      uint32_t random);

@@ -35,7 +35,7 @@ int64_t bar_seconds_left(uint64_t done, uint64_t total, int64_t ms)
 			 0.5);
 }
 
-/* "1:02:03", or "-" while it is not known. */
+/* Returns "1:02:03", or "-" if the time is not known. */
 static const char *clock_text(int64_t seconds, char text[40])
 {
 	if (seconds < 0)
@@ -49,7 +49,7 @@ static const char *clock_text(int64_t seconds, char text[40])
 	return text;
 }
 
-/* More may be found than was known of at the start. */
+/* `done` may exceed `total`, which was only known at the start. */
 static int percent(uint64_t done, uint64_t total)
 {
 	if (!total)

@@ -2,7 +2,8 @@
  * bits.h - sets of small numbers, a bit each, in an array of words.
  *
  * Number n is bit n % 64 of word n / 64, so that a caller may combine several
- * sets a word at a time.  Inline, because all of it stands in inner loops.
+ * sets a word at a time.  The functions are inline because inner loops use
+ * them.
  */
 #ifndef COMMON_BITS_H
 #define COMMON_BITS_H
@@ -12,13 +13,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Words for the numbers below `count`. */
+/* Returns the number of words for the numbers below `count`. */
 static inline size_t bits_words(uint64_t count)
 {
 	return (size_t)(count / 64 + (count % 64 != 0));
 }
 
-/* The empty set of numbers below `count`, for free(); NULL without memory. */
+/* Returns the empty set of numbers below `count`, for free(); NULL if out of
+ * memory. */
 static inline uint64_t *bits_new(uint64_t count)
 {
 	return calloc(bits_words(count) + 1, sizeof(uint64_t));
@@ -29,7 +31,7 @@ static inline bool bits_have(const uint64_t *words, uint64_t n)
 	return words[n / 64] >> n % 64 & 1;
 }
 
-/* False when it was there already. */
+/* Returns false if it was already in the set. */
 static inline bool bits_add(uint64_t *words, uint64_t n)
 {
 	uint64_t *word = &words[n / 64];
@@ -40,8 +42,8 @@ static inline bool bits_add(uint64_t *words, uint64_t n)
 	return is_new;
 }
 
-/* The bits of word `index` whose numbers lie from first to last, both included.
- * `index` is one of first / 64 to last / 64. */
+/* Returns the bits of word `index` for the numbers first to last, both
+ * included.  `index` is one of first / 64 to last / 64. */
 static inline uint64_t bits_mask(uint64_t index, uint64_t first, uint64_t last)
 {
 	uint64_t mask = UINT64_MAX;
@@ -53,7 +55,7 @@ static inline uint64_t bits_mask(uint64_t index, uint64_t first, uint64_t last)
 	return mask;
 }
 
-/* How many there are from first to last, both included; first <= last. */
+/* Counts the members from first to last, both included; first <= last. */
 static inline uint64_t bits_count(const uint64_t *words, uint64_t first,
 				  uint64_t last)
 {
@@ -66,8 +68,8 @@ static inline uint64_t bits_count(const uint64_t *words, uint64_t first,
 	return count;
 }
 
-/* The first number from `from` on whose bit differs from those of `flip`, which
- * is all ones or zeros; `end` when there is none before it. */
+/* Returns the first number from `from` on whose bit differs from those of
+ * `flip`, which is all ones or zeros; `end` if there is none before it. */
 static inline uint64_t bits_find(const uint64_t *words, uint64_t from,
 				 uint64_t end, uint64_t flip)
 {
@@ -82,14 +84,15 @@ static inline uint64_t bits_find(const uint64_t *words, uint64_t from,
 	return end;
 }
 
-/* The first one from `from` on; `end` when there is none before it. */
+/* Returns the first member from `from` on; `end` if there is none before it. */
 static inline uint64_t bits_next(const uint64_t *words, uint64_t from,
 				 uint64_t end)
 {
 	return bits_find(words, from, end, 0);
 }
 
-/* The first from `from` on that is not there; `end` when all before it are. */
+/* Returns the first number from `from` on that is no member; `end` if all
+ * before it are. */
 static inline uint64_t bits_next_absent(const uint64_t *words, uint64_t from,
 					uint64_t end)
 {

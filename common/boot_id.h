@@ -1,4 +1,4 @@
-/* boot_id.h - which start of this machine it is. */
+/* boot_id.h - identifies the current boot of this machine. */
 #ifndef COMMON_BOOT_ID_H
 #define COMMON_BOOT_ID_H
 
@@ -6,8 +6,8 @@ enum {
 	BOOT_ID_MAX = 40 /* 36 characters, the end of the line, zeros */
 };
 
-/* Fills all of `ret`: what no other start of this or another machine has; empty
- * when the system does not tell. */
+/* Fills all of `ret` with an id that no other boot of this or another machine
+ * has; empty if the system provides none. */
 void boot_id(char ret[BOOT_ID_MAX]);
 
 #endif

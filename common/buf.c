@@ -40,7 +40,7 @@ void buf_put_uint(struct buf *b, uint64_t number)
 	buf_append(b, digits + at, sizeof(digits) - at);
 }
 
-/* Into the room there is; once more if that was not enough. */
+/* Prints into the room there is; once more if that was not enough. */
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	size_t room = 64;

@@ -20,10 +20,10 @@ struct buf {
 	bool failed;
 };
 
-/* Makes room for `extra` more bytes.  Returns where they go, or NULL. */
+/* Makes room for `extra` more bytes.  Returns where they start, or NULL. */
 char *buf_reserve(struct buf *b, size_t extra);
 
-/* Here, so that a literal's length is known when it is compiled. */
+/* Inline, so that a literal's length is known at compile time. */
 static inline void buf_append(struct buf *b, const void *data, size_t len)
 {
 	char *to;
@@ -48,7 +48,7 @@ static inline void buf_putc(struct buf *b, char c)
 	buf_append(b, &c, 1);
 }
 
-/* In decimal. */
+/* Appends the number in decimal. */
 void buf_put_uint(struct buf *b, uint64_t number);
 void buf_printf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -62,7 +62,7 @@ void buf_consume(struct buf *b, size_t len);
 /* Empties the buffer and keeps its memory; clears `failed`. */
 void buf_reset(struct buf *b);
 
-/* The same, and gives the memory back if it is more than `keep_max` bytes. */
+/* The same, and frees the memory if it is more than `keep_max` bytes. */
 void buf_empty(struct buf *b, size_t keep_max);
 
 /* Frees the memory and leaves an empty buffer. */

@@ -57,7 +57,7 @@ bool address_parse(struct http_slice text, struct address *ret_address)
 	return parse_bare(copy, ret_address);
 }
 
-/* Does an odd number of backslashes stand before it? */
+/* Returns true if an odd number of backslashes precedes it. */
 static bool is_escaped(const char *start, const char *at)
 {
 	bool escaped = false;
@@ -70,10 +70,11 @@ static bool is_escaped(const char *start, const char *at)
 }
 
 /*
- * What stands in quotes is text of a proxy's element, which may be the
- * visitor's (`host` is), and separates nothing.  Read from the end, where the
- * nearest proxy wrote: a quote that a visitor left open further to the left
- * cannot hide what comes behind it.  NULL: there is none.
+ * Returns the last separator outside of quotes; NULL: there is none.  A quoted
+ * text belongs to a proxy's element, may come from the visitor (`host` does),
+ * and separates nothing.  The search starts at the end, where the nearest proxy
+ * wrote: a quote that a visitor left open further to the left cannot hide what
+ * follows it.
  */
 static const char *last_unquoted(struct http_slice list, char separator)
 {
@@ -90,7 +91,8 @@ static const char *last_unquoted(struct http_slice list, char separator)
 	return NULL;
 }
 
-/* What the last element of a list stands behind; NULL: it is the only one. */
+/* Returns the comma before the last element of a list; NULL: it is the only
+ * one. */
 static const char *last_comma(struct http_slice list,
 			      enum forwarded_style style)
 {
@@ -98,7 +100,7 @@ static const char *last_comma(struct http_slice list,
 					  : memrchr(list.data, ',', list.len);
 }
 
-/* Takes off a list what stands behind `separator`, which is in it, or all. */
+/* Removes from the list and returns what follows `separator`, or all of it. */
 static struct http_slice take_behind(struct http_slice *list,
 				     const char *separator)
 {
@@ -115,8 +117,8 @@ static struct http_slice take_behind(struct http_slice *list,
 	return http_slice_trim(last);
 }
 
-/* The node of the `for` parameter of one Forwarded element; {NULL, 0} when it
- * has none or two. */
+/* Returns the node of the `for` parameter of one Forwarded element; {NULL, 0}
+ * if it has none or two. */
 static struct http_slice forwarded_for(struct http_slice element)
 {
 	struct http_slice pair, found = {0};

@@ -1,16 +1,17 @@
 /*
- * client_address.h - whose request is it, behind proxies?
+ * client_address.h - finds the client's address of a request that came through
+ * proxies.
  *
- * A proxy that is trusted may say whom it speaks for, in X-Forwarded-For, in
- * Forwarded (RFC 7239) or in X-Real-IP; everybody else could write anything
- * there.  So a list is read from the right, where the nearest proxy appended,
- * and the answer is the first address that is not itself a trusted proxy.  A
- * value that is not an address ends the walk: what stands left of it cannot be
- * vouched for. X-Real-IP has one address.  Of two such headers one may be the
- * client's, so neither is believed.
+ * A trusted proxy may name its client in X-Forwarded-For, in Forwarded (RFC
+ * 7239) or in X-Real-IP; any other sender could write anything there.  So a
+ * list is read from the right, where the nearest proxy appended, and the result
+ * is the first address that is not itself a trusted proxy.  A value that is not
+ * an address ends the search: nothing to the left of it can be trusted.
+ * X-Real-IP has one address.  If there are two such headers, one may be the
+ * client's, so neither is trusted.
  *
- * Only the one header that the proxies are known to set is read: the other may
- * have been passed through from the client as it was.
+ * Only the one header that the proxies are known to set is read: another may
+ * have been passed through unchanged from the client.
  */
 #ifndef COMMON_CLIENT_ADDRESS_H
 #define COMMON_CLIENT_ADDRESS_H

@@ -111,8 +111,9 @@ const char *clock_apart_format(int64_t ms, char text[CLOCK_APART_TEXT_MAX])
 	return text;
 }
 
-/* The calendar day of a day number since 1970: days_from_civil's inverse, after
- * Howard Hinnant, "chrono-compatible low-level date algorithms". */
+/* Returns the calendar day of a day number since 1970: days_from_civil's
+ * inverse, after Howard Hinnant, "chrono-compatible low-level date
+ * algorithms". */
 static int64_t civil_from_days(int64_t days, unsigned *ret_month,
 			       unsigned *ret_day)
 {
@@ -202,7 +203,7 @@ static bool read_fraction(const char **p, int *ret_ms)
 	return true;
 }
 
-/* The offset from UTC in minutes: "Z", "+05:30". */
+/* Reads the offset from UTC in minutes: "Z", "+05:30". */
 static bool read_offset(const char **p, int *ret_minutes)
 {
 	int sign, hours, minutes;
@@ -249,7 +250,7 @@ int rfc3339_parse(const char *text, int64_t *ret_real_ms, struct error *err)
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;
 	t = timegm(&tm);
-	/* timegm mends 30 February to 2 March: that is not what was meant. */
+	/* timegm corrects 30 February to 2 March: such an input is refused. */
 	if (!ok || *p || tm.tm_mon != same.tm_mon - 1 ||
 	    tm.tm_mday != same.tm_mday)
 		return error_set(err, ERROR_INPUT,

@@ -1,5 +1,5 @@
 /*
- * clock.h - what time it is, and how durations and instants are written.
+ * clock.h - the current time, and the text form of durations and instants.
  *
  * Milliseconds in int64_t everywhere.  Real time is ms since 1970 (UTC).
  */
@@ -17,8 +17,8 @@
 #define CLOCK_HOUR   (60 * CLOCK_MINUTE)
 #define CLOCK_DAY    (24 * CLOCK_HOUR)
 
-/* The year 2100.  A later time is a broken clock's or message's; hours of
- * ClickHouse are seconds in 32 bits, which end in 2106. */
+/* The year 2100.  A later time comes from a wrong clock or a bad message; hours
+ * of ClickHouse are seconds in 32 bits, which end in 2106. */
 #define CLOCK_REAL_MAX INT64_C(4102444800000)
 
 /* A duration that never ends. */
@@ -26,13 +26,13 @@
 
 int64_t clock_real_ms(void);
 
-/* For timeouts; stands still while the machine sleeps. */
+/* For timeouts; stops while the machine sleeps. */
 int64_t clock_monotonic_ms(void);
 int64_t clock_monotonic_ns(void);
 
-/* For leases and holds: runs through suspend, so that a machine that slept
- * past the end of its hold knows it.  In a virtual machine that its host pauses
- * it stands still as well. */
+/* For leases and holds: includes suspend, so that a machine that slept past the
+ * end of its hold notices that.  In a virtual machine that its host pauses it
+ * stops as well. */
 int64_t clock_boottime_ms(void);
 
 /*
@@ -41,7 +41,8 @@ int64_t clock_boottime_ms(void);
  */
 int duration_parse(const char *text, int64_t *ret_ms, struct error *err);
 
-/* Seconds, rounded up: after so many seconds `ms` are over. */
+/* Converts to seconds, rounded up, so that at least `ms` have passed after
+ * them. */
 static inline int64_t clock_whole_seconds(int64_t ms)
 {
 	return ms / CLOCK_SECOND + (ms % CLOCK_SECOND > 0);
@@ -51,8 +52,8 @@ static inline int64_t clock_whole_seconds(int64_t ms)
 /* Writes the shortest exact form; returns `text`. */
 const char *duration_format(int64_t ms, char text[DURATION_TEXT_MAX]);
 
-/* Clocks that are set over the network differ by less than a second; those that
- * differ by more than this are wrong, one or the other. */
+/* Clocks set over the network differ by less than a second; if two differ by
+ * more than this, one of them is wrong. */
 #define CLOCK_APART_MAX	     (5 * CLOCK_MINUTE)
 #define CLOCK_APART_TEXT_MAX (DURATION_TEXT_MAX + 16)
 
@@ -61,8 +62,8 @@ static inline bool clock_is_apart(int64_t ms)
 	return ms > CLOCK_APART_MAX || ms < -CLOCK_APART_MAX;
 }
 
-/* "3d ahead of" or "200s behind", to a whole second, or minute from an hour on.
- */
+/* Returns "3d ahead of" or "200s behind", to a whole second, or minute from an
+ * hour on. */
 const char *clock_apart_format(int64_t ms, char text[CLOCK_APART_TEXT_MAX]);
 
 #define RFC3339_TEXT_MAX 40

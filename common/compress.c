@@ -72,10 +72,9 @@ int compress_append(const char *encoding, enum compress_way way,
 	return gzip_append(levels[way].gzip, data, len, out, err);
 }
 
-/* --- in pieces --------------------------------------------------------------
- */
+/* --- compressing in pieces -------------------------------------------- */
 
-#define STEP 65536 /* room that is made for output at a time */
+#define STEP 65536 /* room reserved for output at a time */
 
 struct compressor {
 	ZSTD_CCtx *zstd; /* NULL: gzip */

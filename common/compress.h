@@ -1,4 +1,5 @@
-/* compress.h - a body as one gzip or zstd frame, whole or in pieces. */
+/* compress.h - compresses a body to one gzip or zstd frame, whole or in
+ * pieces. */
 #ifndef COMMON_COMPRESS_H
 #define COMMON_COMPRESS_H
 
@@ -8,29 +9,29 @@
 #include "common/buf.h"
 #include "common/error.h"
 
-/* How far the bytes go, and so what a saved one is worth. */
+/* The distance to the receiver, which decides what a saved byte is worth. */
 enum compress_way {
-	COMPRESS_NEAR, /* to a server on our network: as fast as can be */
+	COMPRESS_NEAR, /* to a server on our network: as fast as possible */
 	COMPRESS_FAR,  /* to a client anywhere */
 };
 
 /*
- * Appends `data` compressed by `encoding` ("zstd" or "gzip") to `out`.
- * Returns -1 when memory runs out.
+ * Appends `data` compressed by `encoding` ("zstd" or "gzip") to `out`.  Returns
+ * -1 if out of memory.
  */
 int compress_append(const char *encoding, enum compress_way way,
 		    const void *data, size_t len, struct buf *out,
 		    struct error *err);
 
-/* A body that comes in pieces. */
+/* Compresses a body that comes in pieces. */
 struct compressor;
 
 struct compressor *compressor_new(const char *encoding, enum compress_way way,
 				  struct error *err);
 void compressor_free(struct compressor *c); /* NULL accepted */
 
-/* Appends a piece to `out`; who has read that has all of the pieces so far. The
- * last one ends the frame. */
+/* Appends a piece to `out`; the output so far decompresses to all pieces so
+ * far.  The last one ends the frame. */
 int compressor_put(struct compressor *c, const void *data, size_t len,
 		   bool last, struct buf *out, struct error *err);
 

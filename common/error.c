@@ -25,7 +25,8 @@ static bool is_transient(int sys)
 	}
 }
 
-/* What a peer sent may be in it, and a character may have been cut in two. */
+/* Replaces invalid bytes: the text may contain input from a peer, and its end
+ * may have been cut within a character. */
 static void make_clean(char *text)
 {
 	size_t len = strlen(text), n;

@@ -19,7 +19,8 @@ ssize_t fds_send(int to, const void *bytes, size_t len, const int *fds,
 		errno = EINVAL;
 		return -1;
 	}
-	memcpy(&what.iov_base, &bytes, sizeof(bytes)); /* which it only reads */
+	memcpy(&what.iov_base, &bytes,
+	       sizeof(bytes)); /* sendmsg only reads it */
 	if (count) {
 		message.msg_control = control.bytes;
 		message.msg_controllen = CMSG_SPACE(count * sizeof(int));

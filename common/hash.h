@@ -1,8 +1,8 @@
 /*
  * hash.h - hashing of byte strings for tables in memory: XXH3 (Yann Collet's
- * libxxhash) with a secret of the program's own.  Whoever does not know the
- * secret cannot aim at one bucket; the values are not for storing, nor for
- * telling anybody.
+ * libxxhash) with a secret of the program's own.  Without the secret an
+ * attacker cannot aim at one bucket; hash values must be neither stored nor
+ * disclosed.
  */
 #ifndef COMMON_HASH_H
 #define COMMON_HASH_H
@@ -17,7 +17,7 @@ struct hash_key {
 	unsigned char secret[XXH3_SECRET_SIZE_MIN];
 };
 
-/* A random one. */
+/* Makes a random key. */
 int hash_key_make(struct hash_key *ret_key, struct error *err);
 
 uint64_t hash_bytes(const struct hash_key *key, const void *data, size_t len);

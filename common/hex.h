@@ -4,7 +4,7 @@
 #ifndef COMMON_HEX_H
 #define COMMON_HEX_H
 
-/* 0 to 15 for a digit in either case, -1 for another byte. */
+/* Returns 0 to 15 for a digit in either case, -1 for another byte. */
 static inline int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')

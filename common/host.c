@@ -9,13 +9,13 @@
 
 #define LABEL_MAX 63
 
-/* Bytes of a host that is worth looking at: one of letters that take four
- * bytes each can shrink to A-labels that fit, a longer one cannot. */
+/* The longest input that is examined: a host of letters of four bytes each can
+ * shrink to A-labels that fit, a longer one cannot. */
 #define HOST_INPUT_MAX (4 * HOST_NAME_MAX_LEN)
 
 #define SHOWN_MAX 80
 
-/* As much of a host as an error shows: no half characters. */
+/* Returns how much of a host an error shows, without half characters. */
 static int shown(const char *text, size_t len)
 {
 	if (len > SHOWN_MAX) {
@@ -39,8 +39,8 @@ static bool is_ascii(const char *text, size_t len)
 	return true;
 }
 
-/* An A-label that ends in a hyphen has nothing but ASCII in it: some browsers
- * take "xn--example-" for "example". */
+/* An A-label that ends in a hyphen contains only ASCII: some browsers take
+ * "xn--example-" for "example". */
 static int check_label(const char *label, size_t len, struct error *err)
 {
 	if (len == 0)
@@ -123,8 +123,9 @@ static int take_international(const char *text, size_t len, struct host *out,
 /* --- addresses ------------------------------------------------------------
  */
 
-/* A part of an IPv4 address: decimal, octal (0...) or hexadecimal (0x...).
- * Returns -1 when it is not a number; what does not fit is UINT32_MAX + 1. */
+/* Reads a part of an IPv4 address: decimal, octal (0...)  or hexadecimal
+ * (0x...).  Returns -1 if it is no number; UINT32_MAX + 1 if it does not
+ * fit. */
 static int64_t read_part(const char *text, size_t len)
 {
 	unsigned base = 10;
@@ -151,7 +152,7 @@ static int64_t read_part(const char *text, size_t len)
 	return value <= UINT32_MAX ? value : (int64_t)UINT32_MAX + 1;
 }
 
-/* A name whose last label is a number is an address or nothing. */
+/* A name whose last label is a number must be an address, or is invalid. */
 static bool ends_in_number(const char *text, size_t len)
 {
 	size_t start = len;
@@ -169,7 +170,7 @@ static bool ends_in_number(const char *text, size_t len)
 	return true;
 }
 
-/* Adds one part, of which `count` are there already. */
+/* Adds one part to the `count` existing ones. */
 static bool add_part(int64_t parts[4], size_t *count, const char *text,
 		     size_t len)
 {
@@ -199,7 +200,7 @@ static bool read_ipv4(const char *text, size_t len, uint32_t *ret)
 			return false;
 		address |= (uint64_t)parts[i] << (24 - 8 * i);
 	}
-	/* The last part fills what is left. */
+	/* The last part fills the remaining bytes. */
 	if ((uint64_t)parts[count - 1] >= UINT64_C(1) << (8 * (5 - count)))
 		return false;
 	*ret = (uint32_t)(address | (uint64_t)parts[count - 1]);
@@ -229,11 +230,10 @@ static bool begins_with(const struct in6_addr *a, const char *prefix,
 }
 
 /*
- * IPv4 addresses in disguise: there is a way from each of these to the address
- * inside, on some machine or at some translator, so that two texts would be one
- * host.  ::a.b.c.d and ::ffff:a.b.c.d (RFC 4291), ::ffff:0:a.b.c.d (RFC 2765),
- * NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380), ISATAP
- * (RFC 5214).
+ * IPv4 addresses within IPv6: some machine or translator maps each of these to
+ * the address inside, so that two texts would mean one host.  ::a.b.c.d and
+ * ::ffff:a.b.c.d (RFC 4291), ::ffff:0:a.b.c.d (RFC 2765), NAT64 (RFC 6052, RFC
+ * 8215), 6to4 (RFC 3056), Teredo (RFC 4380), ISATAP (RFC 5214).
  */
 static bool holds_ipv4(const struct in6_addr *a)
 {

@@ -1,14 +1,16 @@
 /*
- * host.h - the one form of a host name or address, so that two can be compared.
+ * host.h - the canonical form of a host name or address, so that two can be
+ * compared.
  *
  * Names become lower-case A-labels: IDNA 2008 with the mapping of UTS #46, not
- * transitional (libidn2).  Addresses are read the way browsers read them
- * (WHATWG URL, "host parsing"): `0x7f.1`, `017700000001` and `2130706433` all
- * become `127.0.0.1`.  A dot at the end is dropped.
+ * transitional (libidn2).  Addresses are read like browsers read them (WHATWG
+ * URL, "host parsing"): `0x7f.1`, `017700000001` and `2130706433` all become
+ * `127.0.0.1`.  A dot at the end is dropped.
  *
- * What browsers and servers may disagree on is refused rather than guessed:
- * percent signs, empty labels, IPv4 addresses inside of IPv6 ones (mapped,
- * compatible, translated by NAT64 or tunnelled by 6to4, Teredo or ISATAP).
+ * Input on which browsers and servers may disagree is refused rather than
+ * guessed: percent signs, empty labels, IPv4 addresses inside of IPv6 ones
+ * (mapped, compatible, translated by NAT64 or tunnelled by 6to4, Teredo or
+ * ISATAP).
  *
  * Thread-safe; a plain ASCII name costs no allocation.
  */
@@ -20,7 +22,7 @@
 #include "common/error.h"
 
 #define HOST_NAME_MAX_LEN 253 /* RFC 1035, without the dot at the end */
-#define HOST_TEXT_MAX	  (HOST_NAME_MAX_LEN + 1) /* with its NUL */
+#define HOST_TEXT_MAX	  (HOST_NAME_MAX_LEN + 1) /* including its NUL */
 
 enum host_kind {
 	HOST_NAME,
@@ -34,7 +36,8 @@ struct host {
 	char text[HOST_TEXT_MAX];
 };
 
-/* What a byte of an ASCII name becomes; 0: it has no place there. */
+/* Returns the lower-case form of a byte of an ASCII name; 0: it is not
+ * allowed. */
 static inline char host_name_char(char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -46,17 +49,17 @@ static inline char host_name_char(char c)
 }
 
 /*
- * Reads a host as it stands in a URL, without user, port or slashes.  It need
- * not end in a NUL.  ERROR_INPUT says what is wrong with it, without naming a
- * field: "the host 'a..b' has an empty label".
+ * Parses a host as it is written in a URL, without user, port or slashes.  It
+ * need not end in a NUL.  ERROR_INPUT says what is wrong with it, without
+ * naming a field: "the host 'a..b' has an empty label".
  */
 int host_parse(const char *text, size_t len, struct host *ret_host,
 	       struct error *err);
 
 /*
- * Where a Host header or an authority splits: the length of the host in
- * "host:port", brackets of an IPv6 address included.  What is behind is the
- * port with its colon, or nothing.
+ * Returns the length of the host in "host:port" of a Host header or an
+ * authority, brackets of an IPv6 address included.  The rest is the port with
+ * its colon, or empty.
  */
 size_t host_length(const char *text, size_t len);
 

@@ -12,21 +12,21 @@ struct address {
 	uint8_t bytes[16];
 };
 
-/* Is it one of IPv4 in IPv6's clothes (::ffff:a.b.c.d)? */
+/* Returns true for an IPv4 address mapped into IPv6 (::ffff:a.b.c.d). */
 bool ip_is_mapped(const uint8_t ip[16]);
 
-/* An address alone, as text.  Returns its length: 4, of a mapped one as well,
- * or 16; 0 when it is none, and then `ret_ip` has no meaning. */
+/* Parses an address without a port.  Returns its length: 4, also for a mapped
+ * one, or 16; 0 if it is no address, and then `ret_ip` has no meaning. */
 size_t ip_parse(const char *text, uint8_t ret_ip[16]);
 
-/* An unknown family gives an address of length 0. */
+/* Returns an address of length 0 for an unknown family. */
 struct address address_of_peer(const struct sockaddr_storage *peer);
 
-/* Writes it as text and returns that; NULL for one of length 0. */
+/* Writes it as text and returns that; NULL for an address of length 0. */
 const char *address_text(const struct address *address,
 			 char ret_text[INET6_ADDRSTRLEN]);
 
-/* Makes a peer of AF_INET of one whose address is mapped. */
+/* Changes a peer with a mapped address to AF_INET. */
 void ip_unmap_peer(struct sockaddr_storage *peer);
 
 #endif

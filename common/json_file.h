@@ -1,4 +1,4 @@
-/* json_file.h - a plain file of JSON, such as a list that is installed. */
+/* json_file.h - loads a plain file of JSON, such as an installed list. */
 #ifndef COMMON_JSON_FILE_H
 #define COMMON_JSON_FILE_H
 
@@ -6,8 +6,8 @@
 
 #include "common/error.h"
 
-/* The caller's to json_decref.  NULL: ERROR_CONFIG, "path:line:column: why" or
- * "path: why". */
+/* The caller frees the result with json_decref.  NULL: ERROR_CONFIG,
+ * "path:line:column: why" or "path: why". */
 json_t *json_file_load(const char *path, struct error *err);
 
 #endif

@@ -13,7 +13,8 @@
 #include "common/wake.h"
 
 enum {
-	GATHER_MS = 2, /* lines that come within this leave in one write */
+	GATHER_MS =
+		2, /* lines that come within this time are written at once */
 	RETRY_MS = 1000,
 	RETRY_AT_END_MS = 50
 };
@@ -23,15 +24,15 @@ struct line_file {
 	char *path;
 	pthread_t thread;
 
-	/* What other threads hand to the writing thread; under the lock. */
+	/* State shared with the writing thread; guarded by the lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct buf queue;
-	uint64_t lost;		     /* lines; the file does not say so yet */
-	bool reopen_asked, stopping; /* until the thread has seen it */
+	uint64_t lost;		     /* lines; not yet noted in the file */
+	bool reopen_asked, stopping; /* set until the thread has handled it */
 	int64_t give_up;	     /* clock_monotonic_ms, once stopping */
 
-	/* Of the writing thread alone. */
+	/* State of the writing thread only. */
 	struct buf writing;
 	size_t done; /* bytes of `writing` that are in the file */
 	int fd;
@@ -49,7 +50,7 @@ static uint64_t count_lines(const char *text, size_t len)
 
 /* --- the file ------------------------------------------------------------- */
 
-/* Of a pipe that nobody reads neither opening nor writing may wait. */
+/* Neither opening nor writing may block on a pipe without a reader. */
 static int open_file(const char *path)
 {
 	return open(path,
@@ -67,7 +68,7 @@ static void note_failure(struct line_file *f, const char *what)
 	f->options.on_state(f->options.arg, &err);
 }
 
-/* Opens the file anew.  A line of which a part is in the old file is written
+/* Opens the file again.  A line of which a part is in the old file is written
  * whole into the new one. */
 static int reopen(struct line_file *f)
 {
@@ -84,7 +85,7 @@ static int reopen(struct line_file *f)
 	return 0;
 }
 
-/* What write() returns; a pipe that is full has a moment to be read. */
+/* Returns what write() returns; waits a moment for a pipe that is full. */
 static ssize_t write_some(const struct line_file *f)
 {
 	struct pollfd pipe = {.fd = f->fd, .events = POLLOUT};
@@ -97,7 +98,7 @@ static ssize_t write_some(const struct line_file *f)
 	return n;
 }
 
-/* Returns -1 when the file takes no more for now. */
+/* Returns -1 if the file accepts no more for now. */
 static int write_out(struct line_file *f)
 {
 	ssize_t n;
@@ -128,7 +129,7 @@ static void pause_ms(int64_t ms)
 	nanosleep(&t, NULL);
 }
 
-/* Takes the queue to be written, and adds a line that says what was lost
+/* Takes the queue for writing, and adds a line that reports the lines lost
  * meanwhile. */
 static void take_queue(struct line_file *f)
 {
@@ -141,7 +142,7 @@ static void take_queue(struct line_file *f)
 	f->lost = 0;
 }
 
-/* To be called under the lock.  False: the thread is to end. */
+/* Called with the lock held.  Returns false if the thread has to end. */
 static bool wait_for_work(struct line_file *f)
 {
 	while (!f->queue.len && !f->lost && !f->reopen_asked && !f->stopping)
@@ -149,8 +150,8 @@ static bool wait_for_work(struct line_file *f)
 	return f->queue.len || f->lost || f->reopen_asked || !f->stopping;
 }
 
-/* Waits after a failure; a reopen or the end wakes it early.  False: it is time
- * to give up. */
+/* Waits after a failure; a reopen or the end wakes it early.  Returns false if
+ * it is time to give up. */
 static bool wait_to_retry(struct line_file *f)
 {
 	bool go_on;
@@ -177,7 +178,8 @@ static int try_to_write(struct line_file *f)
 	return write_out(f);
 }
 
-/* Writes what was taken, however long that takes.  False: given up. */
+/* Writes what was taken, however long that takes.  Returns false if it gave
+ * up. */
 static bool write_taken(struct line_file *f)
 {
 	while (try_to_write(f) < 0) {
@@ -287,7 +289,7 @@ void line_file_reopen(struct line_file *f)
 
 /* --- lines ---------------------------------------------------------------- */
 
-/* Lines that could not be made are one at least. */
+/* Counts lost lines; lines that could not be made count as at least one. */
 static void lose(struct line_file *f, const struct buf *lines)
 {
 	uint64_t count = count_lines(lines->data, lines->len) + lines->failed;

@@ -56,7 +56,7 @@ static void put_quoted(struct buf *line, const char *text)
 	buf_putc(line, '"');
 }
 
-/* In logfmt a plain word needs no quotes. */
+/* A plain word in logfmt needs no quotes. */
 static void put_value(struct buf *line, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -118,7 +118,7 @@ void log_write(struct log *log, enum log_level level, const char *message, ...)
 		put_field(log, &line, f);
 	va_end(ap);
 	buf_puts(&line, log->format == LOG_JSON ? "}\n" : "\n");
-	/* Nobody is left to tell when stderr itself is gone. */
+	/* A failure of stderr itself cannot be reported anywhere. */
 	if (!line.failed && write(log->fd, line.data, line.len) < 0)
 		line.failed = true;
 	buf_free(&line);

@@ -3,9 +3,9 @@
  *
  *	log_info(log, "listening", log_str("address", a), log_int("n", n));
  *
- * Only programs log; library code fills a struct error instead.  A logger is
- * safe to use from many threads: a line is written with one write.
- * A NULL logger drops what it is given.
+ * Only programs log; library code fills a struct error instead.  A logger may
+ * be used by many threads: a line is written with one write.  A NULL logger
+ * drops all lines.
  */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
@@ -58,15 +58,15 @@ static inline struct log_field log_err(const struct error *err)
 	return (struct log_field){"error", err->text, 0};
 }
 
-/* For what may go wrong with every request: one line a second is enough. Zeroed
- * to begin with; shared by threads. */
+/* Limits a message that every request may cause to one line a second.  Start
+ * with a zeroed struct; threads may share it. */
 struct log_pace {
 	_Atomic int64_t next; /* ns by clock_monotonic_ns */
 	_Atomic int64_t left_out;
 };
 
-/* May a line be written?  Then *ret_left_out is how many were not since the
- * last one. */
+/* Returns true if a line may be written; *ret_left_out is then the number of
+ * lines left out since the last one. */
 bool log_pace_allows(struct log_pace *pace, int64_t *ret_left_out);
 
 #define LOG_END ((struct log_field){0, 0, 0})

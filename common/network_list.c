@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The peers of a Unix socket: no bit of no bytes. */
+/* The peers of a Unix socket: a prefix of no bits. */
 #define UNIX_PEERS "unix"
 
 struct network_list {

@@ -1,5 +1,5 @@
-/* network_list.h - networks as text, those of a setting, and whether an address
- * is in one. */
+/* network_list.h - parses networks, such as those of a setting, and checks
+ * whether an address is in one. */
 #ifndef COMMON_NETWORK_LIST_H
 #define COMMON_NETWORK_LIST_H
 
@@ -14,27 +14,28 @@ struct network {
 	unsigned bits;
 };
 
-/* Reads "10.0.0.0/8", "fd00::/8", or an address alone.  Returns NULL, or what
- * is wrong with it, to be put behind the text.  A mapped network
- * ("::ffff:10.0.0.0/104") is an IPv4 network in disguise. */
+/* Parses "10.0.0.0/8", "fd00::/8", or a single address.  Returns NULL, or the
+ * error as a text to be put after the network.  A mapped network
+ * ("::ffff:10.0.0.0/104") becomes the IPv4 network. */
 const char *network_parse(const char *text, struct network *net);
 
 struct network_list;
 
-/* `networks`: "10.0.0.0/8", "fd00::/8", or an address alone.  Bits set beyond
+/* `networks`: "10.0.0.0/8", "fd00::/8", or a single address.  Bits set beyond
  * the prefix are an ERROR_CONFIG, since one of the two numbers is then
- * mistyped; it begins with `setting`, as "redirector.trusted_proxies". */
+ * mistyped; its text begins with `setting`, such as
+ * "redirector.trusted_proxies". */
 struct network_list *network_list_new(const struct setting_strings *networks,
 				      const char *setting, struct error *err);
 
-/* The same of peers: "unix" stands for those at a Unix socket, whose addresses
- * have length 0. */
+/* The same for peers: "unix" means those at a Unix socket, whose addresses have
+ * length 0. */
 struct network_list *
 network_list_new_of_peers(const struct setting_strings *networks,
 			  const char *setting, struct error *err);
 void network_list_free(struct network_list *list); /* NULL accepted */
 
-/* Read-only: from any thread.  An address of length 0 is in none but
+/* Read-only: callable from any thread.  An address of length 0 is only in
  * "unix". */
 bool network_list_has(const struct network_list *list,
 		      const struct address *address);

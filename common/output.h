@@ -1,4 +1,5 @@
-/* output.h - what commands end in: a table or a JSON object on stdout. */
+/* output.h - prints the result of a command: a table or a JSON object on
+ * stdout. */
 #ifndef COMMON_OUTPUT_H
 #define COMMON_OUTPUT_H
 
@@ -7,7 +8,7 @@
 #include "common/error.h"
 #include "common/table.h"
 
-/* Both print and free.  NULL is one for which memory ran out. */
+/* Both print and free.  A NULL argument is reported as out of memory. */
 int output_table(struct table *t, struct error *err);
 int output_json(json_t *root, struct error *err);
 

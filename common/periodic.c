@@ -12,13 +12,13 @@ struct periodic {
 	void *arg;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t wake;
 	bool asked;
 	bool stopping;
 };
 
-/* Without overflow: PERIODIC_NEVER is far from now. */
+/* Avoids overflow: PERIODIC_NEVER is far from now. */
 static int64_t in_ms(int64_t ms)
 {
 	int64_t now = clock_monotonic_ms();
@@ -26,7 +26,7 @@ static int64_t in_ms(int64_t ms)
 	return ms < INT64_MAX / 2 ? now + ms : INT64_MAX / 2;
 }
 
-/* False: it is time to end. */
+/* Returns false if the thread has to end. */
 static bool rest(struct periodic *p, int64_t ms)
 {
 	int64_t until = in_ms(ms);

@@ -1,9 +1,9 @@
 /*
- * periodic.h - a thread that does one thing now and then, and whenever it is
- * asked to.
+ * periodic.h - a thread that does one thing periodically, and at once when it
+ * is woken.
  *
- * `fn` runs on that thread, one call at a time, first of all at once; it
- * returns in how many ms it is to be called again, unless it is asked before.
+ * `fn` runs on that thread, one call at a time, first at the start; it returns
+ * the ms until its next call, unless it is woken before.
  */
 #ifndef COMMON_PERIODIC_H
 #define COMMON_PERIODIC_H
@@ -13,31 +13,32 @@
 
 #include "common/error.h"
 
-/* Not before it is asked. */
+/* The next call waits until the thread is woken. */
 #define PERIODIC_NEVER INT64_MAX
 
 struct periodic;
 
 typedef int64_t periodic_fn(struct periodic *self, void *arg);
 
-/* Starts nothing yet. */
+/* Starts no thread yet. */
 struct periodic *periodic_new(periodic_fn *fn, void *arg, struct error *err);
 int periodic_start(struct periodic *p, struct error *err);
 
-/* Calls `fn` soon; once more when it is running now.  From any thread. */
+/* Calls `fn` soon; if it is running now, once more.  Callable from any
+ * thread. */
 void periodic_wake(struct periodic *p);
 
-/* Waits from within `fn`, for up to `ms`, to be asked to end: true.  0 only
- * looks. */
+/* Called within `fn`: waits up to `ms` and returns true if the thread has to
+ * end.  0 only checks. */
 bool periodic_should_stop(struct periodic *p, int64_t ms);
 
-/* Asks it to end after the call that is under way.  From any thread. */
+/* Makes the thread end after the current call.  Callable from any thread. */
 void periodic_end(struct periodic *p);
 
-/* Waits for a call under way, and ends the thread.  Not from within `fn`.  What
- * asks later asks for nothing. */
+/* Waits for the current call, and ends the thread.  Not to be called within
+ * `fn`.  Later wakes have no effect. */
 void periodic_stop(struct periodic *p);
-/* Stops it first.  NULL accepted. */
+/* Stops the thread first.  NULL accepted. */
 void periodic_free(struct periodic *p);
 
 #endif

@@ -39,8 +39,8 @@ int plain_file_open(const char *path, struct error *err)
 	struct stat st;
 	int fd;
 
-	/* Before it is opened, too: a device may act on that, and a socket
-	 * cannot be. */
+	/* The kind is checked before opening, too: opening may trigger a
+	 * device, and fails for a socket. */
 	if (stat(path, &st) < 0)
 		return cannot(err);
 	if (check_kind(&st, err) < 0)

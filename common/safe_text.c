@@ -31,7 +31,7 @@ const char *safe_text(char *to, size_t size, const void *bytes, size_t len)
 		}
 		memcpy(to + at, one, n);
 		at += n;
-		/* Where the dots would still have room. */
+		/* The last place that leaves room for the dots. */
 		if (at + 4 <= size)
 			fits = at;
 	}

@@ -25,7 +25,8 @@ int signals_open(int *ret_fd, struct error *err)
 	int fd;
 
 	signal(SIGPIPE, SIG_IGN);
-	/* A file that may not grow is an error of write, as a full disk is. */
+	/* Exceeding the file size limit is then an error of write, like a full
+	 * disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	errno = pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (errno)

@@ -7,12 +7,12 @@
 
 /*
  * Blocks the signals and opens a non-blocking signalfd for them; ignores
- * SIGPIPE and SIGXFSZ, which are errors of the call then.  Call before any
- * thread is created: threads inherit the mask.
+ * SIGPIPE and SIGXFSZ, so that the system call returns an error instead.  Call
+ * it before any thread is created: threads inherit the mask.
  */
 int signals_open(int *ret_fd, struct error *err);
 
-/* The next pending signal number, or 0. */
+/* Returns the next pending signal number, or 0. */
 int signals_next(int fd);
 
 /* Waits up to timeout_ms (-1: for ever) for a signal.  Returns it, or 0. */

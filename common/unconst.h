@@ -1,5 +1,5 @@
 /*
- * unconst.h - for interfaces that ask for a `char *` and only read it, such as
+ * unconst.h - for interfaces that require a `char *` but only read it, such as
  * the structs that protobuf-c generates.
  */
 #ifndef COMMON_UNCONST_H

@@ -36,7 +36,7 @@ static const struct range ranges[] = {
 	{0xfe00, 0xfe0f, UNSEEN_JOINER},
 	{0xfeff, 0xfeff, UNSEEN_FORMAT},
 	{0xffa0, 0xffa0, UNSEEN_FORMAT},
-	{0xfff0, 0xfffb, UNSEEN_FORMAT}, /* with interlinear annotations */
+	{0xfff0, 0xfffb, UNSEEN_FORMAT}, /* includes interlinear annotations */
 	{0x1bca0, 0x1bca3, UNSEEN_FORMAT},
 	{0x1d173, 0x1d17a, UNSEEN_FORMAT},
 	{0xe0000, 0xe001f, UNSEEN_FORMAT},
@@ -63,7 +63,7 @@ enum unseen unseen_kind(uint32_t code_point)
 	return ranges[low].kind;
 }
 
-/* Of a well-formed sequence. */
+/* Decodes a well-formed sequence. */
 static uint32_t code_point_of(const char *text, size_t bytes)
 {
 	static const unsigned char marks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};

@@ -11,10 +11,10 @@ struct slice {
 	size_t len;
 };
 
-/* Of what a URL consists; all but the scheme may be empty. */
+/* The parts of a URL; all but the scheme may be empty. */
 struct parts {
-	char scheme[URL_SCHEME_MAX]; /* lower case; "": there is none */
-	struct slice before;	     /* the scheme as it is, with its colon */
+	char scheme[URL_SCHEME_MAX]; /* lower case; "": none */
+	struct slice before;	     /* the scheme unchanged, with its colon */
 	bool has_authority;
 	struct slice user; /* without its '@' */
 	bool has_user;
@@ -32,7 +32,7 @@ static struct slice cut(struct slice *text, size_t len)
 	return front;
 }
 
-/* How many bytes there are before the first of these. */
+/* Returns the number of bytes before the first of these. */
 static size_t before_any(struct slice text, const char *ends)
 {
 	size_t len = 0;
@@ -161,8 +161,8 @@ static bool is_reg_name(struct slice host)
 	return true;
 }
 
-/* In brackets, and nothing in these that no address has.  What is none is left
- * to who resolves it. */
+/* Returns true for brackets around characters that an address may contain.
+ * Whether it is a valid address is left to the resolver. */
 static bool is_address(struct slice host)
 {
 	if (host.len < 2 || host.data[0] != '[' ||
@@ -208,7 +208,7 @@ void uri_put(struct buf *out, const char *url, size_t len)
 	uri_put_rest(out, p.rest.data, p.rest.len);
 }
 
-/* --- questions ------------------------------------------------------------ */
+/* --- predicates ----------------------------------------------------------- */
 
 static bool has_gap(const char *text, size_t len)
 {
@@ -219,7 +219,7 @@ static bool has_gap(const char *text, size_t len)
 	return false;
 }
 
-/* "", ":" or ":8443" */
+/* Accepts "", ":" or ":8443". */
 static bool is_port(struct slice port)
 {
 	unsigned number = 0;

@@ -12,7 +12,7 @@ bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
 
 		if (c == ':')
 			break;
-		/* strchr finds a NUL, too. */
+		/* strchr also finds a NUL. */
 		if (!c || c >= 0x80 ||
 		    (!isalnum(c) && (i == 0 || !strchr("+-.", c))))
 			return false;

@@ -1,18 +1,18 @@
-/* url_scheme.h - what a URL begins with, and which of these no link may have.
- */
+/* url_scheme.h - reads the scheme of a URL, and names the schemes that no link
+ * may have. */
 #ifndef COMMON_URL_SCHEME_H
 #define COMMON_URL_SCHEME_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define URL_SCHEME_MAX 32 /* with its NUL */
+#define URL_SCHEME_MAX 32 /* including its NUL */
 
-/* The scheme in front of a colon, in lower case; false: there is none. */
+/* Returns the scheme before the colon, in lower case; false: there is none. */
 bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX]);
 
-/* Does it run or read something on the visitor's machine, or wrap what does?
- * `scheme` is in lower case. */
+/* Returns true if the scheme runs or reads something on the visitor's machine,
+ * or wraps a scheme that does.  `scheme` is in lower case. */
 bool url_scheme_is_dangerous(const char *scheme);
 
 #endif

@@ -1,11 +1,11 @@
-/* utf8.h - which bytes are text (RFC 3629). */
+/* utf8.h - recognizes UTF-8 (RFC 3629). */
 #ifndef COMMON_UTF8_H
 #define COMMON_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the well-formed sequence at `bytes`, of which there are `len` > 0; 0
- * when there is none. */
+/* Returns the length of the well-formed sequence at `bytes`, of which there are
+ * `len` > 0; 0 if there is none. */
 size_t utf8_sequence(const char *bytes, size_t len);
 
 #endif

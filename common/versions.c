@@ -6,12 +6,12 @@
 
 struct version {
 	void *value;
-	size_t users; /* and one more while it is the newest; under the lock */
+	size_t users; /* plus one while it is the newest; guarded by the lock */
 };
 
 struct versions {
 	versions_free_fn *free_value;
-	pthread_mutex_t lock; /* of taking and letting go */
+	pthread_mutex_t lock; /* guards taking and letting go */
 	struct version *_Atomic newest;
 };
 
@@ -37,7 +37,7 @@ static void version_free(struct versions *v, struct version *one)
 	free(one);
 }
 
-/* Under the lock.  Returns it when nobody uses it any more. */
+/* Called with the lock held.  Returns the version if it has no user left. */
 static struct version *let_go(struct version *one)
 {
 	return one && --one->users == 0 ? one : NULL;
@@ -101,7 +101,7 @@ static void move_to_newest(struct versions_user *user)
 
 const void *versions_use(struct versions_user *user)
 {
-	/* A version that is held is not freed, so that no other has its
+	/* A version that is held is not freed, so no other version can have its
 	 * address. */
 	if (atomic_load_explicit(&user->of->newest, memory_order_acquire) !=
 	    user->held)

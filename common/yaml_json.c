@@ -8,7 +8,7 @@
 
 #include "common/yaml_load.h"
 
-/* Which yaml_load has let be YAML_DEPTH_MAX within each other. */
+/* The recursion is bounded: yaml_load allows a depth of YAML_DEPTH_MAX. */
 static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node,
 		       struct error *err);
 
@@ -47,7 +47,8 @@ static json_t *sequence_to_json(yaml_document_t *doc, const yaml_node_t *node,
 	return array;
 }
 
-/* Of two values by one name a reader of the JSON would see the last. */
+/* Refuses two values of one name: a reader of the JSON would see only the
+ * last. */
 static int add_pair(json_t *object, yaml_document_t *doc,
 		    const yaml_node_pair_t *pair, struct error *err)
 {

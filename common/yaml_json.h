@@ -1,6 +1,6 @@
 /*
- * yaml_json.h - YAML as JSON, for what is written as one and served as the
- * other.
+ * yaml_json.h - converts YAML to JSON, for documents written as one and served
+ * as the other.
  */
 #ifndef COMMON_YAML_JSON_H
 #define COMMON_YAML_JSON_H
@@ -8,9 +8,9 @@
 #include "common/buf.h"
 #include "common/error.h"
 
-/* Appends one YAML document as JSON; null, when there is nothing but comments.
- * Anchors and tags are not understood; they are ERROR_INPUT like anything that
- * is no YAML, names that are given twice and a second document. */
+/* Appends one YAML document as JSON; null, if it contains only comments.
+ * Anchors and tags are not supported; they are ERROR_INPUT, like invalid YAML,
+ * names that are given twice and a second document. */
 int yaml_to_json(const char *yaml, struct buf *out, struct error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define TAG_DIRECTIVES_MAX 16
 
-/* What was found so far in the first pass. */
+/* Counts of the first pass so far. */
 struct counts {
 	size_t depth, nodes, anchors, documents;
 	size_t anchors_max;
@@ -22,7 +22,7 @@ static int refuse_at(const yaml_mark_t *mark, const char *what,
 static int parser_failed(const yaml_parser_t *parser,
 			 struct yaml_place *ret_place, struct error *err)
 {
-	/* What the reader of bytes refuses has an offset, and no mark. */
+	/* An error of the byte reader has an offset, and no mark. */
 	const yaml_mark_t *mark = parser->error == YAML_READER_ERROR
 					  ? &parser->mark
 					  : &parser->problem_mark;
@@ -69,7 +69,7 @@ static bool is_node(const yaml_event_t *event)
 	       event->type == YAML_ALIAS_EVENT;
 }
 
-/* Returns what is too much, or NULL. */
+/* Returns what exceeds a limit, or NULL. */
 static const char *count_event(struct counts *c, const yaml_event_t *event)
 {
 	if (is_start(event) && ++c->depth > YAML_DEPTH_MAX)
@@ -113,7 +113,7 @@ static int check_events(yaml_parser_t *parser, size_t anchors_max,
 	return status;
 }
 
-/* libyaml holds each of them against all before it, and has read them all
+/* libyaml compares each directive with all before it, and has read them all
  * before the first event. */
 static int check_directives(const char *text, size_t len,
 			    struct yaml_place *ret_place, struct error *err)

@@ -30,7 +30,7 @@ struct verdict {
 const char *verdict_name(enum verdict_kind kind);
 
 /*
- * In this order, the first that knows decides:
+ * The verdict is decided in this order; the first that applies counts:
  *	the user agent: none, one of a robot (bots.h), one that uap-core calls
  *	Spider
  *	a header that says the page is fetched ahead

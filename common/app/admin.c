@@ -78,8 +78,8 @@ struct admin *admin_new_at(int fd, const struct http_config *config,
 	}
 	a->metrics = metrics;
 	a->health = health;
-	/* Its loop can only fail when epoll does; then the port stops
-	 * answering, which is what a probe is there to notice. */
+	/* The loop fails only if epoll does; then the port stops answering,
+	 * which a probe notices. */
 	a->serving.loop = loop_new(err);
 	if (!a->serving.loop) {
 		close(fd);
@@ -103,7 +103,8 @@ struct admin *admin_new(const char *address, const struct http_config *config,
 {
 	int fd;
 
-	/* Not shared: a second program with that address is refused. */
+	/* The port is not shared: a second program with that address is
+	 * refused. */
 	if (address_bind(address, false, &fd, err) < 0)
 		return NULL;
 	return admin_new_at(fd, config, metrics, health, err);

@@ -21,12 +21,12 @@ struct admin;
 struct admin *admin_new(const char *address, const struct http_config *config,
 			struct metrics *metrics, struct health *health,
 			struct error *err);
-/* The same at a socket that listens, which it takes over, also on failure. */
+/* The same on a listening socket, which it takes over, also on failure. */
 struct admin *admin_new_at(int fd, const struct http_config *config,
 			   struct metrics *metrics, struct health *health,
 			   struct error *err);
-/* Leaves the socket to another process that has it, and answers those who are
- * connected for at most `timeout_ms`; does not wait for it. */
+/* Leaves the socket to another process that has it, and answers connected
+ * clients for at most `timeout_ms`; does not wait for that. */
 void admin_leave(struct admin *a, int64_t timeout_ms);
 void admin_free(struct admin *a); /* NULL accepted */
 

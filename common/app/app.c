@@ -47,7 +47,8 @@ const struct setting_section app_log_section = {
 	.settings = log_settings,
 };
 
-/* One file configures all programs; each skips what only others read. */
+/* One file configures all programs; each skips the sections that only others
+ * read. */
 static const char *const all_sections[] = {
 	"redirector", "allocator",  "collector", "aggregator", "reclaimer",
 	"kafka",      "clickhouse", "redis",	 "links",      "domains",
@@ -67,8 +68,8 @@ static size_t index_of(const char *const *names, const char *name)
 	return i;
 }
 
-/* What --help and its like print needs no configuration.  True if that was
- * it. */
+/* Handles actions such as --help, which need no configuration.  Returns true if
+ * the action was one of them. */
 static bool print_only(const struct app *app)
 {
 	const struct app_spec *spec = app->spec;
@@ -95,7 +96,7 @@ static bool print_only(const struct app *app)
 	return false;
 }
 
-/* Does the command go without a configuration? */
+/* Returns true if the command needs no configuration. */
 static bool is_unconfigured(const struct app *app)
 {
 	const char *name = app->spec->unconfigured;
@@ -149,7 +150,7 @@ static void app_free(struct app *app)
 	free(app);
 }
 
-/* What --check looks at once the settings are read. */
+/* Runs the checks of --check that follow the reading of the settings. */
 static int check(struct app *app, struct error *err)
 {
 	const struct app_spec *spec = app->spec;
@@ -161,7 +162,7 @@ static int check(struct app *app, struct error *err)
 	return spec->check_command(app->cli.command, app->config, err);
 }
 
-/* Does what the command line asks.  Returns true to go on and run. */
+/* Carries out the command line.  Returns true if the program has to run. */
 static bool prepare(struct app *app, const struct app_config *app_config,
 		    int argc, char **argv, int *ret_status)
 {
@@ -193,8 +194,8 @@ failed:
 	return false;
 }
 
-/* *ret_app is NULL when there is nothing left to do; the return value is then
- * the exit status. */
+/* Sets *ret_app to NULL if there is nothing left to do; the return value is
+ * then the exit status. */
 static int app_start(struct app **ret_app, const struct app_spec *spec,
 		     void *config, const struct app_config *app_config,
 		     int argc, char **argv)
@@ -302,8 +303,8 @@ int app_option_time(const struct app *app, const char *name, int64_t *ret_ms,
 	return 0;
 }
 
-/* A manager that cannot be told ends the program in its own time, by what its
- * unit says; that is no reason to do so here. */
+/* Notifies the service manager.  A failure is not fatal here: a manager that
+ * gets no notification ends the program itself, as its unit says. */
 static void tell_manager(struct app *app, const char *state)
 {
 	struct error err = {0};

@@ -7,7 +7,7 @@
 
 #define DEFAULT_CONFIG "/etc/shortloop/shortloop.yaml"
 
-/* getopt_long's codes for what has no short form. */
+/* The codes of getopt_long for options without a short form. */
 enum {
 	OPT_PRINT_CONFIG = 256,
 	OPT_PRINT_SAMPLE,
@@ -15,7 +15,7 @@ enum {
 	OPT_FIRST
 };
 
-/* The day of the version in debian/changelog; a test compares them. */
+/* The date of the version in debian/changelog; a test compares them. */
 #define RELEASED "November 25, 2026"
 
 static const struct option shared_options[] = {
@@ -56,7 +56,7 @@ static const struct {
 	{"78", "the configuration is wrong"},
 };
 
-/* May the value be left out? */
+/* Returns true if the value may be left out. */
 static bool is_optional(const struct app_option *o)
 {
 	return o->argument && o->argument[0] == '[';
@@ -69,7 +69,7 @@ static int argument_kind(const struct app_option *o)
 	return is_optional(o) ? optional_argument : required_argument;
 }
 
-/* " N", "[=DURATION]" or nothing, after an option. */
+/* Returns " N", "[=DURATION]" or nothing, to follow an option. */
 static const char *argument_text(const struct app_option *o, char text[32])
 {
 	if (!o->argument)
@@ -164,7 +164,7 @@ static int take_command(struct cli *cli, const struct app_spec *spec, int argc,
 	return 0;
 }
 
-/* Is `command` one of the option's? */
+/* Returns true if the option accepts `command`. */
 static bool goes_with(const struct app_option *o, const char *command)
 {
 	size_t len;
@@ -196,8 +196,8 @@ static int check_options(const struct cli *cli, const struct app_spec *spec,
 	return 0;
 }
 
-/* A short one may stand in the middle of a word that getopt is not done with.
- */
+/* A short option may be in the middle of a word that getopt is still
+ * parsing. */
 static int refuse_option(const struct app_spec *spec, char **argv,
 			 struct error *err)
 {
@@ -318,7 +318,7 @@ static void man_option(const struct app_option *o, FILE *out)
 		o->commands ? o->commands : "");
 }
 
-/* Of "c, --config" both forms are marked up. */
+/* Marks up both forms of "c, --config". */
 static void man_shared_option(const struct app_option *o, FILE *out)
 {
 	const char *second = strstr(o->name, ", --");

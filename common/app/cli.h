@@ -1,4 +1,4 @@
-/* cli.h - the command line all programs share.  For app.c only. */
+/* cli.h - the command line that all programs share.  For app.c only. */
 #ifndef COMMON_APP_CLI_H
 #define COMMON_APP_CLI_H
 
@@ -25,20 +25,21 @@ struct cli {
 	const char *command; /* NULL: the program has none */
 	char *const *operands;
 	size_t operand_count;
-	/* By place in spec->options: the argument, "" for a flag, or NULL. */
+	/* Indexed like spec->options: the argument, "" for a flag, or NULL. */
 	const char *values[CLI_OPTIONS_MAX];
 };
 
-/* Strings point into argv and spec.  ERROR_USAGE when it makes no sense. */
+/* Strings point into argv and spec.  ERROR_USAGE if the command line is
+ * invalid. */
 int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 	      char **argv, struct error *err);
 
-/* `only`: a command, to show its options and no other's; NULL: all. */
+/* `only`: a command, to show only its options; NULL: all. */
 void cli_print_help(const struct app_spec *spec,
 		    const struct config_spec *config, const char *only,
 		    FILE *out);
 
-/* The whole mdoc(7) page: options, commands, settings, exit status. */
+/* Prints the whole mdoc(7) page: options, commands, settings, exit status. */
 void cli_print_man(const struct app_spec *spec,
 		   const struct config_spec *config, FILE *out);
 

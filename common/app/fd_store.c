@@ -11,7 +11,7 @@
 
 #define FIRST_FD 3 /* SD_LISTEN_FDS_START */
 
-/* -1: the variable is not set, or no number. */
+/* Returns -1 if the variable is not set, or no number. */
 static long number_of(const char *variable)
 {
 	const char *text = getenv(variable);
@@ -25,7 +25,7 @@ static long number_of(const char *variable)
 	return errno || *end ? -1 : value;
 }
 
-/* Takes the next of "one:two:three". */
+/* Takes the next name of "one:two:three". */
 static void next_name(const char **names, char ret[INHERITED_NAME_MAX])
 {
 	size_t len = strcspn(*names, ":");
@@ -36,7 +36,7 @@ static void next_name(const char **names, char ret[INHERITED_NAME_MAX])
 		(*names)++;
 }
 
-/* All are taken over, also those behind one that is of no use. */
+/* All descriptors are taken over, also those after an unusable one. */
 static int take_all(struct inherited *into, long count, struct error *err)
 {
 	const char *names = getenv("LISTEN_FDNAMES");
@@ -62,7 +62,7 @@ int fd_store_take(struct inherited *into, struct error *err)
 	long count = number_of("LISTEN_FDS");
 	int status = 0;
 
-	/* Those that a parent was given are not ours. */
+	/* Descriptors passed to a parent process are not ours. */
 	if (number_of("LISTEN_PID") == (long)getpid() && count > 0 &&
 	    count <= INT_MAX - FIRST_FD)
 		status = take_all(into, count, err);
@@ -83,7 +83,7 @@ int fd_store_put(const char *name, int fd, struct error *err)
 {
 	char state[64 + INHERITED_NAME_MAX];
 
-	/* FDPOLL=0: it is kept whatever becomes of it. */
+	/* FDPOLL=0: the manager keeps it even after an error or hang-up. */
 	snprintf(state, sizeof(state), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
 	return notify_with_fd(state, fd, err);
 }

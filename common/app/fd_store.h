@@ -12,19 +12,19 @@
 #include "common/http/inherited.h"
 
 /*
- * Adds what the manager hands over at the start, be it from the store or of a
- * socket unit, and takes $LISTEN_FDS and its like out of the environment.
- * ERROR_CONFIG: there is one on which nobody can be accepted.
+ * Adds the descriptors that the manager passes at the start, from the store or
+ * from a socket unit, and removes $LISTEN_FDS and the like from the
+ * environment.  ERROR_CONFIG: one of them accepts no connections.
  */
 int fd_store_take(struct inherited *into, struct error *err);
 
-/* Does the manager keep descriptors?  $FDSTORE says how many; systemd sets it
- * from version 254 on, our units for those before. */
+/* Returns true if the manager keeps descriptors.  $FDSTORE has their maximum;
+ * systemd sets it from version 254 on, our units set it for older ones. */
 bool fd_store_is_offered(void);
 
-/* Has the manager keep a duplicate of `fd` over restarts, under that name. */
+/* Makes the manager keep a duplicate of `fd` over restarts, under that name. */
 int fd_store_put(const char *name, int fd, struct error *err);
-/* It keeps none of that name any longer. */
+/* Makes the manager drop the descriptors of that name. */
 int fd_store_remove(const char *name, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * health.h - which dependencies are up; what /readyz answers.
+ * health.h - the state of the dependencies; the answer of /readyz.
  *
  * Register each dependency at start, from one thread; report from any thread.
  * A dependency starts as down, "not connected yet".
@@ -20,20 +20,19 @@ void health_free(struct health *h);
 /* `name` ("redis", "kafka", "geo") is copied.  Lives as long as `h`. */
 struct health_check *health_register(struct health *h, const char *name);
 
-/* Each accepts a NULL check and returns true when the state changed, so that
- * a program can log the change once.  `reason` is copied. */
+/* Each accepts a NULL check and returns true if the state changed, so that a
+ * program can log the change once.  `reason` is copied. */
 bool health_up(struct health_check *check);
 bool health_down(struct health_check *check, const char *reason);
 
-/* Up, with a remark that is shown all the same. */
+/* Sets the state to up, with a remark that is shown nevertheless. */
 void health_say(struct health_check *check, const char *remark);
 
-/* False of a NULL check. */
+/* Returns false for a NULL check. */
 bool health_is_up(struct health_check *check);
 
-/* Appends "redis: reason\n" per dependency that is down or has a
- * remark.  Returns true when
- * all are up. */
+/* Appends "redis: reason\n" per dependency that is down or has a remark.
+ * Returns true if all are up. */
 bool health_report(struct health *h, struct buf *out);
 
 #endif

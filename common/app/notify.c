@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "common/fds_send.h"
 
-/* Returns the length of the address, or 0: it cannot be one. */
+/* Returns the length of the address, or 0 if the name is invalid. */
 static socklen_t fill_address(struct sockaddr_un *address, const char *name)
 {
 	size_t len = strlen(name);
@@ -23,11 +23,12 @@ static socklen_t fill_address(struct sockaddr_un *address, const char *name)
 	memcpy(address->sun_path, name, len);
 	if (*name == '@')
 		address->sun_path[0] = '\0';
-	/* Of an abstract name each byte counts, a NUL at its end, too. */
+	/* In an abstract name each byte counts, also a NUL at its end: it is
+	 * left out. */
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
 }
 
-/* -1: `name` cannot be connected to, as `err` says. */
+/* Returns -1 if it cannot connect to `name`, with the reason in `err`. */
 static int connect_to(const char *name, struct error *err)
 {
 	struct sockaddr_un address;
@@ -74,7 +75,8 @@ int notify_reloading(struct error *err)
 {
 	char state[64];
 
-	/* Not rounded down to ms: it would be before the request. */
+	/* The time is not rounded down to ms: it would be before the
+	 * request. */
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
 		 clock_monotonic_ns() / 1000);
 	return notify(state, err);

@@ -1,5 +1,5 @@
 /*
- * notify.h - tells the service manager how the program is: sd_notify(3)'s
+ * notify.h - sends the program's state to the service manager: sd_notify(3)'s
  * protocol, one datagram of VARIABLE=value lines to the socket that
  * $NOTIFY_SOCKET names.
  */
@@ -9,17 +9,16 @@
 #include "common/error.h"
 
 /*
- * Sends `state` ("READY=1").  Does nothing where no manager asked for it, that
- * is without $NOTIFY_SOCKET; the kinds of it are a path and '@' with an
- * abstract name.
+ * Sends `state` ("READY=1").  Does nothing without $NOTIFY_SOCKET, that is, if
+ * no manager expects it; the name is a path, or '@' with an abstract name.
  */
 int notify(const char *state, struct error *err);
 
-/* The same, with a duplicate of a descriptor for it. */
+/* The same, with a duplicate of a descriptor for the manager. */
 int notify_with_fd(const char *state, int fd, struct error *err);
 
-/* "RELOADING=1" with the time, which systemd compares with that of its request.
- */
+/* Sends "RELOADING=1" with the time, which systemd compares with that of its
+ * request. */
 int notify_reloading(struct error *err);
 
 #endif

@@ -11,9 +11,9 @@
 #include "common/clock.h"
 #include "common/loop/timer_heap.h"
 
-/* Few enough that what a turn gathers for another server is on its way while
- * the next turn's requests are read; enough that epoll_wait costs little each.
- */
+/* Small enough that what a turn gathers for another server is on its way while
+ * the next turn's requests are read; large enough that epoll_wait costs little
+ * per event. */
 #define EVENTS_PER_TURN 32
 
 struct loop_watch {
@@ -42,7 +42,7 @@ struct loop {
 	int wake_fd;
 	int64_t now;
 	uint64_t turns;
-	int64_t real; /* 0: not asked for in this turn; -1: outside of one */
+	int64_t real; /* 0: not read in this turn; -1: outside of a turn */
 	atomic_bool stop;
 	struct loop_watch *wake;
 	struct loop_watch *watches;
@@ -110,8 +110,8 @@ int loop_post(struct loop *loop, void (*fn)(void *arg), void *arg,
 	first = !loop->posts;
 	*loop->posts_tail = post;
 	loop->posts_tail = &post->next;
-	/* Under the lock: once it is released, the posted work may run and
-	 * end the loop. */
+	/* Called with the lock held: once it is released, the posted work may
+	 * run and end the loop. */
 	if (first)
 		wake(loop);
 	pthread_mutex_unlock(&loop->lock);
@@ -171,7 +171,7 @@ void loop_free(struct loop *loop)
 		return;
 	while (loop->watches)
 		loop_watch_free(loop->watches);
-	/* The analyser does not see that freeing one moves loop->timers on. */
+	/* The analyser does not see that freeing one advances loop->timers. */
 	while (loop->timers)
 		loop_timer_free(loop->timers); /* NOLINT(*-unix.Malloc) */
 	free_dead(loop);
@@ -207,7 +207,7 @@ static int wait_ms(const struct loop *loop)
 static void run_timers(struct loop *loop)
 {
 	/* A timer that is armed again with no delay waits for the next turn, so
-	 * that it cannot keep the loop from its descriptors. */
+	 * that the loop still serves its descriptors. */
 	size_t left = loop->heap.count;
 	struct loop_timer *timer;
 
@@ -253,8 +253,8 @@ int loop_run(struct loop *loop, struct error *err)
 
 void loop_stop(struct loop *loop)
 {
-	/* Under the lock, so that a thread that joins the loop's and frees it
-	 * finds this call done with it. */
+	/* The lock is held so that this call is finished with the loop when a
+	 * thread that joins the loop's thread frees it. */
 	pthread_mutex_lock(&loop->lock);
 	atomic_store(&loop->stop, true);
 	wake(loop);
@@ -337,7 +337,7 @@ int loop_watch_set(struct loop_watch *watch, uint32_t events, struct error *err)
 	return control(watch, EPOLL_CTL_MOD, err);
 }
 
-/* The turn's events may still name it: the memory goes at its end. */
+/* The turn's events may still refer to it: the memory is freed at its end. */
 static void bury(struct loop_watch *watch)
 {
 	struct loop *loop = watch->loop;

@@ -9,18 +9,18 @@ struct worker {
 	struct workers *owner;
 	unsigned index;
 	pthread_t thread;
-	/* Under the lock: what it runs, and whose that is. */
+	/* Guarded by the lock: whether it runs work, and the owner of that. */
 	bool busy;
 	uint64_t whose;
 };
 
 struct workers {
 	size_t queue_max;
-	unsigned size;	      /* of threads */
-	pthread_mutex_t lock; /* of what follows, up to `ending` */
-	pthread_cond_t more;  /* work, or the end */
-	/* The first work of each who has any, by whose turn comes next; those
-	 * are few.  On each hangs the rest that is of the same. */
+	unsigned size;	      /* number of threads */
+	pthread_mutex_t lock; /* guards what follows, up to `ending` */
+	pthread_cond_t more;  /* signals work, or the end */
+	/* The first work of each owner that has any, in the order of their
+	 * turns; owners are few.  Each links to the owner's further work. */
 	struct work *first_turn, *last_turn;
 	size_t queued;
 	bool ending;
@@ -28,7 +28,7 @@ struct workers {
 	struct worker threads[];
 };
 
-/* --- turns, under the lock ------------------------------------------------ */
+/* --- turns, called with the lock held ------------------------------------- */
 
 static void add_turn(struct workers *w, struct work *first)
 {
@@ -66,9 +66,10 @@ static unsigned running(const struct workers *w, uint64_t whose)
 	return n;
 }
 
-/* The work before the one to do next, in *ret_before.  Least is done of whose
- * it is; what the thread has just done is reckoned in, so that its owner does
- * not go on at the expense of who came meanwhile. */
+/* Returns the work to do next, and the one before it in *ret_before.  It is of
+ * the owner with the least running work; the work that the thread has just done
+ * still counts, so that its owner does not get another turn before owners that
+ * came meanwhile. */
 static struct work *choose(const struct worker *worker,
 			   struct work **ret_before)
 {
@@ -92,10 +93,11 @@ static struct work *choose(const struct worker *worker,
 }
 
 /*
- * NULL: there is none, or all is of one who has half of the threads; there is
- * one such alone, as two leave no thread waiting.  It need not be woken when
- * one of that half is done: that one takes the next of it itself, or something
- * that was put in since, and was told.
+ * Returns NULL if there is no work, or all of it is of one owner that has half
+ * of the threads; there is at most one such owner, since two would leave no
+ * thread waiting.  This thread need not be woken when work of that half ends:
+ * the thread that ends takes the owner's next work itself, or other work that
+ * was pushed since, for which a thread was woken.
  */
 static struct work *take(struct worker *worker)
 {
@@ -120,7 +122,7 @@ static struct work *take(struct worker *worker)
 
 /* --- threads -------------------------------------------------------------- */
 
-/* NULL when there is nothing left to do for it and the pool is ending. */
+/* Returns NULL if there is no work left for it and the pool is ending. */
 static struct work *next_work(struct worker *worker)
 {
 	struct workers *w = worker->owner;
@@ -222,7 +224,8 @@ struct job {
 	void *arg;
 };
 
-/* A job that has run must be reported: when memory is short, wait for it. */
+/* A job that has run must be reported: if memory is short, this waits for
+ * it. */
 static void run_job(struct work *work, unsigned index)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};

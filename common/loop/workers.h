@@ -5,15 +5,14 @@
  * submitted it.  The queue is bounded: a full one refuses, and the caller
  * answers 503 rather than wait.
  *
- * A thread without a loop pushes work instead, which hands itself over when it
- * has run.
+ * A thread without a loop pushes work instead; its `run` reports the completion
+ * itself.
  *
- * Who has work in the queue takes turns with the others who have, those first
- * of whom least is being done, so that nobody waits for all that another one
- * has asked for.  Nor does one have more than half of the threads, so that who
- * comes with several at once has as many.  That is by `whose`, a number that
- * tells them apart.  0 is nobody's: it takes turns as one of them, and may have
- * all threads.
+ * Owners with work in the queue take turns, the owner with the least running
+ * work first, so that none waits for all the work of another.  No owner has
+ * more than half of the threads, so that another that submits several jobs gets
+ * as many.  `whose` is a number that identifies the owner.  0 means no owner:
+ * all such work takes turns as one owner, and may have all threads.
  */
 #ifndef COMMON_LOOP_WORKERS_H
 #define COMMON_LOOP_WORKERS_H
@@ -31,34 +30,34 @@ struct workers;
 struct workers *workers_new(unsigned threads, size_t queue_max,
 			    struct error *err);
 /* Finishes what is queued, then joins the threads.  The loops that submitted
- * must still exist.  Accepts NULL. */
+ * must still exist.  NULL accepted. */
 void workers_free(struct workers *w);
 
-/* Nobody's.  `index` is the worker's number, 0 to threads - 1: for a connection
- * each.  Returns -1 (ERROR_FULL, retriable) when the queue is full.  From any
- * thread. */
+/* Submits a job without an owner.  `index` is the worker's number, 0 to threads
+ * - 1, so that each can have a connection.  Returns -1 (ERROR_FULL, retriable)
+ * if the queue is full.  Callable from any thread. */
 int workers_submit(struct workers *w, struct loop *loop,
 		   void (*run)(void *arg, unsigned index),
 		   void (*done)(void *arg), void *arg, struct error *err);
-/* The same, which is somebody's. */
+/* The same for a job of an owner. */
 int workers_submit_of(struct workers *w, uint64_t whose, struct loop *loop,
 		      void (*run)(void *arg, unsigned index),
 		      void (*done)(void *arg), void *arg, struct error *err);
 
-/* The first member of what its owner allocates, who fills in `run` and `whose`;
- * the pool has forgotten it when it calls `run`. */
+/* The first member of a struct that the caller allocates; the caller fills in
+ * `run` and `whose`; when `run` is called, the pool no longer refers to it. */
 struct work {
 	void (*run)(struct work *work, unsigned index);
 	uint64_t whose;
 	struct work *next;
-	/* The pool's, of the first one of each owner that waits. */
+	/* Private to the pool: used in the first waiting work of each owner. */
 	struct work *last, *next_turn;
 };
 
-/* False when the queue is full.  From any thread. */
+/* Returns false if the queue is full.  Callable from any thread. */
 bool workers_push(struct workers *w, struct work *work);
 
-/* First in, first out; {0} is an empty one.  Its owner locks it. */
+/* A FIFO queue; {0} is an empty one.  The caller locks it. */
 struct work_queue {
 	struct work *first, *last;
 };

@@ -13,8 +13,8 @@ enum kind {
 	HISTOGRAM
 };
 
-/* A histogram's sum is kept in millionths, so that it can be an atomic
- * integer: a microsecond of latency is the smallest step that matters. */
+/* A histogram's sum is kept in millionths, so that it can be an atomic integer:
+ * no smaller step than a microsecond of latency matters. */
 #define SUM_SCALE 1e6
 
 struct metric {
@@ -31,7 +31,8 @@ struct metric {
 };
 
 struct metrics {
-	pthread_mutex_t lock; /* of the list and of cells; values are atomics */
+	pthread_mutex_t
+		lock; /* guards the list and cells; values are atomics */
 	struct metric *first, *last;
 };
 
@@ -76,8 +77,8 @@ void metrics_free(struct metrics *m)
 }
 
 /*
- * Metrics of one name stand together, since the text format wants them so: a
- * new one goes behind the last of its name.
+ * Metrics of one name are adjacent, as the text format requires: a new one is
+ * inserted after the last of its name.
  */
 static void insert(struct metrics *m, struct metric *metric)
 {
@@ -99,7 +100,8 @@ static void insert(struct metrics *m, struct metric *metric)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* The one registered before with that name and these labels, or NULL. */
+/* Returns the metric already registered with that name and these labels, or
+ * NULL. */
 static struct metric *find(struct metrics *m, enum kind kind, const char *name,
 			   const char *labels)
 {

@@ -1,12 +1,12 @@
 /*
  * metrics.h - counters, gauges and histograms in the Prometheus text format.
  *
- * Register at start, or one name from one thread; update from any thread
+ * Register at start, or each name from one thread only; update from any thread
  * (relaxed atomics); render from any thread.  A metric lives as long as its
- * registry.  Registering a name and labels again gives the metric there is, so
- * that the threads of a program share their metrics.
- * Every update accepts a NULL metric and then does nothing, so that a failed
- * registration (out of memory) never needs a branch in the caller.
+ * registry.  Registering a name and labels again returns the existing metric,
+ * so that the threads of a program share their metrics.  Every update accepts a
+ * NULL metric and then does nothing, so that a failed registration (out of
+ * memory) never needs a branch in the caller.
  *
  * Names follow Prometheus' conventions: shortloop_<program>_<what>_<unit>,
  * counters end in _total, base units (seconds, bytes).
@@ -45,15 +45,15 @@ void metric_observe(struct metric *metric, double value);
 uint64_t metric_value(const struct metric *metric);
 
 /*
- * Has `cell` count as part of the counter: the one thread that owns it adds to
- * it by relaxed loads and stores, which are no locked instructions, and what it
- * has counted is rendered at once.  metric_value leaves it out until it is
- * detached: then it is added to the counter.  It must not go before that.
- * From any thread.  A NULL counter has nothing attached.
+ * Makes `cell` count as part of the counter: the one thread that owns it adds
+ * to it by relaxed loads and stores, which need no locked instructions, and
+ * rendering includes its value at once.  metric_value excludes it until it is
+ * detached: then it is added to the counter.  The cell must stay valid until
+ * then.  Callable from any thread.  A NULL counter is accepted.
  */
 int metrics_attach(struct metrics *m, struct metric *counter,
 		   const _Atomic uint64_t *cell, struct error *err);
-/* One that was not attached is left alone. */
+/* Does nothing for a cell that was not attached. */
 void metrics_detach(struct metrics *m, struct metric *counter,
 		    const _Atomic uint64_t *cell);
 
