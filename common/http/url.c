@@ -106,8 +106,8 @@ int url_params_parse(struct url_params *params, struct http_slice query,
 	*params = (struct url_params){0};
 	if (query.len == 0)
 		return 0;
-	/* One place more, so that add() notices a parameter that does not
-	 * fit. */
+	/* The array has one place more, so that add() notices a parameter that
+	 * does not fit. */
 	params->items = calloc(PARAMS_MAX + 1, sizeof(*params->items));
 	if (!params->items)
 		return error_set_nomem(err);

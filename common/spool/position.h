@@ -39,7 +39,7 @@ int position_file_open(struct position_file *f, int dir,
 		       struct error *err);
 void position_file_close(struct position_file *f);
 
-/* What was written survives a kill of the process; with `durable` it waits
+/* Written data survives a kill of the process; with `durable` the call waits
  * until it survives a loss of power too. */
 int position_file_write(struct position_file *f,
 			const struct spool_position *position, bool durable,
