@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Paths that our programs answer, that clients ask of every site, or that
+/* Paths that our programs answer, that clients request from every site, or that
  * visitors would take for the site's own. */
 static const char *const reserved[] = {
 	"admin",   "api",      "assets",     "batch",  "dashboard", "docs",

@@ -1,5 +1,5 @@
 /*
- * alphabet.h - the symbols of a code, in an order of one's own.
+ * alphabet.h - the symbols of a code, in a secret order.
  *
  * There are two sets: all of 0-9, A-Z, a-z, and for codes that are read aloud
  * or typed from paper the 57 without 0 O 1 l I, which look alike.
@@ -21,14 +21,14 @@ struct alphabet {
 	uint8_t digits[256]; /* the inverse; ALPHABET_NONE for other bytes */
 };
 
-/* Is this the size of an alphabet there is? */
+/* Returns true if there is an alphabet of this size. */
 bool alphabet_has(unsigned size);
 
-/* 0-9, A-Z, a-z, as far as they belong to the set of that size. */
+/* Sets 0-9, A-Z, a-z, as far as they belong to the set of that size. */
 void alphabet_plain(struct alphabet *a, unsigned size);
 
-/* The same symbols shuffled by the seed: Fisher and Yates, fed by libsodium's
- * deterministic generator (ChaCha20). */
+/* Sets the same symbols shuffled by the seed: Fisher and Yates, with
+ * libsodium's deterministic generator (ChaCha20). */
 void alphabet_shuffled(struct alphabet *a, unsigned size,
 		       const unsigned char seed[ALPHABET_SEED]);
 

@@ -26,10 +26,10 @@ struct codespace {
 	unsigned newest;
 	enum feistel_vectors vectors;
 	uint64_t capacity;
-	/* What a check character says.  All versions share one order of the
-	 * symbols: it is what tells them apart. */
+	/* The meaning of a check character.  All versions share one order of
+	 * the symbols: the check character distinguishes them. */
 	struct {
-		uint8_t version; /* CODE_VERSIONS: none that has a key */
+		uint8_t version; /* CODE_VERSIONS: no version with a key */
 		uint8_t tag;
 	} check[256];
 	struct version versions[CODE_VERSIONS];

@@ -7,14 +7,14 @@
  * id are not neighbours in code, yet a code decodes to its id with no look-up.
  * The check character carries the key's version (two bits) and the
  * permutation's tag, one of 15 (of 14 with 57 symbols), so that at least 14
- * (13) of 15 (14) codes made up by a stranger are refused here.
+ * (13) of 15 (14) codes guessed without the keys are refused here.
  *
  * The permutation is an alternating Feistel network with modular addition over
  * the maximally balanced split of the payload's digits, as in FFX and NIST SP
  * 800-38G (FF1), with SipHash (Aumasson and Bernstein, 2012) as its round
- * function.  It keeps strangers from enumerating links; it is not a cipher to
- * keep secrets with.  Which primitive does what, and why six rounds, is told in
- * feistel.h.
+ * function.  It keeps attackers from enumerating links; it is not a cipher to
+ * keep secrets with.  feistel.h describes the primitives, and why there are six
+ * rounds.
  *
  * Measured (docs/bench.md) on a Xeon at 2.5 GHz, 7 characters: 49 ns to make a
  * code and 49 to read it, 17 each when many are made in a row with AVX-512.
@@ -43,8 +43,8 @@ struct codespace_options {
 	unsigned base;	 /* symbols: 62, or 57 without 0 O 1 l I; 0: 62 */
 	const struct codespace_key *keys;
 	size_t key_count;
-	/* What the codes are for, a word: codes of another purpose share no key
-	 * with these.  NULL: the ids of blocks. */
+	/* The purpose of the codes, a word: codes of different purposes share
+	 * no key.  NULL: the ids of blocks. */
 	const char *purpose;
 };
 
@@ -54,7 +54,7 @@ struct codespace;
  * The first key makes new codes; all of them read old ones.  Every key the
  * space uses is derived from its version's secret, the version, the purpose,
  * the length and the base, so spaces may share a secret.  The secrets are not
- * kept.  Returns NULL with ERROR_CONFIG when a value is out of its bounds.
+ * kept.  Returns NULL with ERROR_CONFIG if a value is out of its bounds.
  */
 struct codespace *codespace_new(const struct codespace_options *options,
 				struct error *err);
@@ -62,18 +62,19 @@ void codespace_free(struct codespace *cs); /* wipes the keys; NULL accepted */
 
 unsigned codespace_base(const struct codespace *cs);
 
-/* How many ids there are: min(base^(length-1), 2^42). */
+/* Returns the number of ids: min(base^(length-1), 2^42). */
 uint64_t codespace_capacity(const struct codespace *cs);
 
-/* How many texts a stranger who knows all of this but the keys has to choose
- * from: for each id as many as there are tags. */
+/* Returns the number of texts among which an attacker has to guess who knows
+ * everything but the keys: for each id one per tag. */
 uint64_t codespace_guesses(const struct codespace *cs);
 
-/* The values of the payload's smaller part.  Of who has seen fewer codes than
- * about that it is proven that he cannot foretell others (feistel.h). */
+/* Returns the number of values of the payload's smaller part.  An attacker who
+ * has seen fewer codes than about that provably cannot predict others
+ * (feistel.h). */
 uint64_t codespace_proven(const struct codespace *cs);
 
-/* The version that new codes carry. */
+/* Returns the version of new codes. */
 unsigned codespace_version(const struct codespace *cs);
 bool codespace_has_version(const struct codespace *cs, unsigned version);
 
@@ -81,32 +82,34 @@ bool codespace_has_version(const struct codespace *cs, unsigned version);
 void codespace_encode(const struct codespace *cs, uint64_t id,
 		      char ret_code[CODE_TEXT_MAX]);
 
-/* The codes of `count` ids from `first` on, all below the capacity; each as
- * codespace_encode makes it, at a third of the cost. */
+/* Writes the codes of `count` ids from `first` on, all below the capacity; each
+ * as codespace_encode makes it, at a third of the cost. */
 void codespace_encode_many(const struct codespace *cs, uint64_t first,
 			   size_t count, char ret_codes[][CODE_TEXT_MAX]);
 
-/* As codespace_encode, under another version that the space has. */
+/* Does the same as codespace_encode, with another version that the space
+ * has. */
 void codespace_encode_version(const struct codespace *cs, unsigned version,
 			      uint64_t id, char ret_code[CODE_TEXT_MAX]);
 
 /*
- * Reads a code of `len` bytes.  False when it cannot be one of ours: another
- * length, a byte that is no symbol, a version that has no key, a wrong check
- * character, an id beyond the capacity.  The outputs are then untouched.
+ * Reads a code of `len` bytes.  Returns false if it cannot be one of ours:
+ * another length, a byte that is no symbol, a version that has no key, a wrong
+ * check character, an id beyond the capacity.  The outputs are then unchanged.
  * ret_version may be NULL.
  */
 bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
 		      uint64_t *ret_id, unsigned *ret_version);
 
-/* The version that a text would be a code of, by its length and check character
- * alone, whether or not there is a key for it; CODE_VERSIONS: of none. */
+/* Returns the version that a text would have as a code, by its length and check
+ * character alone, whether or not there is a key for it; CODE_VERSIONS:
+ * none. */
 unsigned codespace_version_of(const struct codespace *cs, const char *code,
 			      size_t len);
 
 /*
- * Tells keys apart without saying anything of them: 64 bits derived from the
- * version's secret.  Returns false when the space has no such version.
+ * Identifies a key without revealing it: 64 bits derived from the version's
+ * secret.  Returns false if the space has no such version.
  */
 bool codespace_fingerprint(const struct codespace *cs, unsigned version,
 			   char ret_text[CODE_FINGERPRINT_MAX]);

@@ -1,6 +1,6 @@
 #include "codespace/digits.h"
 
-/* No sum with it is below 2^32, and none of five overflows. */
+/* Any sum with it is at least 2^32, and a sum of five does not overflow. */
 #define NO_SYMBOL (UINT64_C(1) << 40)
 
 void digits_init(struct digits *d, const struct alphabet *alphabet)

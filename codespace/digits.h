@@ -2,7 +2,7 @@
  * digits.h - numbers below 2^30 written with an alphabet, and read again.
  *
  * Two digits are written at a time, from a table of all pairs; reading adds up
- * what each symbol is worth in its place.  Both tables have some 8 KiB.
+ * the value of each symbol in its place.  Both tables have some 8 KiB.
  */
 #ifndef CODESPACE_DIGITS_H
 #define CODESPACE_DIGITS_H
@@ -17,11 +17,11 @@
 #define DIGITS_SHIFT 44
 
 struct digits {
-	uint32_t pairs;	     /* how many there are: the base's square */
+	uint32_t pairs;	     /* number of pairs: the base's square */
 	uint64_t reciprocal; /* floor(2^DIGITS_SHIFT / pairs) + 1 */
 	char pair[ALPHABET_SIZE * ALPHABET_SIZE][2];
-	/* By place, 0 for the last, and byte; bytes that are no symbol are
-	 * worth more than all digits together. */
+	/* The value by place, 0 for the last, and byte; the value of a byte
+	 * that is no symbol is greater than that of all digits together. */
 	uint64_t worth[DIGITS_MAX][256];
 };
 
@@ -43,7 +43,8 @@ static inline void digits_put(const struct digits *d, uint64_t number,
 		*to = d->pair[number][1];
 }
 
-/* Reads `count` digits, up to DIGITS_MAX; false when a byte is no symbol. */
+/* Reads `count` digits, up to DIGITS_MAX; returns false if a byte is no
+ * symbol. */
 static inline bool digits_get(const struct digits *d, const char *from,
 			      unsigned count, uint64_t *ret_number)
 {

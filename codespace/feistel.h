@@ -12,23 +12,22 @@
  *
  * Why six rounds.  Patarin ("Security of random Feistel schemes with 5 or more
  * rounds", CRYPTO 2004) proves six rounds of random functions to be as good as
- * a random permutation against whoever chooses both numbers and results, as
- * long as they see fewer than about as many as a part has values (62^3 for
- * codes of 7), and knows no attack that needs less than nearly all numbers
- * there are
- * ("Generic attacks on Feistel schemes", ASIACRYPT 2001).  The attacks that
- * made NIST ask for 8 to 10 rounds (Bellare, Hoang, Tessaro, 2016; Durak,
- * Vaudenay, 2017; Hoang, Tessaro, Trieu, 2018) put the same few numbers through
- * very many permutations, one a tweak; here a key has one.  Cheaper rounds at
- * both ends (universal hashes, Naor and Reingold, 1999) would keep the birthday
- * bound only: some 500 codes of 7.  SipHash-1-3 is what hash tables of Rust and
- * CPython use against flooding; what is known against it needs to see its
- * results, which here nobody does.
+ * a random permutation against an attacker who chooses both numbers and
+ * results, as long as the attacker sees fewer than about as many as a part has
+ * values (62^3 for codes of 7), and knows no attack that needs less than nearly
+ * all numbers ("Generic attacks on Feistel schemes", ASIACRYPT 2001).  The
+ * attacks that made NIST require 8 to 10 rounds (Bellare, Hoang, Tessaro, 2016;
+ * Durak, Vaudenay, 2017; Hoang, Tessaro, Trieu, 2018) put the same few numbers
+ * through very many permutations, one a tweak; here a key has one.  Cheaper
+ * rounds at both ends (universal hashes, Naor and Reingold, 1999) would keep
+ * the birthday bound only: some 500 codes of 7.  Hash tables of Rust and
+ * CPython use SipHash-1-3 against flooding; the known attacks on it need to see
+ * its results, which are never visible here.
  *
- * A permutation also gives a tag: the sum of what the fourth and the fifth
- * round's hashes say in their low bits, which the rounds do not use.  It
- * depends on both parts through the two rounds after, costs nothing, and is
- * known after half of the way back: what carries it wrongly is refused there.
+ * A permutation also gives a tag: the sum of the low bits of the hashes of
+ * rounds four and five, which the rounds do not use.  It depends on both parts
+ * through the two rounds after, costs nothing, and is known after half of the
+ * inverse: a number with a wrong tag is refused there.
  */
 #ifndef CODESPACE_FEISTEL_H
 #define CODESPACE_FEISTEL_H
@@ -55,8 +54,9 @@ struct feistel_parts {
 	uint64_t tag; /* below the number of tags */
 };
 
-/* Both sizes from 2 to 2^32; `key` is 16 bytes.  There are `tags` different
- * tags, at least 1 and few against 2^FEISTEL_TAG_BITS. */
+/* Prepares the permutation.  Both sizes are from 2 to 2^32; `key` is 16 bytes.
+ * There are `tags` different tags, at least 1 and few against
+ * 2^FEISTEL_TAG_BITS. */
 void feistel_init(struct feistel *f, uint64_t left_size, uint64_t right_size,
 		  unsigned tags, const unsigned char key[16]);
 
@@ -71,7 +71,7 @@ static inline uint64_t feistel_hash(const struct feistel *f, uint64_t round,
 	return siphash_1_3_of_7(f->rounds[round], round << 32, part);
 }
 
-/* Without a branch: which of the two it is cannot be foreseen. */
+/* Has no branch: the result of the comparison is unpredictable. */
 static inline uint64_t feistel_add(uint64_t part, uint64_t hash, uint64_t size)
 {
 	uint64_t less = part - size, value = feistel_high(hash, size);
@@ -96,8 +96,8 @@ static inline uint64_t feistel_tag(const struct feistel *f, uint64_t hashes)
 	       FEISTEL_TAG_BITS;
 }
 
-/* number / right_size and the rest.  A division costs as much as a round; the
- * product with the reciprocal is at most one too low. */
+/* Computes number / right_size and the remainder.  A division costs as much as
+ * a round; the product with the reciprocal is at most one too low. */
 static inline struct feistel_parts feistel_split(const struct feistel *f,
 						 uint64_t number)
 {
@@ -111,8 +111,8 @@ static inline struct feistel_parts feistel_split(const struct feistel *f,
 	return (struct feistel_parts){.left = left, .right = right};
 }
 
-/* The first rounds only: what tests weaken the network with, to show that they
- * notice.  `rounds` is a constant, of which nothing is left in the code. */
+/* Runs the first rounds only: tests weaken the network with it, to show that
+ * they notice.  `rounds` is a constant, which the compiler removes. */
 static inline struct feistel_parts
 feistel_permute_rounds(const struct feistel *f, uint64_t number,
 		       unsigned rounds)
@@ -147,7 +147,7 @@ static inline struct feistel_parts feistel_permute(const struct feistel *f,
 	return feistel_permute_rounds(f, number, FEISTEL_ROUNDS);
 }
 
-/* The number again; false, and half the work, when the tag is another. */
+/* Returns the number; returns false, for half the work, if the tag differs. */
 static inline bool feistel_invert(const struct feistel *f,
 				  struct feistel_parts p, uint64_t *ret_number)
 {

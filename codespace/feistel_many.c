@@ -6,8 +6,8 @@
 
 typedef uint64_t vector __attribute__((vector_size(8 * FEISTEL_LANES)));
 
-/* Vectors are handed over by address, since how they would be passed by value
- * depends on the processor; all of this is inlined and costs nothing. */
+/* Vectors are passed by address, since passing by value depends on the
+ * processor; all of this is inlined, so it costs nothing. */
 
 INLINE void rotate(vector *x, int bits)
 {
@@ -31,7 +31,7 @@ INLINE void sip_round(vector v[4])
 	sip_half(&v[2], &v[1], &v[0], &v[3], 17, 21);
 }
 
-/* siphash_1_3_of_7, of eight parts. */
+/* Computes siphash_1_3_of_7 of eight parts. */
 INLINE void hash(const struct feistel *f, uint64_t round, const vector *part,
 		 vector *ret)
 {
@@ -63,7 +63,7 @@ INLINE void add(vector *part, const vector *hash, uint64_t size)
 	vector value = ((*hash >> 32) * size + low) >> 32;
 	vector less = *part - size + value;
 
-	/* Of a negative number, all bits; there is no signed shift in AVX2. */
+	/* All bits are set for a negative number; AVX2 has no signed shift. */
 	vector wrapped = 0 - (less >> 63);
 
 	*part = less + (wrapped & size);

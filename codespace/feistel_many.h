@@ -1,11 +1,11 @@
 /*
- * feistel_many.h - feistel_permute of eight numbers in a row, side by side.
+ * feistel_many.h - feistel_permute of eight consecutive numbers, in parallel.
  *
  * One permutation is a chain of six hashes, each waiting for the one before;
- * the hashes of eight numbers wait for nothing of each other's, so that a
- * processor does them in the lanes of its vectors.  The results are those of
- * feistel_permute, whatever processor it is: AVX-512 or AVX2 is taken when
- * there is one, else what the compiler makes of plain vectors.
+ * the hashes of different numbers are independent, so that a processor computes
+ * them in the lanes of its vectors.  The results are those of feistel_permute
+ * on every processor: AVX-512 or AVX2 is used if available, else the compiler's
+ * code for plain vectors.
  */
 #ifndef CODESPACE_FEISTEL_MANY_H
 #define CODESPACE_FEISTEL_MANY_H
@@ -22,14 +22,14 @@ struct feistel_lanes {
 	uint64_t tag[FEISTEL_LANES];
 };
 
-/* Vectors of the widest kind, which a test narrows to compare all. */
+/* The kinds of vectors; a test selects each to compare them all. */
 enum feistel_vectors {
 	FEISTEL_PLAIN,
 	FEISTEL_AVX2,
 	FEISTEL_AVX512,
 };
 
-/* The best kind that this processor has. */
+/* Returns the best kind that this processor has. */
 enum feistel_vectors feistel_vectors(void);
 
 /* Permutes first to first + 7; both sizes of `f` must be below 2^32.  `kind` is

@@ -1,11 +1,11 @@
 /*
- * key.h - what the codes of a space are made with, derived from its secrets.
+ * key.h - the keys that make the codes of a space, derived from its secrets.
  *
  * An operator gives a secret for each version of a space's key.  From it comes
  * a master key by BLAKE2b over a purpose, the version and the secret, and from
- * that one key for each use by libsodium's crypto_kdf.  Spaces of another
- * purpose (another length, strategy or alphabet) so share nothing, even when
- * they share a secret.
+ * that one key for each use by libsodium's crypto_kdf.  So spaces of different
+ * purposes (another length, strategy or alphabet) share nothing, even if they
+ * share a secret.
  */
 #ifndef CODESPACE_KEY_H
 #define CODESPACE_KEY_H
@@ -35,18 +35,18 @@ enum code_use {
 #define CODE_MASTER 32 /* bytes */
 
 /*
- * The master key of one version for one purpose, a short text.  Returns -1 with
- * ERROR_CONFIG when the version or the secret is out of bounds.  The caller
- * wipes what it gets.
+ * Derives the master key of one version for one purpose, a short text.  Returns
+ * -1 with ERROR_CONFIG if the version or the secret is out of bounds.  The
+ * caller wipes the result.
  */
 int code_key_master(const struct codespace_key *key, const char *purpose,
 		    unsigned char ret_master[CODE_MASTER], struct error *err);
 
-/* The key of one use, of 16 to 64 bytes. */
+/* Derives the key of one use, of 16 to 64 bytes. */
 int code_key_derive(const unsigned char master[CODE_MASTER], enum code_use use,
 		    unsigned char *ret_key, size_t len, struct error *err);
 
-/* Tells keys apart and says nothing of them. */
+/* Writes a text that identifies the key without revealing it. */
 int code_key_fingerprint(const unsigned char master[CODE_MASTER],
 			 char ret_text[CODE_FINGERPRINT_MAX],
 			 struct error *err);

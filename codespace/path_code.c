@@ -39,7 +39,7 @@ bool path_code_trims(struct http_slice rest)
 	return true;
 }
 
-/* Takes the code off the front; 0: it is too long for one. */
+/* Takes the code off the front; returns 0 if it is too long for one. */
 static size_t decode(struct http_slice *text, char decoded[ALIAS_TEXT_MAX])
 {
 	struct http_slice left = *text;
@@ -70,7 +70,7 @@ bool path_code_in_text(struct http_slice path, bool trims,
 	len = decode(&path, ret_code->decoded);
 	if (len == 0)
 		return false;
-	/* What begins with a slash is for the link to decide. */
+	/* The link decides about a rest that begins with a slash. */
 	ret_code->trimmed = path.len > 0 && path.data[0] != '/';
 	if (ret_code->trimmed && !(trims && path_code_trims(path)))
 		return false;

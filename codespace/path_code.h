@@ -1,8 +1,8 @@
 /*
- * path_code.h - which code a path names.
+ * path_code.h - finds the code in a path.
  *
- * The redirector asks it of each visit, and `collector import` of each line of
- * a log, so that a past visit is a click exactly if it would be one today.
+ * The redirector uses it for each visit, and `collector import` for each line
+ * of a log, so that a past visit is a click exactly if it would be one today.
  */
 #ifndef CODESPACE_PATH_CODE_H
 #define CODESPACE_PATH_CODE_H
@@ -13,36 +13,36 @@
 #include "common/http/request.h"
 
 /*
- * "/aB3xY7k" is "aB3xY7k", and so is "/aB3xY7k/more".  What cannot be a code of
- * any space (empty, longer than 64, or with other characters than
+ * Returns "aB3xY7k" for "/aB3xY7k" and for "/aB3xY7k/more".  A text that cannot
+ * be a code of any space (empty, longer than 64, or with other characters than
  * [0-9A-Za-z_-]) gives {NULL, 0}.
  */
 struct http_slice path_code(struct http_slice path);
 
-/* What follows the code in the path: "/more", with its slash, or nothing.  Part
- * of the path, which has a byte. */
+/* Returns the rest of the path after the code: "/more", with its slash, or
+ * nothing.  It points into the path, which has a byte at least. */
 struct http_slice path_code_rest(struct http_slice path);
 
-/* A code that a path has in another form. */
+/* A code that a path contains in another form. */
 struct path_text_code {
 	struct http_slice code; /* in `decoded` */
-	bool trimmed;		/* something behind it was passed over */
+	bool trimmed;		/* a rest was skipped */
 	char decoded[ALIAS_TEXT_MAX];
 };
 
 /*
- * The same of a path in which path_code found none: an escape of an unreserved
- * character is that character (RFC 3986, 6.2.2.2), so that "/%61B3" is "aB3".
- * With `trims`, what follows the code is passed over if no code could have any
- * of it: visitors come from texts, with the full stop or the bracket that
- * stands behind a link there ("/aB3).", "/aB3%E2%80%8B").  False: it names
- * none. *ret_code must not be copied.
+ * Does the same for a path in which path_code found none: an escape of an
+ * unreserved character is that character (RFC 3986, 6.2.2.2), so that "/%61B3"
+ * is "aB3".  With `trims`, a rest that contains no character of codes is
+ * skipped: visitors copy links from texts, with the full stop or the bracket
+ * that follows a link there ("/aB3).", "/aB3%E2%80%8B").  Returns false if
+ * there is no code.  *ret_code must not be copied.
  */
 bool path_code_in_text(struct http_slice path, bool trims,
 		       struct path_text_code *ret_code);
 
-/* Of what follows a code: is there nothing that a code could have?  A slash,
- * for one. */
+/* Returns true if the rest after a code contains no character of codes; a slash
+ * is one such rest. */
 bool path_code_trims(struct http_slice rest);
 
 #endif

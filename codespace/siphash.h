@@ -2,15 +2,15 @@
  * siphash.h - SipHash of one short message, inline.
  *
  * After Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012).  The
- * general function costs a call and a loop per hash; a permutation asks for six
- * of them in a row, of messages that fit one word.
+ * general function costs a call and a loop per hash; a permutation needs six of
+ * them in a row, of messages that fit one word.
  */
 #ifndef CODESPACE_SIPHASH_H
 #define CODESPACE_SIPHASH_H
 
 #include <stdint.h>
 
-/* The state that a key starts from. */
+/* The initial state of a key. */
 struct siphash {
 	uint64_t v[4];
 };
@@ -75,9 +75,8 @@ static inline uint64_t siphash_7(struct siphash key, uint64_t message, int c,
 	return siphash_end(&key, d);
 }
 
-/* The state for messages of 7 bytes that all have the bits of `high`, after
- * what the first round does before it meets the others: for siphash_1_3_of_7.
- */
+/* Prepares the state for messages of 7 bytes that all have the bits of `high`,
+ * up to where the first round uses the other bits: for siphash_1_3_of_7. */
 static inline struct siphash siphash_prepare(struct siphash key, uint64_t high)
 {
 	key.v[0] += key.v[1];
@@ -87,9 +86,9 @@ static inline struct siphash siphash_prepare(struct siphash key, uint64_t high)
 	return key;
 }
 
-/* As siphash_7(key, high | low, 1, 3), with no bit in both, from what was
- * prepared with `high`.  The result waits for `low` only, and that as briefly
- * as can be; a call would take as long as the hash: always inline. */
+/* Returns siphash_7(key, high | low, 1, 3), with no bit in both, from the state
+ * prepared with `high`.  Only the shortest possible chain depends on `low`; a
+ * call would take as long as the hash: always inline. */
 static inline __attribute__((always_inline)) uint64_t
 siphash_1_3_of_7(struct siphash prepared, uint64_t high, uint64_t low)
 {

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 
 #define MS_END (INT64_C(1) << SNOWFLAKE_MS_BITS)
-/* In `next`: no more ids.  Above all pairs of ms and sequence. */
+/* Set in `next`: no more ids.  It is above all pairs of ms and sequence. */
 #define ENDED (UINT64_C(1) << 63)
 
-/* Times in here are ms since the epoch of snowflakes. */
+/* Times here are ms since the epoch of snowflakes. */
 struct snowflake {
-	/* The first pair of ms and sequence not yet made, and ENDED.  Only ever
-	 * rises. */
+	/* The first pair of ms and sequence not yet made, and ENDED.  It only
+	 * ever rises. */
 	_Atomic uint64_t next;
 	_Atomic int64_t until;
-	_Atomic int64_t clock; /* the latest that an id was made at */
+	_Atomic int64_t clock; /* the latest at which an id was made */
 	int64_t lead;
 	unsigned node;
 	unsigned sequence_bits;
@@ -49,7 +49,7 @@ void snowflake_free(struct snowflake *s)
 	free(s);
 }
 
-/* --- what is allowed ------------------------------------------------------ */
+/* --- allowed times -------------------------------------------------------- */
 
 static int64_t since_epoch(int64_t real_ms)
 {
@@ -75,7 +75,7 @@ void snowflake_allow(struct snowflake *s, int64_t from_ms, int64_t until_ms)
 	uint64_t from = (uint64_t)since_epoch(from_ms) << s->sequence_bits;
 	uint64_t next = atomic_load_explicit(&s->next, memory_order_relaxed);
 
-	/* First the beginning, then the end: a thread that sees the new end
+	/* The beginning is set before the end: a thread that sees the new end
 	 * finds `next` raised when it takes its id from there. */
 	while (next < from &&
 	       !atomic_compare_exchange_weak_explicit(&s->next, &next, from,
@@ -157,13 +157,14 @@ int snowflake_next(struct snowflake *s, int64_t now_ms, uint64_t *ret_id,
 
 int64_t snowflake_end(struct snowflake *s)
 {
-	/* Whoever has read `next` before this takes no id from it any more. */
+	/* A thread that has read `next` before this takes no id from it any
+	 * more. */
 	uint64_t next = atomic_fetch_or_explicit(&s->next, ENDED,
 						 memory_order_acq_rel) &
 			~ENDED;
 	uint64_t first = UINT64_C(1) << s->sequence_bits;
 
-	/* A ms that has been begun is over. */
+	/* A ms that was begun counts as used. */
 	return (int64_t)((next + first - 1) >> s->sequence_bits) +
 	       SNOWFLAKE_EPOCH;
 }

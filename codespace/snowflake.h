@@ -1,5 +1,5 @@
 /*
- * snowflake.h - ids that many nodes make without asking each other.
+ * snowflake.h - ids that many nodes make without communication.
  *
  *	41 bits  ms since 2020-01-01 UTC (until 2089)
  *	10 bits  node
@@ -7,15 +7,14 @@
  *
  * After Twitter's Snowflake (2010).  Unlike there, a millisecond whose sequence
  * is used up is followed by the next one before the clock gets there, so that
- * no burst is held up; how far ids may run ahead of the clock is bounded.
+ * no burst has to wait; the lead of ids over the clock is bounded.
  *
- * Nothing is made twice: the generator only ever counts up, whatever the clock
- * does, and it makes ids of those ms only that it was allowed to.  The caller
- * allows what it has a lease on, somewhere durable, for this node: ms from
- * where the last holder's ended, as the timestamp oracles of Percolator
- * (Peng and Dabek, 2010) and TiDB do.  Two processes of one node, a
- * clock set back over a restart and a restart within one millisecond then meet
- * no id of each other's.
+ * No id is made twice: the generator only ever counts up, whatever the clock
+ * does, and it makes ids only of those ms that it was allowed to.  The caller
+ * allows the time for which it has a durable lease for this node: ms from where
+ * the last holder's ended, as the timestamp oracles of Percolator (Peng and
+ * Dabek, 2010) and TiDB do.  So two processes of one node, a clock set back
+ * over a restart and a restart within one millisecond cause no duplicate id.
  *
  * One generator may be used by any number of threads.
  */
@@ -32,15 +31,16 @@
 #define SNOWFLAKE_NODES		(1u << SNOWFLAKE_NODE_BITS)
 #define SNOWFLAKE_CODE_SEQUENCE 12 /* bits: ids that become codes */
 #define SNOWFLAKE_LINK_SEQUENCE 6  /* bits: ids of links without a block */
-#define SNOWFLAKE_LEAD		INT64_C(1000) /* ms; what to give as lead */
+#define SNOWFLAKE_LEAD		INT64_C(1000) /* ms; the usual lead */
 
 struct snowflake;
 
 /*
- * `lead` is by how many ms ids may run ahead of the clock, and by how many the
- * clock may go back before that is an error.  Returns NULL with ERROR_CONFIG
- * for a node of SNOWFLAKE_NODES or more, a sequence of less than 1 or more than
- * 12 bits or a lead below 0.  Nothing may be made until it is allowed.
+ * `lead` is the number of ms by which ids may run ahead of the clock, and by
+ * which the clock may go back before that is an error.  Returns NULL with
+ * ERROR_CONFIG for a node of SNOWFLAKE_NODES or more, a sequence of less than 1
+ * or more than 12 bits or a lead below 0.  No id can be made before
+ * snowflake_allow.
  */
 struct snowflake *snowflake_new(unsigned node, unsigned sequence_bits,
 				int64_t lead, struct error *err);
@@ -48,21 +48,21 @@ void snowflake_free(struct snowflake *s); /* NULL accepted */
 
 /*
  * Allows ids of from_ms <= ms < until_ms (real ms, as clock_real_ms), and none
- * before from_ms from now on.  Both only ever rise: a call that says less
- * changes nothing.  From any thread.
+ * before from_ms from now on.  Both only ever rise: lower values change
+ * nothing.  Callable from any thread.
  */
 void snowflake_allow(struct snowflake *s, int64_t from_ms, int64_t until_ms);
 
 /*
  * Makes one id.  `now_ms` is the real clock, read just before: a value older
- * than another thread's by more than the lead is taken for a clock that went
- * back.  From any thread, without a lock.  Returns -1 with
+ * than another thread's by more than the lead counts as a clock that went back.
+ * Callable from any thread, without a lock.  Returns -1 with
  *
  *	ERROR_BUSY, retriable	the ids have run ahead by the whole lead, or
- *				nothing is allowed at this time: later; or it
+ *				no id is allowed at this time: later; or it
  *				was ended
- *	ERROR_UNSAFE, retriable	the clock went back by more than the lead; says
- *				by how much: when it has caught up
+ *	ERROR_UNSAFE, retriable	the clock went back by more than the lead; the
+ *				text has the amount: when it has caught up
  *	ERROR_SYSTEM		the clock is before 2020 or after 2089
  */
 int snowflake_next(struct snowflake *s, int64_t now_ms, uint64_t *ret_id,
@@ -71,12 +71,13 @@ int snowflake_next(struct snowflake *s, int64_t now_ms, uint64_t *ret_id,
 /*
  * Ends it for good: no id is made after this call, on any thread, and
  * snowflake_next returns ERROR_BUSY, retriable.  Returns the first ms (real)
- * that no id was made of, nor of any later one: what a lease that is given up
- * may be lowered to.  The clock cannot tell that: it may have gone back.
+ * from which on no id was made: a lease that is given up may be lowered to it.
+ * The clock cannot provide that: it may have gone back.
  */
 int64_t snowflake_end(struct snowflake *s);
 
-/* When an id was made, in real ms, give or take the lead. */
+/* Returns when an id was made, in real ms, with an error of at most the
+ * lead. */
 int64_t snowflake_ms(uint64_t id, unsigned sequence_bits);
 
 unsigned snowflake_node(uint64_t id, unsigned sequence_bits);

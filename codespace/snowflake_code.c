@@ -12,7 +12,7 @@
 #define ID_BITS	   63
 #define LEFT_BITS  31
 #define RIGHT_BITS 32
-#define LOW_DIGITS 6 /* what the number is cut at, to be written by halves */
+#define LOW_DIGITS 6 /* the number is cut here, to be written in two halves */
 
 typedef unsigned __int128 wide;
 

@@ -2,15 +2,15 @@
  * snowflake_code.h - codes of 11 characters for ids made without Redis.
  *
  * The 63 bits of a snowflake (41 ms, 10 node, 12 sequence) go through a keyed
- * permutation of the numbers below 2^63, so that ids made one after the other
- * are not neighbours in code; what comes out, below the two bits of the key's
- * version, is written in base 62.  62^11 is 2^65.5, so four versions fit. 57^11
- * is 2^64.2: without look-alikes two do, 0 and 1.
+ * permutation of the numbers below 2^63, so that consecutive ids are not
+ * neighbours in code; the result, below the two bits of the key's version, is
+ * written in base 62.  62^11 is 2^65.5, so four versions fit.  57^11 is 2^64.2:
+ * without look-alikes two do, 0 and 1.
  *
- * There is no check character.  Every number below 2^63 is some id; what
- * refuses a guess is the version (4 of 5.6 are known at most, with one key 1)
- * and the time in the id, which the caller compares with its clock: in 2030 one
- * number in seven is not in the future.
+ * There is no check character.  Every number below 2^63 is some id; a guess is
+ * refused by the version (4 of 5.6 are known at most, with one key 1) and the
+ * time in the id, which the caller compares with its clock: in 2030 one number
+ * in seven is not in the future.
  *
  * Read-only once made: any number of threads may use it.
  */
@@ -40,22 +40,23 @@ struct snowflake_codes *snowflake_codes_new(unsigned base,
 					    struct error *err);
 void snowflake_codes_free(struct snowflake_codes *sc); /* NULL accepted */
 
-/* The code of an id below 2^63, under the first key. */
+/* Writes the code of an id below 2^63, with the first key. */
 void snowflake_codes_encode(const struct snowflake_codes *sc, uint64_t id,
 			    char ret_code[SNOWFLAKE_CODE_TEXT_MAX]);
 
 /*
- * Reads a code of `len` bytes.  False when it cannot be one of ours: another
- * length, a byte that is no symbol, a version that has no key.  The outputs are
- * then untouched.  *ret_ms, the real time in the id, must be compared with the
- * clock: an id of the future was not made.  ret_version may be NULL.
+ * Reads a code of `len` bytes.  Returns false if it cannot be one of ours:
+ * another length, a byte that is no symbol, a version that has no key.  The
+ * outputs are then unchanged.  *ret_ms, the real time in the id, must be
+ * compared with the clock: no id with a future time was made.  ret_version may
+ * be NULL.
  */
 bool snowflake_codes_decode(const struct snowflake_codes *sc, const char *code,
 			    size_t len, uint64_t *ret_id, int64_t *ret_ms,
 			    unsigned *ret_version);
 
-/* The version that a text would be a code of, whether or not there is a key for
- * it; CODE_VERSIONS: of none. */
+/* Returns the version that a text would have as a code, whether or not there is
+ * a key for it; CODE_VERSIONS: none. */
 unsigned snowflake_codes_version_of(const struct snowflake_codes *sc,
 				    const char *code, size_t len);
 

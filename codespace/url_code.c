@@ -18,10 +18,10 @@
 struct url_codes {
 	enum url_code_method method;
 	unsigned length;
-	uint64_t codes; /* how many there are to choose from */
+	uint64_t codes; /* number of possible codes */
 	struct alphabet alphabet;
 	struct codespace *checked;  /* NULL: no check character */
-	EVP_MD *md5;		    /* of URL_CODE_MD5_QUARTERS */
+	EVP_MD *md5;		    /* for URL_CODE_MD5_QUARTERS */
 	unsigned char secret[SALT]; /* the key of the hash, or MD5's salt */
 	char fingerprint[CODE_FINGERPRINT_MAX];
 };
@@ -164,7 +164,8 @@ uint64_t url_codes_guesses(const struct url_codes *uc)
 
 static void add_text(crypto_generichash_blake2b_state *state, const char *text)
 {
-	/* With its NUL, so that nothing moves from one text to the next. */
+	/* The NUL is included, so that no byte can move from one text to the
+	 * next. */
 	crypto_generichash_blake2b_update(state, (const unsigned char *)text,
 					  strlen(text) + 1);
 }
