@@ -1,4 +1,4 @@
-/* Makes zlib take input it does not write to. */
+/* Declares zlib's input as const. */
 #define ZLIB_CONST
 
 #include "stack/clickhouse/coding.h"
@@ -17,7 +17,8 @@
 #define ZSTD_LEVEL  1
 #define GZIP_WINDOW (15 + 16)
 
-/* One decoder's turn: input taken, output given, whether a frame ended. */
+/* One call of a decoder: input consumed, output produced, whether a frame
+ * ended. */
 struct step {
 	const unsigned char *in;
 	size_t in_len;
@@ -62,7 +63,8 @@ const char *coding_name(enum coding coding)
 	return "unknown";
 }
 
-/* Does one element of the list, "gzip;q=0.5", accept `name`? */
+/* Returns true if one element of the list, such as "gzip;q=0.5", accepts
+ * `name`. */
 static bool accepts(const char *item, size_t len, const char *name)
 {
 	size_t name_len = strlen(name);
@@ -176,7 +178,7 @@ static int step_lz4(struct decoder *d, struct step *s)
 	return LZ4F_isError(rc) ? -1 : 0;
 }
 
-/* Takes some of the input; -1: the bytes are no such encoding. */
+/* Consumes some of the input; returns -1 if it is not in that encoding. */
 static int decoder_step(struct decoder *d, struct step *s)
 {
 	switch (d->coding) {
@@ -195,7 +197,8 @@ static int decode_all(struct decoder *d, const unsigned char *data, size_t len,
 {
 	struct step s = {.frame_ended = true};
 
-	/* A full output may hide more of the frame behind no more input. */
+	/* If the output is full, the decoder may hold more of the frame
+	 * although no input is left. */
 	while (len > 0 || (!s.frame_ended && s.out_len == STEP)) {
 		s = (struct step){data, len, buf_reserve(out, STEP), STEP,
 				  false};

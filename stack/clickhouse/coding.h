@@ -16,11 +16,12 @@ enum coding {
 	CODING_UNKNOWN,
 };
 
-/* Of a Content-Encoding value; an empty one is identity. */
+/* Returns the coding of a Content-Encoding value; an empty one is identity. */
 enum coding coding_named(const char *name, size_t len);
 const char *coding_name(enum coding coding);
 
-/* What an Accept-Encoding value allows that we like best; quality 0 refuses. */
+/* Returns the coding that we prefer among those an Accept-Encoding value
+ * allows; quality 0 refuses. */
 enum coding coding_accepted(const char *accept, size_t len);
 
 /*

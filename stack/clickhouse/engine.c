@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- tables that were dropped --------------------------------------------- */
+/* --- dropped tables ------------------------------------------------------- */
 
 #define UUID_LEN 36
 
@@ -48,7 +48,7 @@ static int remove_entry(const char *path, const struct stat *st, int type,
 	return remove(path);
 }
 
-/* "db.table.<uuid>.sql": the UUID, or NULL for any other name. */
+/* Returns the UUID of "db.table.<uuid>.sql", or NULL for any other name. */
 static const char *uuid_of(const char *name)
 {
 	static const char suffix[] = ".sql";
@@ -77,8 +77,8 @@ static int sweep_table(const char *path, const char *mark, const char *uuid,
 }
 
 /*
- * The embedded engine marks tables as dropped and runs no thread that removes
- * their files, so this does, before the engine is opened.
+ * The embedded engine marks tables as dropped but runs no thread that removes
+ * their files, so this function does, before the engine is opened.
  */
 static int sweep_dropped(const char *path, struct error *err)
 {
@@ -161,7 +161,8 @@ struct engine {
 	struct library lib;
 	char *path_option;
 	bool compile;
-	/* The engine lives as long as any connection: this one keeps it. */
+	/* The engine lives as long as any connection: this one keeps it
+	 * alive. */
 	chdb_connection *anchor;
 };
 
@@ -193,17 +194,18 @@ static chdb_connection *attach(struct engine *e, struct error *err)
 {
 	char program[] = "clickhouse";
 	/*
-	 * Where there are no cgroup files, as in a bare root, its memory worker
-	 * would write a stack trace to stderr at each start.  It reads the
-	 * process' own figures instead.
+	 * Without cgroup files, as in a bare root, the engine's memory worker
+	 * would write a stack trace to stderr at each start.  With this option
+	 * it reads the process' own figures instead.
 	 */
 	char no_cgroup[] = "--memory_worker_use_cgroup=0";
 	char no_expressions[] = "--compile_expressions=0";
 	char no_aggregates[] = "--compile_aggregate_expressions=0";
 	char no_sorting[] = "--compile_sort_description=0";
-	/* Two threads a query, a quarter of the time of a small one. */
+	/* Saves two threads a query, a quarter of the time of a small one. */
 	char no_formatters[] = "--output_format_parallel_formatting=0";
-	/* Another, where the file system does not say what is in memory. */
+	/* Saves another one, on file systems that cannot tell which data is in
+	 * memory. */
 	char no_readers[] = "--local_filesystem_read_method=pread";
 	char *argv[] = {program,       no_cgroup,  e->path_option,
 			no_formatters, no_readers, no_expressions,
@@ -234,7 +236,7 @@ struct engine *engine_new(const char *library, const char *path, bool compile,
 	e->compile = compile;
 	if (sweep_dropped(path, err) < 0 || load(&e->lib, library, err) < 0)
 		goto fail;
-	/* Its handlers would sleep for minutes in a crash. */
+	/* The engine's handlers would sleep for minutes in a crash. */
 	e->lib.set_signal_handlers_enabled(0);
 	e->anchor = attach(e, err);
 	if (e->anchor)

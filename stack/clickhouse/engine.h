@@ -1,9 +1,9 @@
 /*
- * engine.h - ClickHouse's engine, as libchdb.so brings it.
+ * engine.h - ClickHouse's engine from libchdb.so.
  *
  * The library is loaded at run time, so that building needs none of its half
- * gigabyte.  It ships no header; what is used of its C interface is declared in
- * engine.c.  One process has one engine on one data directory.
+ * gigabyte.  It ships no header; engine.c declares the part of its C interface
+ * that is used.  One process has one engine on one data directory.
  *
  * A session is one client's context: current database, settings, temporary
  * tables.  Opening one costs about 0.15 ms.  Sessions may be used at the same
@@ -22,12 +22,12 @@
 struct engine;
 struct engine_session;
 
-/* Opens the engine on `path`, which is made when it is missing; `compile`:
- * expressions that come again are compiled to machine code, which pays where
- * they meet many rows.  ERROR_BUSY while another process has the data open. */
+/* Opens the engine on `path`, which is created if it is missing.  `compile`:
+ * repeated expressions are compiled to machine code, which is worth it for many
+ * rows.  ERROR_BUSY while another process has the data open. */
 struct engine *engine_new(const char *library, const char *path, bool compile,
 			  struct error *err);
-/* Closes the engine; sessions must be closed before.  Accepts NULL. */
+/* Closes the engine; sessions must be closed before.  NULL accepted. */
 void engine_free(struct engine *e);
 
 struct engine_session *engine_open(struct engine *e, struct error *err);
@@ -53,9 +53,9 @@ struct engine_result {
 
 /*
  * Runs one statement.  `format` is the answer's unless the statement names one;
- * `params` may be NULL.  On a failure the engine's own text ("Code: N.
- * DB::Exception: ...") is appended to `failure` and, cut to fit, in err; there
- * is then no result.
+ * `params` may be NULL.  On failure there is no result, and the engine's own
+ * text ("Code: N.  DB::Exception: ...")  is appended to `failure` and, cut to
+ * fit, put in err.
  */
 int engine_query(struct engine *e, struct engine_session *session,
 		 const char *query, size_t len, const char *format,

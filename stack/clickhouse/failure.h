@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 
-/* The codes this program itself answers with; the engine brings more. */
+/* The codes of this program's own answers; the engine adds more. */
 enum failure_code {
 	FAILURE_UNKNOWN_TYPE_OF_QUERY = 78,
 	FAILURE_BAD_ARGUMENTS = 36,
@@ -25,15 +25,15 @@ enum failure_code {
 	FAILURE_STD_EXCEPTION = 1001,
 };
 
-/* err becomes ERROR_INPUT with "Code: N. DB::Exception: TEXT. (NAME)".
+/* Sets err to ERROR_INPUT with "Code: N.  DB::Exception: TEXT.  (NAME)".
  * Returns -1. */
 int failure_set(struct error *err, enum failure_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The N of "Code: N. ..." at the start of a text, or 1001. */
+/* Returns the N of "Code: N.  ..."  at the start of a text, or 1001. */
 int failure_code_of(const char *text);
 
-/* The HTTP status that ClickHouse answers that code with. */
+/* Returns ClickHouse's HTTP status for that code. */
 int failure_http_status(int code);
 
 #endif

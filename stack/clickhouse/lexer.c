@@ -18,7 +18,8 @@ static bool starts_with(const struct lexer *lx, const char *text)
 	       memcmp(lx->text + lx->pos, text, len) == 0;
 }
 
-/* The offset just after the next `end` at or after `from`, or the text's. */
+/* Returns the offset just after the next `end` at or after `from`, or the
+ * text's end. */
 static size_t after(const struct lexer *lx, size_t from, const char *end,
 		    size_t end_len)
 {
@@ -44,8 +45,8 @@ static void skip_space(struct lexer *lx)
 	}
 }
 
-/* A doubled quote reads as two quoted pieces side by side: good enough here,
- * where only the ends of pieces matter. */
+/* Returns the end of a quoted piece.  A doubled quote reads as two adjacent
+ * pieces: this is enough here, where only the ends of pieces matter. */
 static size_t quoted_end(const struct lexer *lx, char quote)
 {
 	size_t i = lx->pos + 1;
@@ -55,7 +56,7 @@ static size_t quoted_end(const struct lexer *lx, char quote)
 	return i < lx->len ? i + 1 : lx->len;
 }
 
-/* The end of $tag$...$tag$, or 0 when this `$` does not start one. */
+/* Returns the end of $tag$...$tag$, or 0 if this `$` does not start one. */
 static size_t heredoc_end(const struct lexer *lx)
 {
 	size_t i = lx->pos + 1, tag;

@@ -1,5 +1,5 @@
-/* lexer.h - cuts ClickHouse's SQL into tokens, as far as finding clauses asks.
- * Pure; never fails: what it cannot read is left for the engine to refuse. */
+/* lexer.h - cuts ClickHouse's SQL into tokens, as far as needed to find
+ * clauses.  Pure; never fails: the engine refuses what it cannot read. */
 #ifndef STACK_CLICKHOUSE_LEXER_H
 #define STACK_CLICKHOUSE_LEXER_H
 
@@ -17,7 +17,7 @@ enum token_kind {
 struct token {
 	enum token_kind kind;
 	size_t start, end; /* offsets into the text */
-	int depth;	   /* of brackets around it; a bracket is inside */
+	int depth;	   /* brackets around it; a bracket counts as inside */
 };
 
 struct lexer {
@@ -27,13 +27,13 @@ struct lexer {
 	int depth;
 };
 
-/* The next token; comments and space are skipped. */
+/* Returns the next token; comments and space are skipped. */
 struct token lexer_next(struct lexer *lx);
 
-/* Is it this word, in any case? */
+/* Returns true if it is this word, ignoring case. */
 bool token_is(const struct lexer *lx, struct token t, const char *word);
 
-/* Is it this one byte of punctuation? */
+/* Returns true if it is this one byte of punctuation. */
 bool token_is_punct(const struct lexer *lx, struct token t, char c);
 
 #endif

@@ -18,7 +18,7 @@ struct option {
 	const char *help;
 	enum type type;
 	size_t offset;
-	int64_t min, max; /* of COUNT and BYTES */
+	int64_t min, max; /* for COUNT and BYTES */
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -52,7 +52,7 @@ static const struct option table[] = {
 };
 #define OPTION_COUNT (sizeof(table) / sizeof(table[0]))
 
-/* "64", "16K", "256M", "1G": factors of 1024. */
+/* Parses "64", "16K", "256M", "1G": factors of 1024. */
 static int parse_number(const struct option *opt, const char *text,
 			int64_t *ret, struct error *err)
 {
@@ -101,7 +101,7 @@ static const struct option *find(const char *name, size_t len)
 	return NULL;
 }
 
-/* "--name value" or "--name=value" at argv[*i]. */
+/* Takes "--name value" or "--name=value" at argv[*i]. */
 static int take_option(struct options *o, int argc, char **argv, int *i,
 		       struct error *err)
 {

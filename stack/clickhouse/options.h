@@ -11,7 +11,7 @@ struct options {
 	const char *listen;	   /* "host:port" */
 	const char *path;	   /* of the data */
 	const char *library;	   /* libchdb.so */
-	const char *user;	   /* the one user there is */
+	const char *user;	   /* the only user */
 	const char *password_file; /* NULL: no password */
 	const char *log_format;	   /* logfmt | json */
 	const char *compile;	   /* yes | no */
@@ -29,7 +29,7 @@ enum options_action {
 	OPTIONS_VERSION,
 };
 
-/* Strings point into argv.  ERROR_USAGE when it makes no sense. */
+/* Strings point into argv.  ERROR_USAGE if the command line is invalid. */
 int options_parse(struct options *o, int argc, char **argv,
 		  enum options_action *ret_action, struct error *err);
 void options_print_help(FILE *out);

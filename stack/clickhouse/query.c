@@ -14,9 +14,9 @@
 
 /* --- KILL QUERY ----------------------------------------------------------- */
 
-/* The engine gives queries ids of its own: the id of the request is the setting
- * log_comment of its query. */
-/* A statement; it outlives this. */
+/* The engine assigns its own query ids: the id of a request is stored in the
+ * setting log_comment of its query. */
+/* A KILL statement; the text outlives this struct. */
 struct kill {
 	const char *text;
 	size_t len;
@@ -62,7 +62,8 @@ static void kill_rewrite(const struct kill *k, struct buf *out)
 	buf_append(out, k->text + done, k->len - done);
 }
 
-/* Is a string in quotes the id, or, if not `whole`, its beginning? */
+/* Returns true if a quoted string is the id, or, unless `whole`, its
+ * beginning. */
 static bool matches(const char *quoted, size_t len, const char *id, bool whole)
 {
 	for (size_t i = 1; i + 1 < len; i++) {
@@ -74,7 +75,7 @@ static bool matches(const char *quoted, size_t len, const char *id, bool whole)
 	return !whole || !*id;
 }
 
-/* query_id = 'id', or startsWith(query_id, 'beginning'). */
+/* Accepts query_id = 'id', or startsWith(query_id, 'beginning'). */
 static bool kill_names(const char *id, const void *kill)
 {
 	const struct kill *k = kill;
@@ -100,11 +101,11 @@ enum {
 	KILL_AGAIN_NS = 2000000
 };
 
-/* Where the parts of a statement lie once it is known where its data starts. */
+/* The parts of a statement, known once the start of its data is found. */
 struct source {
 	const char *text; /* the statement */
 	size_t len;
-	struct http_slice data[3]; /* what follows it, in pieces */
+	struct http_slice data[3]; /* the data after it, in pieces */
 };
 
 struct run {
@@ -145,7 +146,7 @@ static int split_text(struct query *q, const char *text, size_t len,
 	return 0;
 }
 
-/* The URL has the statement, or its start; the body goes on from there. */
+/* The URL has the statement, or its start; the body continues it. */
 static int split_url(struct query *q, const char *query, struct http_slice body,
 		     struct source *ret, struct error *err)
 {
@@ -199,7 +200,8 @@ static int run_sql(struct run *run, const char *sql, size_t len,
 			    &run->q->failure, run->err);
 }
 
-/* The rows go to the engine as a file that has no name and no disk. */
+/* The rows are passed to the engine as a file without a name and without a
+ * disk. */
 static int run_insert(struct run *run, const struct source *from,
 		      const struct engine_params *params)
 {
@@ -224,7 +226,7 @@ out:
 	return rc;
 }
 
-/* What was dropped is gone for every query at once, SYNC or not. */
+/* A dropped table is gone for every query at once, SYNC or not. */
 static int run_drop(struct run *run, const struct source *from,
 		    const struct engine_params *params)
 {
@@ -241,8 +243,9 @@ static int run_drop(struct run *run, const struct source *from,
 }
 
 /*
- * The engine ends what it runs of them, and waits for it.  What has begun here
- * and not there is met at one of the next times.
+ * The engine ends those of the queries that it runs, and this waits for it.  A
+ * query that has begun here but not yet in the engine is ended by a later
+ * repetition.
  */
 static int run_kill(struct run *run, const struct kill *kill,
 		    const struct engine_params *params)
@@ -289,7 +292,7 @@ static int run_statement(struct run *run, const struct source *from)
 	return rc;
 }
 
-/* SET and USE, each by itself; their answers are empty. */
+/* Runs SET and USE, each by itself; their answers are empty. */
 static int run_small(struct run *run, const struct buf *sql)
 {
 	int rc;
@@ -324,8 +327,8 @@ static int prepare(struct run *run, const struct query_limits *limits,
 	return rc;
 }
 
-/* Leaves a session that lives on as the request found it: settings back, and
- * nothing in it of an answer that failed half-way. */
+/* Restores a session that outlives the request: settings are reset, and the
+ * rest of an answer that failed half-way is removed. */
 static void tidy(struct run *run)
 {
 	static const char drain[] = "SELECT 1 FORMAT Null";

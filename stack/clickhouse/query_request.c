@@ -11,7 +11,7 @@
 #define SESSION_TIMEOUT_DEFAULT (60 * CLOCK_SECOND)
 #define SESSION_TIMEOUT_MAX	(3600 * CLOCK_SECOND)
 
-/* URL parameters that speak to the HTTP interface, not to the engine. */
+/* URL parameters for the HTTP interface, not for the engine. */
 static const char *const own_params[] = {
 	"query",
 	"database",
@@ -46,7 +46,7 @@ static bool is_true(const char *value)
 	return value && (strcmp(value, "1") == 0 || strcmp(value, "true") == 0);
 }
 
-/* A copy of the first that is given: parameter, header, fallback. */
+/* Returns a copy of the first that is given: parameter, header, fallback. */
 static char *pick(const char *param, struct http_slice header,
 		  const char *fallback)
 {
@@ -57,7 +57,7 @@ static char *pick(const char *param, struct http_slice header,
 	return fallback ? strdup(fallback) : NULL;
 }
 
-/* A random UUID, as ClickHouse names a query that the client did not. */
+/* Makes a random UUID, as ClickHouse does for a query without an id. */
 static void make_query_id(char out[REQUEST_QUERY_ID_MAX])
 {
 	unsigned char b[16] = {0};
@@ -119,7 +119,7 @@ static int read_session(struct query_request *r, struct error *err)
 	return 0;
 }
 
-/* An identifier that goes back in a header has to be fit for one. */
+/* An id that is returned in a header has to be valid in one. */
 static int read_query_id(struct query_request *r, struct error *err)
 {
 	const char *id = url_param_get(&r->params, "query_id");

@@ -1,4 +1,4 @@
-/* query_request.h - one HTTP request in ClickHouse's terms. */
+/* query_request.h - the ClickHouse parameters of one HTTP request. */
 #ifndef STACK_CLICKHOUSE_QUERY_REQUEST_H
 #define STACK_CLICKHOUSE_QUERY_REQUEST_H
 
@@ -29,13 +29,14 @@ struct query_request {
 	int64_t session_timeout; /* ms */
 };
 
-/* Reads what the URL and the headers say; errors as in failure.h.  Release with
+/* Reads the URL and the headers; errors as in failure.h.  Release with
  * query_request_release, also after a failure. */
 int query_request_read(struct query_request *r, const struct http_request *http,
 		       struct error *err);
 void query_request_release(struct query_request *r);
 
-/* Is this URL parameter a setting of the engine, to be SET for the query? */
+/* Returns true if this URL parameter is a setting of the engine, to be SET for
+ * the query. */
 bool query_request_is_setting(const char *name);
 
 #endif

@@ -43,7 +43,8 @@ void running_free(struct running *r)
 	free(r);
 }
 
-/* Where the entry hangs; *that is NULL when there is none. */
+/* Returns the place that points to the entry; *place is NULL if there is
+ * none. */
 static struct entry **find(struct running *r, const char *id)
 {
 	struct entry **at = &r->first;

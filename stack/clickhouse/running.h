@@ -1,5 +1,5 @@
 /*
- * running.h - which query ids are in use, as system.processes of a server says.
+ * running.h - the query ids in use, as in system.processes of a server.
  *
  * A request has its id from when its head was read until its query has ended,
  * also while it waits for a worker.  Thread-safe.
@@ -17,15 +17,16 @@ struct running;
 struct running *running_new(struct error *err);
 void running_free(struct running *r); /* NULL accepted */
 
-/* Takes the id, which is copied.  In use already: a failure as in failure.h. */
+/* Takes the id, which is copied.  An id already in use is a failure as in
+ * failure.h. */
 int running_enter(struct running *r, const char *id, struct error *err);
 void running_leave(struct running *r, const char *id);
 
-/* The query begins.  It was killed while it waited: a failure. */
+/* Marks the query as begun.  Fails if it was killed while it waited. */
 int running_begin(struct running *r, const char *id, struct error *err);
 
-/* Those that wait and that `names` is true of will not begin; returns how many
- * others it is true of, which have begun and not ended. */
+/* Keeps the waiting queries that match `names` from beginning; returns the
+ * number of matching ones that have begun and not ended. */
 size_t running_kill(struct running *r,
 		    bool (*names)(const char *id, const void *arg),
 		    const void *arg);

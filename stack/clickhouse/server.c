@@ -18,7 +18,7 @@
 
 /* --- answers -------------------------------------------------------------- */
 
-/* What the engine says of itself once, in every answer. */
+/* The engine's description, read once and sent in every answer. */
 struct reply_identity {
 	char version[64];
 	char time_zone[64];
@@ -28,7 +28,7 @@ struct reply_identity {
 #define SUMMARY_MAX 512
 
 static const struct {
-	const char *start; /* of the format's name */
+	const char *start; /* the start of the format's name */
 	const char *type;
 } content_types[] = {
 	{"JSONEachRow", "application/x-ndjson; charset=UTF-8"},
@@ -56,7 +56,7 @@ static const char *content_type(const char *format)
 	return "text/plain; charset=UTF-8";
 }
 
-/* Numbers as strings, as ClickHouse writes them.  What an INSERT was sent
+/* Numbers are written as strings, as ClickHouse does.  The data of an INSERT
  * counts as read. */
 static void write_summary(char out[SUMMARY_MAX], const struct query *q)
 {
@@ -132,7 +132,7 @@ static void reply_failure(struct http_request *http,
 	buf_free(&body);
 }
 
-/* Answers with the result, or with the failure when it failed. */
+/* Answers with the result, or with the failure. */
 static void reply_query(struct http_request *http,
 			const struct reply_identity *id,
 			const struct query_request *r, const struct query *q)
@@ -289,7 +289,7 @@ static bool path_is(const struct http_request *http, const char *path)
 	return p.len == strlen(path) && memcmp(p.data, path, p.len) == 0;
 }
 
-/* "GET /" without a query asks what /ping asks. */
+/* "GET /" without a query is the same as /ping. */
 static bool asks_for_health(const struct http_request *http, bool get)
 {
 	return path_is(http, "/ping") || path_is(http, "/replicas_status") ||
@@ -316,7 +316,7 @@ static void handle(struct http_request *http, void *arg)
 		http_reply_text(http, 404, unknown);
 }
 
-/* One field of a line of TabSeparated; returns what follows it. */
+/* Takes one field of a line of TabSeparated; returns the text after it. */
 static const char *take_field(const char *line, char *out, size_t size)
 {
 	size_t len = strcspn(line, "\t\n");

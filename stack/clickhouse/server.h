@@ -1,8 +1,8 @@
 /*
  * server.h - ClickHouse's HTTP interface: paths, users, queries, answers.
  *
- * HTTP on one loop; queries on worker threads, each request in a session of its
- * own unless it names one.
+ * HTTP runs on one loop; queries run on worker threads, each request in a
+ * session of its own unless it names one.
  */
 #ifndef STACK_CLICKHOUSE_SERVER_H
 #define STACK_CLICKHOUSE_SERVER_H
@@ -16,18 +16,19 @@
 
 struct server;
 
-/* Opens the engine and listens.  `options` and `log` must outlive it. */
+/* Opens the engine and listens.  `options` and `log` must outlive the
+ * server. */
 struct server *server_new(struct loop *loop, const struct options *options,
 			  struct log *log, struct error *err);
 
-/* Answers what it has, 20 s long at most, then stops the loop. */
+/* Answers pending requests, for 20 s at most, then stops the loop. */
 void server_drain(struct server *s);
 
-/* Are queries still running?  They cannot be cut short: the process can only
- * end without them.  Accepts NULL. */
+/* Returns true if queries are still running.  They cannot be interrupted: the
+ * process has to end without them.  NULL accepted. */
 bool server_is_busy(const struct server *s);
 
-/* After the loop has ended.  Closes the engine.  Accepts NULL. */
+/* Closes the engine.  Call it after the loop has ended.  NULL accepted. */
 void server_free(struct server *s);
 
 #endif

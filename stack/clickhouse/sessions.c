@@ -79,7 +79,8 @@ void sessions_free(struct sessions *s)
 	free(s);
 }
 
-/* The entry of that name, or else a free one with a NULL id, or NULL. */
+/* Returns the entry of that name, or else a free one with a NULL id, or
+ * NULL. */
 static struct entry *find(struct sessions *s, const char *id)
 {
 	struct entry *spare = NULL;

@@ -30,7 +30,7 @@ int settings_use(const char *database, struct buf *out, struct error *err)
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-/* The names go into SQL as they are, so they have to be names. */
+/* The names are put into SQL unchanged, so they have to be valid. */
 static bool is_name(const char *name)
 {
 	if (!isalpha((unsigned char)*name) && *name != '_')
@@ -48,7 +48,7 @@ static void append_assignment(struct buf *out, const char *name)
 	buf_puts(out, " = ");
 }
 
-/* Was writing ruled out by the request itself? */
+/* Returns true if the request itself forbids writing. */
 static bool is_readonly(const struct url_params *params)
 {
 	const char *value = url_param_get(params, "readonly");

@@ -16,8 +16,8 @@ static void keep_format(struct statement *st, const struct lexer *lx,
 	st->format[len] = '\0';
 }
 
-/* Data starts after the first newline, if only blanks lie before it, and else
- * after the blanks. */
+/* Returns the start of the data: after the first newline if only blanks precede
+ * it, and otherwise after the blanks. */
 static size_t data_start(const struct lexer *lx, size_t from)
 {
 	size_t i = from;
@@ -39,7 +39,7 @@ static int refuse_file(struct error *err)
 			   "to the server");
 }
 
-/* Reads past the table's name, so that one called `format` is no clause.
+/* Reads past the table's name, so that a table called `format` is no clause.
  * Returns the first token after it. */
 static struct token skip_table(struct lexer *lx)
 {
@@ -59,7 +59,8 @@ static struct token skip_table(struct lexer *lx)
 	return t;
 }
 
-/* From a FORMAT or VALUES token on: the format and where its data starts. */
+/* Reads from a FORMAT or VALUES token on: the format and the start of its
+ * data. */
 static void take_data(struct statement *st, struct lexer *lx, struct token t,
 		      size_t splice)
 {
@@ -77,8 +78,8 @@ static void take_data(struct statement *st, struct lexer *lx, struct token t,
 	st->data = data_start(lx, t.end);
 }
 
-/* INSERT ... SELECT: no data, unless input() reads it, which the engine has no
- * way to be given. */
+/* Parses INSERT ...  SELECT: it has no data, unless input() reads it, which
+ * cannot be passed to the engine. */
 static int parse_insert_select(struct lexer *lx, struct error *err)
 {
 	struct token t, last = {0};
@@ -119,7 +120,7 @@ static int parse_insert(struct statement *st, struct lexer *lx,
 	return 0;
 }
 
-/* "SYNC" or "NO DELAY" at the end of a DROP. */
+/* Notes "SYNC" or "NO DELAY" at the end of a DROP. */
 static void note_sync(struct statement *st, const struct lexer *lx,
 		      struct token last, struct token t)
 {
@@ -131,7 +132,7 @@ static void note_sync(struct statement *st, const struct lexer *lx,
 	st->sync_end = t.end;
 }
 
-/* Anything but an INSERT, from its second token on. */
+/* Parses any statement but an INSERT, from its second token on. */
 static int parse_other(struct statement *st, struct lexer *lx,
 		       struct token first, struct error *err)
 {

@@ -60,7 +60,7 @@ static bool copy(char out[CREDENTIAL_MAX], const char *data, size_t len)
 	return true;
 }
 
-/* "Basic dXNlcjpwYXNz"; anything else leaves `c` as it is. */
+/* Reads "Basic dXNlcjpwYXNz"; any other value leaves `c` unchanged. */
 static bool read_basic(struct credentials *c, struct http_slice header)
 {
 	char plain[2 * CREDENTIAL_MAX];
@@ -87,7 +87,7 @@ static bool read_url(struct credentials *c, struct http_slice query)
 	struct error ignored;
 	bool ok = true;
 
-	/* A bad query string is told about later, in better words. */
+	/* A bad query string is reported later, with a better message. */
 	if (url_params_parse(&params, query, &ignored) == 0) {
 		user = url_param_get(&params, "user");
 		password = url_param_get(&params, "password");
@@ -117,7 +117,8 @@ static bool read_credentials(struct credentials *c,
 	return read_url(c, http_query(req));
 }
 
-/* In a time that does not tell how much of it was right. */
+/* Compares in constant time, so that the time does not show how much was
+ * right. */
 static bool same(const char *a, const char *b)
 {
 	char left[CREDENTIAL_MAX] = "", right[CREDENTIAL_MAX] = "";

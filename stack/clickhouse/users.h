@@ -1,11 +1,11 @@
-/* users.h - who a request says it is.  Pure. */
+/* users.h - authenticates a request.  Pure. */
 #ifndef STACK_CLICKHOUSE_USERS_H
 #define STACK_CLICKHOUSE_USERS_H
 
 #include "common/error.h"
 #include "common/http/http_server.h"
 
-/* The one user there is; an empty password means that none is asked. */
+/* The only user; an empty password means that none is required. */
 struct users {
 	const char *name;
 	char *password; /* owned */
