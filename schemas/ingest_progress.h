@@ -1,29 +1,31 @@
 /*
- * ingest_progress.h - what the writers and the readers of the table
- * ingest_progress have to agree on, beside its columns
+ * ingest_progress.h - the conventions of the table ingest_progress that its
+ * writers and readers share, beside its columns
  * (clickhouse/ingest_progress.sql).
  */
 #ifndef SCHEMAS_INGEST_PROGRESS_H
 #define SCHEMAS_INGEST_PROGRESS_H
 
-/* In the column topic, of rows that tell of no topic of Kafka: they make hours
- * stale, and no watermark waits for them. */
-#define PROGRESS_TOPIC_RESCORE "rescore" /* counts that changed, no rows */
-#define PROGRESS_TOPIC_IMPORT  "import:" /* and the log's name */
+/* Values of the column topic for rows that do not report a topic of Kafka: they
+ * make hours stale, and no watermark waits for them. */
+#define PROGRESS_TOPIC_RESCORE "rescore" /* changed counts, no rows */
+#define PROGRESS_TOPIC_IMPORT  "import:" /* followed by the log's name */
 
-/* SQL: the row tells of a topic of Kafka. */
+/* SQL: the row reports a topic of Kafka. */
 #define PROGRESS_IS_STREAM                                                     \
 	"topic != '" PROGRESS_TOPIC_RESCORE                                    \
 	"' AND NOT startsWith(topic, '" PROGRESS_TOPIC_IMPORT "')"
 
 /*
- * SQL: tells the aggregator of hours whose counts changed; parameters: hours,
- * host.  It is one row more that touched them, so that they are settled from
- * another number of rows.  Twice, they are settled once more, to the same.
+ * SQL: reports hours whose counts changed to the aggregator; parameters: hours,
+ * host.  The report adds one row to those that touched the hours, so that they
+ * are settled from another number of rows.  If it is sent twice, they are
+ * settled once more, with the same result.
  *
- * It has no rows, so its offsets are a place only: `place` of the sub-query
- * `places`, which grows, since reports up to the frontier of a dropped day are
- * passed over.  `first` is one beyond: from first to last lies nothing.
+ * The report has no rows, so its offsets are only a position: `place` of the
+ * sub-query `places`, which grows, since reports up to the frontier of a
+ * dropped day are skipped.  `first` is greater by one: the range from first to
+ * last is empty.
  */
 #define PROGRESS_REPORT_RESCORED(places)                                       \
 	"INSERT INTO ingest_progress (epoch, topic, partition, partitions, "   \
@@ -34,18 +36,18 @@
 	"arrayMap(h -> toUInt64(0), {hours:Array(UInt32)})), "                 \
 	"now64(3, 'UTC'), {host:String} FROM (" places ")"
 
-/* Places by the server's clock: of days that were not dropped. */
+/* Places by the server's clock: for days that were not dropped. */
 #define PROGRESS_PLACE_NOW "toUInt64(toUnixTimestamp64Milli(now64(3, 'UTC')))"
 #define PROGRESS_PLACES	   "SELECT " PROGRESS_PLACE_NOW " AS place"
 
-/* Beyond what any dropped day has, also if that clock was set back. */
+/* A place beyond that of any dropped day, even if that clock was set back. */
 #define PROGRESS_PLACES_BEYOND_DROPPED                                         \
 	"SELECT greatest(" PROGRESS_PLACE_NOW ", max(last) + 1) AS place "     \
 	"FROM dropped_sources WHERE topic = '" PROGRESS_TOPIC_RESCORE "'"
 
-/* Seconds: so long before its hour began a batch may have been reported, by a
- * clock that was behind.  The aggregator settles such reports, and verify
- * expects that it has. */
+/* In seconds: a batch may have been reported this long before its hour began,
+ * by a clock that was behind.  The aggregator settles such reports, and verify
+ * expects that. */
 #define PROGRESS_EARLY 600
 
 #endif
