@@ -1,11 +1,11 @@
--- One row an event, enriched by the collector.  Every column is computed by
--- the collector, so that an insert sent again is the same bytes: no defaults
--- that ask the clock.  Ordered by link, because a link's questions are the
--- ones asked of this table; see docs/design.md, "Why this order".
--- No TTL clause: whole days are dropped by the aggregator once sealed.
+-- One row per event, enriched by the collector.  The collector computes every column, so
+-- that an insert sent again has the same bytes: no default reads the clock.  The order is
+-- by link, because most queries of this table are about one link; see docs/design.md, "Why
+-- this order".  There is no TTL clause: the aggregator drops whole days once they are
+-- sealed.
 CREATE TABLE IF NOT EXISTS clicks
 (
-    -- where the row came from: the proof that it was counted once
+    -- the source of the row: the proof that it was counted once
     epoch           UInt32,
     topic           LowCardinality(String),
     partition       UInt32,
@@ -22,16 +22,16 @@ CREATE TABLE IF NOT EXISTS clicks
     owner           LowCardinality(String),
     campaign        LowCardinality(String),
     tags            Array(LowCardinality(String)),
-    -- An event that was sent twice is one click: of its rows all but one are 'repeated',
-    -- which the aggregator finds by event_id once one of them says maybe_sent.  These
-    -- are counted as events only.
+    -- An event that was sent twice is one click: all but one of its rows are 'repeated'.
+    -- The aggregator finds them by event_id once one of them has maybe_sent.  They are
+    -- counted as events only.
     outcome         Enum8('unspecified' = 0, 'redirected' = 1,
                           'not_found' = 2, 'expired' = 3, 'blocked' = 4,
                           'head' = 5, 'repeated' = 6),
     status          UInt16,
     maybe_sent      Bool,
-    -- Value of Sec-Purpose or Purpose, at most 64 bytes: verdicts are decided by it, so
-    -- that `collector rescore` can apply newer rules to past days.
+    -- Value of Sec-Purpose or Purpose, at most 64 bytes: verdicts depend on it, and
+    -- `collector rescore` applies newer rules to past days.
     purpose         LowCardinality(String),
 
     ip              IPv6,
@@ -68,26 +68,26 @@ CREATE TABLE IF NOT EXISTS clicks
     channel         LowCardinality(String),
     language        LowCardinality(String),
     query           String,
-    -- of the query string, percent-decoded; each at most 255 bytes
+    -- from the query string, percent-decoded; each at most 255 bytes
     utm_source      LowCardinality(String),
     utm_medium      LowCardinality(String),
     utm_campaign    LowCardinality(String),
     utm_term        String,
     utm_content     String,
     cookies         Map(LowCardinality(String), String),
-    -- The trace that a visit was part of, in hexadecimal: trace-id of the header
-    -- traceparent, where redirector.record_traceparent wants it, else ''.
+    -- The trace of the visit, in hexadecimal: trace-id of the header traceparent if
+    -- redirector.record_traceparent is set, else ''.
     trace_id        String CODEC(ZSTD),
 
-    -- Rows newer than the last block reported: parts and granules that are older
-    -- throughout are passed over by a collector that takes a partition over.
+    -- For a collector that takes a partition over: it needs the rows newer than the last
+    -- reported block, and skips parts and granules that are older throughout.
     INDEX by_append_time append_time TYPE minmax GRANULARITY 1,
-    -- The owners of each granule, so that what is read of rows for an owner is what lies
-    -- by that owner's links: of the day that is open, of two dimensions, with filters.  A
-    -- granule is of few links, and most links are of one owner.
+    -- The owners of each granule, so that a query of rows for an owner (of the open day, of
+    -- two dimensions, with filters) only reads granules near that owner's links.  A granule
+    -- has few links, and most links have one owner.
     INDEX owners owner TYPE set(256) GRANULARITY 1,
-    -- Rows that say that their event may have been sent before are looked for whenever an
-    -- hour is settled.  There are few, and granules without one are passed over.
+    -- Each settling of an hour searches for rows with maybe_sent.  They are rare, and
+    -- granules without one are skipped.
     INDEX by_maybe_sent maybe_sent TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree

@@ -1,10 +1,11 @@
--- The values of those dimensions that hours are not settled by (continent, region, network,
--- brands, versions, UTM fields, ...), a closed UTC day at a time: of all links here, of each
--- owner in `owner_values`, in which they stand beside the others under attempts of their own.
--- A day is copied from `clicks` under a new attempt, of which a row of kind 'valuing' in
--- `settled` tells first, and published by a row of kind 'value_day'.  It is read while nothing
--- of the day was published later.  'base_value' is the attempt that the base of a dropped day
--- is.
+-- The values of those dimensions by which hours are not settled (continent, region,
+-- network, brands, versions, UTM fields, ...), a closed UTC day at a time: over all links
+-- here, for each owner in `owner_values`, where they are stored beside the others under
+-- attempts of their own.
+-- A day is copied from `clicks` under a new attempt: a row of kind 'valuing' in `settled`
+-- announces the attempt, and a row of kind 'value_day' publishes it.  It is read while no part
+-- of the day was published later.  'base_value' names the attempt that is the base of a dropped
+-- day.
 CREATE TABLE IF NOT EXISTS day_values
 (
     dimension       LowCardinality(String),
@@ -12,7 +13,7 @@ CREATE TABLE IF NOT EXISTS day_values
     attempt         UInt64,
     value           String,
     rest            Bool, -- the sum of the values beyond the busiest ones
-    events          UInt64 CODEC(T64, ZSTD), -- also those of no link
+    events          UInt64 CODEC(T64, ZSTD), -- also those without a link
     clicks          UInt64 CODEC(T64, ZSTD),
     bots            UInt64 CODEC(T64, ZSTD),
     prefetches      UInt64 CODEC(T64, ZSTD)

@@ -1,9 +1,9 @@
--- Days whose rows of `clicks` were dropped, being older than `raw_days`.  What was
--- settled of such a day is its base: it stays, and clicks that come later are settled
--- beside it.
--- Which rows the base has is told by their place: those up to `last` of their epoch,
--- topic and partition.  They are counted there, whether they are still in `clicks`, are
--- gone, or were brought back by a backup; what lies behind is counted from `clicks`.
+-- Days whose rows in `clicks` were dropped, because they were older than `raw_days`.  The
+-- settled counts of such a day are its base: they stay, and later clicks are settled beside
+-- them.
+-- The position of a row decides whether the base contains it: the base has the rows up to
+-- `last` of their epoch, topic and partition.  They are counted there, whether they are still
+-- in `clicks`, are gone, or were restored from a backup; later rows are counted from `clicks`.
 CREATE TABLE IF NOT EXISTS dropped_sources
 (
     day       Date,

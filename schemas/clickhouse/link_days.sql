@@ -1,5 +1,5 @@
--- Per link and UTC day, settled and published together with link_slots: what remains known
--- of a day's visitors once its rows are dropped.
+-- Per link and UTC day, settled and published together with link_slots: the part of a day's
+-- visitors that remains known once its rows are dropped.
 CREATE TABLE IF NOT EXISTS link_days
 (
     link_id     UInt64,

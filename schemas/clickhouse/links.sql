@@ -1,8 +1,8 @@
--- The archive of every link there ever was, one row per code, owner (link_id)
--- and its newest version.  It answers whose a code is now, and was.
--- The projections and most indexes are for lists of links (GET /v1/links of the
--- aggregator); docs/design.md, "Lists of links", has the measurements.  Merges drop
--- superseded versions, so they have to make the projections anew.
+-- The archive of all links: one row per code, owner (link_id) and its newest version.  It
+-- answers which link a code is now, and was.
+-- The projections and most indexes are for lists of links (GET /v1/links of the aggregator);
+-- docs/design.md, "Lists of links", has the measurements.  Merges drop superseded versions, so
+-- they have to rebuild the projections.
 CREATE TABLE IF NOT EXISTS links
 (
     code            String,
@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS links
     ttl_class       LowCardinality(String),
     created_at      DateTime64(3, 'UTC'),
     changed_at      DateTime64(3, 'UTC'),
-    expires_at      DateTime64(3, 'UTC'), -- 1970 when it never does
+    expires_at      DateTime64(3, 'UTC'), -- 1970: it never expires
     url             String CODEC(ZSTD(3)),
     redirect_status UInt16,
     owner           LowCardinality(String),
@@ -23,13 +23,13 @@ CREATE TABLE IF NOT EXISTS links
     tags            Array(LowCardinality(String)),
     domain          LowCardinality(String),
     description     String CODEC(ZSTD(3)),
-    account         LowCardinality(String), -- whose API keys may change the link
+    account         LowCardinality(String), -- its API keys may change the link
     creator         LowCardinality(String),
     editor          LowCardinality(String),
     targets         Map(LowCardinality(String), String), -- device: URL; others get `url`
-    not_before      DateTime64(3, 'UTC'), -- 1970 when the link is good at once
+    not_before      DateTime64(3, 'UTC'), -- 1970: valid at once
     max_visits      UInt64,               -- 0: any number
-    -- What of a visit goes on to the link's URL.
+    -- The part of a visit's URL that is added to the link's URL.
     pass_query      LowCardinality(String) DEFAULT 'none',
     pass_path       Bool,
     epoch           UInt32,
@@ -37,23 +37,24 @@ CREATE TABLE IF NOT EXISTS links
     partition       UInt32,
     offset          UInt64,
 
-    -- for questions by link_id alone, which the order does not serve
+    -- for queries by link_id alone, which the order does not serve
     INDEX by_link_id link_id TYPE bloom_filter(0.01) GRANULARITY 1,
     -- for a collector that takes a partition over
     INDEX by_offset offset TYPE minmax GRANULARITY 1,
-    -- Words: 4 letters of what `q` searches; the expression is that of the query.
+    -- Words: sequences of 4 letters for the search by `q`; the expression is that of the
+    -- query.
     INDEX by_words lowerUTF8(concat(url, '\n', description, '\n', code))
         TYPE ngrambf_v1(4, 24576, 2, 7) GRANULARITY 1,
     INDEX by_tag tags TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_owner owner TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_campaign campaign TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_account account TYPE bloom_filter(0.01) GRANULARITY 1,
-    -- URLs whole: the pieces of one are in by_words, but so are those of most others.
+    -- Whole URLs: by_words has the pieces of a URL, but also those of most others.
     INDEX by_url url TYPE bloom_filter(0.01) GRANULARITY 1,
 
-    -- The newest links that a common filter lets pass are found without reading the
-    -- others, and those of a page lie together.  It has all columns that an answer has,
-    -- or it would not be used.
+    -- The newest links that match a common filter are found without reading the others, and
+    -- those of a page are adjacent.  The projection has all columns of an answer; otherwise
+    -- it would not be used.
     PROJECTION by_creation
     (
         SELECT code, link_id, version, space, generation, state, ttl_class,
@@ -62,15 +63,15 @@ CREATE TABLE IF NOT EXISTS links
                targets, not_before, max_visits
         ORDER BY created_at, link_id
     ),
-    -- Codes of the most clicked links: by_link_id passes one of 100 granules too many
-    -- for each link, and so nearly all for a page of them.
+    -- Codes of the most clicked links: by_link_id passes one of 100 granules too many for
+    -- each link, and so nearly all for a page of them.
     PROJECTION by_link
     (
         SELECT link_id, code
         ORDER BY link_id
     ),
-    -- An owner's links lie together; with the columns of those filters that have no
-    -- index, or it would not be used for them.
+    -- An owner's links are adjacent; it has the columns of those filters without an index,
+    -- otherwise it would not be used for them.
     PROJECTION by_owner_and_creation
     (
         SELECT owner, created_at, link_id, code, state, domain, account

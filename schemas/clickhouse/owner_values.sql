@@ -1,6 +1,6 @@
--- The busiest values of each dimension and owner of a day, and one row for the rest: those
--- that hours are settled by are published together with owner_slots, the others with
--- day_values, under attempts of their own.
+-- The busiest values of each dimension and owner of a day, and one row for the rest: values
+-- of dimensions by which hours are settled are published together with owner_slots, the
+-- others with day_values, under attempts of their own.
 CREATE TABLE IF NOT EXISTS owner_values
 (
     owner           LowCardinality(String),

@@ -1,6 +1,6 @@
--- What `aggregator migrate` has applied.  This file is run first, so that there is a
--- table to look into.  `checksum` is the SHA-256 of the file's text: a file that was
--- changed after it had been applied is refused by name.
+-- The migrations that `aggregator migrate` has applied.  This file is run first, so that
+-- the table exists when it is read.  `checksum` is the SHA-256 of the file's text: a file
+-- that was changed after it had been applied is refused by name.
 CREATE TABLE IF NOT EXISTS schema_migrations
 (
     name       String,

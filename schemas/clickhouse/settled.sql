@@ -1,32 +1,34 @@
--- What has been settled, and from what.  Rows are only ever appended; those that newer
--- ones supersede are deleted some time later.  The newest of a kind and unit counts.
+-- The settled hours and days, and the rows they were settled from.  Rows are only ever
+-- appended; superseded ones are deleted some time later.  The newest of a kind and unit
+-- counts.
 --   hour         stats_hourly of that UTC hour is published under `attempt`
---   link_day     link_slots and link_days of that UTC day are
+--   link_day     the same for link_slots and link_days of that UTC day
 --   held_hour, held_day
---                rows that had been settled before, or that collectors had told of, are
---                gone: what was published before stays, until something else changes the
+--                rows that had been settled before, or that collectors had reported, are
+--                gone: the earlier published counts stay, until something else changes the
 --                hour or `aggregator settle --allow-fewer`
---   pass         how far ingest_progress had been read, for a restart to go on from
+--   pass         how far ingest_progress had been read; a restart continues from there
 --   sealed_day   the day is copied to sealed_slots; 'sealing' is written before that
---   owner_day    the same of owner_slots and owner_values; 'copying' before that
---   value_day    the same of day_values and owner_values; 'valuing' before that
---   spanned_day  the same of stats_spans; 'spanning' before that
+--   owner_day    the same for owner_slots and owner_values; 'copying' before that
+--   value_day    the same for day_values and owner_values; 'valuing' before that
+--   spanned_day  the same for stats_spans; 'spanning' before that
 --   dropped_day  the rows of the UTC day are in its base, `rows` of them; they are
 --                deleted from `clicks` when no query reads them any more
 --   base_hour, base_sealed, base_owner, base_value
---                the attempt that the base of the hour or day is; all rows of a drop are
+--                the attempt that is the base of the hour or day; all rows of a drop are
 --                one insert
---   kept_from    nothing is settled before `unit`, the first day of a month, and what was
---                is deleted, being older than `settled_days`; the greatest counts
--- `blocks` and `rows` are how many rows of ingest_progress touched the hour or day, and
--- the clicks they told of, a block told of twice being counted once: while they are the
--- same, nothing arrived.
--- `provisional`: an hour that is not over is settled by what arrived: its last attempt and
--- the rows beyond it.  A value that came into the busiest ones only then lacks what was
--- counted with the rest before; the hour is settled from all of its rows when it is over.
+--   kept_from    nothing is settled before `unit`, the first day of a month; earlier counts
+--                are deleted, being older than `settled_days`; the greatest counts
+-- `blocks` and `rows` are the number of rows of ingest_progress that touched the hour or day,
+-- and the clicks they reported, a block reported twice being counted once: while both are
+-- unchanged, no click has arrived.
+-- `provisional`: an hour that is not over is settled from the rows that have arrived: from its
+-- last attempt and the rows beyond it.  A value that joined the busiest ones only then lacks
+-- the clicks that were counted with the rest before; the hour is settled from all of its rows
+-- when it is over.
 -- `mended`: a watermark that was published too far is lowered by a row with a new number
--- (`aggregator watermark --mend`): a mark counts when it was published by somebody who
--- knew the greatest of these numbers.
+-- (`aggregator watermark --mend`): a mark counts if its publisher knew the greatest of these
+-- numbers.
 CREATE TABLE IF NOT EXISTS settled
 (
     kind           Enum8('hour' = 1, 'pass' = 2, 'link_day' = 3, 'held_hour' = 4,

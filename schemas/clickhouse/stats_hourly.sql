@@ -1,28 +1,27 @@
 -- Counts over all links, per dimension and value, in 15-minute slots of UTC, settled an
--- hour at a time: hours and days in every time zone are sums of such slots (zones of
--- +5:30 and +5:45 have no whole hours of UTC).  Every settling of an hour writes
--- its rows under a new attempt number and publishes them by a row in `settled`;
--- superseded attempts are deleted some time later.  A reader takes, for each
--- hour, the newest published attempt.
--- The states of unique visitors can be merged over slots and hours; they are
--- filled for `total` and for dimensions of few values only and empty otherwise.
--- Of a day whose rows are dropped the states cannot be counted again.  One that had a
--- visitor who is forgotten is emptied, and what it counted is not known any more.
--- A row has four states of up to 12 KiB, which ClickHouse does not count when it makes
--- blocks: with 8,192 rows in one, merging a day of ten million clicks took 1.3 GB; with
--- 256 it takes 0.8.
+-- hour at a time: hours and days in every time zone are sums of such slots (zones of +5:30
+-- and +5:45 have no whole hours of UTC).  Every settling of an hour writes its rows under a
+-- new attempt number and publishes them by a row in `settled`; superseded attempts are
+-- deleted some time later.  A reader takes, for each hour, the newest published attempt.
+-- The states of unique visitors can be merged over slots and hours; they are filled for
+-- `total` and for dimensions of few values only and empty otherwise.
+-- The states of a day whose rows are dropped cannot be counted again.  If they contain a
+-- forgotten visitor, they are emptied, and their counts are no longer known.
+-- A row has four states of up to 12 KiB, which ClickHouse does not count when it makes blocks:
+-- with 8,192 rows in one, merging a day of ten million clicks took 1.3 GB; with 256 it takes
+-- 0.8.
 CREATE TABLE IF NOT EXISTS stats_hourly
 (
     dimension      LowCardinality(String), -- 'total', 'country', ...
     hour           DateTime('UTC') CODEC(Delta, ZSTD),
     attempt        UInt64,
     slot           DateTime('UTC') CODEC(Delta, ZSTD),
-    value          String, -- '' where it is not known, and for 'total'
+    value          String, -- '' if it is not known, and for 'total'
     rest           Bool,   -- the sum of the values beyond the busiest ones
     events         UInt64, -- all events, whatever the outcome
-    clicks         UInt64, -- answered by a redirect, whoever asked
-    bots           UInt64, -- of the clicks
-    prefetches     UInt64, -- of the clicks
+    clicks         UInt64, -- answered by a redirect, for people and robots
+    bots           UInt64, -- part of clicks
+    prefetches     UInt64, -- part of clicks
     visitors       AggregateFunction(uniqCombined64(14), FixedString(20)),
     ips            AggregateFunction(uniqCombined64(14), IPv6),
     human_visitors AggregateFunction(uniqCombined64(14), FixedString(20)),

@@ -1,16 +1,16 @@
 -- Counts over all links by whole UTC days, and their totals by the hour, united from
--- `stats_hourly` once a day is settled: a question about a month unites 30 states of a
--- value rather than 2,880 of its slots.
--- A day is written under a new attempt, of which a row of kind 'spanning' in `settled`
--- tells first, and published by a row of kind 'spanned_day'.  It is read while nothing of
--- the day was published later; then its slots are, until it is written again.
--- In small granules and by value: a granule of 8,192 rows has the states of dimensions
--- beside the one that is asked for, and to read these was most of what a total of a month
--- took.
+-- `stats_hourly` once a day is settled: a query about a month unites 30 states of a value
+-- rather than 2,880 of its slots.
+-- A day is written under a new attempt: a row of kind 'spanning' in `settled` announces it,
+-- and a row of kind 'spanned_day' publishes it.  It is read while no part of the day was
+-- published later; after that its slots are read, until it is written again.
+-- Granules are small and the order is by value: a granule of 8,192 rows also has the states of
+-- other dimensions than the requested one, and reading these took most of the time of a
+-- month's total.
 CREATE TABLE IF NOT EXISTS stats_spans
 (
     dimension      LowCardinality(String), -- as in stats_hourly
-    span           UInt32,                 -- seconds: 86400, or 3600 of 'total'
+    span           UInt32,                 -- seconds: 86400, or 3600 for 'total'
     span_start     DateTime('UTC') CODEC(Delta, ZSTD),
     attempt        UInt64,
     value          String,
