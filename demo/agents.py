@@ -1,10 +1,10 @@
-"""Who visits: browsers by market share, and robots that are robots because
-they are made here as such, whatever lists the collector has."""
+"""The visitors' agents: browsers by market share, and robots, which are robots
+by construction, whatever lists the collector has."""
 
 import itertools
 import json
 
-# Agents with the verdict that they stand for, as their owners document them.
+# Agents with their verdict, as their owners document them.
 _NAMED = {
     "bot": [
         "Mozilla/5.0 (compatible; Googlebot/2.1; "
@@ -36,7 +36,7 @@ _NAMED = {
 
 
 def _made_up():
-    """Robots of nobody: what any that is honest says of itself."""
+    """Robots without a known owner: the agents that honest robots send."""
     owners = ("example.org", "crawl.example.net", "index.example.com")
     for owner, version in itertools.product(owners, range(1, 5)):
         yield f"Indexer/{version}.0 (help@{owner})"
@@ -45,14 +45,15 @@ def _made_up():
 
 
 def robots():
-    """(user agent, verdict) of every robot."""
+    """Returns (user agent, verdict) of every robot."""
     named = [(agent, verdict) for verdict, agents in _NAMED.items()
              for agent in agents]
     return named + [(agent, "bot") for agent in _made_up()]
 
 
 def people(path):
-    """(user agents, weights) of people's browsers: npm `user-agents`."""
+    """Returns (user agents, weights) of people's browsers: npm `user-agents`.
+    """
     with open(path) as f:
         entries = json.load(f)
     return [e["userAgent"] for e in entries], [e["weight"] for e in entries]

@@ -1,4 +1,4 @@
-"""The two HTTP APIs, as a customer would call them."""
+"""The two HTTP APIs, as a customer calls them."""
 
 import datetime
 import json
@@ -58,7 +58,8 @@ class Allocator:
 
 
 def whole_hours_around_now():
-    """Half-open, and wide enough for a demo that crosses the full hour."""
+    """Returns a half-open range, wide enough for a demo that crosses the full
+    hour."""
     now = datetime.datetime.now(datetime.timezone.utc)
     start = now.replace(minute=0, second=0, microsecond=0)
     hour = datetime.timedelta(hours=1)

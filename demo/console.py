@@ -1,4 +1,4 @@
-"""What the demo looks like in a terminal: headings, tables, bars, progress."""
+"""The demo's output in a terminal: headings, tables, bars, progress."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ _COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def replace_what_cannot_be_printed():
-    """Bars and lines, where the terminal's encoding lacks them."""
+    """Replaces bars and lines that the terminal's encoding lacks."""
     for stream in sys.stdout, sys.stderr:
         stream.reconfigure(errors="replace")
 
@@ -71,7 +71,7 @@ def table(headers, rows, align):
 
 
 class Progress:
-    """A line that counts up; plain lines where there is no terminal."""
+    """A line that counts up; plain lines if there is no terminal."""
 
     def __init__(self, what, total):
         self.what, self.total = what, total

@@ -1,9 +1,8 @@
-"""Shows the loop closing: issue, redirect, count, expire, reuse.
+"""Shows the whole loop: issue, redirect, count, expire, reuse.
 
-Run by `make demo`, with the stack up.  Exits 0 only when every figure that it
-shows beside another is the same (who is a robot was decided when the visits
-were made, not by the collector's lists) and a code has come back with a new
-generation.
+Run by `make demo`, with the stack up.  Exits 0 only if every pair of figures that it
+shows is equal (robots are known from when the visits were made, not from the
+collector's lists) and a code has come back with a new generation.
 """
 
 import collections
@@ -27,14 +26,14 @@ LONG, SHORT = "30d", "20s"
 LONG_LINKS, SHORT_LINKS = 300, 100
 DIMENSIONS = ["country", "device_class", "verdict"]
 CLICKS = int(os.environ.get("DEMO_CLICKS", "30000"))
-KAFKA_CLICKS = CLICKS // 3  # of them, while Kafka is killed
+KAFKA_CLICKS = CLICKS // 3  # part of CLICKS, while Kafka is killed
 ROBOT_SHARE = 0.12
 BATCH = 64
-DEADLINE = 120  # seconds that anything may take before the demo has failed
+DEADLINE = 120  # seconds for any step, after which the demo has failed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEPS = os.path.join(ROOT, ".deps")
-# The stack's directory, as stack/ctl has it, which is run from elsewhere.
+# The stack's directory, as in stack/ctl, which runs in another directory.
 DEV = os.environ["SHORTLOOP_DEV"] = os.path.abspath(
     os.environ.get("SHORTLOOP_DEV", os.path.join(ROOT, "build/dev")))
 CONFIG = os.environ.get(
@@ -44,7 +43,7 @@ API_KEY = os.path.join(DEV, "api.key")
 
 
 class Failure(Exception):
-    """The demo did not show what it is there to show."""
+    """A result differs from what the demo has to show."""
 
 
 def port(name, fallback):
@@ -58,7 +57,7 @@ AGGREGATOR = f"http://127.0.0.1:{port('AGGREGATOR', 8082)}"
 
 
 def wait_for(what, check):
-    """Polls until check() gives something; what it gave is returned."""
+    """Polls until check() returns something true, and returns that."""
     until = time.monotonic() + DEADLINE
     while time.monotonic() < until:
         if (got := check()) is not None:
@@ -68,7 +67,7 @@ def wait_for(what, check):
 
 
 def redirector_metric(name):
-    """`name` with its labels, as /metrics has it."""
+    """Returns the value of `name`, with its labels, in /metrics."""
     with urllib.request.urlopen(REDIRECTOR_ADMIN + "/metrics", timeout=10) as answer:
         text = answer.read().decode()
     found = re.search(rf"^shortloop_{re.escape(name)} (\d+)$", text, re.M)
@@ -78,7 +77,7 @@ def redirector_metric(name):
 
 
 def reclaimer(*args):
-    """Runs the reclaimer as an operator would; returns what it prints."""
+    """Runs the reclaimer like an operator; returns its output."""
     done = subprocess.run(
         [os.path.join(ROOT, "build/bin/reclaimer"), *args, "-c", CONFIG],
         capture_output=True, text=True, timeout=DEADLINE, cwd=ROOT,
@@ -92,7 +91,7 @@ def reclaimer(*args):
 
 
 def block_of(link):
-    """A link's block: the id within its space, cut to blocks of 1,000."""
+    """Returns a link's block: the id within its space, in blocks of 1,000."""
     return (int(link["link_id"]) & ((1 << 42) - 1)) // 1000
 
 
@@ -145,7 +144,7 @@ class Demo:
             self.visit_without_kafka()
             self.visit_without_collector()
         finally:
-            # Whatever becomes of the demo, the stack is whole again.
+            # The stack is complete again, even if the demo fails.
             self.stack.start()
         self.stack.wait_started()
         console.say(f"in all {CLICKS:,} clicks from {len(self.sent_countries)} "
@@ -153,7 +152,9 @@ class Demo:
                     "robots")
 
     def visit_without_kafka(self):
-        """Links that live long, since a busy machine starts Kafka slowly."""
+        """Uses links with a long life, since a busy machine starts Kafka
+        slowly.
+        """
         self.walk(KAFKA_CLICKS, [link["code"] for link in self.long], [
             (KAFKA_CLICKS // 2, self.kill_kafka)])
         spooled, queued = wait_for("what waits for Kafka", self.waiting_events)
@@ -166,13 +167,14 @@ class Demo:
         console.say()
 
     def kill_kafka(self):
-        """Events go to the disk once the redirector knows."""
+        """Kills Kafka; events are spooled once the redirector has noticed."""
         self.stack.kill("kafka")
         wait_for("the redirector to miss Kafka", lambda: (
             redirector_metric('kafka_up{topic="clicks"}') == 0 or None))
 
     def waiting_events(self):
-        """Those on the redirector's disk, and in its memory, once all are counted."""
+        """Counts the events on the redirector's disk and in its memory, once
+        all are counted."""
         spooled = redirector_metric("redirector_spool_events")
         queued = redirector_metric('kafka_queue_messages{topic="clicks"}')
         all_wait = spooled + queued >= KAFKA_CLICKS // 2 - BATCH
@@ -182,7 +184,7 @@ class Demo:
         self.issue(self.short, SHORT_LINKS, SHORT, "https://tickets.example/seat/",
                    "flash-sale")
         console.say()
-        # A few links draw most visits, of either class.
+        # A few links, of either class, get most visits.
         codes = [link["code"] for pair in
                  zip(self.long, self.short) for link in pair]
         codes += [link["code"] for link in self.long[SHORT_LINKS:]]
@@ -194,7 +196,7 @@ class Demo:
         console.say()
 
     def walk(self, count, codes, events):
-        """So many visits; each event is (after how many, what is done then)."""
+        """Makes `count` visits; each event is (visits before it, action)."""
         visits = traffic.make_visits(
             codes, count, self.people_of_visits, agents.robots(), self.addresses,
             ROBOT_SHARE, self.rng)
@@ -224,7 +226,7 @@ class Demo:
                 self.sent_countries[visit.address.country] += 1
                 self.sent_verdicts[visit.verdict] += 1
             progress.update(sum(statuses.values()))
-            # A batch can be past several.
+            # One batch can pass several events.
             while sum(statuses.values()) >= at:
                 action()
                 at, action = next(events, (CLICKS + 1, None))
@@ -252,8 +254,8 @@ class Demo:
                     + console.good("all equal"))
 
     def settled_or_none(self):
-        """The number of clicks settled, once it has stopped below or at
-        what was sent; more than was sent is a failure at once."""
+        """Returns the number of settled clicks, once it no longer changes or is
+        that of the clicks sent; more than that is a failure at once."""
         total = self.aggregator.clicks()["total"]
         settled = total["clicks"] - self.before["clicks"]
         if settled > CLICKS:
@@ -273,7 +275,8 @@ class Demo:
             answer = self.aggregator.clicks(code=code)
             total = answer["total"]
             counted[code], people[code] = total["clicks"], total["humans"]
-            # Without robots: visitors are those of the clicks asked for.
+            # Robots are excluded: the visitors are those of the clicks asked
+            # for.
             visitors[code] = self.aggregator.clicks(
                 code=code, bots="exclude")["total"]["visitors"]
             hours = [hour["start"][11:16] for hour in answer["data"]
@@ -301,7 +304,7 @@ class Demo:
                         {"people": self.people})
 
     def breakdown(self, dimension, title, sent):
-        """`sent`: numbers by value; None: nobody knows them."""
+        """`sent`: numbers by value; None: they are unknown."""
         counts = self.groups(dimension)
         counts.subtract(self.groups_before[dimension])
         top = counts.most_common(6)
@@ -325,7 +328,8 @@ class Demo:
     def show_reuse(self):
         console.heading(4, f"The {SHORT} links run out")
         first = self.short[0]
-        # A visit would renew it: ask the allocator, not the redirector.
+        # A visit would renew the link: the demo queries the allocator, not the
+        # redirector.
         console.say(f"each was visited, so each lived on for another {SHORT} "
                     "from then; its block ends with its last link")
         wait_for("expiry of a short link", lambda: self.expired(first))
@@ -426,7 +430,8 @@ class Demo:
     # --- 7 ---------------------------------------------------------------
 
     def show_promise(self):
-        """What the collector measured of ClickHouse when it started again."""
+        """Shows the guarantee that the collector measured of ClickHouse at its
+        restart."""
         until = time.monotonic() + 30
         told = self.aggregator.pipeline()
         while told["lag"] is None and time.monotonic() < until:
@@ -457,7 +462,7 @@ def main():
     console.replace_what_cannot_be_printed()
     try:
         demo = Demo()
-        reclaimer("run")  # what an earlier demo has left to reclaim
+        reclaimer("run")  # reclaims the rest of an earlier demo
         demo.create_links()
         demo.send_clicks()
         demo.show_counts()

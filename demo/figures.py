@@ -1,19 +1,20 @@
-"""What was sent, held against what was counted."""
+"""Compares what was sent with what was counted."""
 
 
 class Difference(Exception):
-    """Something was counted that was not sent, or sent and not counted."""
+    """A click was counted but not sent, or sent but not counted."""
 
 
 def differences(sent, counted):
-    """(key, sent, counted) of each that differs; what is missing is 0."""
+    """Returns (key, sent, counted) of each that differs; a missing key counts
+    as 0."""
     return [(key, sent.get(key, 0), counted.get(key, 0))
             for key in sorted(set(sent) | set(counted), key=str)
             if sent.get(key, 0) != counted.get(key, 0)]
 
 
 def compare(what, sent, counted):
-    """Of numbers by key."""
+    """Compares numbers by key."""
     found = differences(sent, counted)
     if not found:
         return

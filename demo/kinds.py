@@ -1,4 +1,4 @@
-"""What else the allocator can do with links; the last part of the demo."""
+"""Further features of links in the allocator; the last part of the demo."""
 
 import json
 import os
@@ -19,7 +19,7 @@ ANDROID = ("Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, 
 
 
 class Wrong(Exception):
-    """An answer that is not what the documentation promises."""
+    """An answer differs from the documentation."""
 
 
 def expect(what, got, wanted):
@@ -29,7 +29,7 @@ def expect(what, got, wanted):
 
 class Kinds:
     def __init__(self, allocator, visit, root, config):
-        """visit(code, user_agent, times) gives [(status, location)]."""
+        """visit(code, user_agent, times) returns [(status, location)]."""
         self.allocator = allocator
         self.visit = visit
         self.root, self.config = root, config

@@ -1,5 +1,5 @@
-"""Kills Kafka and the collector while clicks come in, and lets the collector prove
-afterwards that each was counted once."""
+"""Kills Kafka and the collector while clicks come in, and then has the
+collector prove that each was counted once."""
 
 import json
 import os
@@ -9,15 +9,16 @@ import time
 
 import console
 
-SECONDS = 240  # that verify, or a restart, may take
+SECONDS = 240  # for verify, or for a restart
 
 
 class Unproved(Exception):
-    """Something was counted twice, or not at all."""
+    """A click was counted twice, or not at all."""
 
 
 class Stack:
-    """What runs, killed in the middle of whatever it does, and started again."""
+    """The running programs, which are killed at any moment, and started again.
+    """
 
     def __init__(self, root, dev):
         self.root, self.run = root, os.path.join(dev, "run")
@@ -25,13 +26,13 @@ class Stack:
         self.starting = None
 
     def kill(self, name):
-        """kill -9."""
+        """Sends kill -9."""
         with open(os.path.join(self.run, name + ".json")) as f:
             os.kill(json.load(f)["pid"], signal.SIGKILL)
         self.killed = True
 
     def start(self):
-        """What was killed, if anything was."""
+        """Starts the killed programs, if there are any."""
         if self.killed and not self.starting:
             self.starting = subprocess.Popen(
                 [os.path.join(self.root, "stack/ctl"), "up"], cwd=self.root,
@@ -51,7 +52,8 @@ class Collector:
         self.root, self.config = root, config
 
     def verify(self, since):
-        """The command as an operator gives it, its output, its status."""
+        """Returns the command as an operator types it, its output, its status.
+        """
         words = ["verify", "--from",
                  time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since))]
         done = subprocess.run(

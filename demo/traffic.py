@@ -1,7 +1,7 @@
-"""Visits as real as they get without visitors.
+"""Generates realistic visits.
 
-User agents are those of agents.py; addresses are drawn at random and kept when
-the geo database knows their country.
+User agents are those of agents.py; addresses are drawn at random and kept if the geo
+database knows their country.
 """
 
 import ipaddress
@@ -31,11 +31,11 @@ class Visit:
     code: str
     user_agent: str
     address: Address
-    verdict: str  # what it is by construction; "human": a person
+    verdict: str  # by construction; "human": a person
 
 
 def draw_addresses(city_path, count, rng):
-    """Public IPv4 addresses that the database has a country for."""
+    """Draws public IPv4 addresses whose country the database knows."""
     found = []
     with maxminddb.open_database(city_path, maxminddb.MODE_MMAP) as db:
         while len(found) < count:
@@ -49,7 +49,9 @@ def draw_addresses(city_path, count, rng):
 
 
 def make_visits(codes, count, people, robots, addresses, robot_share, rng):
-    """`count` visits; codes are chosen by Zipf's law in their given order."""
+    """Makes `count` visits; codes are chosen by Zipf's law in their given
+    order.
+    """
     agents, weights = people
     chosen = rng.choices(
         codes, [1 / (i + 1) for i in range(len(codes))], k=count
