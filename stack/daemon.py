@@ -1,5 +1,6 @@
-"""A process that goes on after stack/ctl has ended, found again by its file
-build/dev/run/<name>.json: pid, when it started, and what it was started from."""
+"""A process that continues after stack/ctl has ended.  It is found again by its
+file build/dev/run/<name>.json: pid, start time, and the fingerprint of what it
+was started from."""
 import contextlib
 import hashlib
 import json
@@ -23,8 +24,8 @@ class Failure(Exception):
 
 
 def start_time(pid):
-    """In clock ticks after boot; tells a process from a later one with its
-    number.  None when there is none."""
+    """Returns the start time in clock ticks after boot, which distinguishes a
+    process from a later one with the same pid; None if there is none."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -54,7 +55,7 @@ class Daemon:
 
     @property
     def pid(self):
-        """Of our own process only."""
+        """Returns the pid of our own process only."""
         state = self.state
         pid, started = state.get("pid"), state.get("started")
         if pid and started is not None and start_time(pid) == started:
@@ -70,7 +71,7 @@ class Daemon:
         return self.running() and self.probe()
 
     def reason(self):
-        """Why it is not ready, in its own words if it has any."""
+        """Returns why it is not ready, with its own message if it has one."""
         if not self.ready_url:
             return "no answer"
         try:
@@ -82,12 +83,12 @@ class Daemon:
             return str(getattr(e, "reason", e))
 
     def failure(self):
-        """Of one that has ended: its last words."""
+        """The failure of a process that has ended, with the end of its log."""
         return Failure(f"{self.name} ended; the end of {self.log_path}:\n"
                        f"{servers.tail(self.log_path, 8)}")
 
     def fingerprint(self, argv):
-        """Of command, program file and configuration."""
+        """Returns the hash of command, program file and configuration."""
         digest = hashlib.sha256("\0".join(map(str, argv)).encode())
         program = pathlib.Path(argv[0])
         if program.is_absolute():
@@ -131,7 +132,7 @@ class Daemon:
         self.state_path.unlink(missing_ok=True)
 
     def signal(self, number):
-        """One that ends meanwhile needs none."""
+        """Signals the process; one that ends meanwhile needs no signal."""
         pid = self.pid
         if pid:
             with contextlib.suppress(ProcessLookupError):

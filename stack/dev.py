@@ -1,4 +1,4 @@
-"""What stack/ctl does: the order in which things start, and what comes between.
+"""The commands of stack/ctl: the order of starts, and the steps between them.
 """
 import errno
 import fcntl
@@ -24,7 +24,8 @@ def say(text):
 # --- the daemons, in the order in which they start -----------------------------
 
 def make_daemons(ports):
-    """A command is made when it is needed: Kafka's formats its directory."""
+    """Makes each command only when it is needed: Kafka's formats its directory.
+    """
     redis = Daemon(
         "redis", [ports["redis"]],
         lambda: servers.redis_command(DEV / "redis", ports["redis"],
@@ -65,7 +66,7 @@ def program_path(name):
     return path
 
 
-# --- what has to be there before the programs start ----------------------------
+# --- preconditions of the programs ---------------------------------------------
 
 def run_program(name, *args):
     done = subprocess.run([program_path(name), *args, "-c", settings.CONFIG],
@@ -82,12 +83,12 @@ def last_line(text):
 
 
 def create_topics(config, port):
-    """Those that are there stay as they are."""
+    """Creates the missing topics; existing ones stay unchanged."""
     from confluent_kafka import KafkaError, KafkaException
     from confluent_kafka.admin import AdminClient, NewTopic
     names = settings.topics(config)
-    # What a batch unpacks to is bounded, and no sender's clock decides what is taken
-    # and how long it is kept (docs/collector.md).
+    # The unpacked size of a batch is bounded, and no sender's clock decides
+    # what is accepted and how long it is kept (docs/collector.md).
     stamped = {"compression.type": "lz4",
                "message.timestamp.type": "LogAppendTime"}
     bound = {**stamped, "max.message.bytes": "262144"}
@@ -117,7 +118,7 @@ def create_spaces(config):
 # --- up, down, status -----------------------------------------------------------
 
 def wait_ready(daemons):
-    """Together, so that the slowest sets the time."""
+    """Waits for all together, so that the slowest one sets the time."""
     deadline = time.monotonic() + READY_SECONDS
     waiting = list(daemons)
     while waiting:
@@ -208,7 +209,7 @@ def main(arguments, usage):
     try:
         DEV.mkdir(parents=True, exist_ok=True)
         with open(DEV / "lock", "w") as lock:
-            # Two at once would start everything twice.
+            # Two runs at once would start everything twice.
             fcntl.flock(lock, fcntl.LOCK_EX)
             return commands[arguments[0]]()
     except (Failure, ServerError) as e:

@@ -1,7 +1,7 @@
 """Redis, Kafka and the embedded ClickHouse as processes of one machine.
 
-Used by stack/ctl, which lets them run on, and by the integration tests, whose
-servers end with them.  Needs nothing but Python's own library.
+stack/ctl uses it and leaves them running; the integration tests' servers end with the
+tests.  It needs only Python's own library.
 """
 import base64
 import errno
@@ -27,12 +27,13 @@ KAFKA_CLASSES = DEPS / "kafka" / "classes.jsa"  # stack/kafka/classes.py
 
 
 class ServerError(Exception):
-    """One line for the user: what went wrong and what to do."""
+    """One line for the user: the failure and what to do."""
 
 
 def _ports():
-    """Below those that the system gives to connections, from anywhere on, and
-    in turn, so that one that was given is not given again before it is in use."""
+    """Yields ports below those that the system assigns to connections, starting
+    anywhere and in turn, so that a returned port is not returned again before
+    it is in use."""
     ports = range(10240, 32768)
     start = random.SystemRandom().randrange(len(ports))
     while True:
@@ -45,9 +46,9 @@ _claims = None
 
 
 def _claimed(port):
-    """Marks a port as this process', as long as it lives: one byte of a file is
-    locked for each, so that tests that run side by side, and runs of them, do
-    not get the same one before either has bound it."""
+    """Claims a port for this process, as long as it lives.  One byte of a file
+    is locked for each, so that tests that run side by side, and several runs of
+    them, do not get the same one before either has bound it."""
     global _claims
     if _claims is None:
         path = pathlib.Path(tempfile.gettempdir())
@@ -60,8 +61,8 @@ def _claimed(port):
 
 
 def free_port():
-    """A TCP port of the loopback that nobody listens on at this moment, and
-    that no other process was given by this function."""
+    """Returns a TCP port of the loopback without a listener at this moment,
+    which this function gave to no other process."""
     return next(port for port in _candidates
                 if _claimed(port) and not port_taken(port))
 
@@ -89,7 +90,7 @@ def tail(path, lines=30):
     return "\n".join(text.splitlines()[-lines:])
 
 
-# What runs before a command that is to end with this process.  A function to run
+# A prefix for a command that has to end with this process.  A function to run
 # in the child would do the same, but only after a fork, which copies the tables
 # of all memory of this process: ten times the processor time.
 END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL", "--"]
@@ -98,7 +99,7 @@ END_WITH_PARENT = ["setpriv", "--pdeathsig", "KILL", "--"]
 class Process:
     """A child in a process group of its own, with its output in a file."""
 
-    # Processes that somebody holds: tests measure what they spend.
+    # The living Process objects: tests measure the processor time they use.
     started = weakref.WeakSet()
 
     def __init__(self, name, argv, log_path, *, cwd=None, env=None,
@@ -130,7 +131,7 @@ class Process:
         return self.log_path.read_text("utf-8", "replace")
 
     def signal(self, number, timeout=60):
-        """SIGSTOP returns once every thread has stopped: on a busy machine
+        """For SIGSTOP, waits until every thread has stopped: on a busy machine
         they run on for a while."""
         self.popen.send_signal(number)
         until = time.monotonic() + timeout
@@ -140,7 +141,7 @@ class Process:
             time.sleep(0.002)
 
     def is_stopped(self):
-        """Does no thread run, nor ever again without SIGCONT?"""
+        """Returns true if no thread runs, nor will without SIGCONT."""
         def state(task):
             try:
                 return (task / "stat").read_text().rpartition(")")[2].split()[0]
@@ -170,8 +171,8 @@ class Process:
 
 
 def wait_ready(process, probe, seconds):
-    """Calls `probe` until it is true; a dead process or the end of the time is
-    an error that shows the end of the log."""
+    """Calls `probe` until it is true; a dead process or a timeout is an error
+    that shows the end of the log."""
     deadline = time.monotonic() + seconds
     pause = 0.01
     while not probe():
@@ -272,7 +273,7 @@ def kafka_command(directory, port, controller, *, heap="512m", options=(),
         done = subprocess.run(
             java_command("kafka.tools.StorageTool", "-XX:TieredStopAtLevel=1")
             + ["format", "--ignore-formatted", "-c", str(properties),
-               # One word: an id may begin with "-".
+               # It is one word: an id may begin with "-".
                "--cluster-id=" + cluster.rstrip("=")],
             stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
@@ -283,7 +284,9 @@ def kafka_command(directory, port, controller, *, heap="512m", options=(),
 
 
 def kafka_ready(port):
-    """An ApiVersions request is answered: the broker is past its start."""
+    """Returns true if an ApiVersions request is answered: the broker has
+    started.
+    """
     request = struct.pack(">hhih", 18, 0, 7, -1)
     answer = exchange(port, struct.pack(">i", len(request)) + request, 10)
     return answer[4:10] == struct.pack(">ih", 7, 0)
@@ -293,7 +296,7 @@ def kafka_ready(port):
 
 def clickhouse_command(directory, port, *, binary=None, extra=()):
     binary = pathlib.Path(binary or ROOT / "build/bin/clickhouse-embedded")
-    # Another engine: a path, relative to the top of the tree.
+    # Selects another engine: a path, relative to the top of the tree.
     library = ROOT / os.environ.get("SHORTLOOP_ENGINE",
                                     ".deps/chdb/libchdb.so")
     if not binary.exists():
@@ -306,7 +309,7 @@ def clickhouse_command(directory, port, *, binary=None, extra=()):
 
 
 def http_status(url, timeout=2):
-    """The status of a GET, or 0 when there is no answer."""
+    """Returns the status of a GET, or 0 if there is no answer."""
     try:
         with urllib.request.urlopen(url, timeout=timeout) as answer:
             return answer.status

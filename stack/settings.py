@@ -1,4 +1,4 @@
-"""The development stack's configuration: config/dev.yaml with ports moved and
+"""The development stack's configuration: config/dev.yaml with ports changed and
 keys made."""
 import hashlib
 import os
@@ -9,13 +9,13 @@ import yaml
 
 from servers import ROOT, ServerError
 
-# Whole: programs are started from ROOT.
+# An absolute path: programs are started from ROOT.
 DEV = pathlib.Path(os.environ.get("SHORTLOOP_DEV", ROOT / "build/dev")).resolve()
 TEMPLATE = ROOT / "config/dev.yaml"
 CONFIG = DEV / "shortloop.yaml"
 API_KEY = DEV / "api.key"
 
-# Programs that run on; the reclaimer is a job.
+# Programs that keep running; the reclaimer is a job.
 DAEMONS = ["allocator", "redirector", "collector", "aggregator"]
 PORTS = {
     "redis": 16379, "kafka": 19092, "kafka_controller": 19093,
@@ -26,7 +26,7 @@ PORTS = {
 
 
 def ports():
-    """{name: port}, moved by SHORTLOOP_<NAME>_PORT."""
+    """Returns {name: port}, changed by SHORTLOOP_<NAME>_PORT."""
     found = {}
     for name, fallback in PORTS.items():
         variable = f"SHORTLOOP_{name.upper()}_PORT"
@@ -41,7 +41,7 @@ def ports():
 
 
 def whole_paths(value):
-    """Paths below build/dev and .deps made absolute, anywhere in the tree."""
+    """Makes paths below build/dev and .deps absolute, anywhere in the tree."""
     if isinstance(value, dict):
         return {key: whole_paths(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -64,8 +64,8 @@ def template():
 
 
 def write_config(where):
-    """Writes and returns the configuration; the file is left alone when it
-    says the same already."""
+    """Writes and returns the configuration; a file with the same contents is
+    not rewritten."""
     config = template()
     config["redis"]["address"] = f"127.0.0.1:{where['redis']}"
     config["kafka"]["brokers"] = [f"127.0.0.1:{where['kafka']}"]
@@ -91,7 +91,7 @@ def topics(config):
 
 
 def link_web():
-    """The dashboard: our files, and the chart library beside them."""
+    """Makes the dashboard: our files, with the chart library beside them."""
     web = DEV / "web"
     web.mkdir(parents=True, exist_ok=True)
     files = {p.name: p for p in (ROOT / "web").iterdir()}
@@ -106,7 +106,7 @@ def link_web():
 
 
 def write_secret(path, text):
-    """For the owner's eyes only, and whole or not at all."""
+    """Writes a file that only its owner can read, atomically."""
     part = path.with_suffix(".part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as out:
@@ -115,7 +115,9 @@ def write_secret(path, text):
 
 
 def make_keys():
-    """On the first start: the spaces' keys and an administrator's API key."""
+    """Makes, on the first start, the spaces' keys and an administrator's API
+    key.
+    """
     config = template()
     for space in config["links"]["spaces"]:
         for key in space.get("keys", []):

@@ -54,7 +54,7 @@ struct engine_result {
 /*
  * Runs one statement.  `format` is the answer's unless the statement names one;
  * `params` may be NULL.  On failure there is no result, and the engine's own
- * text ("Code: N.  DB::Exception: ...")  is appended to `failure` and, cut to
+ * text ("Code: N. DB::Exception: ...") is appended to `failure` and, cut to
  * fit, put in err.
  */
 int engine_query(struct engine *e, struct engine_session *session,

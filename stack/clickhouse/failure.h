@@ -25,12 +25,12 @@ enum failure_code {
 	FAILURE_STD_EXCEPTION = 1001,
 };
 
-/* Sets err to ERROR_INPUT with "Code: N.  DB::Exception: TEXT.  (NAME)".
+/* Sets err to ERROR_INPUT with "Code: N. DB::Exception: TEXT. (NAME)".
  * Returns -1. */
 int failure_set(struct error *err, enum failure_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns the N of "Code: N.  ..."  at the start of a text, or 1001. */
+/* Returns the N of "Code: N.  ..." at the start of a text, or 1001. */
 int failure_code_of(const char *text);
 
 /* Returns ClickHouse's HTTP status for that code. */

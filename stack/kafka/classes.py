@@ -1,6 +1,6 @@
-"""Writes .deps/kafka/classes.jsa: the broker's classes as the JVM keeps them in
-memory (JEP 350), which halves the processor time of a start.  A JVM to which the
-archive does not fit, a newer one say, reads the jars as before.
+"""Writes .deps/kafka/classes.jsa: the broker's classes in the JVM's memory
+format (JEP 350), which halves the processor time of a start.  A JVM that the
+archive does not fit, such as a newer one, reads the jars as before.
 """
 import pathlib
 import sys
