@@ -24,7 +24,7 @@ PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
         libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib libidn2 libqrencode \
         libpng libpsl libxxhash
 
-# Sanitizers find the same at -O1, and are built in half the time.
+# Sanitizers find the same at -O1, which takes half the time to build.
 CFLAGS ?= $(if $(SANITIZE),-O1,-O3) -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
           -Wmissing-prototypes -Wwrite-strings -Wpointer-arith -Wcast-qual \
@@ -92,19 +92,19 @@ $(SERVER): $B/stack/clickhouse/main.o $B/libstack/clickhouse.a $(LIBA)
 # The engine is loaded with dlopen, so that building needs no 500 MB library.
 $(SERVER): LIBS += -ldl
 
-# A test of a program's inner part links that program's library; which one is
-# told by the folder: tests/unit/<folder>/.
+# A test of a program's internals links that program's library; the folder names it:
+# tests/unit/<folder>/.
 PROGRAM_LIBS := $(PROGRAMS:%=$B/lib%.a) $B/libstack/clickhouse.a
 $(BENCH) $(FAULTS): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
-# Those programs whose headers it includes: all is built once more for fuzzing, with
-# clang and sanitizers.
+# The programs whose headers the fuzz targets include: everything is built once more for
+# fuzzing, with clang and sanitizers.
 $(FUZZ): $B/%: $B/%.o $(LIBA)
 fuzz_uses := $(shell grep -oE '"[a-z]+/' /dev/null $(wildcard tests/fuzz/*.c) | \
                sed 's|.*/\(.*\)\.c:"\(.*\)/|\1:\2|' | sort -u)
 fuzz_of    = $(patsubst %:$(1),$B/tests/fuzz/%,$(filter %:$(1),$(fuzz_uses)))
 $(foreach p,$(PROGRAMS),$(if $(call fuzz_of,$p),$(eval $(call fuzz_of,$p): $B/lib$p.a)))
 $(UNIT): $B/%: $B/%.o $(LIBA)
-# Only that one: programs may give two things the same name.
+# It links only that library: two programs may use the same name.
 $(foreach p,$(PROGRAMS),$(eval $(filter $B/tests/unit/$p/%,$(UNIT)): $B/lib$p.a))
 $(filter $B/tests/unit/stack/%,$(UNIT)): $B/libstack/clickhouse.a
 $(MODEL): $(patsubst %.c,$B/%.o,$(wildcard tests/model/*.c)) \
@@ -114,7 +114,7 @@ $(BENCH) $(FAULTS): LIBS += -ldl
 $B/tests/bench/bench_uring: LIBS += -luring
 $(FUZZ): LIBS += -ldl
 $(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
-# It does not see threads that are started by C11's thrd_create, as librdkafka's are.
+# ThreadSanitizer does not see threads started by C11's thrd_create, such as librdkafka's.
 ifneq ($(findstring thread,$(SANITIZE)),)
 $(BINS) $(UNIT) $(MODEL): $B/tests/sanitize/c11_threads.o
 endif
@@ -134,7 +134,7 @@ $B/%.o: %.c Makefile | $(GENERATED)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 
-# What others wrote is compiled without our warnings.
+# Generated code is compiled without our warnings.
 $B/gen/%.o: $B/gen/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -153,8 +153,8 @@ $(GEN)/%.inc: %
 	$(call say,GEN,$@)
 	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
-# The list of files, with their texts: first the table that remembers the others.  The
-# folder is newer when a file comes or goes.
+# The list of migrations, with their texts, schema_migrations first.  The folder is newer
+# when a file is added or removed.
 SQL_FIRST := schemas/clickhouse/schema_migrations.sql
 $(MIGRATIONS): schemas/clickhouse Makefile
 	@mkdir -p $(@D)

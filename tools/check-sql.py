@@ -36,8 +36,8 @@ def columns():
 
 
 def texts(source):
-    """(line, text) of each run of neighbouring literals of C.  What stands
-    between two as a macro is a gap."""
+    """Returns (line, text) of each run of neighbouring literals of C.  A macro
+    between two is a gap."""
     source = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), source,
                     flags=re.DOTALL)
     source = re.sub(r"\\\n", " \n", source)
@@ -56,7 +56,8 @@ def texts(source):
 
 
 class PythonTexts(ast.NodeVisitor):
-    """The same of Python, whose parser joins them.  What is filled in is a gap."""
+    """Does the same for Python, whose parser joins them.  A value filled in is
+    a gap."""
 
     def __init__(self):
         self.found = []
@@ -81,7 +82,7 @@ def python_texts(source):
 
 
 def without_replaced(text):
-    """Without the parentheses of each * REPLACE (...)."""
+    """Returns the text without the parentheses of each * REPLACE (...)."""
     while match := REPLACE.search(text):
         depth, at = 1, match.end()
         while depth and at < len(text):

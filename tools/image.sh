@@ -10,7 +10,7 @@
 # The last two run as root of a system that is thrown away, and change it.
 set -euo pipefail
 
-# Fixed, so that a volume fits the next image, and `runAsNonRoot` knows it.
+# The id is fixed, so that a volume fits the next image, and `runAsNonRoot` can check it.
 readonly USER_ID=10001
 readonly LISTS=(uap/regexes.yaml bots/crawler-user-agents.json
     bots/isbot-patterns.json sources/referrers.json
@@ -21,7 +21,7 @@ fail() {
     exit 1
 }
 
-# Apt, which says something only when it fails.
+# Runs apt, with output only if it fails.
 quiet_apt() {
     local log
     log=$(mktemp)
@@ -60,14 +60,14 @@ build() {
     ls -sh build/deb/packages
 }
 
-# Before the package, which takes the one that is there.
+# Runs before the package is installed, which uses an existing user.
 make_user() {
     groupadd --gid "$USER_ID" shortloop
     useradd --uid "$USER_ID" --gid "$USER_ID" --no-create-home \
         --home-dir /var/lib/shortloop --shell /usr/sbin/nologin shortloop
 }
 
-# What only the package manager reads.
+# Removes files that only the package manager reads.
 clean_up() {
     apt-get clean
     rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log \

@@ -1,7 +1,7 @@
 # make install and make uninstall.  Included by the Makefile.
 #
-# DESTDIR stands before every path; PREFIX is also in what is installed, and in
-# the programs' defaults: give the same to `make` and to `make install`.
+# DESTDIR precedes every path; PREFIX is also in the installed files and in the
+# programs' defaults: give the same to `make` and to `make install`.
 
 BINDIR  := $(PREFIX)/bin
 DATADIR := $(PREFIX)/share/shortloop
@@ -10,8 +10,8 @@ DOCDIR  := $(PREFIX)/share/doc/shortloop
 UNITDIR := $(PREFIX)/lib/systemd/system
 SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
 
-# What is read while the programs run. Only `make deps` makes it, which asks the
-# network and is not to be run by accident as root.
+# Files that the programs read while they run.  Only `make deps` makes them: it uses the
+# network and must not run by accident as root.
 LISTS := $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json \
          $(DEPS)/bots/isbot-patterns.json $(DEPS)/sources/referrers.json
 UPLOT := $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
@@ -22,7 +22,7 @@ UNITS     := $(wildcard config/systemd/*.service config/systemd/*.timer)
 TEMPLATES := $(DAEMONS:%=shortloop-%@.service)
 DROPIN    := shortloop-.service.d/10-sandbox.conf
 EXAMPLES  := config/cron.d config/front config/kubernetes config/prometheus
-# Pages by their place in the tree, so that their links hold.
+# Pages keep their place in the tree, so that their links work.
 DOCS := README.md CHANGELOG.md CONTRIBUTING.md LICENSE $(wildcard docs/*.md) \
         config/shortloop.yaml $(wildcard schemas/*.proto schemas/openapi/*)
 
@@ -34,13 +34,13 @@ $B/man/%.8: $B/bin/%
 	@mkdir -p $(@D)
 	$(Q)$< --print-man > $@.$$$$ && mv $@.$$$$ $@
 
-# With the programs: what root makes at `make install` only root can clean.
+# Built with the programs: files that root makes at `make install` only root can remove.
 all: $(if $(SANITIZE),,$(MANS))
 
-# Files as they are found when PREFIX is /usr/local.
+# Files contain the paths for PREFIX /usr/local.
 placed = sed -i 's|/usr/local/|$(PREFIX)/|g'
 
-# put FOLDER FILES: there, for all to read.
+# put FOLDER FILES: installs the files there, readable by all.
 put = install -D -m 644 -t "$(DESTDIR)$(1)" $(2)
 
 #: make install       into DESTDIR/PREFIX (/usr/local); make uninstall
@@ -54,7 +54,7 @@ install: have-lists $(BINS) $(MANS)
 	$(call put,$(SYSUSERSDIR),config/sysusers.d/*)
 	$(call put,$(UNITDIR),$(UNITS))
 	$(call put,$(UNITDIR)/$(dir $(DROPIN)),config/systemd/$(DROPIN))
-	# One a configuration: shortloop-redirector@NAME reads NAME.yaml.
+	# One per configuration: shortloop-redirector@NAME reads NAME.yaml.
 	for p in $(DAEMONS); do sed -e 's|^Description=.*|& (%i)|' \
 	  -e 's|/etc/shortloop/shortloop.yaml|/etc/shortloop/%i.yaml|' \
 	  -e 's|^StateDirectory=.*|& shortloop/%i|' \
@@ -67,7 +67,7 @@ install: have-lists $(BINS) $(MANS)
 	  "$(DESTDIR)$(DOCDIR)/examples/$${f##*/}" $$f/* || exit; done
 	$(placed) "$(DESTDIR)$(DOCDIR)"/config/* "$(DESTDIR)$(DOCDIR)"/examples/*/*
 
-# What is in /etc, /var and of the user shortloop stays.
+# Keeps /etc, /var and the user shortloop.
 uninstall:
 	for p in $(PROGRAMS); do rm -f "$(DESTDIR)$(BINDIR)/$$p" \
 	  "$(DESTDIR)$(MANDIR)/$$p.8"; done

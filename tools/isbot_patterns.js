@@ -5,8 +5,8 @@
 const fs = require("fs");
 const path = require("path");
 
-// JavaScript takes the hyphen of [\w-.] for itself, PCRE2 refuses it: escaped,
-// both do the former.
+// JavaScript takes the hyphen of [\w-.] literally, PCRE2 refuses it: escaped,
+// both take it literally.
 function escapeHyphens(pattern) {
   return pattern.replace(/\[(?:\\.|[^\]\\])*\]/g, (set) =>
     set.replace(/(\\[dDwWsS])-(?!\])/g, "$1\\-"));

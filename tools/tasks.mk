@@ -1,10 +1,9 @@
-# What one does with a build: set-up, tests, checks, the development stack.
-# Included by the Makefile.
+# Tasks around a build: set-up, tests, checks, the development stack.  Included by the
+# Makefile.
 
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
-# A build below a target that is more than a build: on all processors, unless
-# make was told how many.
+# A build that another target needs: it uses all processors, unless make was given a number.
 BUILD = $(MAKE) --no-print-directory \
         $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -38,8 +37,8 @@ test: deps
 	@+$(BUILD) all unit-programs fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin PROOFS=$(PROOFS) tests/run $(UNIT) $(MODEL)
 unit-programs: $(UNIT) $(MODEL) engine-programs
-# Some tests start ClickHouse, and an aggregator that makes its tables.  The engine
-# cannot be loaded into a program with sanitizers, so these are built without.
+# Some tests start ClickHouse, and an aggregator that makes its tables.  The engine cannot
+# be loaded into a program with sanitizers, so these programs are built without.
 ENGINE_B := $(if $(SANITIZE),build,$B)
 ENGINE_PROGRAMS := $(ENGINE_B)/bin/clickhouse-embedded $(ENGINE_B)/bin/aggregator
 ifdef SANITIZE
@@ -50,7 +49,7 @@ engine-programs: $(ENGINE_PROGRAMS)
 endif
 fault-programs: $(FAULTS)
 
-# Those that tests/run-long has ThreadSanitizer watch.
+# The programs that tests/run-long runs under ThreadSanitizer.
 THREADED := redirector allocator
 
 #: make test-long     two or three hours: ten million codes under faults, fuzzing
@@ -83,7 +82,7 @@ bench:
 
 generated: $(GENERATED)
 
-# For tools/lint and .ci/run.
+# Used by tools/lint and .ci/run.
 print-cflags:
 	@echo $(ALL_CFLAGS)
 print-unit:

@@ -14,8 +14,8 @@ import sys
 
 import yaml
 
-# Per kind of rule: its section in the YAML file, and the names of the call's
-# arguments in their order.
+# For each kind of rule: its section in the YAML file, and the names of the
+# call's arguments in order.
 KINDS = {
     "UserAgentMatcher": ("user_agent_parsers", [
         "regex", "family_replacement", "v1_replacement", "v2_replacement",
@@ -56,7 +56,7 @@ def read_rules(path):
 
 
 def quote(text):
-    """A single-quoted YAML scalar: nothing in it is an escape but ''."""
+    """Returns a single-quoted YAML scalar, whose only escape is ''."""
     if not text.isprintable():
         raise ValueError(f"cannot be single-quoted: {text!r}")
     return "'" + text.replace("'", "''") + "'"
