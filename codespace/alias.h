@@ -26,7 +26,7 @@ int alias_check(const char *alias, size_t len, struct error *err);
 
 /*
  * Returns true for a word that a domain needs for itself (api, robots, admin
- * ...)  or one of the `count` words of `more`.  Upper and lower case are the
+ * ...) or one of the `count` words of `more`.  Upper and lower case are the
  * same here: a user reads "Admin" like "admin", so it cannot be a link either.
  */
 bool alias_is_reserved(const char *alias, size_t len, const char *const *more,

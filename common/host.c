@@ -123,7 +123,7 @@ static int take_international(const char *text, size_t len, struct host *out,
 /* --- addresses ------------------------------------------------------------
  */
 
-/* Reads a part of an IPv4 address: decimal, octal (0...)  or hexadecimal
+/* Reads a part of an IPv4 address: decimal, octal (0...) or hexadecimal
  * (0x...).  Returns -1 if it is no number; UINT32_MAX + 1 if it does not
  * fit. */
 static int64_t read_part(const char *text, size_t len)

@@ -20,7 +20,7 @@ struct own_bot {
  * Robots that the list lacks, or classifies differently than counting needs;
  * they are searched before the list.  Names are those that the services
  * document or send.  Apps that carry their name in the user agent of their
- * built-in browser (Instagram, Line, Snapchat, KakaoTalk ...)  are people: only
+ * built-in browser (Instagram, Line, Snapchat, KakaoTalk ...) are people: only
  * the fetcher's own name is here.
  */
 static const struct own_bot own_bots[] = {

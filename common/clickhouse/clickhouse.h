@@ -4,7 +4,7 @@
  * Not thread-safe: a handle per thread.  Keeps its connection.  Errors carry
  * ClickHouse's own code and text; "cannot connect", timeouts, 5xx without an
  * exception code and codes known to be temporary (TOO_MANY_PARTS, memory
- * limits, read-only ...)  are retriable.
+ * limits, read-only ...) are retriable.
  *
  * libcurl repeats a request if its kept connection closes without a byte of
  * answer, although the server may have executed it (libcurl: lib/transfer.c,

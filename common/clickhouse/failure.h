@@ -15,7 +15,7 @@
 #define CLICKHOUSE_FAILED                                                      \
 	"ClickHouse is away or refused this; the log of the program says why"
 
-/* Returns the number in "Code: 62.  DB::Exception: ..."  wherever a body has
+/* Returns the number in "Code: 62. DB::Exception: ..." wherever a body has
  * it, or 0. */
 int clickhouse_code_of_body(const char *body, size_t len);
 

@@ -69,7 +69,7 @@ metadata_error(const struct rd_kafka_metadata *metadata)
 	return RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 }
 
-/* librdkafka's own message ("Connect to ...  failed: Connection refused")
+/* librdkafka's own message ("Connect to ... failed: Connection refused")
  * explains more than the timeout of the query. */
 static void explain(struct kafka_watch *w, rd_kafka_resp_err_t code,
 		    char reason[REASON_MAX])

@@ -6,8 +6,8 @@
  *
  *	# name	roles		digest
  *	admin	admin		sha256:9f86d081884c7d65...(64 hex digits)
- *	crm	create,read	sha256:2c26b46b68ffc68f...  rate=100/s burst=200
- *	crm-2	create,read-own	sha256:fcde2b2e...  account=crm owners=ann
+ *	crm	create,read	sha256:2c26b46b68ffc68f... rate=100/s burst=200
+ *	crm-2	create,read-own	sha256:fcde2b2e... account=crm owners=ann
  *
  * Fields are separated by blanks.  A name is up to 64 of [0-9A-Za-z._-].  Names
  * and digests are unique.  These may follow the digest, in any order:
