@@ -1,5 +1,5 @@
 /*
- * alphabet.h - the symbols of a code, in a secret order.
+ * alphabet.h - the symbols of a code, in an order of the space's own.
  *
  * There are two sets: all of 0-9, A-Z, a-z, and for codes that are read aloud
  * or typed from paper the 57 without 0 O 1 l I, which look alike.

@@ -178,8 +178,8 @@ static void on_acceptable(void *arg, uint32_t events)
 	}
 }
 
-/* Clients that connect meanwhile are not waited for, though others are perhaps
- * answered at once: under load that would never end. */
+/* Accepts at most a full backlog: each client may be answered at once, and
+ * under load new ones would come without end. */
 static void accept_those_waiting(struct acceptor *a)
 {
 	for (int i = 0; i < SOCKET_BACKLOG && a->fd >= 0; i++) {

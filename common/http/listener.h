@@ -109,9 +109,8 @@ uint16_t http_listener_port(const struct http_listener *l);
 void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 			 void (*done)(void *arg), void *arg);
 
-/* Stops accepting, and leaves the sockets to other processes that have them as
- * well: the owner of shared ones may close them then.  http_listener_leave
- * follows. */
+/* Stops accepting, and leaves the sockets to others that have them as well: the
+ * owner of shared ones may close them then.  http_listener_leave follows. */
 void http_listener_stop_accepting(struct http_listener *l);
 
 /*
@@ -123,12 +122,12 @@ void http_listener_wind_down(struct http_listener *l, int64_t timeout_ms,
 			     void (*done)(void *arg), void *arg);
 
 /*
- * Leaves the sockets, with the clients that wait there, to other processes that
- * have them as well.  A connection may send one more request and gets
- * Connection: close, since closing an idle one could drop a request that is on
- * its way; connections that send none are closed after timeout_ms.  Calls
- * done(arg) on the loop when the last one is gone, or half a second after that
- * time.  The listener may be freed in `done`.
+ * Leaves the sockets, with the clients that wait there, to others that have
+ * them as well.  A connection may send one more request and gets Connection:
+ * close, since closing an idle one could drop a request that is on its way;
+ * connections that send none are closed after timeout_ms.  Calls done(arg) on
+ * the loop when the last one is gone, or half a second after that time.  The
+ * listener may be freed in `done`.
  */
 void http_listener_leave(struct http_listener *l, int64_t timeout_ms,
 			 void (*done)(void *arg), void *arg);

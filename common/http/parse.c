@@ -389,8 +389,7 @@ static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
 	return PARSE_REFUSED;
 }
 
-/*
- *--- non-ASCII bytes in a query ---------------------------------------------
+/* --- non-ASCII bytes in a query ------------------------------------------
  *
  * No URI contains them, and yet clients send them, since nginx and others
  * accept them.  No server takes them for the end of a part of a request, so

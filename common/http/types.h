@@ -75,8 +75,8 @@ struct http_request {
 	bool headers_done;   /* and accepted */
 	bool header_open;    /* the last header's value is not complete */
 	bool keep_alive;     /* the client's wish */
-	bool expects;	     /* 100 Continue is to be sent */
-	bool chosen;	     /* it is to be streamed */
+	bool expects;	     /* 100 Continue has to be sent */
+	bool chosen;	     /* it will be streamed */
 	bool trailing;	     /* its trailer has begun */
 	bool unadmitted;     /* its body is not to be read yet */
 	char last;	     /* last byte that was parsed */

@@ -2,9 +2,9 @@
  * consumer.h - reads topics as a member of a consumer group.
  *
  * A consumer belongs to the thread that polls it; callbacks run on that thread,
- * inside kafka_consumer_poll and kafka_consumer_close, except on_state, which
- * runs on a thread of its own.  Offsets are committed only when the caller says
- * so.  Partitions move one by one when members come and go
+ * inside kafka_consumer_poll and kafka_consumer_close.  Only on_state runs on a
+ * thread of the consumer's own as well.  Offsets are committed only when the
+ * caller says so.  Partitions move one by one when members come and go
  * (cooperative-sticky).
  *
  * The options bound what librdkafka fetches ahead, over all partitions, unless

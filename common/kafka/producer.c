@@ -129,8 +129,7 @@ static bool may_go_again(const struct kafka_producer *p,
 }
 
 /* True if the message was only waiting when its client failed.  False if no
- * client gets anything stored: the caller has to be told of the failure
- * then. */
+ * client gets anything stored: the failure has to be reported then. */
 static bool is_for_next_client(const struct kafka_producer *p, rd_kafka_t *rk,
 			       const rd_kafka_message_t *m)
 {
@@ -170,8 +169,7 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 	kafka_watch_look(p->watch);
 }
 
-/*
- *--- a client that has failed ------------------------------------------ *
+/* --- a client that has failed --------------------------------------------
  *
  * librdkafka stops an idempotent producer for good when it no longer knows
  * which messages the brokers have: a leader that lost the end of its log is

@@ -112,8 +112,8 @@ size_t kafka_producer_queued(const struct kafka_producer *p);
 /* Returns the state as on_state reports it. */
 bool kafka_producer_is_up(const struct kafka_producer *p);
 
-/* Drops what is still queued: on_delivery is called for each message before
- * this returns.  May take about two seconds while brokers are away.  NULL
+/* Drops the messages still queued: on_delivery is called for each before this
+ * returns.  May take about two seconds while brokers are away.  NULL
  * accepted. */
 void kafka_producer_free(struct kafka_producer *p);
 

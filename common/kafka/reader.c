@@ -399,8 +399,7 @@ static void end_stretch(struct kafka_reader *r)
 		rd_kafka_assign(r->rk, NULL);
 }
 
-/*
- *--- unreadable batches ----------------------------------------------------
+/* --- unreadable batches --------------------------------------------------
  *
  * For a batch that it cannot read librdkafka returns the first offset, wherever
  * in the batch the fetch begins.  So the batch's last offset is searched for:
@@ -535,8 +534,8 @@ int kafka_reader_probe(struct kafka_reader *r, const char *topic,
 
 /* --- records ------------------------------------------------------------- */
 
-/* Returns 1 and a record of the stretch, or 0 if the record lies behind it: the
- * stretch has ended. */
+/* Returns 1 and a record of the stretch, or 0 if the record is after its end:
+ * the stretch has ended. */
 static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 		struct kafka_record *ret_record)
 {

@@ -126,8 +126,8 @@ bool spool_record_find(const char *data, size_t len, bool at_end,
 			*ret_used = (size_t)(record.data - data) + record.len;
 			return true;
 		}
-		/* Its length is right: no record begins within its payload,
-		 * whatever bytes that contains. */
+		/* The record's length is right: no record begins within its
+		 * payload, whatever bytes that contains. */
 		at = record.data + record.len - 1;
 	}
 	*ret_used = at_end ? len : (size_t)(at - data);
