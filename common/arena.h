@@ -10,8 +10,8 @@ struct arena_block;
 /* Start from `struct arena a = {0};`, end with arena_free. */
 struct arena {
 	struct arena_block *blocks;
-	size_t used; /* of the newest block */
-	size_t held; /* bytes, of all blocks */
+	size_t used; /* bytes in the newest block */
+	size_t held; /* bytes in all blocks */
 	bool failed; /* memory ran out; sticky */
 };
 

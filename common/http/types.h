@@ -66,8 +66,8 @@ struct http_request {
 	struct buf in;
 	struct buf out;
 	size_t grown;  /* bytes by which `in` exceeds its first size */
-	size_t sent;   /* of `out` */
-	size_t start;  /* of the request, in `in` */
+	size_t sent;   /* bytes of `out` */
+	size_t start;  /* offset of the request in `in` */
 	size_t parsed; /* `in` has been parsed up to here */
 
 	/* The fields below are of the request at `start`: */
@@ -85,7 +85,7 @@ struct http_request {
 	size_t trailer_len;  /* its length so far */
 	uint64_t body_bytes; /* raw, chunk framing included */
 	uint32_t url, url_len;
-	uint32_t authority, authority_len; /* of the target; length 0: none */
+	uint32_t authority, authority_len; /* the target's; length 0: none */
 	size_t body, body_len;		   /* body: offset */
 	size_t body_max;
 	uint32_t header_len; /* request line and headers, once done */
@@ -191,7 +191,7 @@ struct http_stream {
 	void *arg;
 	struct loop_timer *kick; /* continues outside of the present call */
 	bool kicked;
-	size_t taken;	 /* of body_len */
+	size_t taken;	 /* bytes of the body */
 	size_t chunk;	 /* where the open chunk begins in `out` */
 	bool chunk_open; /* some bytes have been written to it */
 	bool fed;	 /* the parser has continued after the headers */

@@ -7,7 +7,7 @@
 
 struct key_names {
 	size_t count;
-	size_t len;   /* of `names` */
+	size_t len;   /* length of `names` */
 	char names[]; /* one after the other, each with its NUL */
 };
 

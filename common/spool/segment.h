@@ -32,9 +32,9 @@ int segment_create(int dir, uint64_t first, struct error *err);
 /* Reads a segment, also while it is appended to.  Damaged bytes are skipped. */
 struct segment_reader {
 	int fd;
-	int64_t at; /* of the first byte that is not in `bytes` */
+	int64_t at; /* offset of the first byte that is not in `bytes` */
 	struct buf bytes;
-	size_t used; /* of `bytes` */
+	size_t used; /* bytes of `bytes` */
 };
 
 /* ERROR_CONFIG: an unknown version.  A reader starts zeroed, and has to be
