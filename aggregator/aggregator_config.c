@@ -14,8 +14,8 @@ static const struct setting settings[] = {
 	SETTING_INT(threads, "1", 1, 64, AT_START,
 		    "Event loops that serve connections."),
 	SETTING_INT(workers, "8", 1, 256, AT_START,
-		    "Queries that ClickHouse is asked at once; of one key half "
-		    "of them."),
+		    "Queries that run in ClickHouse at once; one key may have "
+		    "half of them."),
 	SETTING_INT(
 		queue_max, "256", 1, 1000000, AT_START,
 		"Requests that wait for a worker; beyond, the answer is 503."),
@@ -32,7 +32,7 @@ static const struct setting settings[] = {
 	SETTING_INT(key_exports_max, "2", 1, 10000, AT_START,
 		    "Exports of one key at once; beyond, the answer is 429."),
 	SETTING_INT(export_workers, "1", 1, 64, AT_START,
-		    "Queries that exports ask at once, of two threads of "
+		    "Queries of exports that run at once, with two threads of "
 		    "ClickHouse each."),
 	SETTING_INT(export_links_max, "1000000", 1, 100000000, AT_START,
 		    "Links that an export may be of that is not of all links: "
@@ -54,9 +54,9 @@ static const struct setting settings[] = {
 		    "each value; beyond, from tables by owner and day, which "
 		    "have no visitors of values."),
 	SETTING_SIZE(answer_cache, "16MiB", 0, INT64_C(1) << 40, AT_START,
-		     "Memory for answers over settled counts, of which each is "
-		     "kept for a minute at most: dashboards ask the same; 0: "
-		     "none."),
+		     "Memory for answers over settled counts.  Each is kept "
+		     "for a minute at most, since dashboards repeat their "
+		     "questions; 0: none."),
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long requests may take to finish after SIGTERM."),
 	SETTING_STRINGS(cors_origins,
@@ -75,8 +75,8 @@ static const struct setting settings[] = {
 		     RELOADS,
 		     "API keys: name, roles and the key's SHA-256, one a line, "
 		     "as the allocator has them; it may be its file.  Without "
-		     "it, anybody who reaches the API may ask for every "
-		     "owner's clicks."),
+		     "it, every client that reaches the API may query all "
+		     "owners' clicks."),
 	SETTING_STRING(
 		key_rate, "100/s", AT_START,
 		"How often a key may ask whose line in keys_file has no rate=, "
@@ -93,7 +93,8 @@ static const struct setting settings[] = {
 		    "Streams of /v1/live that one key may have at a time."),
 	SETTING_INT(live_queue, "256", 1, 100000, AT_START,
 		    "Clicks kept for a client of /v1/live that reads slowly; "
-		    "beyond, it loses the oldest and is told how many."),
+		    "beyond, the oldest are dropped and the client receives "
+		    "their number."),
 	SETTING_DURATION(settle_every, "15s", 100, CLOCK_HOUR, AT_START,
 			 "How often hours with new clicks are settled."),
 	SETTING_DURATION(settle_timeout, "10m", CLOCK_SECOND, CLOCK_DAY,

@@ -65,8 +65,8 @@ static void show(const struct state *s)
 		       s->reported.partition, s->reported.topic,
 		       s->promised ? "" : ", which has reported nothing");
 	if (s->reported.silent_since)
-		printf("nothing was heard of %s since %s, though others "
-		       "reported: if no collector reads it any more, name it "
+		printf("no collector has reported on %s since %s, but others "
+		       "have: if no collector reads it any more, name it "
 		       "in aggregator.retired_topics\n",
 		       s->reported.topic,
 		       rfc3339_format(s->reported.silent_since, text));
@@ -97,8 +97,8 @@ static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 				 "can be so (--to lowers it anyway)");
 	if (!s->promised)
 		return error_set(err, ERROR_UNSAFE,
-				 "a partition has not been heard of, so that "
-				 "nothing is promised: say --to");
+				 "a partition has reported nothing, so nothing "
+				 "is promised: give --to");
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static const struct app_option options[] = {
 	{"json", NULL, "as GET /v1/spaces answers it", "spaces"},
 	{"first-block", "N", "where to begin, when Redis has lost the space",
 	 "create-space"},
-	{"no-archive", NULL, "do not ask ClickHouse what was issued",
+	{"no-archive", NULL, "do not query ClickHouse for what was issued",
 	 "create-space"},
 	{"key-version", "N", "which of the space's keys", "retire-key"},
 	{"name", "NAME", "whose key it is", "make-key"},

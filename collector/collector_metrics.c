@@ -70,7 +70,7 @@ static void register_bounds(struct collector_metrics *cm, struct metrics *m,
 	cm->fetched = metrics_gauge(m, NAME("fetched_events"), NULL,
 				    "Events fetched ahead");
 	bound(m, NAME("fetched_events_max"), (int64_t)shares->fetch_events,
-	      "No more are asked for beyond this many");
+	      "No more are fetched beyond this number");
 	cm->partitions =
 		metrics_gauge(m, NAME("partitions"), NULL, "Partitions held");
 	cm->paused = metrics_gauge(m, NAME("paused_partitions"), NULL,
@@ -111,10 +111,10 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 	cm->lost_offsets = metrics_counter(
 		m, NAME("lost_offsets_total"), NULL,
 		"Offsets that Kafka no longer held, without a row");
-	cm->passed_offsets = metrics_counter(
-		m, NAME("passed_offsets_total"), NULL,
-		"Offsets passed over that nobody can read, or by an "
-		"operator's word, without a row");
+	cm->passed_offsets =
+		metrics_counter(m, NAME("passed_offsets_total"), NULL,
+				"Offsets without a row that were passed over: "
+				"unreadable, or named by an operator");
 	cm->exactly_once =
 		metrics_gauge(m, NAME("exactly_once"), NULL,
 			      "1 when the server promises to know blocks "

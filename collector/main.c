@@ -6,9 +6,8 @@
 #include "common/app/app.h"
 
 static const struct app_command commands[] = {
-	{"serve", "turn events into rows until told to stop", NULL,
-	 collector_serve},
-	{"explain", "say what would be made of visits: NDJSON in, NDJSON out",
+	{"serve", "turn events into rows until stopped", NULL, collector_serve},
+	{"explain", "show what would be made of visits: NDJSON in, NDJSON out",
 	 NULL, collector_explain},
 	{"verify", "prove that every event was counted once; 1: it was not so",
 	 NULL, collector_verify},
@@ -19,8 +18,8 @@ static const struct app_command commands[] = {
 	{"epoch",
 	 "show whether a topic fits its rows, and decide; 1: it does not", NULL,
 	 collector_epoch},
-	{"pass", "show what nobody is to read of a topic, or name more", NULL,
-	 collector_pass},
+	{"pass", "show which offsets of a topic are passed over, or name more",
+	 NULL, collector_pass},
 	{"guarantee",
 	 "measure what ClickHouse promises; 1: less than exactly once", NULL,
 	 collector_guarantee},
@@ -90,8 +89,8 @@ static const struct app_option options[] = {
 	 "a path behind the code belongs to the visit, rather than elsewhere",
 	 "import"},
 	{"client-address", "WHICH",
-	 "forwarded: whom a proxy's header names, else who was connected; "
-	 "peer: who was connected (forwarded)",
+	 "forwarded: the client that a proxy's header names, else the peer; "
+	 "peer: the peer of the connection (forwarded)",
 	 "import"},
 	{"trusted-proxies", "LIST",
 	 "networks of proxies, by which such headers are read as the "

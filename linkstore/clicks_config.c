@@ -16,7 +16,7 @@ static const struct setting settings[] = {
 		edge_delay, "5s", 0, CLOCK_HOUR, AT_START,
 		"How long a click may take from the redirector into Kafka; "
 		"taken off `complete_until`.  What takes longer is late: "
-		"counted, and told of."),
+		"counted, and reported."),
 	{0},
 };
 

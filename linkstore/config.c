@@ -83,8 +83,8 @@ static const struct setting settings[] = {
 			 "How often, at most, visits renew a link.  For short "
 			 "classes an eighth of their life, if that is less."),
 	SETTING_INT(grant_blocks, "1", 1, GRANT_BLOCKS_MAX, AT_START,
-		    "Blocks asked for in one grant, at least: an allocator "
-		    "that uses them up within a second asks for more."),
+		    "Blocks requested in one grant, at least: an allocator "
+		    "that uses them up within a second requests more."),
 	SETTING_INT(safety_gap, "1000", 1, 1000000, AT_START,
 		    "Blocks passed over after Redis has restarted: more than "
 		    "can be granted in what it may forget.  At most 1/64 of a "

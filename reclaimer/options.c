@@ -94,7 +94,7 @@ static int read_wait(const struct app *app, struct options *o,
 		return error_set(err, ERROR_USAGE, "--wait: %s", why.text);
 	if (o->wait && app_option_value(app, "dry-run"))
 		return error_set(err, ERROR_USAGE,
-				 "--wait: a dry run waits for nobody");
+				 "--wait: a dry run does not wait");
 	return 0;
 }
 

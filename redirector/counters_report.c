@@ -187,7 +187,7 @@ static void warn_of_failures(struct counters_report *r)
 	if (!hours)
 		return;
 	err = last_refusal(r);
-	log_warn(r->options.log, "counters not stored; told again",
+	log_warn(r->options.log, "counters not stored; sent again",
 		 log_int("hours", (int64_t)hours), log_err(&err));
 }
 
@@ -270,7 +270,7 @@ static void drop_left(struct counters_report *r, struct left *left)
 	char boot[KEY_MAX];
 
 	snprintf(boot, sizeof(boot), "%016" PRIx64, origin->boot);
-	log_info(r->options.log, "counters of an earlier start told",
+	log_info(r->options.log, "counters of an earlier start sent",
 		 log_str("instance", origin->instance), log_str("boot", boot));
 	counters_file_remove(left->file);
 	counters_file_free(left->file);
@@ -283,7 +283,7 @@ static void tell_left_again(struct counters_report *r, struct left *left)
 
 	log_warn(
 		r->options.log,
-		"counters of an earlier start not stored; told again",
+		"counters of an earlier start not stored; sent again",
 		log_str("instance", counters_file_origin(left->file)->instance),
 		log_err(&err));
 	receipt_take_failure(&left->receipt);
@@ -366,7 +366,7 @@ static int find_left(struct counters_report *r, struct error *err)
 	if (removed)
 		log_error(r->options.log, "counters of earlier starts dropped",
 			  log_int("starts", (int64_t)removed),
-			  log_str("reason", "too many that were not told"));
+			  log_str("reason", "too many that were not sent"));
 	for (size_t i = 0; i < files.count; i++)
 		open_left(r, files.names[i]);
 	owned_files_release(&files);

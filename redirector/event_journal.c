@@ -345,8 +345,8 @@ static int check_count(int dir, struct error *err)
 		return 0;
 	return error_set_retriable(
 		err, ERROR_BUSY,
-		"there are %zu journals of processes that were killed, which "
-		"whoever has the folder has not taken yet",
+		"there are %zu journals of killed processes that the owner of "
+		"the folder has not taken yet",
 		count);
 }
 

@@ -155,7 +155,8 @@ static int connect_to(const char *path, struct error *err)
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		error_set(err, ERROR_NOTFOUND, "nobody listens at %s", path);
+		error_set(err, ERROR_NOTFOUND, "no process listens at %s",
+			  path);
 	else
 		error_set_errno(err, "cannot connect to %s", path);
 	close(fd);
@@ -209,17 +210,17 @@ static int no_answer(const char *path, struct error *err)
 	/* The predecessor ended, and closed its socket, while this process
 	 * waited for its turn. */
 	if (errno == ECONNRESET || errno == EPIPE)
-		return error_set_retriable(err, ERROR_NOTFOUND,
-					   "who listened at %s has ended",
-					   path);
+		return error_set_retriable(
+			err, ERROR_NOTFOUND,
+			"the process that listened at %s has ended", path);
 	if (errno == EAGAIN || errno == 0)
 		return error_set_retriable(
 			err, ERROR_BUSY,
-			"who listens at %s does not hand its sockets over, or "
-			"hands them to another",
+			"the process at %s does not hand its sockets over, or "
+			"hands them to another process",
 			path);
 	return error_set(err, ERROR_PROTOCOL,
-			 "who listens at %s does not hand over as this version "
+			 "the process at %s does not hand over as this version "
 			 "does: end it first",
 			 path);
 }
@@ -452,7 +453,7 @@ static void accept_peer(struct handover *h)
 		return;
 	}
 	if (!is_one_of_us(fd)) {
-		log_warn(h->log, "another user asked for the sockets");
+		log_warn(h->log, "another user requested the sockets");
 		close(fd);
 		return;
 	}

@@ -277,7 +277,7 @@ static int64_t run(struct periodic *self, void *arg)
 
 #define MESSAGES "shortloop_redirector_invalidations_total"
 #define MESSAGES_HELP                                                          \
-	"Changes of links that were heard of; everything, malformed: "         \
+	"Changes of links that were received; everything, malformed: "         \
 	"messages after which all cached links are void"
 
 static void register_metrics(struct invalidation_metrics *to, struct metrics *m)
@@ -293,7 +293,7 @@ static void register_metrics(struct invalidation_metrics *to, struct metrics *m)
 		"cached links are looked up again");
 	to->subscribed = metrics_gauge(
 		m, "shortloop_redirector_subscribed", NULL,
-		"1 while changes of links are heard of as they happen");
+		"1 while changes of links are received as they happen");
 	to->heartbeat = metrics_histogram(
 		m, "shortloop_redirector_heartbeat_seconds", NULL,
 		"Time until the subscription gave a sign of life",

@@ -113,7 +113,7 @@ void lookup_health_replica(struct lookup_health *h, unsigned thread,
 	metric_set(h->with_replica,
 		   (int64_t)(h->options.threads - h->without_replica));
 	snprintf(text, sizeof(text),
-		 "%zu of %zu threads ask the master only: %s",
+		 "%zu of %zu threads query the master only: %s",
 		 h->without_replica, h->options.threads, h->why_without);
 	if (h->without_replica)
 		health_say(h->replicas, text);
@@ -154,7 +154,7 @@ static void register_replicas(struct lookup_health *h)
 	health_say(h->replicas, "not connected yet");
 	h->with_replica = metrics_gauge(
 		h->options.metrics, "shortloop_redirector_threads_with_replica",
-		NULL, "Threads that have a replica to ask before the master");
+		NULL, "Threads that query a replica before the master");
 	for (size_t i = 0; i < h->options.threads; i++)
 		h->threads[i].without_replica = true;
 	h->without_replica = h->options.threads;

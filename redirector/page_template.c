@@ -382,13 +382,13 @@ static int check_values(struct reading *r, struct error *err)
 {
 	if (!has_value(r->page, PAGE_OPEN))
 		return refuse(r, r->end,
-			      "ends without {{open}}: nobody could open "
+			      "ends without {{open}}: a visitor could not open "
 			      "anything",
 			      err);
 	if (!has_value(r->page, PAGE_FALLBACK))
 		return refuse(r, r->end,
-			      "ends without {{fallback}}: nobody could go on "
-			      "without the app",
+			      "ends without {{fallback}}: a visitor without "
+			      "the app could not go on",
 			      err);
 	return 0;
 }

@@ -102,7 +102,7 @@ static const struct setting settings_table[] = {
 	SETTING_INT(lookups_at_first, "16", 1, 1000000, AT_START,
 		    "Look-ups that a thread has under way at once when Redis "
 		    "is back; others wait for their turn, and the number "
-		    "doubles as they succeed; above 1024 nobody waits"),
+		    "doubles as they succeed; above 1024 there is no bound"),
 	SETTING_INT(breaker_failures, "10", 1, 1000000, AT_START,
 		    "After so many look-ups in a row that failed or took too "
 		    "long, a thread asks Redis for one link at a time only, "
@@ -117,12 +117,12 @@ static const struct setting settings_table[] = {
 			 "100ms, and each twice the one before"),
 	SETTING_DURATION(replica_timeout, "100ms", 1, CLOCK_MINUTE, AT_START,
 			 "How long one of redis.replicas may take for an "
-			 "answer before the master is asked; shorter than "
+			 "answer before the master is queried; shorter than "
 			 "lookup_timeout"),
 	SETTING_DURATION(replica_lag_max, "2s", CLOCK_SECOND, CLOCK_HOUR,
 			 AT_START,
 			 "How far one of redis.replicas may be behind the "
-			 "master and be asked"),
+			 "master and still be queried"),
 	SETTING_PERMANENT_MAX_AGE,
 	SETTING_DURATION(retry_after, "5s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "Retry-After of a 503"),
@@ -190,8 +190,9 @@ static const struct setting settings_table[] = {
 		     "times 400 bytes at least"),
 	SETTING_INT(event_rate_not_found, "100", 0, EVENT_RATE_MAX, AT_START,
 		    "Events a second that all threads together send of 404 "
-		    "answers, so that whoever tries codes one by one does not "
-		    "fill Kafka; what is withheld is counted; 0: none is sent"),
+		    "answers, so that a client that tries codes one by one "
+		    "does not fill Kafka; events that are not sent are "
+		    "counted; 0: none is sent"),
 	SETTING_INT(event_rate_expired, "1000", 0, EVENT_RATE_MAX, AT_START,
 		    "The same of 410 answers, which codes that were in use "
 		    "once get"),
@@ -201,9 +202,9 @@ static const struct setting settings_table[] = {
 		       "Name of this place among redirectors, which no two "
 		       "have at a time and the next start here has again; host "
 		       "and port if not set"),
-	SETTING_DURATION(counters_every, "1m", 100, 10 * CLOCK_MINUTE, AT_START,
-			 "How often what was counted is told to "
-			 "kafka.topic_counters"),
+	SETTING_DURATION(
+		counters_every, "1m", 100, 10 * CLOCK_MINUTE, AT_START,
+		"How often the counts are written to kafka.topic_counters"),
 	SETTING_PATH(access_log, OPTIONAL_LIKE("/var/log/shortloop/access.log"),
 		     REOPENS,
 		     "A file that gets a line for each answer; none if not "
@@ -221,12 +222,12 @@ static const struct setting settings_table[] = {
 		     RELOADS,
 		     "Networks whose requests get 403, one a line; # and ; "
 		     "start a comment"),
-	SETTING_STRING(
-		client_rate, "none", AT_START,
-		"How often the network of a client (an IPv4 address, a "
-		"/64 of IPv6) may ask of a thread, a second (/s), minute "
-		"(/m) or hour (/h), beyond which it gets 429; none: as "
-		"often as it likes"),
+	SETTING_STRING(client_rate, "none", AT_START,
+		       "How often the network of a client (an IPv4 address, a "
+		       "/64 of IPv6) may send requests to a thread, a second "
+		       "(/s), minute "
+		       "(/m) or hour (/h), beyond which it gets 429; none: as "
+		       "often as it likes"),
 	SETTING_INT(client_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
 		    "How many requests it may make at once after a rest"),
 	SETTING_STRING(unknown_rate, "50/s", AT_START,
@@ -234,15 +235,15 @@ static const struct setting settings_table[] = {
 		       "out to have no link, which is what guessing codes "
 		       "brings; beyond it, what is not in the cache is a 429"),
 	SETTING_INT(unknown_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
-		    "How many such codes it may ask for at once after a rest"),
+		    "How many such codes it may request at once after a rest"),
 	SETTING_STRINGS(
 		limit_exempt, PRIVATE_NETWORKS, AT_START,
 		"Networks of clients without a limit, as of monitors or of "
 		"offices behind one address; by default those that are not "
 		"of the Internet, from where balancers come"),
 	SETTING_SIZE(limit_table_size, "4MiB", 0, INT64_C(1) << 40, AT_START,
-		     "Memory for what networks have asked, over all threads; "
-		     "16 bytes each"),
+		     "Memory for the request counts of networks, over all "
+		     "threads; 16 bytes each"),
 	{0},
 };
 
@@ -347,7 +348,7 @@ static int validate_replicas(const struct redirector_config *c,
 	return error_set(err, ERROR_CONFIG,
 			 "redirector.replica_timeout (%s) must be shorter than "
 			 "redirector.lookup_timeout (%s): a replica that hangs "
-			 "would leave no time to ask the master",
+			 "would leave no time to query the master",
 			 duration_format(s->replica_timeout, replica),
 			 duration_format(s->lookup_timeout, lookup));
 }

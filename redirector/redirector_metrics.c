@@ -9,13 +9,13 @@
 	"Codes looked for in the cache; stale: found, but only "               \
 	"good enough because Redis was away"
 #define LOOKUPS	     "shortloop_redirector_redis_lookups_total"
-#define LOOKUPS_HELP "Codes asked of Redis, identical ones in flight once"
+#define LOOKUPS_HELP "Codes looked up in Redis, identical ones in flight once"
 #define ASKED	     "shortloop_redirector_questions_total"
-#define ASKED_HELP   "Questions for links that Redis was sent, by server"
+#define ASKED_HELP   "Queries for links that were sent to Redis, by server"
 #define REPLICA	     "shortloop_redirector_replica_answers_total"
 #define REPLICA_HELP                                                           \
-	"What came of questions to replicas; all but used and stood_in were "  \
-	"then asked of the master"
+	"Results of queries to replicas; all but used and stood_in were then " \
+	"sent to the master"
 #define VISITS	      "shortloop_redirector_counted_visits_total"
 #define VISITS_HELP   "Visits of links that may be visited so many times"
 #define RENEWALS      "shortloop_redirector_renewals_total"
@@ -189,7 +189,7 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 		"has no room for it");
 	metrics->miss_seconds = metrics_histogram(
 		registry, "shortloop_redirector_miss_seconds", NULL,
-		"Time from a request to its answer when Redis was asked",
+		"Time from a request to its answer when Redis was queried",
 		metrics_latency_bounds, metrics_latency_bound_count);
 }
 

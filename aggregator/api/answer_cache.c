@@ -67,11 +67,11 @@ struct answer_cache *answer_cache_new(int64_t bytes, struct metrics *metrics,
 	c->bytes_max = (size_t)bytes;
 	c->asked = metrics_counter(
 		metrics, "shortloop_aggregator_answers_asked_total", NULL,
-		"Answers that may be remembered and that ClickHouse was asked "
-		"for.");
+		"Answers that may be cached and for which ClickHouse was "
+		"queried.");
 	c->remembered = metrics_counter(
 		metrics, "shortloop_aggregator_answers_remembered_total", NULL,
-		"Those that were remembered (setting answer_cache).");
+		"Answers from the cache (setting answer_cache).");
 	return c;
 }
 

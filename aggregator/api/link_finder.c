@@ -12,8 +12,8 @@
 
 /* One text for all cases: it must not reveal what the archive has. */
 #define NOT_TOLD                                                               \
-	"whether there is such a link cannot be told for now: Redis, which "   \
-	"has those that are new, does not answer"
+	"whether the link exists is not known at present: Redis, which has "   \
+	"the new links, does not answer"
 
 /* The link that a question is about: by `code`, or by `link_id` if `code` is
  * "". */

@@ -40,13 +40,13 @@ static void say_reconciled(struct doctor *d, const struct reconciliation *r)
 	}
 	if (unknown && !told)
 		doctor_say(d, DOCTOR_FINE, "events",
-			   "redirectors have told nothing: what is lost before "
-			   "Kafka is not known (kafka.topic_counters)");
+			   "redirectors have reported nothing: losses before "
+			   "Kafka are not known (kafka.topic_counters)");
 	else if (unknown)
 		doctor_say(d, DOCTOR_BEHIND, "events",
 			   "of %" PRIu64
-			   " of the last %d hours redirectors have not told "
-			   "all; see GET /v1/reconciliation",
+			   " of the last %d hours redirectors have not "
+			   "reported all; see GET /v1/reconciliation",
 			   unknown, RECONCILED_HOURS);
 	else if (!any)
 		doctor_say(d, DOCTOR_FINE, "events",

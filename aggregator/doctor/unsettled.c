@@ -45,8 +45,8 @@ int look_at_hours(struct doctor *d, struct error *err)
 	civil_hour_name(stale->items[0].start, first);
 	if (idle < 0 || idle > patience)
 		doctor_say(d, DOCTOR_BEHIND, "hours",
-			   "%zu to be settled, from %s on, and nobody settles: "
-			   "is an aggregator running?",
+			   "%zu to be settled, from %s on, and no process "
+			   "settles: is an aggregator running?",
 			   stale->count, first);
 	else
 		doctor_say(d, DOCTOR_FINE, "hours",

@@ -59,9 +59,9 @@ static void say_silent(struct doctor *d, const struct watermark *reported)
 
 	if (reported->silent_since)
 		doctor_say(d, DOCTOR_BEHIND, "topics",
-			   "nothing was heard of %s since %s, though others "
-			   "reported: do its collectors run? If none reads it "
-			   "any more, name it in aggregator.retired_topics",
+			   "no collector has reported on %s since %s, but "
+			   "others have: do its collectors run? If none reads "
+			   "it any more, name it in aggregator.retired_topics",
 			   reported->topic,
 			   rfc3339_format(reported->silent_since, text));
 	else

@@ -43,10 +43,10 @@ static int check_repeats(const struct export_range *range, struct call *call,
 				  range->from_ms / CLOCK_SECOND));
 	if (clickhouse_numbers(call->ch, sql, params, &found, 1, err) < 0)
 		return -1;
-	return found ? error_set_retriable(
-			       err, ERROR_REMOTE,
-			       "events that were sent twice are not told apart "
-			       "yet; try again when their hours are settled")
+	return found ? error_set_retriable(err, ERROR_REMOTE,
+					   "events that were sent twice are "
+					   "not yet recognised; try again when "
+					   "their hours are settled")
 		     : 0;
 }
 

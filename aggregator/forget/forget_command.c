@@ -77,9 +77,9 @@ static int add_link(struct forgetting *f, const char *code, const char *number,
 		       "Redis lost\n",
 		       link.link_id, link.code);
 	if (!link.redis_asked)
-		printf("no links.spaces are configured to ask Redis by: that "
-		       "link %" PRIu64 " is not live any more is what the "
-		       "archive says\n",
+		printf("no links.spaces are configured, so Redis cannot be "
+		       "queried: that link %" PRIu64
+		       " is no longer live is known from the archive only\n",
 		       link.link_id);
 	return forget_list_add_link(&f->list, link.link_id, now, err);
 }
@@ -479,8 +479,8 @@ static int check_options(struct app *app, struct error *err)
 	     i++)
 		if (app_option_value(app, others[i]))
 			return error_set(err, ERROR_USAGE,
-					 "--list and --%s, not both: it "
-					 "forgets nobody",
+					 "--list and --%s, not both: --list "
+					 "forgets nothing",
 					 others[i]);
 	return 0;
 }

@@ -12,13 +12,13 @@ void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m)
 		m, "shortloop_aggregator_reconciled_until_seconds", NULL,
 		"The end of the last hour that was reconciled, seconds since "
 		"1970; 0 when none was.");
-	g->hours = metrics_gauge(
-		m, "shortloop_aggregator_reconciled_hours", NULL,
-		"Hours of the last 24 settled ones that every redirector has "
-		"told all of.");
+	g->hours =
+		metrics_gauge(m, "shortloop_aggregator_reconciled_hours", NULL,
+			      "Hours, of the last 24 settled ones, of which "
+			      "every redirector has reported all.");
 	g->unknown_hours = metrics_gauge(
 		m, "shortloop_aggregator_unknown_hours", NULL,
-		"The others: a redirector has not told all of them.");
+		"The others: a redirector has not reported all of them.");
 	g->late = metrics_gauge(
 		m, "shortloop_aggregator_late_events", NULL,
 		"Of the last 24 settled hours: events that Kafka stored more "

@@ -437,7 +437,7 @@ static void lack_text(const struct drop_outcome *o, char *text, size_t size)
 		 lack->table, lack->have, lack->want, all ? "" : " by ",
 		 all ? "" : lack->dimension,
 		 o->again ? "it is settled again from its rows"
-			  : "it was told to be settled again within a day "
+			  : "it was marked to be settled again within a day "
 			    "and may wait for that, see 'aggregator settle'");
 }
 

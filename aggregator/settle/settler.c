@@ -198,11 +198,10 @@ static void report_silent(struct settler *s, const struct silent_topic *topic)
 		*s->silent_reported = '\0';
 		return;
 	}
-	snprintf(
-		text, sizeof(text),
-		"complete_until waits for topic %s, of which nothing was heard "
-		"since %s; see aggregator.retired_topics",
-		topic->name, rfc3339_format(topic->since, since));
+	snprintf(text, sizeof(text),
+		 "complete_until waits for topic %s, on which no collector has "
+		 "reported since %s; see aggregator.retired_topics",
+		 topic->name, rfc3339_format(topic->since, since));
 	health_say(s->health.topics, text);
 	if (strcmp(s->silent_reported, topic->name) != 0)
 		log_warn(

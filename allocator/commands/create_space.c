@@ -185,18 +185,20 @@ static void explain(const struct archive *a, struct error *err)
 	if (err->code == ERROR_UNSAFE || err->code == ERROR_NOMEM)
 		return;
 	if (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE)
-		error_set(err, ERROR_REMOTE,
-			  "there is no archive to tell whether codes of space "
-			  "%s were ever issued: run `aggregator migrate` first "
-			  "(section clickhouse), or, if none ever were, give "
-			  "--no-archive",
-			  a->space->name);
+		error_set(
+			err, ERROR_REMOTE,
+			"there is no archive that shows whether codes of space "
+			"%s were ever issued: run `aggregator migrate` first "
+			"(section clickhouse), or, if none ever were, give "
+			"--no-archive",
+			a->space->name);
 	else
-		error_wrap(err,
-			   "the archive cannot tell whether codes of space %s "
-			   "were ever issued (section clickhouse; if none ever "
-			   "were, give --no-archive)",
-			   a->space->name);
+		error_wrap(
+			err,
+			"the archive does not show whether codes of space %s "
+			"were ever issued (section clickhouse; if none ever "
+			"were, give --no-archive)",
+			a->space->name);
 }
 
 /*

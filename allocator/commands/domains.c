@@ -167,7 +167,7 @@ static int open_redis(struct domains_command *c, struct error *err)
 {
 	if (!c->config->domains.shared)
 		return error_set(err, ERROR_CONFIG,
-				 "domains.shared is false: nobody takes "
+				 "domains.shared is false: no program takes "
 				 "domains from Redis");
 	c->store = linkstore_new(&c->config->links, err);
 	if (!c->store)

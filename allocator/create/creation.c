@@ -252,11 +252,11 @@ void creation_code_chosen(struct creation *c)
 	struct error err;
 
 	if (redis_reserve_is_reached(c->context->reserve))
-		creation_refuse(c, 507, c->context->metrics->full,
-				"Redis is nearly full: what it has left is "
-				"kept for changes to links that are there; "
-				"come back when links have expired, or ask its "
-				"operator for more memory");
+		creation_refuse(
+			c, 507, c->context->metrics->full,
+			"Redis is nearly full: the rest of its memory is "
+			"reserved for changes to existing links; try again "
+			"when links have expired, or give Redis more memory");
 	else if (c->charge.taken || !charge_has_quota(&c->charge))
 		plan_or_store(c);
 	else if (charge_take(

@@ -46,8 +46,8 @@ static int read_text(const struct field_reader *r, json_t *value, size_t max,
 		    UNSEEN_IN_TEXT, &kind);
 	if (kind == UNSEEN_FORMAT)
 		return error_set(err, ERROR_INPUT,
-				 "%s: has a character that nobody sees and "
-				 "that changes how the others are read",
+				 "%s: has an invisible character that changes "
+				 "how the others are read",
 				 r->name);
 	if (kind != UNSEEN_NONE)
 		return error_set(err, ERROR_INPUT,

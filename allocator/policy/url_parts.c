@@ -32,8 +32,8 @@ static int check_characters(const char *url, size_t len, struct error *err)
 				 at + 1);
 	escape(url + at, len - at, escaped);
 	return error_set(err, ERROR_INPUT,
-			 "has a blank, a control character or one that nobody "
-			 "sees at byte %zu: write it as %s",
+			 "has a blank, a control character or an invisible "
+			 "character at byte %zu: write it as %s",
 			 at + 1, escaped);
 }
 

@@ -351,7 +351,7 @@ static void pass_over(struct counters_intake *in, int32_t number,
 	struct error err = {0};
 
 	if (report_gap(in, number, what, &err) < 0) {
-		log_warn(in->log, "a gap in counters is not told of: retrying",
+		log_warn(in->log, "a gap in counters is not reported: retrying",
 			 log_err(&err));
 		return;
 	}
@@ -554,7 +554,7 @@ static void register_metrics(struct counters_intake *in, struct metrics *m)
 		"Tries to store them that failed");
 	in->passed = metrics_counter(
 		m, "shortloop_collector_counters_passed_total", NULL,
-		"Offsets of theirs passed over that nobody can read");
+		"Unreadable offsets of counters that were passed over");
 }
 
 static int open_parts(struct counters_intake *in, struct error *err)

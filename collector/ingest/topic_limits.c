@@ -25,7 +25,7 @@ static void warn_of_timestamp(struct log *log, const char *topic,
 {
 	if (strcmp(limits->timestamp, "LogAppendTime") == 0)
 		return;
-	log_warn(log, "a topic goes by the clocks of those who write to it",
+	log_warn(log, "a topic has the timestamps of its producers' clocks",
 		 log_str("topic", topic),
 		 log_str("message.timestamp.type", limits->timestamp),
 		 log_str("remark",

@@ -255,7 +255,7 @@ static void pass(struct unreadable *u, struct partition *p)
 
 	if (!intake_pass(u->intake, p, gap))
 		return;
-	log_error(u->log, "events were passed over: they are told of as lost",
+	log_error(u->log, "events were passed over and are reported as lost",
 		  log_str("topic", p->topic), log_int("partition", p->number),
 		  log_int("first", (int64_t)gap->first),
 		  log_int("last", (int64_t)gap->last),

@@ -311,7 +311,8 @@ static void tell_manager(struct app *app, const char *state)
 	int told = state ? notify(state, &err) : notify_reloading(&err);
 
 	if (told < 0)
-		log_warn(app->log, "service manager not told", log_err(&err));
+		log_warn(app->log, "service manager not notified",
+			 log_err(&err));
 }
 
 static void reload(struct app *app, void (*on_reload)(void *arg), void *arg)

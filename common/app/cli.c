@@ -52,7 +52,7 @@ static const struct {
 	{"69", "a server refused"},
 	{"70", "refused, because going on could do harm"},
 	{"71", "the system refused: memory, a port in use, a full disk"},
-	{"75", "somebody else is at it, or a server is away: try again"},
+	{"75", "another process is at work, or a server is away: try again"},
 	{"78", "the configuration is wrong"},
 };
 

@@ -63,8 +63,8 @@ static void reply_limited(struct http_request *req,
 		 state.left, clock_whole_seconds(state.full_ms));
 	metric_add(who->limited, 1);
 	http_reply_problem(req, 429, fields,
-			   "the API key '%s' asks too often: come again in "
-			   "%" PRId64 " ms",
+			   "the API key '%s' sends too many requests: try "
+			   "again in %" PRId64 " ms",
 			   who->name, wait_ms);
 }
 

@@ -18,8 +18,8 @@ static const struct setting settings[] = {
 	SETTING_STRINGS(sentinels,
 			OPTIONAL_LIKE("[10.0.0.1:26379, 10.0.0.2:26379]"),
 			AT_START,
-			"Where Redis Sentinels listen, which are asked for the "
-			"master; `address` does not count then."),
+			"Where Redis Sentinels listen, which name the master; "
+			"`address` is not used then."),
 	SETTING_STRING(master_name, "mymaster", AT_START,
 		       "The name that the sentinels have for it."),
 	SETTING_STRINGS(replicas,
@@ -30,9 +30,8 @@ static const struct setting settings[] = {
 			"or may have late, is looked up in the master.  Other "
 			"programs do not use them."),
 	SETTING_BOOL(sentinel_replicas, "false", AT_START,
-		     "Whether the sentinels are asked for the read replicas, "
-		     "too, in place of `replicas`: those that they know to be "
-		     "there at the time."),
+		     "Whether the sentinels name the read replicas, too, in "
+		     "place of `replicas`: those that are up at the time."),
 	SETTING_STRING(sentinel_username, OPTIONAL, AT_START,
 		       "The ACL user to authenticate to the sentinels as."),
 	SETTING_SECRET(sentinel_password, OPTIONAL, AT_START,

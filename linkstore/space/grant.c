@@ -70,7 +70,7 @@ static int check_request(const struct grant_request *request, struct error *err)
 				 request->space->name);
 	if (request->blocks < 1 || request->blocks > GRANT_BLOCKS_MAX)
 		return error_set(err, ERROR_INPUT,
-				 "%u blocks asked for: 1 to %d can be granted",
+				 "%u blocks requested: 1 to %d can be granted",
 				 request->blocks, GRANT_BLOCKS_MAX);
 	return 0;
 }

@@ -145,7 +145,7 @@ static int check_found(const struct member_list *list,
 	return error_set(err, ERROR_NOTFOUND,
 			 hold ? "space %s: block %" PRIu64 " is neither issued "
 				"nor pooled: it is out of generations, or "
-				"missing, which reclaimer verify tells"
+				"missing, which reclaimer verify reports"
 			      : "space %s: block %" PRIu64 " is not out of "
 				"circulation",
 			 space->name, missing);

@@ -376,11 +376,11 @@ static int check_version(const struct link_space *space, unsigned version,
 			 struct error *err)
 {
 	static const char *const why[] = {
-		[LINK_HASH] = "its codes do not tell which key they were made "
-			      "with",
-		[LINK_SNOWFLAKE] = "its links are in no blocks that could tell "
-				   "whether one is left: keep the key where it "
-				   "reads",
+		[LINK_HASH] =
+			"its codes do not show which key they were made with",
+		[LINK_SNOWFLAKE] =
+			"its links are in no blocks that could show whether "
+			"one is left: keep the key where it reads",
 		[LINK_ALIAS] = "it has none",
 	};
 

@@ -47,7 +47,7 @@ static int ask_another(const struct clock_check *c, int64_t apart,
 		 log_str("redis_is", own),
 		 log_str("clickhouse", known	       ? "does not say so, too"
 				       : c->clickhouse ? why.text
-						       : "is not asked"));
+						       : "is not queried"));
 	return 0;
 }
 

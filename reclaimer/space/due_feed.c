@@ -74,9 +74,8 @@ static int fix_span(struct due_feed *f, struct error *err)
 	if (c->from > c->now)
 		return error_set(
 			err, ERROR_USAGE,
-			"what was asked for begins at %s, and it is %s "
-			"by Redis' clock: nothing is reclaimed before "
-			"its time",
+			"the requested range begins at %s, and it is %s by "
+			"Redis' clock: nothing is reclaimed before its time",
 			rfc3339_format(c->from, begins),
 			rfc3339_format(c->now, now));
 	if (c->until == 0 || c->until > c->now)

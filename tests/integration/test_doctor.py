@@ -55,7 +55,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
                           "rolled up",
                           "forgotten", "events", "late"]
     assert page["hours"][1] == "all that were reported are settled"
-    assert "redirectors have told nothing" in page["events"][1]
+    assert "redirectors have reported nothing" in page["events"][1]
     assert page["forgotten"][1] == "nobody is"
 
     # A row that is gone.
@@ -78,7 +78,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     status, page = doctor(settle_every="500ms")
     assert status == 1
     assert page["hours"][0] == "behind"
-    assert "nobody settles" in page["hours"][1]
+    assert "no process settles" in page["hours"][1]
 
 
 @pytest.mark.proof

@@ -308,7 +308,7 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
         world.link(code, link, url="https://example.com/secret-offer", state="deleted",
                    version=2, owner="ann", description="secret plan", tags=["secret-tag"])
         assert ask(made, f"/v1/links/{code}/summary")["link_id"] == str(link)
-    assert "that link 2 is not live any more is what the archive says" in done(
+    assert "that link 2 is no longer live is known from the archive only" in done(
         forget("--link", "code2"))
     done(forget("--link-id", "77"))
 
@@ -543,7 +543,7 @@ def test_of_one_who_is_listed_twice_the_latest_time_counts(
     (("--link-id", "9x"), 64, "'9x' is no number"),
     (("--link-id", "18446744073709551616"), 64, "is no number"),
     (("--link", "a", "--link-id", "1"), 64, "not both"),
-    (("--list", "--visitor", "A" * 40), 64, "--list and --visitor, not both: it forgets nobody"),
+    (("--list", "--visitor", "A" * 40), 64, "--list and --visitor, not both: --list forgets nothing"),
     (("--list", "--link-id", "1"), 64, "--list and --link-id, not both"),
     (("--list", "--file", "/nonexistent/list"), 64, "--list and --file, not both"),
     (("--file", "/nonexistent/list"), 66, "/nonexistent/list"),

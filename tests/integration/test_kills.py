@@ -148,7 +148,7 @@ def test_counters_that_no_broker_took_are_told_by_the_next_start(
         kafka_server.signal(signal.SIGCONT)
     assert "counters left to the next start" in redirector.log()
     redirector.start()
-    redirector.wait_log("counters of an earlier start told")
+    redirector.wait_log("counters of an earlier start sent")
     records = last_records(m.value() for m in kafka.consume(topic))
     assert total(records, "redirected") == len(visitors.answered)
 
@@ -223,7 +223,7 @@ def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
         assert handing.former.wait(PATIENCE) == 0
         program.wait_log("spool taken over")
     eventually(lambda: program.metric(RECOVERED) > 0)
-    program.wait_log("counters of an earlier start told")
+    program.wait_log("counters of an earlier start sent")
     handing.check(visitors, clicks, starts=3, killed=1)
 
 
@@ -237,7 +237,7 @@ def test_a_kill_of_the_former_one_while_it_drains_costs_nothing(handing, links,
         eventually(lambda: program.metric(RECOVERED) > 0)
         answer(visitors, 100)
         handing.kafka_server.signal(signal.SIGCONT)
-        program.wait_log("counters of an earlier start told")
+        program.wait_log("counters of an earlier start sent")
     handing.check(visitors, clicks, starts=2, killed=1)
 
 

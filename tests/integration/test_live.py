@@ -377,7 +377,7 @@ def test_the_look_for_owners_has_an_end(live, listen, keys_file, slow_links, sho
     shown(live_click(1))
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
     eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is ended")
-    made.wait_log("live: cannot ask whose links are")
+    made.wait_log("live: cannot query the owners of links")
     eventually(lambda: stream.lost() == 1)
 
 

@@ -254,7 +254,7 @@ def refused(made, code, key="boss"):
     answer = get(made, by_code(code)[0], key)
     assert answer.status_code == 503, answer.text
     assert int(answer.headers["Retry-After"]) > 0
-    assert "cannot be told" in problem(answer, 503)
+    assert "is not known at present" in problem(answer, 503)
     return answer.content
 
 

@@ -114,7 +114,7 @@ def test_lost_blocks_belong_to_no_day(space, reclaimer):
     (["--rate", "10/m"], "--rate: '10/m'"),
     (["--rate", "/s"], "--rate: '/s'"),
     (["--wait=soon"], "--wait: "),
-    (["--wait", "--dry-run"], "--wait: a dry run waits for nobody"),
+    (["--wait", "--dry-run"], "--wait: a dry run does not wait"),
 ])
 def test_options_without_sense_are_64(space, begin, args, told):
     done = Done(begin("run", *args))

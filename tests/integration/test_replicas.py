@@ -179,7 +179,7 @@ def test_one_that_is_too_far_behind_is_not_asked(
     # It may have been behind before, for a moment: from here on it is, and stays so.
     time.sleep(1.1)
     eventually(lambda: not has_replica(redirector), what="behind")
-    eventually(lambda: ("replicas: 1 of 1 threads ask the master only: the replica "
+    eventually(lambda: ("replicas: 1 of 1 threads query the master only: the replica "
                         "is behind") in redirector.ready()[1])
     assert redirector.ready()[0] == 200
     before = redirector.metric(ASKED, of="replica")
@@ -221,7 +221,7 @@ def test_one_that_is_killed_is_come_back_to(own_redis, own_links, replica, edge)
     eventually(lambda: not has_replica(redirector), what="away")
     assert answer(redirector, code) == FIRST
     # Before, it may have been behind for a moment.
-    eventually(lambda: f"ask the master only: redis 127.0.0.1:{replica.port}: " in
+    eventually(lambda: f"query the master only: redis 127.0.0.1:{replica.port}: " in
                redirector.ready()[1])
     assert redirector.ready()[0] == 200
     replica.start()
@@ -359,7 +359,7 @@ def test_a_sentinel_that_is_away_changes_nothing_that_a_visitor_sees(
     assert answer(redirector, UNKNOWN) == 404
     eventually(lambda: not has_replica(redirector), what="no replica")
     sentinel.signal(signal.SIGCONT)
-    eventually(lambda: "threads ask the master only" in redirector.ready()[1])
+    eventually(lambda: "threads query the master only" in redirector.ready()[1])
     assert redirector.ready()[0] == 200
     assert answer(redirector, code) == FIRST
 

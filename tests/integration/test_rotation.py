@@ -257,7 +257,7 @@ def test_look_alikes_are_fixed_for_a_space(fleet):
 
 
 @pytest.mark.parametrize("strategy, why", [
-    ("hash", "do not tell which key"), ("snowflake", "in no blocks")])
+    ("hash", "do not show which key"), ("snowflake", "in no blocks")])
 def test_keys_without_blocks_are_not_retired(fleet, strategy, why):
     fleet.links["spaces"][0] = {"name": "s7", "number": 1, "strategy": strategy,
                                 **({"length": 7} if strategy == "hash" else {})}

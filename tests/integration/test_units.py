@@ -225,6 +225,6 @@ def test_a_manager_that_is_gone_stops_nobody(program, links_config, redis, kafka
     made = program("redirector", {"links": links_config}, start=False,
                    env={"NOTIFY_SOCKET": "/nonexistent/notify"})
     made.start(ready=False)
-    made.wait_log("service manager not told")
+    made.wait_log("service manager not notified")
     assert made.process.running()
     assert made.stop() == 0

@@ -134,7 +134,7 @@ static void log_failure(struct live_owners *o, const struct error *err)
 	if (o->logged_at && now - o->logged_at < LOG_MS)
 		return;
 	o->logged_at = now;
-	log_warn(o->options.log, "live: cannot ask whose links are",
+	log_warn(o->options.log, "live: cannot query the owners of links",
 		 log_err(err));
 }
 

@@ -176,7 +176,7 @@ static void report_absent(const struct import_stats *s)
 	       s->elsewhere + s->no_code + s->no_request);
 	if (s->odd_client)
 		printf("  %" PRIu64 " name a client that is no address, as "
-		       "'%s': who was connected was taken\n",
+		       "'%s': the peer's address was taken\n",
 		       s->odd_client, s->odd_example);
 }
 

@@ -256,7 +256,7 @@ static int check_forgotten(struct inserter *ins, const struct sending *s,
 	if (now.rows == s->forgotten.rows && now.sum == s->forgotten.sum)
 		return 0;
 	return error_set(err, ERROR_LATE,
-			 "somebody was forgotten since the batch was built");
+			 "a visitor was forgotten since the batch was built");
 }
 
 /* Each try checks first whether this import is still the log's newest.  A newer

@@ -124,8 +124,8 @@ static int consider(void *arg, char **fields, struct error *err)
 	if (log.count > head->count && found->count > head->count &&
 	    log.numbers[head->count] != found->numbers[head->count])
 		status = error_set(err, ERROR_INPUT,
-				   "it is too short to tell which of several "
-				   "logs it is; name it with --identity");
+				   "it is too short to distinguish several "
+				   "logs; name it with --identity");
 out:
 	free(log.numbers);
 	return status;

@@ -181,7 +181,7 @@ static int say(struct pass_command *cmd, const char *offsets,
 		const struct pass *p = &passes[i];
 
 		printf("%" PRIu64 " offsets of %s %" PRId32 ", %" PRIu64
-		       "-%" PRIu64 ", %s passed over and told of as lost\n",
+		       "-%" PRIu64 ", %s passed over and reported as lost\n",
 		       p->last - p->first + 1, cmd->topic, p->partition,
 		       p->first, p->last, dry_run ? "would be" : "are");
 	}

@@ -364,11 +364,11 @@ static void a_text_has_nothing_that_nobody_sees(void **state)
 	assert_refused("{\"campaign\":\"a\\u2028b\"}",
 		       "campaign: has a control");
 	assert_refused("{\"description\":\"\\u202emoc.elgoog\"}",
-		       "description: has a character that nobody sees");
+		       "description: has an invisible character");
 	assert_refused("{\"tags\":[\"a\\u200b\"]}",
-		       "tags: has a character that nobody sees");
+		       "tags: has an invisible character");
 	assert_refused("{\"owner\":\"\\u2066ann\"}",
-		       "owner: has a character that nobody sees");
+		       "owner: has an invisible character");
 	assert_int_equal(parse(&r,
 			       "{\"url\":\"https://a.example/\",\"ttl\":"
 			       "\"10d\",\"description\":\"\\u2764\\ufe0f "

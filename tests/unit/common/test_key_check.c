@@ -155,7 +155,7 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	/* A refused request costs nothing, nor says anything of rates. */
 	assert_answered(&a, "/create", KEY, 403, "the role 'create'");
-	assert_answered(&a, "/own", KEY, 429, "'crm' asks too often");
+	assert_answered(&a, "/own", KEY, 429, "'crm' sends too many requests");
 	assert_answered(&a, "/own", KEY, 429,
 			"RateLimit-Policy: \"key\";q=2;w=7200\r\n");
 	assert_answered(&a, "/own", KEY, 429, "RateLimit: \"key\";r=0;t=7");
