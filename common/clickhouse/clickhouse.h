@@ -41,6 +41,7 @@ extern const struct setting_section clickhouse_section; /* "clickhouse" */
 
 struct clickhouse;
 
+/* `config` must outlive it. */
 struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
 				  struct error *err);
 void clickhouse_free(struct clickhouse *ch); /* NULL accepted */
