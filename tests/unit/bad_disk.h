@@ -1,6 +1,6 @@
 /*
  * bad_disk.h - a disk that does not keep what was written: a test program
- * defines fdatasync, in place of libc's, by bad_disk_sync.
+ * defines fdatasync with bad_disk_sync, in place of libc's.
  */
 #ifndef TESTS_UNIT_BAD_DISK_H
 #define TESTS_UNIT_BAD_DISK_H

@@ -1,6 +1,7 @@
 /*
- * clickhouse_server.h - a ClickHouse of the test's own, the embedded engine
- * with an empty directory.  It ends with the test, however that ends.
+ * clickhouse_server.h - a ClickHouse of the test's own: the embedded engine
+ * with an empty directory.  The server ends with the test, however the test
+ * ends.
  */
 #ifndef TESTS_UNIT_CLICKHOUSE_SERVER_H
 #define TESTS_UNIT_CLICKHOUSE_SERVER_H
@@ -22,11 +23,11 @@ struct clickhouse_server {
 	pid_t pid;
 	char dir[40], url[64], listen[40];
 	struct clickhouse_config config;
-	struct clickhouse *ch; /* for the test's own questions */
+	struct clickhouse *ch; /* for the test's own queries */
 };
 
-/* Of build/bin, unless SHORTLOOP_BIN names another folder: the engine cannot be
- * loaded into a program with sanitizers. */
+/* Finds a program in build/bin, or in the folder that SHORTLOOP_BIN names: a
+ * program with sanitizers cannot load the engine. */
 static inline void clickhouse_server_find(const char *name, char path[512])
 {
 	const char *bin = getenv("SHORTLOOP_BIN");
@@ -120,7 +121,7 @@ static inline void clickhouse_server_start(struct clickhouse_server *s)
 	clickhouse_server_run(s);
 }
 
-/* The tables, as `aggregator migrate` makes them. */
+/* Makes the tables with `aggregator migrate`. */
 static inline void clickhouse_server_migrate(struct clickhouse_server *s)
 {
 	char path[80];
@@ -141,7 +142,7 @@ static inline void clickhouse_server_migrate(struct clickhouse_server *s)
 			 s->dir);
 }
 
-/* The same data under another process. */
+/* Starts a new process with the same data. */
 static inline void clickhouse_server_restart(struct clickhouse_server *s)
 {
 	kill(s->pid, SIGTERM);
@@ -173,7 +174,8 @@ clickhouse_server_do(struct clickhouse_server *s, const char *format, ...)
 		fail_msg("%s: %s", sql, err.text);
 }
 
-/* The answer, as TabSeparated without its last line feed; until the next. */
+/* Returns the answer as TabSeparated without its last line feed; it is valid
+ * until the next query. */
 __attribute__((format(printf, 2, 3))) static inline const char *
 clickhouse_server_ask(struct clickhouse_server *s, const char *format, ...)
 {
@@ -195,7 +197,7 @@ clickhouse_server_ask(struct clickhouse_server *s, const char *format, ...)
 	return text;
 }
 
-/* The one number that a question of the test's own is answered with. */
+/* Returns the single number that a query of the test is answered with. */
 __attribute__((format(printf, 2, 3))) static inline uint64_t
 clickhouse_server_number(struct clickhouse_server *s, const char *format, ...)
 {

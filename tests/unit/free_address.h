@@ -1,4 +1,4 @@
-/* free_address.h - where a unit test may have something listen. */
+/* free_address.h - finds an address that a unit test's server can listen at. */
 #ifndef TESTS_UNIT_FREE_ADDRESS_H
 #define TESTS_UNIT_FREE_ADDRESS_H
 
@@ -10,8 +10,8 @@ struct free_address {
 	char host[16], port[8];
 };
 
-/* A loopback host of this process alone for each, so that no program beside it
- * takes the port before it is bound again. */
+/* Each process takes a loopback host of its own, so that no other program takes
+ * the port before it is bound again. */
 static inline void free_address_find(struct free_address *ret)
 {
 	static unsigned found;

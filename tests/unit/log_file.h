@@ -1,4 +1,4 @@
-/* log_file.h - a log that a test can look into. */
+/* log_file.h - a log that a test can read. */
 #ifndef TESTS_UNIT_LOG_FILE_H
 #define TESTS_UNIT_LOG_FILE_H
 
@@ -20,7 +20,7 @@ static inline void log_file_open(struct log_file *f)
 
 	f->file = tmpfile();
 	assert_non_null(f->file);
-	/* Reading moves no place that is written to. */
+	/* With O_APPEND, reading does not move the place that is written to. */
 	assert_int_equal(fcntl(fileno(f->file), F_SETFL, O_APPEND), 0);
 	f->log = log_new("test", fileno(f->file), LOG_INFO, LOG_LOGFMT, &err);
 	if (!f->log)
@@ -33,7 +33,7 @@ static inline void log_file_close(struct log_file *f)
 	fclose(f->file);
 }
 
-/* How many of its lines have that. */
+/* Returns how many lines of the log contain that text. */
 static inline size_t log_file_count(struct log_file *f, const char *text)
 {
 	char line[2048];

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum fault {
-	NOT_SENT, /* the statement is not carried out */
-	LOST	  /* it is, and nobody receives the answer */
+	NOT_SENT, /* the statement is not executed */
+	LOST	  /* the statement is executed, but its response is lost */
 };
 
 static struct {
@@ -19,6 +19,7 @@ static struct {
 	enum fault how;
 } lost;
 
+/* Replaces libcurl's function. */
 CURLcode curl_easy_perform(CURL *curl)
 {
 	CURLcode (*perform)(CURL *);

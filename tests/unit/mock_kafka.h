@@ -8,12 +8,12 @@
 #include "tests/unit/unit.h"
 
 #include <librdkafka/rdkafka.h>
-/* Wants librdkafka's own before it. */
+/* This header needs rdkafka.h before it. */
 #include <librdkafka/rdkafka_mock.h>
 
 #include "common/kafka/kafka.h"
 
-/* The client that hosts it logs nothing. */
+/* The client that hosts the mock logs nothing. */
 static inline rd_kafka_mock_cluster_t *mock_kafka_start(const char *topic)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
@@ -39,7 +39,7 @@ static inline void mock_kafka_stop(rd_kafka_mock_cluster_t *mock)
 	rd_kafka_destroy(host);
 }
 
-/* A test's own, whose state it is. */
+/* The topic of a mock that is a test's state. */
 #define MOCK_KAFKA_TOPIC "t"
 
 static inline int mock_kafka_set_up(void **state)
@@ -54,7 +54,8 @@ static inline int mock_kafka_tear_down(void **state)
 	return 0;
 }
 
-/* A configuration of clients; it points into itself, so it is not copied. */
+/* A configuration of clients; it points into itself, so it must not be copied.
+ */
 struct mock_kafka_config {
 	struct kafka_config config;
 	char address[256];

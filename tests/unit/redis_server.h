@@ -1,6 +1,6 @@
 /*
  * redis_server.h - a Redis of the test's own, on a Unix socket in a directory
- * of its own.  It ends with the test, however that ends.
+ * of its own.  The server ends with the test, however the test ends.
  */
 #ifndef TESTS_UNIT_REDIS_SERVER_H
 #define TESTS_UNIT_REDIS_SERVER_H
@@ -20,12 +20,12 @@ struct redis_server {
 	char dir[32];
 	char address[64];	 /* "unix:/..." */
 	bool cluster;		 /* a cluster of this one node */
-	struct free_address bus; /* of the cluster's own protocol */
+	struct free_address bus; /* for the cluster's own protocol */
 	struct redis_config config;
-	struct redis *redis; /* a connection for the test's own questions */
+	struct redis *redis; /* a connection for the test's own commands */
 };
 
-/* With an append-only file, so that a restart remembers. */
+/* Redis keeps an append-only file, so that a restart does not lose data. */
 static inline void redis_server_run(struct redis_server *s)
 {
 	pid_t parent = getpid();
@@ -53,7 +53,7 @@ static inline void redis_server_await(struct redis_server *s)
 	struct error err = {0};
 	redisReply *reply;
 
-	/* A minute: the machine may be busy with something else. */
+	/* Wait up to a minute: the machine may be busy with other work. */
 	for (int i = 0; i < 6000; i++) {
 		if (!redis_command(s->redis, 1, ping, NULL, &reply, &err)) {
 			freeReplyObject(reply);
@@ -89,7 +89,7 @@ static inline void redis_server_start(struct redis_server *s)
 	redis_server_start_as(s, false);
 }
 
-/* The connection is one with these scripts from now on. */
+/* Connects again, with these scripts. */
 static inline void redis_server_use_scripts(struct redis_server *s,
 					    const struct redis_scripts *scripts)
 {
@@ -115,7 +115,7 @@ static inline void redis_server_restart(struct redis_server *s)
 	redis_server_await(s);
 }
 
-/* Keeps what the append-only file says now ... */
+/* Saves the append-only file as it is now. */
 static inline void redis_server_keep(struct redis_server *s)
 {
 	char command[160];
@@ -127,7 +127,8 @@ static inline void redis_server_keep(struct redis_server *s)
 	assert_int_equal(system(command), 0);
 }
 
-/* ... and kills Redis and starts it from that: it forgets what came after. */
+/* Kills Redis and starts it from the saved file: Redis loses all later writes.
+ */
 static inline void redis_server_forget(struct redis_server *s)
 {
 	char command[160];
@@ -142,8 +143,8 @@ static inline void redis_server_forget(struct redis_server *s)
 	redis_server_await(s);
 }
 
-/* Copies all keys of a logical database to another, in place of what is there.
- */
+/* Copies all keys of one logical database to another and deletes what was
+ * there. */
 static inline void redis_server_copy(struct redis_server *s, const char *from,
 				     const char *to)
 {
@@ -162,14 +163,14 @@ static inline void redis_server_copy(struct redis_server *s, const char *from,
 	freeReplyObject(reply);
 }
 
-/* Keeps the keys as they are ... */
+/* Saves the keys as they are now. */
 static inline void redis_server_snapshot(struct redis_server *s)
 {
 	redis_server_copy(s, "0", "1");
 }
 
-/* ... and goes back to that under the same run_id and the same connections, as
- * a virtual machine does that goes back to a snapshot. */
+/* Restores the saved keys under the same run_id and the same connections, as
+ * when a virtual machine goes back to a snapshot. */
 static inline void redis_server_go_back(struct redis_server *s)
 {
 	redis_server_copy(s, "1", "0");
@@ -192,7 +193,7 @@ static inline void redis_server_stop(struct redis_server *s)
 	nftw(s->dir, redis_server_unlink, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Sends words separated by spaces; the reply is the caller's. */
+/* Sends words separated by spaces; the caller frees the reply. */
 static inline redisReply *redis_server_ask(struct redis_server *s,
 					   const char *words)
 {
@@ -211,7 +212,8 @@ static inline redisReply *redis_server_ask(struct redis_server *s,
 	return reply;
 }
 
-/* The same, for its integer or, of a bulk string, its number; -1 for nil. */
+/* Sends words and returns the integer, or the number in a bulk string; -1 for
+ * nil. */
 static inline long long redis_server_number(struct redis_server *s,
 					    const char *words)
 {
@@ -226,7 +228,7 @@ static inline long long redis_server_number(struct redis_server *s,
 	return number;
 }
 
-/* The same, for a string; "" for nil. */
+/* Sends words and returns the string; "" for nil. */
 static inline const char *redis_server_text(struct redis_server *s,
 					    const char *words, char text[512])
 {
@@ -237,7 +239,7 @@ static inline const char *redis_server_text(struct redis_server *s,
 	return text;
 }
 
-/* How often a command was called. */
+/* Returns how often a command was called. */
 static inline long long redis_server_calls(struct redis_server *s,
 					   const char *command)
 {
@@ -254,7 +256,8 @@ static inline long long redis_server_calls(struct redis_server *s,
 	return calls;
 }
 
-/* A Redis Cluster of one node, which refuses commands over several slots. */
+/* Starts a Redis Cluster of one node; it refuses commands over several slots.
+ */
 static inline void redis_server_start_cluster(struct redis_server *s)
 {
 	char state[512];

@@ -1,4 +1,4 @@
-/* unit.h - what every unit test includes before anything else. */
+/* unit.h - every unit test includes this header first. */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
@@ -31,7 +31,7 @@ static inline char *unit_write_file(const char *text, char path[64])
 	return path;
 }
 
-/* Leaves the test out, and says why: tests/run-unit lists it. */
+/* Skips the test for that reason; tests/run-unit lists it. */
 static inline void unit_skip(const char *reason)
 {
 	print_message("skipped: %s\n", reason);

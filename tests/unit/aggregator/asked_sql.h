@@ -1,5 +1,5 @@
 /*
- * asked_sql.h - statements of the API, asked of a real engine: clicks of some
+ * asked_sql.h - runs statements of the API on a real engine: clicks of some
  * hours and days, and answers in an order of the test's own.
  */
 #ifndef TESTS_UNIT_AGGREGATOR_ASKED_SQL_H
@@ -11,7 +11,8 @@
 #include "aggregator/settle/copied_days.h"
 #include "aggregator/zone/buckets.h"
 
-/* Two hours are asked about; one before and one behind have clicks, too. */
+/* Questions are about two hours; the hour before and the hour after have
+ * clicks, too. */
 #define FROM (START + HOUR)
 #define TO   (START + 3 * HOUR)
 
@@ -27,13 +28,13 @@ static const struct clicks all[] = {
 	{TO * CLOCK_SECOND, 200, 1, "redirected", "human", 70, 60},
 };
 
-/* Two of them are bob's, the others are ann's. */
+/* Two of the links are bob's, the others are ann's. */
 static inline bool is_bobs(size_t i)
 {
 	return i == 2 || i == 5;
 }
 
-/* --- what is asked ----------------------------------------------------------
+/* --- questions --------------------------------------------------------------
  */
 
 /* Arrays of days, hours and their attempts; other parameters are fixed. */
@@ -45,7 +46,7 @@ struct lists {
 	int64_t start;
 };
 
-/* Asks, and orders what is answered. */
+/* Runs the statement and sorts the rows of the answer. */
 static inline const char *ask_sorted(struct settled *t,
 				     const struct question *q, struct buf *sql,
 				     const struct lists *lists)
@@ -115,7 +116,7 @@ static inline void insert_all(struct settled *t)
 	}
 }
 
-/* Bob's clicks once more, as other events, with columns changed. */
+/* Inserts Bob's clicks again, as other events and with columns changed. */
 static inline void copy_bobs(struct settled *t, const char *columns)
 {
 	clickhouse_server_do(
@@ -129,8 +130,8 @@ static inline void copy_bobs(struct settled *t, const char *columns)
 /* --- copied days ------------------------------------------------------------
  */
 
-/* The day in the middle of three is copied under attempt 7; its rows are not
- * read. */
+/* The middle day of three is copied under attempt 7; the rows of that day are
+ * not read. */
 static struct copied_day middle[] = {
 	{.start = START + DAY, .attempt = 7, .events = 40}};
 static const struct copied_days copied = {.items = middle, .count = 1};

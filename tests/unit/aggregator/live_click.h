@@ -1,4 +1,4 @@
-/* live_click.h - a click as the topic kafka.topic_live has it. */
+/* live_click.h - a click in the format of the topic kafka.topic_live. */
 #ifndef TESTS_UNIT_AGGREGATOR_LIVE_CLICK_H
 #define TESTS_UNIT_AGGREGATOR_LIVE_CLICK_H
 

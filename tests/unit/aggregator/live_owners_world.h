@@ -1,6 +1,6 @@
 /*
- * live_owners_world.h - clicks that wait until the archive says whose their
- * links are.  The test is the archive, and the clock.
+ * live_owners_world.h - clicks that wait until the archive returns the owners
+ * of their links.  The test stands in for the archive and for the clock.
  */
 #ifndef TESTS_UNIT_AGGREGATOR_LIVE_OWNERS_WORLD_H
 #define TESTS_UNIT_AGGREGATOR_LIVE_OWNERS_WORLD_H
@@ -16,11 +16,12 @@
 #include "aggregator/api/live/live_owners.h"
 
 enum {
-	ASKED_MAX = 1000,   /* links in a question */
+	ASKED_MAX = 1000,   /* links in one query */
 	WAITING_MAX = 4096, /* clicks */
-	PAUSE_MS = 200,	    /* between two questions */
-	WAIT_MS = 1500,	    /* a click, for a link that is in no archive */
-	KNOWN_MS = 10000,   /* an owner is good for */
+	PAUSE_MS = 200,	    /* between two queries */
+	WAIT_MS = 1500, /* how long a click waits for a link that no archive has
+			 */
+	KNOWN_MS = 10000, /* how long a known owner is valid */
 };
 
 /* --- the clock, in place of the libc's ------------------------------------ */
@@ -40,13 +41,13 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 /* --- the archive, in place of the aggregator's ---------------------------- */
 
 static struct {
-	uint64_t asked[ASKED_MAX]; /* in the last question */
+	uint64_t asked[ASKED_MAX]; /* in the last query */
 	size_t count;
 	unsigned questions;
 	uint64_t first, last; /* the links that it has */
 	unsigned version;     /* of their owners */
 	bool fails;
-	/* A question stands still between the two. */
+	/* A query waits between the two. */
 	bool is_slow;
 	sem_t begun, may_end;
 } archive;
@@ -86,7 +87,7 @@ int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
 
 /* --- a test's world ------------------------------------------------------- */
 
-/* The worker stands still in it. */
+/* The worker waits in it. */
 struct stop {
 	struct work work; /* first */
 	sem_t begun, may_end;
@@ -99,8 +100,8 @@ struct world {
 	struct workers *workers; /* one thread, and room for one that waits */
 	struct live_owners *owners;
 	struct stop stop;
-	size_t found, wrong; /* wrong: with another's owner */
-	uint64_t last_found; /* its link */
+	size_t found, wrong; /* wrong: with a wrong owner */
+	uint64_t last_found; /* the link of the last click */
 	uint64_t lost;
 };
 
@@ -211,7 +212,7 @@ static inline void run_stop(struct work *work, unsigned index)
 	sem_wait(&stop->may_end);
 }
 
-/* Returns when the one worker stands still, and has done what came before. */
+/* Returns when the only worker waits, after it has done all earlier work. */
 static inline void stop_worker(struct world *w)
 {
 	w->stop.work = (struct work){.run = run_stop};
@@ -231,7 +232,7 @@ static inline void await_worker(struct world *w)
 	let_worker_go_on(w);
 }
 
-/* Returns how many links were asked for; 0: there was no question. */
+/* Returns how many links were queried; 0 if there was no query. */
 static inline size_t ask_archive(struct world *w)
 {
 	archive.count = 0;

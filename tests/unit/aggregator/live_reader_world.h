@@ -1,7 +1,7 @@
 /*
- * live_reader_world.h - the thread that reads the topic of clicks while anybody
- * listens, and what it tells.  The broker is librdkafka's own mock, in this
- * process.
+ * live_reader_world.h - the thread that reads the topic of clicks while there
+ * are listeners, and what it delivers.  The broker is librdkafka's own mock, in
+ * this process.
  */
 #ifndef TESTS_UNIT_AGGREGATOR_LIVE_READER_WORLD_H
 #define TESTS_UNIT_AGGREGATOR_LIVE_READER_WORLD_H
@@ -41,12 +41,14 @@ struct world {
 	struct workers *workers;
 	struct live_reader *reader;
 	struct metric *rejected, *lag;
-	/* How often it was called, and what with. */
+	/* How often each callback was called, and its arguments. */
 	atomic_int ready, told[LIVE_AUDIENCES], lost[LIVE_AUDIENCES];
 	_Atomic uint64_t last[LIVE_AUDIENCES]; /* link */
 	char account[16], owner[16];	       /* of the last of SEES_SOME */
-	_Atomic int64_t longest_lag; /* that there was as a click was told */
-	/* Leaves when the next click is told; NULL: nobody. */
+	_Atomic int64_t
+		longest_lag; /* the longest lag when a click was delivered */
+	/* This listener leaves when the next click is delivered; NULL: no
+	 * listener leaves. */
 	struct live_listener *_Atomic leaves;
 };
 
@@ -135,7 +137,7 @@ start_reader(const struct clickhouse_config *archive)
 		query_ender_new(archive, NULL, w->metrics, &err);
 	options.workers = w->workers = workers_new(1, 100, &err);
 	w->reader = live_reader_new(&options, &err);
-	/* The reader's own. */
+	/* The reader has registered the same counter. */
 	w->rejected = metrics_counter(
 		w->metrics, "shortloop_aggregator_live_rejected_total", NULL,
 		"");
@@ -146,7 +148,7 @@ start_reader(const struct clickhouse_config *archive)
 	return w;
 }
 
-/* Nobody answers there. */
+/* No server answers at that address. */
 static inline void configure_no_archive(struct clickhouse_config *ret)
 {
 	static char url[64], database[] = "default";

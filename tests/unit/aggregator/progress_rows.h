@@ -1,6 +1,6 @@
 /*
- * progress_rows.h - what collectors reported and what is settled, as rows of
- * the tables of a real engine (settled.h).
+ * progress_rows.h - reports of collectors and settled units, as rows of the
+ * tables of a real engine (settled.h).
  */
 #ifndef TESTS_UNIT_AGGREGATOR_PROGRESS_ROWS_H
 #define TESTS_UNIT_AGGREGATOR_PROGRESS_ROWS_H
@@ -12,8 +12,8 @@
 /* An hour of the day that begins at START. */
 #define HOUR_OF(n) (START + (n) * (int64_t)HOUR)
 
-/* A block of one hour, of partition 0 of clicks; by default it was stored when
- * the hour began. */
+/* A block of one hour, of partition 0 of clicks; the time of storing is the
+ * hour's start by default. */
 struct block {
 	int64_t hour; /* seconds */
 	uint64_t first, last, rows;
@@ -81,8 +81,8 @@ static inline void publish_hour(struct settled *t, int64_t hour,
 				      false, 0});
 }
 
-/* Up to that offset the source is in the base of the day that begins at START
- * and was dropped under that number. */
+/* The base of the day that begins at START has the source up to that offset;
+ * the day was dropped under that number. */
 static inline void drop_source(struct settled *t, uint64_t attempt,
 			       uint32_t partition, uint64_t last)
 {
@@ -94,7 +94,8 @@ static inline void drop_source(struct settled *t, uint64_t attempt,
 			     START, attempt, partition, last);
 }
 
-/* The hour or day that begins then, of the last answer; or NULL. */
+/* Returns the hour or day of the last answer that begins at `start`; or NULL.
+ */
 static inline const struct stale *find_stale(const struct settled *t,
 					     int64_t start)
 {

@@ -1,7 +1,7 @@
 /*
- * settled.h - settling against a real engine, statement by statement: a test
- * has something happen when the settler asks whether it is to stop, or whether
- * it holds the lease, which is between its statements.
+ * settled.h - settling with a real engine, statement by statement.  The settler
+ * checks between its statements whether it has to stop and whether it holds the
+ * lease; a test can act at these checks.
  */
 #ifndef TESTS_UNIT_AGGREGATOR_SETTLED_H
 #define TESTS_UNIT_AGGREGATOR_SETTLED_H
@@ -28,12 +28,12 @@ struct settled {
 	struct progress last;
 	uint64_t next_offset;
 	const char *owner; /* of clicks that are inserted */
-	/* These are called once, when the settler asks for the stopping_at-th
-	 * or lease_at-th time from now on; 0: never. */
+	/* Each of these is called once, at the stopping_at-th or lease_at-th
+	 * check from now on; 0: never. */
 	void (*on_stopping)(struct settled *t), (*on_lease)(struct settled *t);
 	int stopping_at, lease_at;
-	bool stops, lost; /* what it is told then */
-	/* The settler reported so many. */
+	bool stops, lost; /* what the check returns then */
+	/* The settler reported this many. */
 	int shortages, repeats;
 	struct shortage shortage; /* the last */
 	struct stale_list list;	  /* the last answer of progress.h */
@@ -116,7 +116,7 @@ static inline int settled_close(void **state)
 	return 0;
 }
 
-/* All but what the migrations filled. */
+/* Empties all tables except those that the migrations filled. */
 static inline void settled_empty_tables(struct clickhouse_server *server)
 {
 	char names[4096], *rest = names, *name;
@@ -132,7 +132,7 @@ static inline void settled_empty_tables(struct clickhouse_server *server)
 		clickhouse_server_do(server, "TRUNCATE TABLE %s", name);
 }
 
-/* A session of its own, with empty tables, before each test. */
+/* Each test begins with a session of its own and empty tables. */
 static inline int settled_begin(void **state)
 {
 	struct settled *t = *state;
@@ -187,10 +187,10 @@ struct clicks {
 	int64_t at_ms;
 	unsigned count, link;
 	const char *outcome, *verdict;
-	unsigned visitors, ips; /* of these, by verdict */
+	unsigned visitors, ips; /* among these clicks, for each verdict */
 };
 
-/* Inserts clicks that the collector stored next, all at one time. */
+/* Inserts the clicks that the collector stores next, all at one time. */
 static inline void settled_insert(struct settled *t, struct clicks c)
 {
 	clickhouse_server_do(
@@ -210,7 +210,7 @@ static inline void settled_insert(struct settled *t, struct clicks c)
 	t->next_offset += c.count;
 }
 
-/* The same of `count` clicks by people through link 1. */
+/* Inserts `count` clicks by people through link 1. */
 static inline void settled_insert_some(struct settled *t, int64_t at,
 				       unsigned count)
 {
@@ -218,7 +218,7 @@ static inline void settled_insert_some(struct settled *t, int64_t at,
 					  "redirected", "human", count, 1});
 }
 
-/* An hour was published with so many events. */
+/* Publishes an hour with that many events. */
 static inline void settled_publish_hour(struct settled *t, int64_t start,
 					uint64_t attempt, unsigned events)
 {
@@ -235,8 +235,8 @@ static inline void settled_publish_hour(struct settled *t, int64_t start,
 		start, attempt, events);
 }
 
-/* Import `epoch` of a log is taken back: `what` is "undo", before its rows of
- * an hour go, or "taken", at that time (ms). */
+/* Import `epoch` of a log is taken back at that time (ms): `what` is "undo"
+ * before the rows of an hour are deleted, "taken" when they are deleted. */
 static inline void settled_take_back_import(struct settled *t, const char *log,
 					    unsigned epoch, const char *what,
 					    int64_t at_ms, int64_t hour,
@@ -250,7 +250,7 @@ static inline void settled_take_back_import(struct settled *t, const char *log,
 		log, epoch, what, hour, rows, at_ms);
 }
 
-/* The same of a log that was imported once. */
+/* The same for a log that was imported once. */
 static inline void settled_take_back(struct settled *t, const char *log,
 				     const char *what, int64_t at_ms,
 				     int64_t hour, unsigned rows)
@@ -258,7 +258,7 @@ static inline void settled_take_back(struct settled *t, const char *log,
 	settled_take_back_import(t, log, 1, what, at_ms, hour, rows);
 }
 
-/* A day was dropped under that number. */
+/* Drops a day under that number. */
 static inline void settled_drop(struct settled *t, int64_t day, uint64_t number)
 {
 	clickhouse_server_do(&t->server,

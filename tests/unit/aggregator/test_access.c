@@ -1,14 +1,15 @@
 #include "aggregator/api/access.h"
 #include "tests/unit/common/keys_world.h"
 
-/* What links there are: account, owner.  Two were forgotten. */
+/* All links: account, owner. Two were forgotten. */
 static const struct key_link links[] = {
 	{"acme", "ann"}, {"acme", "bob"}, {"acme", ""},
 	{"shop", "ann"}, {"", "bob"},	  {"", "cat"},
 };
 #define LINKS (sizeof(links) / sizeof(links[0]))
 
-/* "sees" has a letter for each of them, and one for all: x is seen. */
+/* "sees" has a letter for each of the links, and one for all links: x if the
+ * key sees it. */
 static const struct {
 	const char *key, *sees;
 } matrix[] = {
@@ -52,7 +53,7 @@ static struct api_keyring *ring_with(const char *words)
 	return ring;
 }
 
-/* The access of a key that such a line has; its ring is to be freed. */
+/* Returns the access of a key with such a line; the caller frees the ring. */
 static struct access access_of(const char *words)
 {
 	struct access a = {.keys = ring_with(words)};
@@ -100,7 +101,7 @@ static void without_keys_everybody_sees_all(void **state)
 	assert_string_equal(seen, "xxxxxx x");
 }
 
-/* An access that nobody filled in. */
+/* This access was never filled in. */
 static void nobody_sees_nothing(void **state)
 {
 	struct access a = {.keys = ring_with("read")};
@@ -134,9 +135,9 @@ static void a_refusal_says_what_to_ask_instead(void **state)
 			    "with code or link_id");
 }
 
-/* A query about many links is bounded by owners, a line each, and by an
- * account; rows are for the key, confined to owners or not; and the key sees
- * what is about the installation, or does not. */
+/* A query about many links is limited to owners, one a line, and to an account;
+ * the key sees rows or not, is confined to owners or not, and sees what is
+ * about the installation or not. */
 static const struct {
 	const char *key, *owners, *account;
 	bool has_owners, rows, confined, installation;

@@ -137,7 +137,7 @@ static void csv_without_groups_has_a_row_for_each_interval(void **state)
 	buf_free(&csv);
 }
 
-/* One that is answered anew, and then released. */
+/* An answer is filled again after it was cleared, and then released. */
 static void groups_can_be_cleared_more_than_once(void **state)
 {
 	struct clicks_answer a = {.group_count = 1};
@@ -179,7 +179,8 @@ static void csv_holds_no_formula(void **state)
 	assert_csv_value("\r=1", "\"'\r=1\"");
 	assert_csv_value("\n=1", "\"'\n=1\"");
 	assert_csv_value("=\"a\"", "\"'=\"\"a\"\"\"");
-	/* Behind what some take for the end of a field. */
+	/* These values are behind a character that some programs take for the
+	 * end of a field. */
 	assert_csv_value("a;=1", "\"a;=1\"");
 	assert_csv_value("a\t=1", "\"a\t=1\"");
 	assert_csv_value("a=b-c", "a=b-c");
@@ -332,7 +333,7 @@ static void counts_are_added_and_taken_away_one_by_one(void **state)
 	assert_int_equal(sum.prefetches, 2);
 }
 
-/* Between two and a half and three and a half times the registers. */
+/* The bias lies between 2.5 and 3.5 times the number of registers. */
 static void estimates_are_biased_in_their_middle(void **state)
 {
 	static const struct {

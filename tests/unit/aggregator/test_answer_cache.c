@@ -1,5 +1,5 @@
-/* The cache queries once what is queried twice.  The engine is a real one,
- * whose answer differs with each query. */
+/* The cache runs a repeated query once. The engine is a real one whose answer
+ * differs with each query. */
 #include "tests/unit/clickhouse_server.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ struct scene {
 	struct answer_cache *cache;
 };
 
-/* One question; the answer is a text and a number. */
+/* One query; its answer is a text and a number. */
 struct asked {
 	struct scene *s;
 	struct clickhouse *ch;
@@ -118,7 +118,7 @@ static void answer_to(struct scene *s, const char *sql, const char *name,
 	strcpy(text, a.text);
 }
 
-/* Whether the second question is answered as the first was. */
+/* Returns whether the second query gets the answer of the first. */
 static bool is_the_same(struct scene *s, const char *sql, const char *name,
 			const char *value, const char *other)
 {
@@ -165,12 +165,13 @@ static void an_answer_is_of_the_parameters_that_are_named(void **state)
 	assert_false(is_the_same(s, named, "param_owner", "1", "2"));
 	assert_true(is_the_same(s, named, "param_owner", "1", "1"));
 	assert_true(is_the_same(s, UUID "7", "param_owner", "1", "2"));
-	/* One whose name begins as another's does is not it. */
+	/* A parameter whose name begins with the name of another is another
+	 * parameter. */
 	assert_true(is_the_same(s, UUID "1 AS n_owner", "param_own", "1", "2"));
 }
 
-/* A bound, such as max_rows_to_read, is of the question, too: with a greater
- * one there would be an answer. */
+/* A limit such as max_rows_to_read belongs to the query, too: with a higher
+ * limit there would be an answer. */
 static void an_answer_is_of_its_settings(void **state)
 {
 	struct scene *s = *state;
@@ -178,7 +179,7 @@ static void an_answer_is_of_its_settings(void **state)
 	assert_false(is_the_same(s, UUID "1", "max_threads", "1", "2"));
 }
 
-/* No name and value are taken for another name and value. */
+/* No name and value are mistaken for another name and value. */
 static void texts_end_where_they_end(void **state)
 {
 	struct scene *s = *state;
@@ -221,7 +222,7 @@ static void without_bytes_nothing_is_remembered(void **state)
 	assert_int_equal(counted(s, "asked"), 2);
 }
 
-/* A row of an answer to this has 36 + 1 + 1 + 1 = 39 bytes. */
+/* A row of the answer to this query has 36 + 1 + 1 + 1 = 39 bytes. */
 static void an_answer_of_an_eighth_at_most_is_remembered(void **state)
 {
 	struct scene *s = *state;
@@ -232,7 +233,8 @@ static void an_answer_of_an_eighth_at_most_is_remembered(void **state)
 	assert_false(is_the_same(s, UUID "1", NULL, NULL, NULL));
 }
 
-/* The n-th question of many, and whether it was answered from memory. */
+/* Sends the n-th of many queries; returns whether the answer came from the
+ * cache. */
 static bool is_remembered(struct scene *s, int n)
 {
 	char sql[64], text[40];
@@ -243,7 +245,7 @@ static bool is_remembered(struct scene *s, int n)
 	return counted(s, "asked") == before;
 }
 
-/* Answers are kept by the millisecond. */
+/* The cache has times in ms, so two answers need different ones. */
 static void await_next_ms(void)
 {
 	int64_t now = clock_monotonic_ms();
@@ -256,7 +258,7 @@ static void what_is_kept_least_goes_first(void **state)
 {
 	struct scene *s = *state;
 
-	/* Room for eight of 39 bytes. */
+	/* The cache has room for eight answers of 39 bytes. */
 	open_cache(s, 39 * 8);
 	for (int n = 0; n < 8; n++) {
 		assert_false(is_remembered(s, n));
@@ -276,7 +278,7 @@ static void *ask_beside(void *arg)
 	return NULL;
 }
 
-/* Returns the thread that asks, once it has begun. */
+/* Returns the thread that sends the query, once it has begun. */
 static pthread_t begin_beside(struct asked *asked)
 {
 	pthread_t thread;
@@ -330,7 +332,7 @@ static void no_longer_than_its_deadline(void **state)
 	assert_int_equal(second.status, -1);
 	assert_true(second.err.retriable);
 	assert_non_null(strstr(second.err.text, "does not answer in time"));
-	/* A kill may come before the query has begun. */
+	/* A kill can come before the query has begun, so it is retried. */
 	do {
 		clickhouse_server_do(
 			&s->server,

@@ -31,8 +31,8 @@ static void what_no_copied_day_has_is_read_from_rows(void **state)
 	assert_open(clicks_sql_put_open, &none, 900, 1800,
 		    " AND ((ts >= toDateTime64(900, 3, 'UTC') AND ts < "
 		    "toDateTime64(1800, 3, 'UTC')))");
-	/* Rows are read before the first day, between both, and behind the
-	 * last. */
+	/* Rows are read before the first day, between the two days, and after
+	 * the last. */
 	assert_open(clicks_sql_put_open, &days, START - 900,
 		    START + 3 * DAY + 900,
 		    " AND ((ts >= toDateTime64(1792799100, 3, 'UTC') AND ts < "
@@ -52,7 +52,7 @@ static void what_no_copied_day_has_is_read_from_rows(void **state)
 	}
 }
 
-/* The hour in which the range begins is whole. */
+/* The range begins within an hour; that hour is read whole. */
 static void so_is_what_is_read_from_hours(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Questions that rows, sealed days and owners' days are read for. */
+/* Questions that are answered from rows, sealed days and owners' days. */
 #include "tests/unit/aggregator/asked_sql.h"
 
 #include "aggregator/api/clicks_sql.h"
@@ -67,7 +67,7 @@ static void a_scope_has_its_link_or_its_owners(void **state)
 	clicks_sql_rows(&sql, &q, &one, &link, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 			    "total\t0\t\t\t10\t10\t5\t0\t3\t2\n");
-	/* Clicks without a link are not ann's. */
+	/* Clicks without a link do not belong to ann. */
 	clicks_sql_rows(&sql, &q, &one, &owners, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 			    "total\t0\t\t\t11\t11\t1\t2\t3\t3\n");
@@ -110,7 +110,8 @@ static void groups_are_those_that_have_most(void **state)
 		assert_string_equal(ask_sorted(t, &q, &sql, &two),
 				    expected[bots]);
 	}
-	/* One is left: by people link 2 has the most, by robots link 1. */
+	/* With a limit of one: link 2 has the most clicks by people, link 1 by
+	 * robots. */
 	two.limit = 1;
 	for (int bots = 0; bots < 3; bots += 2) {
 		struct question q = question_of((enum bots_mode)bots);
@@ -172,7 +173,8 @@ static void an_event_that_was_sent_twice_is_counted_once(void **state)
 		assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 				    "total\t0\t\t\t10\t10\t5\t0\t3\t2\n");
 	}
-	/* Events that nobody marked are told apart, whatever their ids are. */
+	/* Events that are not marked are counted one by one, even if their ids
+	 * are equal. */
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO clicks SELECT * REPLACE (offset + 2000 AS offset) "
@@ -180,7 +182,7 @@ static void an_event_that_was_sent_twice_is_counted_once(void **state)
 	clicks_sql_rows(&sql, &q, &one, &link, true);
 	assert_string_equal(ask_sorted(t, &q, &sql, &no_days),
 			    "total\t0\t\t\t11\t11\t5\t0\t3\t2\n");
-	/* The statement fails where it meets a repeat that is not marked. */
+	/* The statement fails if it finds a repeat that is not marked. */
 	q.marked = false;
 	clicks_sql_rows(&sql, &q, &one, &link, true);
 	{
@@ -238,8 +240,8 @@ static void a_link_has_sealed_days_and_rows(void **state)
 		clicks_sql_sealed_size(&sql, &q, &copied);
 		assert_string_equal(ask_sorted(t, &q, &sql, &lists), "362\n");
 	}
-	/* All that there was of it, with the first and the last slot and row.
-	 */
+	/* The answer has every column of the link, with its first and last slot
+	 * and row. */
 	{
 		struct question q = three_days(BOTS_EXCLUDE);
 		struct buf sql = {0};
@@ -303,7 +305,7 @@ static void owners_have_copied_days_and_rows(void **state)
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 			    "1\t0\t312\t312\t7\t0\n1\t1\t36\t26\t11\t3\n"
 			    "2\t0\t5\t5\t0\t2\n");
-	/* Clicks of the first moment of now are of now. */
+	/* The clicks in the first moment of the current range belong to it. */
 	lists.start = FROM;
 	owner_sql_links(&sql, &q, &copied);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),

@@ -4,7 +4,7 @@
 
 #define DAY INT64_C(86400)
 
-/* Days of these numbers since 1970; `of` has room for them. */
+/* Returns the days with these numbers since 1970; `of` has room for them. */
 static struct copied_days days_of(struct copied_day *of, size_t count,
 				  const int64_t *numbers)
 {

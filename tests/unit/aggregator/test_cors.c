@@ -74,7 +74,8 @@ static void what_none_sends_is_named(void **state)
 		assert_non_null(strstr(err.text, "aggregator.cors_origins: "));
 		assert_non_null(strstr(err.text, bad[i]));
 	}
-	/* Would be a header of its own; a message shows no end of a line. */
+	/* This origin would add a header of its own; a message does not contain
+	 * line ends. */
 	assert_int_equal(check("https://a.example\r\nX: y", &err), -1);
 }
 

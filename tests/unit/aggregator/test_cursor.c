@@ -1,4 +1,4 @@
-/* A place in an answer as text, whatever answer it is of. */
+/* A place in an answer as text, for every kind of answer. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -90,7 +90,8 @@ static void what_is_no_cursor_is_refused(void **state)
 	assert_int_equal(parse(text, "q", found, &len), -1);
 	snprintf(text, sizeof(text), "%s0g", cursor);
 	assert_int_equal(parse(text, "q", found, &len), -1);
-	/* Longer than any place, by one byte and by many. */
+	/* These places are longer than any real one, by one byte and by many.
+	 */
 	memset(text, '0', sizeof(text));
 	text[2 * (8 + CURSOR_PLACE_MAX + 1)] = '\0';
 	assert_int_equal(parse(text, "q", found, &len), -1);
@@ -99,7 +100,7 @@ static void what_is_no_cursor_is_refused(void **state)
 	assert_int_equal(parse(text, "q", found, &len), -1);
 }
 
-/* Where the question ends and the place begins is part of what is digested. */
+/* The digest includes where the question ends and the place begins. */
 static void a_cursor_is_of_one_question(void **state)
 {
 	unsigned char found[CURSOR_PLACE_MAX];
@@ -113,7 +114,8 @@ static void a_cursor_is_of_one_question(void **state)
 	assert_int_equal(parse(text, "", found, &len), -1);
 	format_cursor("owner=annp", "lace", 4, other);
 	assert_true(memcmp(text, other, 16) != 0);
-	/* Nor is a question that begins as the length of another does. */
+	/* A question that begins with the digits of another's length has
+	 * another digest, too. */
 	format_cursor("1a", "aaaaaaaaaa", 10, text);
 	format_cursor("aaaaaaaaaaaa", "", 0, other);
 	assert_true(memcmp(text, other, 16) != 0);

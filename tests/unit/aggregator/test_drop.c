@@ -1,5 +1,5 @@
-/* A day whose rows are dropped is settled in every table, and nothing of it
- * changes meanwhile. */
+/* A day whose rows are dropped is settled in every table and does not change
+ * during the drop. */
 #include "tests/unit/aggregator/settled.h"
 #include "tests/unit/unit.h"
 
@@ -8,19 +8,19 @@
 #include "aggregator/settle/drop_check.h"
 #include "aggregator/settle/repeats.h"
 
-/* The day has so many events of link 1, and so many in all. */
+/* The day has this many events of link 1, and this many in all. */
 #define OF_LINKS 8
 #define ALL	 10
 /* Each event has two tags. */
 #define TAGS 2
 
-/* A day, as the tables have it: under the attempts k + 1 (its hour), k + 2 (its
- * links), and those by which it is copied. */
+/* A day in the tables: under the attempts k + 1 (its hour), k + 2 (its links),
+ * and the attempts by which it is copied. */
 struct day {
 	int64_t start;
 	uint64_t k;
 	struct drop_attempts copied;
-	/* One figure is as much greater. */
+	/* One figure is greater by this. */
 	const char *table, *dimension;
 	int by;
 };
@@ -34,7 +34,7 @@ static uint64_t figure(const struct day *d, const char *table,
 	return right + (uint64_t)(is_odd ? d->by : 0);
 }
 
-/* Puts rows (dimension, day, attempt, events) of the kinds that are named. */
+/* Puts rows (dimension, day, attempt, events) of the named kinds. */
 static void put_values(struct buf *sql, const struct day *d, const char *table,
 		       int64_t at, uint64_t attempt, const char *kinds,
 		       uint64_t events)
@@ -64,8 +64,8 @@ static void run(struct settled *t, struct buf *sql)
 	buf_free(sql);
 }
 
-/* The letters stand for kinds of dimensions, in their order: x, they are there.
- */
+/* The letters stand for the kinds of dimensions, in their order; x: the kind is
+ * there. */
 static void fill_values(struct settled *t, const struct day *d)
 {
 	struct buf sql = {0};
@@ -115,7 +115,7 @@ static void fill_links(struct settled *t, const struct day *d)
 		figure(d, "owner_slots", "", OF_LINKS));
 }
 
-/* Publishes what is in the tables. */
+/* Publishes the rows of the tables. */
 static void publish(struct settled *t, const struct day *d, const char *kind,
 		    uint64_t attempt)
 {
@@ -146,7 +146,7 @@ static struct day day_under(struct settled *t, uint64_t k)
 			    .copied = {k + 3, k + 4, k + 5}};
 }
 
-/* Rows of the day, that a collector reported. */
+/* Inserts rows of the day, which a collector reported. */
 static void insert_rows(struct settled *t, const struct day *d)
 {
 	clickhouse_server_do(
@@ -166,7 +166,7 @@ static void insert_rows(struct settled *t, const struct day *d)
 		ALL - 1, d->start + HOUR, d->start + HOUR, d->start, ALL);
 }
 
-/* --- what tables have ----------------------------------------------------- */
+/* --- figures in tables ---------------------------------------------------- */
 
 static struct drop_lack check(struct settled *t, const struct day *d)
 {
@@ -188,7 +188,7 @@ static void a_day_that_every_table_has_lacks_nothing(void **state)
 	assert_null(check(t, &d).table);
 }
 
-/* A figure of each table and kind of dimension, and what it is to be. */
+/* A figure of each table and kind of dimension, and the value it must have. */
 static const struct {
 	const char *table, *dimension, *told;
 	uint64_t want;
@@ -404,7 +404,7 @@ static void a_day_that_a_table_lacks_is_settled_again(void **state)
 	assert_int_equal(found.why, DROP_LACKS);
 	assert_string_equal(found.lack.table, "owner_slots");
 	assert_true(found.again);
-	/* All of its hours are to be settled. */
+	/* All hours of the day have to be settled. */
 	assert_kept(t, DROP_STALE);
 }
 
@@ -415,7 +415,7 @@ static void one_more_comes(struct settled *t)
 	settled_insert_some(t, day_under(t, 0).start, 1);
 }
 
-/* The rows are as many, but one of them is not staged. */
+/* The number of rows is the same, but one row is not staged. */
 static void another_comes(struct settled *t)
 {
 	clickhouse_server_do(&t->server,
@@ -542,7 +542,7 @@ static void rows_that_were_dropped_are_deleted_later(void **state)
 
 	fill(t, &d);
 	assert_true(drop_first(t).dropped);
-	/* One that came since, and one of another partition. */
+	/* One row came since, and one is of another partition. */
 	settled_insert_some(t, d.start, 1);
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO clicks (epoch, topic, partition, "

@@ -1,16 +1,16 @@
-/* Months that go whole: when they are said to be dropped, what is deleted of
- * them then, and what settling need not learn any more. */
+/* Dropping whole months: when a month is published as dropped, which rows are
+ * then deleted, and which reports settling no longer needs. */
 #include "tests/unit/aggregator/settled.h"
 
 #include "aggregator/settle/drop_months.h"
 
-/* START is of October 2026; its first day, and days of September. */
+/* START is the first day of October 2026; the others are days of September. */
 #define OCTOBER	  (START - 23 * (int64_t)DAY)
 #define SEPTEMBER (OCTOBER - 9 * (int64_t)DAY)
 #define KEPT_DAYS 23
 
-/* Counts are kept of so many days, and all of them are complete up to `until`
- * (ms). */
+/* Counts are kept for this many days; all counts up to `until` (ms) are
+ * complete. */
 static void keep_days(struct settled *t, int64_t days, int64_t until)
 {
 	t->settings.settled_days = days;
@@ -39,7 +39,7 @@ static uint64_t count_kept_from(struct settled *t)
 	return count_rows(t, "settled", "kind = 'kept_from'");
 }
 
-/* Counts are kept from October on, which was published at that time. */
+/* Counts are kept from October on; this was published at that time. */
 static void publish_kept_from(struct settled *t, int64_t published_ms)
 {
 	clickhouse_server_do(
@@ -61,7 +61,7 @@ static void a_month_is_dropped_once_its_last_day_is_old_enough(void **state)
 	keep_days(t, KEPT_DAYS, until - 1); /* September's last ms is kept */
 	assert_int_equal(drop_months_of(t), 0);
 	assert_int_equal(count_kept_from(t), 0);
-	keep_days(t, 0, until); /* for ever */
+	keep_days(t, 0, until); /* counts are kept for ever */
 	assert_int_equal(drop_months_of(t), 0);
 	assert_int_equal(count_kept_from(t), 0);
 	keep_days(t, KEPT_DAYS, until);
@@ -102,7 +102,7 @@ static void a_month_without_settled_hours_is_not_dropped(void **state)
 	assert_int_equal(count_kept_from(t), 0);
 }
 
-/* Rows of the month that is kept do not matter. */
+/* Rows of the month that is kept have no effect. */
 static void a_month_with_rows_of_clicks_is_not_dropped(void **state)
 {
 	struct settled *t = *state;
@@ -129,7 +129,7 @@ static void settled_hours_go(struct settled *t)
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
 }
 
-/* The statement that says so asks once more. */
+/* The statement that publishes the drop checks once more. */
 static void what_happens_meanwhile_keeps_the_month(void **state)
 {
 	struct settled *t = *state;
@@ -166,7 +166,7 @@ static void without_the_lease_no_month_is_dropped(void **state)
 
 /* --- deleting ------------------------------------------------------------- */
 
-/* Tables whose rows are deleted by their time, and that column. */
+/* Tables whose rows are deleted by time, and the column of that time. */
 static const struct {
 	const char *name, *time;
 	bool is_date;
@@ -188,7 +188,8 @@ enum {
 	TABLES = sizeof(tables) / sizeof(*tables)
 };
 
-/* A row in each table that far before and at the start of October. */
+/* Inserts a row in each table: that far before the start of October, and at it.
+ */
 static void fill_tables(struct settled *t)
 {
 	const int64_t at[] = {SEPTEMBER, OCTOBER - DAY, OCTOBER};
@@ -220,7 +221,7 @@ static void months_are_deleted_once_no_query_reads_them(void **state)
 	char before[96];
 
 	fill_tables(t);
-	delete_months(t); /* nothing says that a month goes */
+	delete_months(t); /* no month is published as dropped */
 	publish_kept_from(t, now - KEEP + CLOCK_MINUTE);
 	delete_months(t);
 	for (size_t i = 0; i < TABLES; i++)
@@ -243,7 +244,8 @@ static void months_are_deleted_once_no_query_reads_them(void **state)
 	assert_int_equal(count_kept_from(t), 1);
 }
 
-/* How far a pass read, and a mend, have no month; their time is 1970. */
+/* The rows of how far a pass read, and of a mend, have no month; their time is
+ * 1970. */
 static void what_settling_goes_on_from_is_not_deleted(void **state)
 {
 	struct settled *t = *state;
@@ -269,9 +271,9 @@ static void thin(struct settled *t)
 		fail_msg("%s", err.text);
 }
 
-/* A report of one hour, whose block ends with offset `last`. */
+/* A report of one hour; its block ends with offset `last`. */
 struct report {
-	int64_t hour, stored; /* seconds; without the latter, the hour */
+	int64_t hour, stored; /* seconds; `stored` is the hour if it is 0 */
 	unsigned last, rows, lost;
 	const char *topic;
 };
@@ -298,7 +300,7 @@ static bool has_report(struct settled *t, unsigned last)
 	return count_rows(t, "ingest_progress", where) > 0;
 }
 
-/* After this report no other is the newest of its source. */
+/* With this report, no earlier one is the newest of its source. */
 static void report_october(struct settled *t)
 {
 	report(t, (struct report){.hour = START, .last = 1000, .rows = 1});
@@ -313,7 +315,7 @@ static void reports_of_months_whose_days_are_dropped_go(void **state)
 	report(t, (struct report){.hour = SEPTEMBER, .last = 1, .rows = 1});
 	report(t,
 	       (struct report){.hour = SEPTEMBER + DAY, .last = 2, .rows = 1});
-	/* Stored in October. */
+	/* This report was stored in October. */
 	report(t, (struct report){.hour = SEPTEMBER,
 				  .stored = OCTOBER,
 				  .last = 3,
@@ -327,7 +329,7 @@ static void reports_of_months_whose_days_are_dropped_go(void **state)
 	assert_true(has_report(t, 2));
 	assert_true(has_report(t, 3));
 	assert_true(has_report(t, 1000));
-	/* All days of a month that was dropped whole are dropped. */
+	/* All days of a month that was dropped whole count as dropped. */
 	publish_kept_from(t, settling_now(&t->s));
 	thin(t);
 	assert_false(has_report(t, 2));
@@ -349,13 +351,13 @@ static void without_a_bound_for_rows_nothing_is_thinned(void **state)
 	assert_false(has_report(t, 1));
 }
 
-/* A collector or an import goes on behind it. */
+/* A collector or an import continues after this offset. */
 static void the_greatest_offset_of_each_source_stays(void **state)
 {
 	struct settled *t = *state;
 
 	t->settings.raw_days = 10;
-	/* The newest reports have no rows, so they say nothing of offsets. */
+	/* The newest reports have no rows, so they do not give an offset. */
 	report(t, (struct report){.hour = START, .last = 1000});
 	report(t, (struct report){.hour = SEPTEMBER, .last = 7, .rows = 1});
 	report(t, (struct report){.hour = SEPTEMBER, .last = 6, .rows = 1});
@@ -373,7 +375,7 @@ static void the_greatest_offset_of_each_source_stays(void **state)
 	assert_true(has_report(t, 9));
 }
 
-/* A watermark is read from them. */
+/* The watermark is computed from these reports. */
 static void the_last_three_days_of_each_partition_stay(void **state)
 {
 	struct settled *t = *state;
@@ -392,8 +394,8 @@ static void the_last_three_days_of_each_partition_stay(void **state)
 		assert_int_equal(has_report(t, i + 1), i < 3);
 }
 
-/* A late report of an old month stays so long, also where the newest report was
- * stored by a clock that was ahead. */
+/* A late report of an old month stays for two days, even if a clock that was
+ * ahead stored the newest report. */
 static void reports_that_came_in_the_last_two_days_stay(void **state)
 {
 	static const int64_t ages[] = {-10 * DAY, DAY, 2 * DAY + 60};
@@ -416,7 +418,8 @@ static void reports_that_came_in_the_last_two_days_stay(void **state)
 	assert_false(has_report(t, 2));
 }
 
-/* Reconciliation holds rows against them, and looks two days further back. */
+/* Reconciliation compares rows with counters, and reads two days further back.
+ */
 static void counters_of_dropped_hours_go_with_their_month(void **state)
 {
 	const int64_t last = OCTOBER - 2 * (int64_t)DAY;
@@ -456,7 +459,7 @@ static void counters_of_dropped_hours_go_with_their_month(void **state)
 
 /* --- the journal of imports ----------------------------------------------- */
 
-/* `age` in seconds before now. */
+/* `age` is in seconds before now. */
 static void journal(struct settled *t, const char *log, unsigned epoch,
 		    const char *what, unsigned number, unsigned last,
 		    int64_t age)
@@ -494,7 +497,7 @@ static void runs_before_the_newest_go_in_two_days(void **state)
 	assert_int_equal(count_journal(t, "run", 3, 0), 1);
 }
 
-/* Batches whose own reports are thinned, up to the greatest that stays. */
+/* The reports of these batches are thinned, except for the greatest offset. */
 static void batches_that_are_done_go_in_two_days(void **state)
 {
 	struct settled *t = *state;
@@ -510,7 +513,7 @@ static void batches_that_are_done_go_in_two_days(void **state)
 				  .topic = "import:a"});
 	journal(t, "a", 1, "block", 0, 10, 2 * DAY + 60);
 	journal(t, "a", 1, "block", 0, 20, 2 * DAY + 60); /* reported */
-	journal(t, "a", 1, "block", 0, 30, 2 * DAY - 60); /* not long ago */
+	journal(t, "a", 1, "block", 0, 30, 2 * DAY - 60); /* recent */
 	journal(t, "a", 1, "block", 0, 40, 2 * DAY + 60);
 	journal(t, "a", 1, "block", 0, 50, 2 * DAY + 60); /* not done */
 	journal(t, "a", 2, "block", 0, 11, 2 * DAY + 60); /* another epoch */

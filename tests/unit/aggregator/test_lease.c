@@ -2,7 +2,7 @@
 
 #include "aggregator/settle/lease.h"
 
-/* The lease does not end while a busy machine runs a test. */
+/* The lease does not expire while a busy machine runs a test. */
 #define TTL_MS 600000
 
 static int start(void **state)
@@ -88,7 +88,8 @@ static void it_lasts_as_long_as_it_was_last_asked_for(void **state)
 	assert_true(acquire(a));
 	assert_true(left_ms(server) > TTL_MS / 2);
 	assert_true(left_ms(server) <= TTL_MS);
-	/* Ours is prolonged, also by a check; another's is not. */
+	/* The holder's lease is prolonged, also by a check; the lease of
+	 * another holder is not. */
 	freeReplyObject(redis_server_ask(server, "PEXPIRE settle:ttl 300000"));
 	assert_false(acquire(b));
 	assert_true(left_ms(server) <= 300000);
@@ -108,7 +109,7 @@ static void one_that_is_given_up_or_over_is_free(void **state)
 	struct lease *b = make_lease(server, "free", TTL_MS);
 
 	assert_true(acquire(a));
-	/* Another's is not given up. */
+	/* A release by another process does not end the lease. */
 	lease_release(b);
 	assert_false(acquire(b));
 	lease_release(a);
@@ -121,7 +122,7 @@ static void one_that_is_given_up_or_over_is_free(void **state)
 	lease_free(b);
 }
 
-/* A lease needs little room, and figures are not in Redis. */
+/* A lease takes little memory, and Redis does not hold the figures. */
 static void it_is_taken_from_a_full_redis(void **state)
 {
 	struct redis_server *server = *state;
@@ -133,7 +134,7 @@ static void it_is_taken_from_a_full_redis(void **state)
 	lease_free(a);
 }
 
-/* Its holder is not known then. */
+/* While Redis does not answer, the holder is unknown. */
 static void it_is_not_ours_while_redis_is_away(void **state)
 {
 	struct redis_server *server = *state;

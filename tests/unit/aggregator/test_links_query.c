@@ -216,7 +216,7 @@ static void a_damaged_cursor_is_refused(void **state)
 	links_query_release(&q);
 }
 
-/* Made up, with the digest that belongs to it. */
+/* This cursor is invented, with a correct digest. */
 static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 {
 	static const struct links_place places[] = {
@@ -243,7 +243,7 @@ static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
 	links_query_release(&q);
 }
 
-/* `count` letters behind "<name>=". */
+/* Returns "<name>=" followed by `count` letters. */
 static const char *long_text(const char *name, size_t count, char text[4096])
 {
 	int len = snprintf(text, 4096, "%s=", name);
@@ -315,7 +315,8 @@ static void a_page_has_no_more_links_than_an_answer_may(void **state)
 	links_query_release(&q);
 }
 
-/* Checks what a query is about, by its text and by the key that sends it. */
+/* Checks which links a query is about, by its text and by the key that sends
+ * it. */
 static void assert_about(const char *query, const struct access_bounds *bounds,
 			 bool some_only, bool by_owner)
 {

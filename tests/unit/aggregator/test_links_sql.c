@@ -1,10 +1,10 @@
-/* Which links a page has, as a real engine finds them. */
+/* A real engine finds the links of a page. */
 #include "tests/unit/aggregator/settled.h"
 #include "tests/unit/unit.h"
 
 #include "aggregator/api/links_sql.h"
 
-/* Links 1 to 6 were created at this ms and so many ms later. */
+/* The links 1 to 6 were created at this ms plus their number. */
 #define CREATED INT64_C(1792000000000)
 
 /* A version of a link, as the archive has it. */
@@ -33,10 +33,10 @@ static const struct version versions[] = {
 	 "'', '', ['x'], ''"},
 	{4, 0, "acme", "", "blocked", "https://b.example/a_c",
 	 "'may', '', [], ''"},
-	/* It was ann's before it was bob's. */
+	/* The link belonged to ann, then to bob. */
 	{5, 0, "acme", "ann", "live", "https://c.example/5", "'', '', [], ''"},
 	{5, 1, "acme", "bob", "live", "https://c.example/5", "'', '', [], ''"},
-	/* Nobody's since it was forgotten. */
+	/* The link has no owner since it was forgotten. */
 	{6, 0, "acme", "ann", "live", "https://d.example/6", "'', '', [], ''"},
 	{6, 1, "", "", "forgotten", "", "'', '', [], ''"},
 };
@@ -167,7 +167,8 @@ static void times_of_creation_are_half_open(void **state)
 	assert_listed(*state, "created_to=1970-01-01", NULL, "");
 }
 
-/* Whatever they ask for; a link that is another's by now is not theirs. */
+/* No query finds another owner's link; a link that was given to another owner
+ * is not found either. */
 static void who_sees_some_owners_links_finds_no_others(void **state)
 {
 	struct access_bounds ann = {.has_owners = true},
@@ -203,8 +204,8 @@ static void who_sees_an_accounts_links_finds_no_others(void **state)
 	access_bounds_release(&both);
 }
 
-/* A query about links 1 to 4, of each of which there is one row, whatever the
- * engine has merged. */
+/* A query about links 1 to 4; the archive has one row for each, whatever parts
+ * the engine has merged. */
 static void ask_of_four(struct links_query *q)
 {
 	char query[80], to[RFC3339_TEXT_MAX];
@@ -255,7 +256,7 @@ static void links_of_one_ms_are_told_apart_by_their_numbers(void **state)
 	links_query_release(&q);
 }
 
-/* A window that has too few of them has none. */
+/* A window with too few candidates returns none of them. */
 static void a_window_has_all_candidates_or_none(void **state)
 {
 	struct settled *t = *state;
@@ -275,8 +276,8 @@ static void a_window_has_all_candidates_or_none(void **state)
 	links_query_release(&q);
 }
 
-/* Clicks of links on days; those of the attempt that counts, on days that are
- * counted. */
+/* Inserts clicks of links on days: only the current attempt counts, and only
+ * days that are counted. */
 static void insert_clicks(struct settled *t)
 {
 	clickhouse_server_do(&t->server,

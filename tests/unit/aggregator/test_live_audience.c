@@ -1,5 +1,5 @@
-/* Clicks that are told to listeners who do not see all links, by a real
- * archive. */
+/* Clicks are delivered to listeners who do not see all links; the archive is
+ * real. */
 #include "tests/unit/aggregator/live_reader_world.h"
 #include "tests/unit/aggregator/settled.h"
 
@@ -20,7 +20,7 @@ static int set_up_without_archive(void **state)
 	return 0;
 }
 
-/* Some links are in the archive, and one that no click can have. */
+/* The archive has some links, and one that no click can have. */
 static int start_archive(void **state)
 {
 	(void)state;
@@ -58,7 +58,7 @@ a_listener_who_sees_some_is_told_with_the_archives_owner(void **state)
 	struct world *w = *state;
 
 	join_reader(w, &any);
-	/* The link was given to another since. */
+	/* The link was given to another owner since. */
 	click(w, 2, "ann");
 	EVENTUALLY(w->told[SEES_SOME] == 1);
 	assert_int_equal(w->last[SEES_SOME], 2);
@@ -82,7 +82,7 @@ static void a_click_without_a_link_is_for_those_who_see_all(void **state)
 	live_reader_leave(w->reader, &any);
 }
 
-/* Each of the three is clicked, and these of them are told. */
+/* Clicks each of the three links; listeners receive these of them. */
 static void assert_hears(struct world *w, bool ann, bool bob, bool cy)
 {
 	int before = w->told[SEES_SOME], expected = before + ann + bob + cy;

@@ -102,7 +102,7 @@ static void a_question_chooses(void **state)
 {
 	static const struct {
 		const char *query;
-		bool person, robot; /* of which it shows the click */
+		bool person, robot; /* whether it shows a click of that kind */
 	} cases[] = {
 		{"", true, false},
 		{"bots=include", true, true},

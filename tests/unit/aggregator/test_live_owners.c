@@ -1,7 +1,7 @@
-/* Clicks whose links are asked for: what is known, and what waits. */
+/* Clicks whose links are queried: known owners, and clicks that wait. */
 #include "tests/unit/aggregator/live_owners_world.h"
 
-/* --- what is known -------------------------------------------------------- */
+/* --- known owners --------------------------------------------------------- */
 
 static void a_click_is_handed_out_with_its_owner(void **state)
 {
@@ -15,7 +15,7 @@ static void a_click_is_handed_out_with_its_owner(void **state)
 	assert_int_equal(archive.asked[0], 7);
 	assert_told(w, 1, 0);
 	assert_int_equal(w->last_found, 7);
-	/* It waits no more. */
+	/* The click does not wait any more. */
 	assert_int_equal(atomic_load(&e->refs), 1);
 	live_event_release(e);
 }
@@ -45,13 +45,13 @@ static void an_owner_is_good_for_some_seconds(void **state)
 	now_ms += 1;
 	find_owner(w, 7);
 	assert_told(w, 2, 0);
-	/* It has another owner by now. */
+	/* The link has another owner now. */
 	archive.version++;
 	assert_int_equal(ask_archive(w), 1);
 	assert_told(w, 3, 0);
 }
 
-/* There is less room for what is known than these links take. */
+/* The memory for known owners is smaller than these links need. */
 static void no_click_gets_the_owner_of_another_link(void **state)
 {
 	const uint64_t links = 20000;
@@ -68,11 +68,11 @@ static void no_click_gets_the_owner_of_another_link(void **state)
 	before = w->found;
 	find_owners(w, 1, links);
 	assert_int_equal(w->wrong, 0);
-	/* Most are known still. */
+	/* Most of the links are still known. */
 	assert_in_range(w->found - before, links / 2, links - 1);
 }
 
-/* --- what waits ----------------------------------------------------------- */
+/* --- waiting clicks ------------------------------------------------------- */
 
 static void a_link_that_is_in_no_archive_yet_is_asked_for_again(void **state)
 {
@@ -88,7 +88,8 @@ static void a_link_that_is_in_no_archive_yet_is_asked_for_again(void **state)
 	assert_told(w, 1, 0);
 }
 
-/* Waits for a link that is in no archive until so long after it came. */
+/* A click waits for a link that no archive has until this long after it came.
+ */
 static struct live_event *wait_for_nothing(struct world *w, int64_t wait)
 {
 	struct live_event *e = live_click_make(7, "");
@@ -112,7 +113,7 @@ static void a_click_whose_link_is_in_no_archive_is_given_up(void **state)
 	e = wait_for_nothing(w, WAIT_MS);
 	assert_int_equal(atomic_load(&e->refs), 1);
 	live_event_release(e);
-	/* Nobody may see it, so it is not lost either. */
+	/* Nobody may see the click, so it does not count as lost either. */
 	assert_told(w, 0, 0);
 }
 
@@ -153,7 +154,7 @@ static void no_more_clicks_wait_than_there_is_room_for(void **state)
 	assert_told(w, 0, 0);
 	find_owner(w, 7);
 	assert_told(w, 0, 1);
-	/* All are of one link, which is asked for once. */
+	/* All clicks are of one link, which is queried once. */
 	archive_has(7, 7);
 	assert_int_equal(ask_archive(w), 1);
 	assert_told(w, WAITING_MAX, 1);

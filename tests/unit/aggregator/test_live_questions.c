@@ -1,7 +1,7 @@
-/* Questions for the owners of links: when they are asked, and what for. */
+/* Queries for the owners of links: when they are sent, and for which links. */
 #include "tests/unit/aggregator/live_owners_world.h"
 
-/* --- which links are asked for -------------------------------------------- */
+/* --- links of a query ----------------------------------------------------- */
 
 static void a_question_has_so_many_links_and_the_next_one_the_rest(void **state)
 {

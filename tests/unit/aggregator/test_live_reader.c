@@ -1,22 +1,22 @@
-/* The topic of clicks is read while anybody listens, and not before. */
+/* The topic of clicks is read only while there are listeners. */
 #include "tests/unit/aggregator/live_reader_world.h"
 
 #include <dlfcn.h>
 
 enum {
-	RETRY_MS = 1000, /* before the brokers are asked again */
-	PILE = 600,	 /* records; more than are read in two turns */
+	RETRY_MS = 1000, /* time until the brokers are queried again */
+	PILE = 600,	 /* records; more than two turns read */
 	TRIES = 100,
 };
 
 static struct live_listener all = {.audience = SEES_ALL};
 
-/* --- librdkafka, looked at ------------------------------------------------ */
+/* --- librdkafka, observed ------------------------------------------------- */
 
-static atomic_bool brokers_fail; /* when they are asked for the topic */
+static atomic_bool brokers_fail; /* whether queries about the topic fail */
 static atomic_int failures;
 static _Atomic int64_t failed_at;
-static _Atomic int64_t shortest_pause; /* ms, from a failure on */
+static _Atomic int64_t shortest_pause; /* ms, since a failure */
 
 rd_kafka_resp_err_t rd_kafka_metadata(rd_kafka_t *rk, int all_topics,
 				      rd_kafka_topic_t *only,
@@ -39,7 +39,7 @@ rd_kafka_resp_err_t rd_kafka_metadata(rd_kafka_t *rk, int all_topics,
 	return real(rk, all_topics, only, ret, timeout_ms);
 }
 
-static atomic_int closings; /* nothing is read any more */
+static atomic_int closings; /* how often reading was ended */
 
 rd_kafka_resp_err_t rd_kafka_assign(rd_kafka_t *rk,
 				    const rd_kafka_topic_partition_list_t *list)
@@ -67,7 +67,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* --- what is read --------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------- */
 
 static void a_listener_who_sees_all_is_told_each_click(void **state)
 {
@@ -76,7 +76,7 @@ static void a_listener_who_sees_all_is_told_each_click(void **state)
 	join_reader(w, &all);
 	click(w, 1, "ann");
 	EVENTUALLY(w->told[SEES_ALL] == 1);
-	/* The archive does not have it. */
+	/* The archive does not have the link. */
 	click(w, 99, "dan");
 	EVENTUALLY(w->told[SEES_ALL] == 2);
 	assert_int_equal(w->last[SEES_ALL], 99);
@@ -157,7 +157,7 @@ static void what_is_not_read_is_no_lag(void **state)
 	EVENTUALLY(!live_reader_is_ready(w->reader));
 	EVENTUALLY(lag_of(w) == 0);
 	told = w->told[SEES_ALL];
-	/* It left after the first click, so the rest was not read. */
+	/* The listener left after the first click, so the rest was not read. */
 	assert_in_range(told, 1, PILE - 1);
 }
 

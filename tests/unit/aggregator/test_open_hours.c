@@ -1,4 +1,4 @@
-/* An hour that is not over is settled by what arrived since: against a real
+/* An hour that is not over is settled by adding what arrived since: with a real
  * engine. */
 #include "tests/unit/aggregator/settled.h"
 
@@ -8,7 +8,7 @@
 struct open_world {
 	struct settled *t;
 	struct open_hours *open;
-	int64_t start; /* the present hour's */
+	int64_t start; /* the start of the present hour */
 };
 
 static struct open_world open_world_of(struct settled *t)
@@ -22,7 +22,7 @@ static struct open_world open_world_of(struct settled *t)
 	return w;
 }
 
-/* Clicks through a link are stored next, and reported as a block. */
+/* Stores clicks through a link and reports them as a block. */
 static void store(struct open_world *w, unsigned link, unsigned count)
 {
 	const uint64_t first = w->t->next_offset;
@@ -39,8 +39,8 @@ static void store(struct open_world *w, unsigned link, unsigned count)
 		first, first + count - 1, count, w->start, count);
 }
 
-/* Settles what was stored; says whether it was added to the attempt before, and
- * whether that is provisional. */
+/* Settles what was stored; checks whether it was added to the attempt before,
+ * and whether that attempt is provisional. */
 static void settle(struct open_world *w, bool added, bool provisional)
 {
 	struct settle_count n;
@@ -101,7 +101,7 @@ what_is_added_to_an_attempt_without_all_values_is_provisional(void **state)
 	store(&w, 1, 5);
 	settle(&w, false, false);
 	store(&w, 2, 3);
-	/* All values were kept of what this is added to. */
+	/* The attempt that this is added to kept all values. */
 	settle(&w, true, false);
 	assert_events(&w, "link", "*\t3\n1\t5");
 	store(&w, 2, 4);

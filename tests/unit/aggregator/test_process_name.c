@@ -7,7 +7,7 @@
 
 #include "aggregator/forget/process_name.h"
 
-/* A process that told its name and waits; it ends when `hold` is closed. */
+/* A process that reported its name and waits; it ends when `hold` is closed. */
 struct other {
 	pid_t pid;
 	int hold;
@@ -49,7 +49,7 @@ static void other_end(struct other *o)
 	assert_int_equal(status, 0);
 }
 
-/* The name with its field `back` from the end replaced. */
+/* Returns the name with the field `back` fields from the end replaced. */
 static const char *with_field(const char *name, int back, const char *text,
 			      char ret[2 * PROCESS_NAME_MAX])
 {
@@ -77,7 +77,7 @@ static void one_is_gone_when_it_has_ended(void **state)
 	assert_true(process_is_gone(o.name));
 }
 
-/* Its parent may never ask for its status. */
+/* A parent may never collect its child's status. */
 static void one_that_nobody_waits_for_is_gone_when_it_has_ended(void **state)
 {
 	struct other o = {0};
@@ -110,8 +110,8 @@ static void one_whose_pid_is_anothers_now_is_gone(void **state)
 	assert_true(process_is_gone(with_field(name, 0, "1", text)));
 }
 
-/* As of a container of the same host name, or of this host before it was
- * started: whether it goes on cannot be seen. */
+/* The name may be of a container with the same host name, or of this host
+ * before a reboot: whether that process still runs is unknown. */
 static void one_elsewhere_is_not_known_to_be_gone(void **state)
 {
 	static const char boot[] = "6bd3c5d7-27b2-4bf5-8d49-5a4e0ad1b26f";

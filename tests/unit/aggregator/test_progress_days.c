@@ -1,8 +1,8 @@
-/* Which days are to be settled, by what their hours are published from, and
- * what is held back. */
+/* Which days have to be settled, compared with the published state of their
+ * hours, and which are held back. */
 #include "tests/unit/aggregator/progress_rows.h"
 
-/* A time after the day that begins at START, ms. */
+/* A time in ms, after the day that begins at START. */
 #define CLOSED ((START + DAY) * CLOCK_SECOND)
 
 static void ask_stale(struct settled *t, int64_t closed_before_ms,
@@ -29,7 +29,7 @@ static void publish_day(struct settled *t, uint64_t attempt, uint64_t blocks,
 				      false, 0});
 }
 
-/* The hours have three blocks and twelve rows. */
+/* Publishes hours with three blocks and twelve rows in all. */
 static void publish_hours(struct settled *t)
 {
 	publish_hour(t, HOUR_OF(3), 5, 2, 8);
@@ -50,7 +50,8 @@ static void a_day_is_stale_while_its_hours_are_of_other_blocks(void **state)
 	const struct stale *day;
 
 	publish_hours(t);
-	/* An older number of an hour, and another day's. */
+	/* An older attempt of an hour, and an hour of another day, do not
+	 * count. */
 	publish_hour(t, HOUR_OF(4), 4, 9, 99);
 	publish_hour(t, HOUR_OF(24), 5, 9, 99);
 	assert_true(is_stale(t, START));
@@ -74,7 +75,7 @@ static void a_day_is_stale_while_its_hours_are_of_other_blocks(void **state)
 	assert_false(is_stale(t, START));
 }
 
-/* A rescore publishes an hour again, from the same blocks. */
+/* A rescore publishes an hour again from the same blocks. */
 static void a_day_is_stale_when_an_hour_was_published_after_it(void **state)
 {
 	struct settled *t = *state;
@@ -109,7 +110,7 @@ static void a_day_is_not_settled_again_so_soon(void **state)
 	assert_int_equal(t->list.count, 0);
 	ask_stale(t, CLOSED, now - 1000, false);
 	assert_int_equal(t->list.count, 1);
-	/* A time that a clock wrote while it was ahead delays nothing. */
+	/* A time that was written by a clock that was ahead delays nothing. */
 	publish(t, (struct published){"link_day", START, 8, 1, 1, false,
 				      now + CLOCK_DAY});
 	ask_stale(t, CLOSED, now - 1001, false);
@@ -143,7 +144,7 @@ static void a_day_that_is_held_back_waits_until_it_changes(void **state)
 	assert_true(is_stale(t, START));
 }
 
-/* The base of the day has all hours that were published before. */
+/* The base of the day has all hours that were published before the drop. */
 static void of_a_dropped_day_hours_count_that_were_settled_since(void **state)
 {
 	struct settled *t = *state;
@@ -183,7 +184,7 @@ static void days_of_a_range_are_those_that_it_touches(void **state)
 	assert_int_equal(t->list.count, 4);
 }
 
-/* --- how much is held back ------------------------------------------------ */
+/* --- held back ------------------------------------------------------------ */
 
 static struct held_back ask_held_back(struct settled *t)
 {
@@ -244,7 +245,8 @@ static void what_was_published_since_is_not_held_back(void **state)
 	assert_int_equal(ask_held_back(t).hours, 0);
 	hold_hour(t, HOUR_OF(3), 9, 1, 7);
 	assert_int_equal(ask_held_back(t).hours, 1);
-	/* The hour is held back at what it is published from. */
+	/* The hour is held back with the same blocks and rows that it is
+	 * published from. */
 	hold_hour(t, HOUR_OF(3), 10, 1, 9);
 	assert_int_equal(ask_held_back(t).hours, 0);
 	hold_hour(t, HOUR_OF(3), 11, 2, 9);

@@ -1,10 +1,10 @@
-/* Which hours are to be settled, by what was reported of them and what they are
+/* Which hours have to be settled: their reports are compared with what they are
  * published from. */
 #include "tests/unit/aggregator/progress_rows.h"
 
 #include "schemas/ingest_progress.h"
 
-/* Hours that are touched by blocks stored since then. */
+/* Checks the hours that blocks touch which were stored since then. */
 static void ask_stale(struct settled *t, int64_t since_ms, int64_t low_ms,
 		      bool held)
 {
@@ -92,13 +92,13 @@ static void an_hour_is_stale_while_its_blocks_or_rows_are_others(void **state)
 		assert_int_equal(hour->was_attempt, i + 1);
 		assert_int_equal(hour->was_rows, cases[i].rows);
 	}
-	/* The newest counts, whenever it was inserted. */
+	/* The newest attempt counts, whenever it was inserted. */
 	publish_hour(t, HOUR_OF(0), 99, 2, 12);
 	publish_hour(t, HOUR_OF(0), 98, 9, 99);
 	assert_false(is_stale(t, HOUR_OF(0)));
 }
 
-/* A collector reports again when an answer was lost. */
+/* A collector reports again if a response was lost. */
 static void rows_of_a_block_that_is_reported_twice_count_once(void **state)
 {
 	struct settled *t = *state;
@@ -111,7 +111,7 @@ static void rows_of_a_block_that_is_reported_twice_count_once(void **state)
 	assert_int_equal(find_stale(t, HOUR_OF(0))->rows, 7);
 }
 
-/* Offsets of another partition or epoch are others. */
+/* The offsets of another partition or epoch are different ones. */
 static void blocks_of_other_sources_are_no_repeats(void **state)
 {
 	struct settled *t = *state;
@@ -139,9 +139,9 @@ static void hours_are_counted_from_the_first_to_before_the_end(void **state)
 	assert_int_equal(count_stale(t, HOUR_OF(1) + 1, HOUR_OF(3) + 1), 2);
 }
 
-/* --- when they were stored ------------------------------------------------ */
+/* --- time of storing ------------------------------------------------------ */
 
-/* Blocks that were stored before are known; of an hour that is touched all
+/* Blocks that were stored before are known; for an hour that is touched, all
  * blocks are compared. */
 static void an_hour_is_looked_at_when_a_block_was_stored_since(void **state)
 {
@@ -176,7 +176,7 @@ blocks_are_stored_ten_minutes_before_their_hour_at_most(void **state)
 	assert_int_equal(find_stale(t, HOUR_OF(0))->blocks, 1);
 	ask_stale(t, 0, -1, false);
 	assert_int_equal(find_stale(t, HOUR_OF(0))->blocks, 2);
-	/* Nobody knows how far: all of them. */
+	/* How far the hour was read is unknown, so all blocks count. */
 	assert_int_equal(count_stale(t, START, START + DAY), 1);
 	ask_hours(t, START, START + DAY);
 	assert_int_equal(t->list.items[0].blocks, 2);
@@ -201,7 +201,7 @@ static void an_hour_that_is_held_back_waits_until_it_changes(void **state)
 	assert_false(is_stale(t, HOUR_OF(0)));
 	ask_stale(t, 0, INT64_MAX, true);
 	assert_int_equal(t->list.count, 1);
-	/* It counts as stale all the same. */
+	/* The hour counts as stale nevertheless. */
 	assert_int_equal(count_stale(t, START, START + DAY), 1);
 
 	hold_hour(t, 7, 1, 6); /* of other rows */
@@ -220,8 +220,8 @@ static void an_open_hour_is_stale_a_minute_after_its_end(void **state)
 {
 	struct settled *t = *state;
 	int64_t now = settling_now(&t->s) / CLOCK_SECOND;
-	/* One that is over for a minute, one for less, one not at all; each by
-	 * enough for a slow test. */
+	/* One hour is over for a minute, one for less, one is not over; each by
+	 * enough time for a slow test. */
 	int64_t over = now - HOUR - PROGRESS_CLOSES;
 	int64_t closing = now - HOUR - PROGRESS_CLOSES + 50;
 
@@ -229,18 +229,18 @@ static void an_open_hour_is_stale_a_minute_after_its_end(void **state)
 	report_block(t, over, 0, 6, 7);
 	publish(t, (struct published){"hour", closing, 5, 1, 7, true, 0});
 	report_block(t, closing, 7, 13, 7);
-	/* It is looked at without a block that was stored since. */
+	/* The hour is checked without a block that was stored since. */
 	ask_stale(t, INT64_MAX / 2, INT64_MAX, false);
 	assert_int_equal(t->list.count, 1);
 	assert_int_equal(t->list.items[0].start, over);
 	assert_true(t->list.items[0].provisional);
-	/* Once it is settled whole, no more. */
+	/* Once the hour is settled whole, it is not checked again. */
 	publish_hour(t, over, 6, 1, 7);
 	ask_stale(t, INT64_MAX / 2, INT64_MAX, false);
 	assert_int_equal(t->list.count, 0);
 }
 
-/* Of the last day alone, without a block. */
+/* Only an hour of the last day is checked without a block. */
 static void an_open_hour_of_long_ago_is_stale_when_it_is_touched(void **state)
 {
 	struct settled *t = *state;
@@ -254,7 +254,7 @@ static void an_open_hour_of_long_ago_is_stale_when_it_is_touched(void **state)
 	assert_int_equal(t->list.count, 1);
 }
 
-/* --- what was dropped ----------------------------------------------------- */
+/* --- dropped days --------------------------------------------------------- */
 
 static void hours_of_dropped_months_are_never_stale(void **state)
 {
@@ -273,7 +273,7 @@ static void hours_of_dropped_months_are_never_stale(void **state)
 	assert_int_equal(t->list.items[0].start, HOUR_OF(1));
 }
 
-/* What lies up to the frontier of its source is in the base of the day. */
+/* The base of the day has what lies up to the frontier of its source. */
 static void of_a_dropped_day_what_came_since_is_settled(void **state)
 {
 	struct settled *t = *state;
@@ -283,7 +283,7 @@ static void of_a_dropped_day_what_came_since_is_settled(void **state)
 	publish_hour(t, HOUR_OF(0), 5, 1, 7);
 	settled_drop(t, START, 8);
 	drop_source(t, 8, 0, 6);
-	drop_source(t, 7, 0, 99); /* of a drop that was not published */
+	drop_source(t, 7, 0, 99); /* by a drop that was not published */
 	assert_false(is_stale(t, HOUR_OF(0)));
 
 	report_block(t, HOUR_OF(0), 7, 7, 1);
@@ -296,13 +296,13 @@ static void of_a_dropped_day_what_came_since_is_settled(void **state)
 	publish_hour(t, HOUR_OF(0), 9, 1, 1);
 	assert_false(is_stale(t, HOUR_OF(0)));
 
-	/* It was read again, and lies on both sides: nobody knows how many of
-	 * its rows are new. */
+	/* The block was read again and lies on both sides: how many of its rows
+	 * are new is unknown. */
 	report_block(t, HOUR_OF(0), 5, 8, 4);
 	assert_true(is_stale(t, HOUR_OF(0)));
 	assert_int_equal(find_stale(t, HOUR_OF(0))->blocks, 2);
 	assert_int_equal(find_stale(t, HOUR_OF(0))->rows, 1);
-	/* One that begins behind the frontier counts whole. */
+	/* A block that begins after the frontier counts whole. */
 	report_block(t, HOUR_OF(0), 9, 9, 1);
 	assert_true(is_stale(t, HOUR_OF(0)));
 	assert_int_equal(find_stale(t, HOUR_OF(0))->rows, 2);

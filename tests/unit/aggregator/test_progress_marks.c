@@ -1,10 +1,10 @@
-/* How far settling has come, by the rows of `settled`, and how many rows were
+/* How far settling has come, from the rows of `settled`, and how many rows were
  * taken back. */
 #include "tests/unit/aggregator/progress_rows.h"
 
 #include "aggregator/settle/taken_back.h"
 
-/* A pass ended under that number, with times in ms. */
+/* A pass ended under that number; its times are in ms. */
 static void publish_pass(struct settled *t, uint64_t attempt,
 			 int64_t read_until, int64_t complete_until,
 			 uint64_t mended)
@@ -68,7 +68,8 @@ static void a_mark_counts_that_knew_the_last_mend(void **state)
 
 	publish_pass(t, 5, 9000, 8000, 0);
 	publish_pass(t, 6, 9000, 3000, 1);
-	publish_pass(t, 7, 9000, 9900, 0); /* by one that did not know */
+	publish_pass(t, 7, 9000, 9900,
+		     0); /* by a program that did not know of the mend */
 	read = read_marks(t, &marks);
 	assert_int_equal(read.complete_until, 3000);
 	assert_int_equal(read.mended, 1);
@@ -76,7 +77,7 @@ static void a_mark_counts_that_knew_the_last_mend(void **state)
 	assert_int_equal(read_marks(t, &marks).complete_until, 4000);
 }
 
-/* Answers are kept while they are the same. */
+/* Cached answers are valid while the marks are the same. */
 static void marks_change_with_all_that_is_published(void **state)
 {
 	struct settled *t = *state;
@@ -143,12 +144,12 @@ static void rows_count_that_were_taken_after_an_hour_was_published(void **state)
 	assert_int_equal(taken.going, 0);
 	taken = count_taken_back(t, HOUR_OF(1), HOUR_OF(2), at + 1);
 	assert_int_equal(taken.rows, 0);
-	/* A number that is ahead of the clock tells no time. */
+	/* A number that is ahead of the clock gives no time. */
 	taken = count_taken_back(t, HOUR_OF(1), HOUR_OF(2), now + CLOCK_HOUR);
 	assert_int_equal(taken.rows, 30);
 }
 
-/* Some of them may be there. */
+/* Some of the rows may still be there. */
 static void rows_that_are_being_taken_count_whenever(void **state)
 {
 	struct settled *t = *state;
@@ -156,7 +157,7 @@ static void rows_that_are_being_taken_count_whenever(void **state)
 	struct taken_back taken;
 
 	settled_take_back(t, "a", "undo", now - CLOCK_DAY, HOUR_OF(1), 30);
-	/* Another import of the log, and another log, are taken. */
+	/* Another import of the log, and another log, are taken back. */
 	settled_take_back_import(t, "a", 2, "taken", now - CLOCK_DAY,
 				 HOUR_OF(1), 0);
 	settled_take_back(t, "b", "taken", now - CLOCK_DAY, HOUR_OF(1), 0);
@@ -167,7 +168,7 @@ static void rows_that_are_being_taken_count_whenever(void **state)
 	taken = count_taken_back(t, HOUR_OF(1), HOUR_OF(2), now - 1000);
 	assert_int_equal(taken.rows, 30);
 	assert_int_equal(taken.going, 0);
-	/* The first time at which they were gone counts. */
+	/* The first time at which the rows were gone counts. */
 	settled_take_back(t, "a", "taken", now - 2000, HOUR_OF(1), 0);
 	taken = count_taken_back(t, HOUR_OF(1), HOUR_OF(2), now - 1000);
 	assert_int_equal(taken.rows, 0);

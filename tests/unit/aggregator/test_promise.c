@@ -27,7 +27,8 @@ static void reports_are_read_again_from_the_earlier_of_both_clocks(void **state)
 	assert_int_equal(promise_read_from(&last, NOW, 60000), NOW - 60000);
 	assert_int_equal(promise_read_from(&last, NOW - 5000, 60000),
 			 NOW - 65000);
-	/* Reading begins in 1970 at the earliest, as before the first pass. */
+	/* Reading begins in 1970 at the earliest, as it does before the first
+	 * pass. */
 	last.read_until = 60000;
 	assert_int_equal(promise_read_from(&last, NOW, 60000), 0);
 	assert_int_equal(promise_read_from(&last, NOW, 60001), 0);
@@ -78,11 +79,12 @@ static void it_stays_before_the_first_hour_that_is_left(void **state)
 	(void)state;
 	assert_int_equal(p.complete_until, NOW);
 	assert_int_equal(p.read_until, 11);
-	/* A part of its first second is none of the hour before. */
+	/* A part of the hour's first second does not belong to the hour before.
+	 */
 	assert_int_equal(next(0, NOW + 999, 1, hour).complete_until, NOW);
 	assert_int_equal(next(0, NOW, 1, hour).complete_until, NOW);
 	assert_int_equal(next(0, NOW - 1, 1, hour).complete_until, NOW - 1);
-	/* Some are left, and none that the watermark waits for. */
+	/* Some hours are left, but the watermark waits for none of them. */
 	p = next(NOW - 9000, NOW, 3, INT64_MAX);
 	assert_int_equal(p.complete_until, NOW);
 	assert_int_equal(p.read_until, 11);

@@ -39,7 +39,8 @@ static void days_are_settled_up_to_the_last_that_is_published(void **state)
 	assert_int_equal(
 		published_days_settled_until(&days, 9 * DAY, 20 * DAY, &last),
 		13 * DAY);
-	/* The watermark tells that nothing comes of days behind it. */
+	/* The watermark guarantees that no click comes for the days before it.
+	 */
 	last.complete_until = (14 * DAY + 7) * MS;
 	assert_int_equal(
 		published_days_settled_until(&days, 9 * DAY, 20 * DAY, &last),

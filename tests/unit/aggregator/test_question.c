@@ -59,7 +59,8 @@ static void nothing_said_asks_for_the_last_day_by_hour(void **state)
 	assert_int_equal(q.bots, BOTS_EXCLUDE);
 	assert_string_equal(zone_name(q.zone), "UTC");
 	question_release(&q);
-	/* A day before the start of an interval is one, too. */
+	/* One day before the start of an interval is the start of an interval,
+	 * too. */
 	assert_int_equal(parse(&q, "to=2026-11-21T10:00:00Z", ALL, &err), 0);
 	assert_int_equal(q.to - q.from, 86400);
 	question_release(&q);
@@ -133,7 +134,7 @@ static void a_parameter_of_another_route_is_refused(void **state)
 	question_release(&q);
 }
 
-/* Accepted; release it. */
+/* Parses a query that must be accepted; the caller releases it. */
 static struct question parsed(const char *query, unsigned known)
 {
 	struct question q;
@@ -174,7 +175,7 @@ static void times_lie_between_1970_and_2106(void **state)
 	assert_refused("to=2106-02-07T00:15:00Z", "to: expected a time from");
 	assert_refused("from=1969-12-31T23:45:00Z",
 		       "from: expected a time from");
-	/* A start that is not given is not before that. */
+	/* The default start is not before 1970. */
 	q = parsed("to=1970-01-01T00:15:00Z", ALL);
 	assert_int_equal(q.from, 0);
 	assert_false(q.has_from);
@@ -308,7 +309,7 @@ static void a_verdict_leaves_no_choice_of_robots(void **state)
 	question_release(&q);
 	assert_int_equal(parse(&q, "country=DE", ALL, &err), -1);
 	question_release(&q);
-	/* A link is asked for, not filtered by. */
+	/* A link is what the question is about, not a filter. */
 	assert_int_equal(parse(&q, "link=1", ALL | ASK_FILTER, &err), -1);
 	question_release(&q);
 }
@@ -351,10 +352,11 @@ static void whole_hours_are_taken(void **state)
 	assert_non_null(strstr(err.text, "to: expected the start of an hour"));
 	assert_int_equal(take_whole(&q, 9000, 14400, &err), -1);
 	assert_non_null(strstr(err.text, "from: expected the start of an"));
-	/* The end that nobody gave is that of the present hour. */
+	/* The default end is the end of the present hour. */
 	assert_int_equal(take_whole(&q, 7200, 14400 + 900, &err), 0);
 	assert_int_equal(q.to, 18000);
-	/* The start is whole as well, and not before 1970. */
+	/* The start is rounded to whole hours as well, and is not before 1970.
+	 */
 	assert_int_equal(take_whole(&q, -1, 25 * 3600, &err), 0);
 	assert_int_equal(q.from, 3600);
 	assert_int_equal(take_whole(&q, -1, 24 * 3600, &err), 0);

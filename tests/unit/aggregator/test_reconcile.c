@@ -88,7 +88,7 @@ static void one_that_fell_silent_is_unknown_until_the_next_start(void **state)
 	assert_int_equal(redirector_life_unknown_to(lives, 4, 0), 300);
 }
 
-/* One that began before it fell silent runs beside it. */
+/* A life that began before the other fell silent runs beside it. */
 static void or_for_a_day(void **state)
 {
 	const struct redirector_life lives[] = {{here, 1, 100, 200, false},
@@ -103,7 +103,8 @@ static void metrics_let_no_hour_hide_another(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct reconcile_gauges g = {0};
-	/* Three lost, three too much, and two that prove nothing. */
+	/* Three events are lost, three are too many, and two hours prove
+	 * nothing. */
 	struct reconciled_hour hours[] = {
 		{.start = 0,
 		 .answered = {9},

@@ -40,7 +40,7 @@ static void an_hour_has_the_rows_of_before_to_those_of_after(void **state)
 	assert_int_equal(check_hour(n, told), -1);
 }
 
-/* Also where as many rows as that number were possible. */
+/* This holds even where that number of rows is within the limits. */
 static void an_hour_whose_dimensions_differ_is_not_right(void **state)
 {
 	struct hour_counts n = {
@@ -78,7 +78,7 @@ static void fewer_than_were_published_are_lacking(void **state)
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.before = 10;
 	assert_true(hour_counts_lack_rows(&n, &hour));
-	/* Rows that were taken back are not missing. */
+	/* Rows that were taken back do not count as missing. */
 	n.taken.rows = 1;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.before = 11;
@@ -87,7 +87,7 @@ static void fewer_than_were_published_are_lacking(void **state)
 
 static void fewer_than_were_reported_since_are_lacking(void **state)
 {
-	/* Two were missing when it was published: 12 of 14. */
+	/* Two rows were missing when the hour was published: 12 of 14. */
 	struct stale hour = {.rows = 20, .was_rows = 14, .was = true};
 	struct hour_counts n = {.staged = 18, .before = 12};
 
@@ -95,18 +95,18 @@ static void fewer_than_were_reported_since_are_lacking(void **state)
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.staged = 17;
 	assert_true(hour_counts_lack_rows(&n, &hour));
-	/* Rows that are being taken back may still be reported. */
+	/* Reports may still contain rows that are being taken back. */
 	n.taken.going = 1;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.taken = (struct taken_back){.rows = 5};
 	assert_true(hour_counts_lack_rows(&n, &hour));
 	n.taken = (struct taken_back){0};
-	/* An hour that was not published has lost nothing since. */
+	/* An hour that was not published cannot have lost rows since. */
 	hour.was = false;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 }
 
-/* Reports have nothing of the base, staged events have it. */
+/* Reports do not contain the base; staged events do. */
 static void the_base_of_a_dropped_day_is_reported_by_nobody(void **state)
 {
 	struct stale hour = {.rows = 5, .was_rows = 0, .was = true};
@@ -116,13 +116,13 @@ static void the_base_of_a_dropped_day_is_reported_by_nobody(void **state)
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.staged = 104;
 	assert_true(hour_counts_lack_rows(&n, &hour));
-	/* Two of the base were lacking when it was published, and are. */
+	/* Two events of the base were missing at publication, and still are. */
 	n.before = 98;
 	n.staged = 103;
 	assert_false(hour_counts_lack_rows(&n, &hour));
 	n.staged = 102;
 	assert_true(hour_counts_lack_rows(&n, &hour));
-	/* More than was reported is no lack. */
+	/* More rows than were reported are no shortage. */
 	n.before = 103;
 	hour.was_rows = 3;
 	n.staged = 105;
@@ -143,8 +143,8 @@ static void what_has_gone_since_holds_an_hour_back(void **state)
 	assert_int_equal(hour_counts_decide(&n, &hour, false), HOUR_HELD_BACK);
 	assert_int_equal(hour_counts_decide(&n, &hour, true),
 			 HOUR_PUBLISHED_SHORT);
-	/* The same was missing when it was published: it is not reported again.
-	 */
+	/* The same rows were missing at publication: the shortage is not
+	 * reported again. */
 	n.before = 9;
 	assert_int_equal(hour_counts_decide(&n, &hour, false), HOUR_PUBLISHED);
 }

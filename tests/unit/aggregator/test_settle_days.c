@@ -20,7 +20,7 @@ static struct settle_count settle(struct settled *t, int status,
 	return settle_day(t, the_day, status, err);
 }
 
-/* How often the day was published, and held back. */
+/* Checks how often the day was published, and held back. */
 static void assert_settled(struct settled *t, const char *expected)
 {
 	assert_string_equal(
@@ -32,7 +32,7 @@ static void assert_settled(struct settled *t, const char *expected)
 		expected);
 }
 
-/* --- what is published ------------------------------------------------------
+/* --- publication ------------------------------------------------------------
  */
 
 static void a_day_has_each_figure_of_its_rows(void **state)
@@ -56,7 +56,7 @@ static void a_day_has_each_figure_of_its_rows(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		settled_insert(t, all[i]);
 	settled_publish_hour(t, START, 5, 28);
-	/* Hours of other days do not count, nor does a former attempt. */
+	/* Hours of other days and former attempts do not count. */
 	settled_publish_hour(t, START, 4, 1000);
 	settled_publish_hour(t, START - HOUR, 5, 1000);
 	settled_publish_hour(t, START + DAY, 5, 1000);
@@ -95,7 +95,7 @@ static void a_day_has_each_figure_of_its_rows(void **state)
 		"0\t3\t9\t1792900000123\t1792890000456\ta tester\t1\t1\t1");
 }
 
-/* --- what happens between statements ----------------------------------------
+/* --- changes between statements ---------------------------------------------
  */
 
 static void lose_slots(struct settled *t)
@@ -147,7 +147,7 @@ static void one_goes(struct settled *t)
 			     "SETTINGS mutations_sync = 1");
 }
 
-/* Six clicks, two of them by a robot. */
+/* Inserts six clicks, two of them by a robot. */
 static void insert_some(struct settled *t)
 {
 	settled_insert_some(t, START, 4);
@@ -252,7 +252,7 @@ static void nothing_is_published_without_the_lease(void **state)
 	settle(t, -1, &err);
 	assert_int_equal(err.code, ERROR_STOPPED);
 	assert_settled(t, "0\t0");
-	/* Nor is it held back. */
+	/* The day is not held back either. */
 	settled_publish_hour(t, START, 5, 7);
 	settle(t, -1, &err);
 	assert_int_equal(err.code, ERROR_STOPPED);
@@ -272,7 +272,7 @@ static void an_attempt_that_is_too_old_is_not_published(void **state)
 	assert_settled(t, "0\t0");
 }
 
-/* Its number is of yesterday by our clock, which is wrong. */
+/* By our clock, which is wrong, the attempt's number is of yesterday. */
 static void the_server_looks_at_its_age_too(void **state)
 {
 	struct settled *t = *state;
@@ -298,7 +298,7 @@ static void a_day_that_is_dropped_meanwhile_is_left(void **state)
 
 	insert_some(t);
 	for (int i = 0; i < 2; i++) {
-		/* Missing rows are no fault then. */
+		/* Missing rows are no fault in this case. */
 		t->on_stopping = drop_its_day_and_rows;
 		t->on_lease = settled_drop_its_day;
 		t->stopping_at = i ? 0 : 2;
@@ -315,7 +315,7 @@ static void a_day_that_is_dropped_meanwhile_is_left(void **state)
 	assert_settled(t, "1\t0");
 }
 
-/* A shortage is none if it is because the day was dropped. */
+/* A shortage does not count if the drop of the day caused it. */
 static void a_day_that_lacks_rows_since_it_was_dropped_is_left(void **state)
 {
 	struct settled *t = *state;
@@ -369,7 +369,8 @@ static void a_day_of_fewer_rows_than_its_hours_is_held_back(void **state)
 	assert_int_equal(t->shortages, 2);
 }
 
-/* Its hours have as many: one that is of no link came in place of another. */
+/* The hours have as many events: a click without a link replaced one with a
+ * link. */
 static void a_day_of_fewer_than_were_published_is_held_back(void **state)
 {
 	struct settled *t = *state;
@@ -386,7 +387,7 @@ static void a_day_of_fewer_than_were_published_is_held_back(void **state)
 	t->s.allow_fewer = true;
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_shortage(t, false, 6, 5);
-	/* The rows are as many as were published by now. */
+	/* By now the day has as many rows as were published. */
 	t->s.allow_fewer = false;
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_int_equal(t->shortages, 2);
@@ -403,11 +404,11 @@ static void a_day_comes_after_the_hours_that_are_taken_back(void **state)
 	insert_some(t);
 	settled_publish_hour(t, START, 5, 7);
 	settled_take_back(t, "a", "undo", 0, START, 1);
-	/* Rows of it are being deleted. */
+	/* Rows of the day are being deleted. */
 	assert_int_equal(settle(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 0);
 	assert_settled(t, "0\t0");
-	/* They are gone; nobody has said so of the hour. */
+	/* The rows are gone; the hour has no such report yet. */
 	settled_take_back(t, "a", "taken", settling_now(&t->s), START, 1);
 	clickhouse_server_do(&t->server,
 			     "INSERT INTO ingest_progress (topic, rows, hours) "
@@ -420,12 +421,12 @@ static void a_day_comes_after_the_hours_that_are_taken_back(void **state)
 	assert_int_equal(settle(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 0);
 	assert_settled(t, "0\t0");
-	/* No hour waits to be settled any more: the shortage is reported. */
+	/* No hour waits to be settled any more, so the shortage is reported. */
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE ingest_progress");
 	assert_int_equal(settle(t, 0, &err).published, 0);
 	assert_int_equal(t->shortages, 1);
 	assert_settled(t, "0\t1");
-	/* The hours are settled without them. */
+	/* The hours are settled without the rows. */
 	settled_publish_hour(t, START, 6, 6);
 	assert_int_equal(settle(t, 0, &err).published, 1);
 	assert_settled(t, "1\t1");
@@ -480,7 +481,7 @@ static void is_marked(struct settled *t)
 			     "WHERE offset = 1 SETTINGS mutations_sync = 1");
 }
 
-/* Also an event of its last moment. */
+/* This includes an event in the last moment of the day. */
 static void events_that_turn_up_while_it_is_computed_delay_it(void **state)
 {
 	struct settled *t = *state;

@@ -6,7 +6,7 @@
 
 #define TWO 2
 
-/* --- what is asked for ------------------------------------------------------
+/* --- queries ----------------------------------------------------------------
  */
 
 static struct stale stale_hour(int64_t start, uint64_t rows)
@@ -14,7 +14,7 @@ static struct stale stale_hour(int64_t start, uint64_t rows)
 	return (struct stale){.start = start, .blocks = 3, .rows = rows};
 }
 
-/* An hour that reports so many has a statement of its own. */
+/* An hour with this many reported rows has a statement of its own. */
 #define MANY_ROWS 1500000
 
 static struct settle_count settle_hours(struct settled *t,
@@ -31,7 +31,8 @@ static struct settle_count settle_hours(struct settled *t,
 	return n;
 }
 
-/* Settles one hour or two, of so many reported rows, in a statement each. */
+/* Settles one or two hours of this many reported rows, with a statement for
+ * each. */
 static struct settle_count settle_two(struct settled *t, int status,
 				      struct error *err)
 {
@@ -61,7 +62,7 @@ static void assert_published(struct settled *t, const char *starts)
 		starts);
 }
 
-/* --- what is published ------------------------------------------------------
+/* --- publication ------------------------------------------------------------
  */
 
 static void insert_of_all_kinds(struct settled *t)
@@ -137,14 +138,14 @@ static void an_hour_has_each_figure_of_its_rows(void **state)
 		"1");
 }
 
-/* Two are kept; what the others have is one row a slot. */
+/* Two values are kept; the other values share one row for each slot. */
 static void the_busiest_values_of_the_hour_are_kept(void **state)
 {
 	struct settled *t = *state;
 	struct error err;
 	const int64_t at = START * CLOCK_SECOND;
 
-	/* Link 5 is the busiest of the hour and of no slot. */
+	/* Link 5 is the busiest of the hour, but of no slot. */
 	settled_insert(t,
 		       (struct clicks){at, 3, 5, "redirected", "human", 1, 1});
 	settled_insert(t, (struct clicks){at, 4, 6, "redirected", "bot", 1, 1});
@@ -171,7 +172,7 @@ static void the_busiest_values_of_the_hour_are_kept(void **state)
 	assert_published(t, "[0]");
 }
 
-/* --- which hours ------------------------------------------------------------
+/* --- selection of hours -----------------------------------------------------
  */
 
 static const char *count_attempts(struct settled *t)
@@ -201,7 +202,7 @@ static void hours_of_few_rows_are_computed_together(void **state)
 	n = settle_hours(t, hours, TWO, 0, 0, &err);
 	assert_int_equal(n.done, 1);
 	assert_int_equal(n.published, 1);
-	/* The first attempt would grow old by then. */
+	/* The first attempt would become too old by then. */
 	t->settings.keep_superseded = 0;
 	n = settle_hours(t, hours, 1, INT64_MAX, -1, &err);
 	assert_int_equal(err.code, ERROR_LATE);
@@ -225,7 +226,7 @@ static void a_day_of_hours_is_published_at_once(void **state)
 	assert_int_equal(n.published, 24);
 	n = settle_hours(t, hours, 0, INT64_MAX, 0, &err);
 	assert_int_equal(n.done, 0);
-	/* One that was dropped goes by itself. */
+	/* An hour of a dropped day has a statement of its own. */
 	hours[1].dropped = 9;
 	n = settle_hours(t, hours, 25, INT64_MAX, 0, &err);
 	assert_int_equal(n.done, 1);
@@ -252,7 +253,7 @@ static void nothing_is_computed_after_it_was_told_to_stop(void **state)
 	assert_published(t, "[]");
 }
 
-/* A constraint refuses it, as a limit of the server might. */
+/* A constraint refuses the hour, as a limit of the server could. */
 static void refuse_hour(struct settled *t, int64_t start)
 {
 	clickhouse_server_do(&t->server,
@@ -287,7 +288,7 @@ static void what_was_computed_before_one_that_fails_is_published(void **state)
 	assert_published(t, "[0]");
 }
 
-/* The watermark waits for it. */
+/* The watermark waits for the hour. */
 static void one_that_fails_keeps_no_other_from_its_turn(void **state)
 {
 	struct settled *t = *state;
@@ -325,7 +326,7 @@ static void one_that_fails_keeps_no_other_from_its_turn(void **state)
 	assert_int_equal(first.code, 0);
 }
 
-/* --- what happens between statements ----------------------------------------
+/* --- changes between statements ---------------------------------------------
  */
 
 static void insert_in_two(struct settled *t)
@@ -334,7 +335,7 @@ static void insert_in_two(struct settled *t)
 	settled_insert_some(t, START + HOUR, 5);
 }
 
-/* One hour loses rows in all dimensions alike. */
+/* One hour loses the same rows in all dimensions. */
 static void lose_evenly(struct settled *t)
 {
 	clickhouse_server_do(&t->server,
@@ -366,7 +367,7 @@ static void lose_of_one_dimension(struct settled *t)
 			     START);
 }
 
-/* The dimension is there, and has fewer. */
+/* The dimension is there, but has fewer rows. */
 static void lose_one_of_one_dimension(struct settled *t)
 {
 	clickhouse_server_do(&t->server,
@@ -408,7 +409,7 @@ static void what_changes_before_it_is_compared_is_not_published(void **state)
 	}
 }
 
-/* They may be among what was staged, or not. */
+/* These rows may be among the staged ones, or not. */
 static void rows_that_come_while_it_is_computed_are_no_fault(void **state)
 {
 	struct settled *t = *state;
@@ -463,7 +464,7 @@ static void what_changes_after_it_was_compared_is_not_published(void **state)
 		assert_int_equal(err.code, ERROR_PROTOCOL);
 		assert_non_null(strstr(err.text, "1 of 2 hours are what was"));
 		assert_int_equal(n.published, 0);
-		/* The other one is right, and published. */
+		/* The other hour is correct, and is published. */
 		assert_published(t, "[3600]");
 	}
 	clickhouse_server_do(&t->server, "TRUNCATE TABLE settled");
@@ -511,7 +512,7 @@ static void an_attempt_that_is_too_old_is_not_published(void **state)
 	assert_published(t, "[]");
 }
 
-/* Its number is of yesterday by our clock, which is wrong. */
+/* By our clock, which is wrong, the attempt's number is of yesterday. */
 static void the_server_looks_at_its_age_too(void **state)
 {
 	struct settled *t = *state;
@@ -539,7 +540,7 @@ static void hours_of_a_day_that_is_dropped_meanwhile_are_left(void **state)
 
 	insert_in_two(t);
 	for (int i = 0; i < 2; i++) {
-		/* Missing rows are no fault then. */
+		/* Missing rows are no fault in this case. */
 		t->on_stopping = drop_its_day_and_rows;
 		t->on_lease = settled_drop_its_day;
 		t->stopping_at = i ? 0 : 2;
@@ -551,7 +552,7 @@ static void hours_of_a_day_that_is_dropped_meanwhile_are_left(void **state)
 		assert_int_equal(n.published, 0);
 		assert_published(t, "[]");
 	}
-	/* Also the last hour of it. */
+	/* This includes the last hour of the day. */
 	{
 		const struct stale last = stale_hour(START + 23 * HOUR, 2);
 
@@ -630,7 +631,7 @@ static void rows_that_were_missing_at_first_are_told_once(void **state)
 /* --- events that were sent twice --------------------------------------------
  */
 
-/* The last event that was not repeated is repeated, and marked. */
+/* The last event without a repeat is repeated, and the repeat is marked. */
 static void event_comes_again(struct settled *t)
 {
 	t->next_offset--;
@@ -667,8 +668,8 @@ static void an_event_that_was_sent_twice_is_one_click(void **state)
 	assert_string_equal(count_attempts(t), "1");
 }
 
-/* The repeat is among the rows of the hour, and not yet among those that are no
- * clicks. */
+/* The rows of the hour already have the repeat, the list of rows that are no
+ * clicks does not have it yet. */
 static void one_that_comes_while_it_is_computed_is_too(void **state)
 {
 	struct settled *t = *state;
@@ -708,7 +709,7 @@ static void and_again(struct settled *t)
 		&t->server, "SELECT count() FROM clicks WHERE maybe_sent AND "
 			    "outcome != 'repeated'");
 
-	/* It asks before it computes, and before it marks. */
+	/* The settler checks before it computes, and before it marks. */
 	if (!strcmp(unmarked, "0"))
 		event_comes_again(t);
 	t->stopping_at = 1;

@@ -1,6 +1,6 @@
-/* Each answer of ClickHouse is lost once while an hour or a day is settled: the
- * settler says that it failed, what is published is whole, and the next try has
- * the result that one without a fault has. */
+/* Each response of ClickHouse is lost once while an hour or a day is settled:
+ * the settler reports a failure, what is published is complete, and the next
+ * attempt has the same result as one without a fault. */
 #include "tests/unit/aggregator/settled.h"
 #include "tests/unit/lost_answers.h"
 
@@ -12,11 +12,11 @@
 struct scenario {
 	void (*prepare)(struct settled *t);
 	int (*settle)(struct settled *t, struct error *err);
-	const char *before, *result; /* as state_of */
-	int requests;		     /* of a try without a fault */
+	const char *before, *result; /* as state_of returns them */
+	int requests;		     /* of an attempt without a fault */
 };
 
-/* The kinds of what was published, and the figures of the last attempt. */
+/* Returns the kinds of published rows, and the figures of the last attempt. */
 static const char *state_of(struct settled *t)
 {
 	return clickhouse_server_ask(
@@ -58,7 +58,7 @@ static int settle_hour(struct settled *t, struct error *err)
 	return settle_hour_of(t, 3, 12, err);
 }
 
-/* The hour has what ingest_progress says of it: nothing. */
+/* For this hour ingest_progress has no rows. */
 static int settle_unreported_hour(struct settled *t, struct error *err)
 {
 	return settle_hour_of(t, 0, 0, err);
@@ -78,7 +78,7 @@ static void assert_turn_is_free(struct settled *t)
 	pthread_mutex_unlock(t->s.turn);
 }
 
-/* Returns whether there was such a request. */
+/* Returns whether there was a request number `at`. */
 static bool lose_one(void **state, const struct scenario *s, enum fault how,
 		     int at)
 {
@@ -135,8 +135,8 @@ static void an_hour(void **state)
 	lose_each(state, &s, LOST);
 }
 
-/* There are three rows fewer than were counted before, and one is being taken
- * back. */
+/* Three rows fewer are there than were counted before, and one row is being
+ * taken back. */
 static void insert_fewer(struct settled *t)
 {
 	settled_insert_some(t, START, 9);
@@ -177,7 +177,8 @@ static void a_day_that_lacks_rows(void **state)
 	lose_each(state, &s, NOT_SENT);
 }
 
-/* Fifteen clicks of it were published, and three of their rows are gone. */
+/* Fifteen clicks of the hour were published, and three of their rows are
+ * deleted. */
 static void lose_published_rows(struct settled *t)
 {
 	struct error err = {0};

@@ -4,7 +4,7 @@
 #include "aggregator/settle/superseded.h"
 #include "common/clock.h"
 
-/* Its clock is right now; numbers may be ahead of it. */
+/* The server's clock is right at this time; numbers may be ahead of it. */
 #define SERVER_MS INT64_C(1790000000000)
 #define KEEP_MS	  (15 * CLOCK_MINUTE)
 #define LONGEST	  (KEEP_MS + KEEP_MS / 4)
@@ -18,7 +18,7 @@ static struct settling settling_now_at(int64_t server_ms)
 				 .clock = {server_ms, clock_monotonic_ms()}};
 }
 
-/* A number of that time (ms), picked so long ago. */
+/* Returns a number of that time (ms) that was picked that long ago. */
 static struct picked picked_before(int64_t number_ms, int64_t ago_ms)
 {
 	return (struct picked){settling_attempt_at(number_ms),
@@ -49,7 +49,7 @@ a_number_that_is_ahead_is_late_by_the_time_since_it_was_picked(void **state)
 	assert_int_equal(check(&s, picked_before(ahead, AHEAD_MS)), -1);
 }
 
-/* Also while a clock that is read is ahead, and after it went back. */
+/* This holds while a clock that is read is ahead, and after it went back. */
 static void no_clock_of_a_server_makes_it_early_again(void **state)
 {
 	int64_t ahead = SERVER_MS + AHEAD_MS;
@@ -67,7 +67,7 @@ static void one_that_is_not_is_late_by_its_own_time(void **state)
 	struct settling s = settling_now_at(SERVER_MS);
 
 	(void)state;
-	/* What was in use was asked for some time before. */
+	/* The number in use was requested some time before. */
 	assert_int_equal(check(&s, picked_before(SERVER_MS - KEEP_MS + 60000,
 						 LONGEST - 60000)),
 			 0);
@@ -88,7 +88,8 @@ static void the_server_is_told_the_earlier_of_both_times(void **state)
 			 SERVER_MS + KEEP_MS);
 }
 
-/* Nobody listens there: an error tells that it was asked. */
+/* No server listens at that address, so an error shows that a query was sent.
+ */
 static int pick(const struct progress *last, struct picked *ret)
 {
 	struct clickhouse_config config = {
@@ -130,7 +131,7 @@ static void numbers_below_one_that_is_long_in_use_are_overtaken(void **state)
 	(void)state;
 	overtaken_see(&o, 100, 1000, LONGEST);
 	assert_int_equal(o.before, 0);
-	/* What is seen later does not count as seen before. */
+	/* A number seen later does not count as seen before. */
 	overtaken_see(&o, 200, 1000 + LONGEST - 1, LONGEST);
 	assert_int_equal(o.before, 0);
 	overtaken_see(&o, 300, 1000 + LONGEST, LONGEST);
@@ -149,7 +150,8 @@ static void none_is_overtaken_once_the_greatest_is_gone(void **state)
 	overtaken_see(&o, 100, 1000, LONGEST);
 	overtaken_see(&o, 200, 1000 + LONGEST, LONGEST);
 	assert_int_equal(o.before, 100);
-	/* `settled` came from a backup: numbers are picked above 50 again. */
+	/* `settled` was restored from a backup: numbers above 50 are picked
+	 * again. */
 	overtaken_see(&o, 50, 1000 + 3 * LONGEST, LONGEST);
 	assert_int_equal(o.before, 0);
 	overtaken_see(&o, 60, 1000 + 4 * LONGEST, LONGEST);

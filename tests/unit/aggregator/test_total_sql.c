@@ -1,4 +1,4 @@
-/* Questions over all links: settled hours, rolled days, values of days. */
+/* Questions about all links: settled hours, rolled days, values of days. */
 #include "tests/unit/aggregator/asked_sql.h"
 
 #include "aggregator/api/clicks_sql.h"
@@ -21,7 +21,7 @@ static void settle_all(struct settled *t)
 	assert_int_equal(n.published, 4);
 }
 
-/* Rows of that attempt count ten times as much. */
+/* The rows of that attempt count ten times as much. */
 static void publish_again(struct settled *t, const char *kind)
 {
 	clickhouse_server_do(
@@ -58,10 +58,11 @@ static void hours_are_counted_as_rows_are(void **state)
 
 		total_sql_clicks(&sql, &q, &two_hours, &from);
 		assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
-		/* One that is not published is not read; ... */
+		/* An attempt that is not published is not read. */
 		publish_again(t, "held_hour");
 	}
-	/* ... nor one that was published later than is asked for. */
+	/* An attempt that was published after the requested one is not read
+	 * either. */
 	lists.attempt =
 		strtoull(clickhouse_server_ask(
 				 &t->server, "SELECT max(attempt) FROM settled "
@@ -195,7 +196,7 @@ static void hours_that_are_listed_are_counted_alike(void **state)
 	lists.hours = starts.data;
 	lists.hour_attempts = attempts.data;
 	total_sql_clicks(&sql, &q, &one, &from);
-	/* Visitors of robots alone are not kept. */
+	/* Visitors of robots are not kept by themselves. */
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 			    "total\t0\t\t\t23\t22\t5\t2\t\\N\t\\N\n");
 	q.bots = BOTS_INCLUDE;
@@ -295,7 +296,7 @@ static void totals_have_rolled_days_and_hours(void **state)
 		 "total\t0\t\t\t369\t343\t20\t6\t\\N\t\\N\n",
 		 START, START + DAY, START + 2 * DAY);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
-	/* The total by hours is that by days. */
+	/* The total by hours equals the total by days. */
 	buckets.starts[2] += HOUR;
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	snprintf(expected, sizeof(expected),
@@ -305,7 +306,8 @@ static void totals_have_rolled_days_and_hours(void **state)
 		 "total\t0\t\t\t369\t343\t20\t6\t\\N\t\\N\n",
 		 START, START + DAY, START + 2 * DAY + HOUR);
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists), expected);
-	/* Buckets within hours are counted by slots, the total is as before. */
+	/* Buckets within hours are counted by slots; the total stays the same.
+	 */
 	buckets.starts[2] += 900;
 	total_sql_clicks(&sql, &q, &buckets, &from);
 	snprintf(expected, sizeof(expected),
@@ -320,8 +322,8 @@ static void totals_have_rolled_days_and_hours(void **state)
 /* --- values of days ---------------------------------------------------------
  */
 
-/* The region of the middle day is copied; two attempts, days and dimensions
- * beside it are not asked for. */
+/* The region of the middle day is copied; the rows of two other attempts, days
+ * and dimensions are not read. */
 static void insert_regions(struct settled *t)
 {
 	insert_three_days(t);
@@ -359,7 +361,7 @@ static void values_are_those_of_copied_days_and_rows(void **state)
 	insert_regions(t);
 	q.group_by[q.group_by_count++] = dimension_find("region");
 	total_sql_clicks(&sql, &q, &buckets, &from);
-	/* The total of the copied day is that of its hours. */
+	/* The total of the copied day equals the total of its hours. */
 	assert_string_equal(ask_sorted(t, &q, &sql, &lists),
 			    GROUPS "total\t0\t\t\t396\t345\t21\t2\t\\N\t\\N\n");
 }
@@ -413,7 +415,7 @@ static void what_was_sent_twice_has_its_value_once(void **state)
 			    GROUPS "total\t0\t\t\t396\t345\t21\t2\t\\N\t\\N\n");
 }
 
-/* No day is copied: the total beside values has the visitors of rows. */
+/* No day is copied: the total beside the values has the visitors from rows. */
 static void the_total_of_rows_has_their_visitors(void **state)
 {
 	struct settled *t = *state;

@@ -2,7 +2,7 @@
 
 #include "aggregator/settle/watermark_reader.h"
 
-/* A partition that is heard of. */
+/* A partition with reports. */
 #define MARK(topic, partition, partitions, reported)                           \
 	{                                                                      \
 		topic, partition, 1, partitions, reported, 1, false            \
@@ -57,7 +57,7 @@ static void a_silent_partition_of_any_topic_holds_all_back(void **state)
 	assert_string_equal(promised(marks, 3).topic, "a");
 }
 
-/* A report from before the topic had as many. */
+/* This report is from before the topic had as many partitions. */
 static void a_partition_beyond_the_count_is_waited_for_too(void **state)
 {
 	const struct partition_mark marks[] = {MARK("a", 0, 1, 500),
@@ -78,7 +78,7 @@ static void the_greatest_numbers_are_told_apart(void **state)
 	assert_int_equal(w.partition, 1);
 }
 
-/* Of silent topics the last report may be long ago. */
+/* The last report of a silent topic may be old. */
 static void a_silent_topic_holds_all_back_until_it_is_retired(void **state)
 {
 	struct partition_mark marks[] = {

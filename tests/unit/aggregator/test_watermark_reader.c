@@ -1,5 +1,5 @@
-/* What is read of the collectors' reports, and what of it stays known, against
- * a real engine. */
+/* What is read of the collectors' reports, and which state is kept of them,
+ * with a real engine. */
 #include "tests/unit/aggregator/settled.h"
 
 #include "aggregator/settle/watermark_reader.h"
@@ -18,7 +18,7 @@ struct world {
 	struct clickhouse_server server;
 	struct aggregator_settings settings;
 	struct watermark_reader *reader;
-	int64_t now; /* ms; the server's clock when the test began */
+	int64_t now; /* ms; the server's clock at the start of the test */
 };
 
 static int open_world(void **state)
@@ -72,8 +72,8 @@ static int end(void **state)
 	return 0;
 }
 
-/* What a collector reports; times are ms after the test began, mostly before.
- */
+/* A collector's report; its times are in ms after the test began, most of them
+ * before it. */
 struct report {
 	uint32_t partition, epoch, partitions;
 	int64_t appended, stored;
@@ -111,7 +111,7 @@ static struct watermark read_watermark(struct world *w, uint64_t mended)
 	return read;
 }
 
-/* The mark of a partition, which is there. */
+/* Returns the mark of a partition, which must exist. */
 static const struct partition_mark *mark(const struct world *w, const char *of,
 					 uint32_t partition)
 {
@@ -150,7 +150,7 @@ static void assert_in_order(const struct world *w)
 	}
 }
 
-/* --- what a partition's mark is ------------------------------------------- */
+/* --- marks of partitions -------------------------------------------------- */
 
 static void an_empty_table_promises_nothing(void **state)
 {
@@ -186,7 +186,7 @@ static void a_mark_is_the_greatest_of_a_partitions_reports(void **state)
 	assert_int_equal(read_watermark(w, 0).complete_until, w->now - 8000);
 }
 
-/* What it reported before is longer ago than is read again. */
+/* The partition's former report is older than what is read again. */
 static void a_later_report_takes_nothing_back(void **state)
 {
 	struct world *w = *state;
@@ -196,7 +196,7 @@ static void a_later_report_takes_nothing_back(void **state)
 					.appended = -2 * HOURS,
 					.stored = -2 * HOURS + 5});
 	read_watermark(w, 0);
-	/* From here on, reports of the last half hour are read again. */
+	/* Reports of the last half hour are read again from here on. */
 	store_report(w,
 		     (struct report){.partition = 1, .stored = -20 * MINUTES});
 	read_watermark(w, 0);
@@ -218,7 +218,8 @@ static void no_report_vouches_for_more_than_when_it_was_stored(void **state)
 	assert_int_equal(read_watermark(w, 0).complete_until, w->now - HOURS);
 }
 
-/* However late the former one's are, and also when they are read again. */
+/* This holds however late the former epoch's reports are, and when they are
+ * read again. */
 static void what_a_former_epoch_reported_counts_no_more(void **state)
 {
 	struct world *w = *state;
@@ -266,7 +267,8 @@ static void marks_are_in_order_wherever_new_ones_belong(void **state)
 	}
 }
 
-/* A rescore and an import make hours stale, and nobody waits for them. */
+/* A rescore and an import make hours stale, but the watermark waits for
+ * neither. */
 static void no_partition_is_of_what_is_no_topic(void **state)
 {
 	struct world *w = *state;
@@ -295,7 +297,7 @@ static void what_lies_beyond_the_servers_clock_does_not_count(void **state)
 	}
 }
 
-/* It is heard of once that time has come. */
+/* The partition counts as soon as that time has come. */
 static void a_partition_of_the_future_alone_is_silent(void **state)
 {
 	struct world *w = *state;
@@ -312,7 +314,7 @@ static void a_partition_of_the_future_alone_is_silent(void **state)
 	assert_int_equal(count_marks(w), 0);
 }
 
-/* Those that were stored within ten minutes. */
+/* Only reports that were stored within the last ten minutes count. */
 static void what_was_ahead_long_ago_is_not_reported_as_ahead(void **state)
 {
 	struct world *w = *state;
@@ -325,7 +327,7 @@ static void what_was_ahead_long_ago_is_not_reported_as_ahead(void **state)
 	assert_int_equal(read_watermark(w, 0).ahead_ms, HOURS + 5 * MINUTES);
 }
 
-/* --- what is read again --------------------------------------------------- */
+/* --- reading again -------------------------------------------------------- */
 
 static void what_was_read_stays_until_all_is_read_again(void **state)
 {
@@ -337,7 +339,7 @@ static void what_was_read_stays_until_all_is_read_again(void **state)
 	delete_reports(w, "partition = 0");
 	assert_true(read_watermark(w, 0).server_ms >= w->now);
 	assert_int_equal(count_marks(w), 2);
-	/* A mark was mended: reports may be wrong. */
+	/* A mark was mended, so reports may be wrong. */
 	read_watermark(w, 1);
 	assert_int_equal(count_marks(w), 1);
 }
@@ -356,7 +358,7 @@ static void all_is_read_again_every_so_often(void **state)
 	assert_int_equal(count_marks(w), 1);
 }
 
-/* Another replica answers, or one that was restored. */
+/* Another replica answers, or one that was restored from a backup. */
 static void all_is_read_again_when_the_newest_report_is_gone(void **state)
 {
 	struct world *w = *state;
@@ -371,7 +373,8 @@ static void all_is_read_again_when_the_newest_report_is_gone(void **state)
 	assert_int_equal(mark(w, topic, 1)->heard_ms, w->now - 2 * HOURS);
 }
 
-/* An insert is seen that much later than its time, and ten minutes always. */
+/* An insert becomes visible that much later than its time; ten minutes are
+ * always allowed. */
 static void reports_that_are_seen_late_are_read(void **state)
 {
 	struct world *w = *state;
@@ -401,7 +404,7 @@ static void reports_that_are_seen_late_are_read(void **state)
 
 /* --- topics, and partitions that they left behind ------------------------- */
 
-/* However long; and nobody has to look for it again. */
+/* The topic is known after any time, and nothing has to search for it again. */
 static void a_topic_is_known_however_long_it_has_been_silent(void **state)
 {
 	static const int64_t silent[] = {2, 29, 31, 45, 100};
@@ -452,7 +455,7 @@ static void a_named_topic_is_retired_once_it_is_silent(void **state)
 	assert_true(mark(w, "old", 0)->retired);
 	assert_string_equal(read.topic, topic);
 	assert_int_equal(read.complete_until, w->now - 999);
-	/* It speaks again. */
+	/* The topic has reports again. */
 	store_report(w, (struct report){.topic = "old",
 					.stored = -998,
 					.appended = -3 * HOURS});
@@ -461,7 +464,8 @@ static void a_named_topic_is_retired_once_it_is_silent(void **state)
 	assert_false(mark(w, "old", 0)->retired);
 }
 
-/* By the topic's own newest report, not by others'. */
+/* The time counts from the topic's own newest report, not from another topic's.
+ */
 static void a_partition_that_is_silent_for_a_day_is_left_behind(void **state)
 {
 	struct world *w = *state;

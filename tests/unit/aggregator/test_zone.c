@@ -9,8 +9,8 @@
 #include "aggregator/zone/zone.h"
 #include "common/clock.h"
 
-/* What is asked of its zones is past, and the same in all that may be
- * installed: a rule to come is changed by those whose clocks it is about. */
+/* The tests use only past rules of the zones, which are the same in all
+ * installed versions: countries can still change future rules. */
 #define ZONEINFO "/usr/share/zoneinfo"
 
 static int64_t instant(const char *text)
@@ -163,8 +163,7 @@ static void months_go_over_the_turn_of_the_year(void **state)
 		      "2022-02-02T00:00:00Z", expected);
 }
 
-/* Of a file of the test's own: which rules Europe will have is for others to
- * say. */
+/* The file is the test's own, since Europe's future rules can change. */
 static void the_rule_goes_on_after_the_files_last_change(void **state)
 {
 	static const char file[] = "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -249,7 +248,7 @@ static void names_that_leave_the_directory_are_refused(void **state)
 	}
 }
 
-/* Files of the directory that are the zone of a host. */
+/* These files of the directory are the zone of a host. */
 static void names_of_no_zone_of_its_own_are_refused(void **state)
 {
 	static const char *const bad[] = {"localtime", "posixrules"};
