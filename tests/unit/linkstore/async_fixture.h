@@ -1,4 +1,4 @@
-/* async_fixture.h - the fixture and an event loop with a connection. */
+/* async_fixture.h - the fixture with an event loop and a connection. */
 #ifndef TESTS_UNIT_LINKSTORE_ASYNC_FIXTURE_H
 #define TESTS_UNIT_LINKSTORE_ASYNC_FIXTURE_H
 

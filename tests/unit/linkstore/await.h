@@ -1,7 +1,7 @@
 /*
- * await.h - calls of linkstore/ on a loop, each waited for: what a test asks
- * one after the other.  The arguments and errors are those of the calls; what
- * they hand to a callback is copied to ret_...
+ * await.h - calls of linkstore/ on a loop, with a wait for each: a test can
+ * make one call after the other.  The arguments and errors are those of the
+ * calls; what a call passes to its callback is copied to ret_...
  */
 #ifndef TESTS_UNIT_LINKSTORE_AWAIT_H
 #define TESTS_UNIT_LINKSTORE_AWAIT_H
@@ -29,7 +29,7 @@ struct await {
 	bool answered;
 	int status;
 	struct error *err;
-	void *value; /* where the answer goes */
+	void *value; /* where the answer is stored */
 };
 
 static inline void await_stop(void *arg)
@@ -57,7 +57,7 @@ static inline void await_free(struct await *a)
 	free(a);
 }
 
-/* Both must outlive it.  NULL: out of memory. */
+/* Both arguments must outlive it.  Returns NULL if out of memory. */
 static inline struct await *await_new(const struct redis_config *config,
 				      const struct redis_scripts *scripts)
 {
@@ -89,7 +89,8 @@ static inline void await_run(struct await *a, int64_t ms)
 	loop_timer_stop(a->timer);
 }
 
-/* A server that went, or came back, while no loop ran is noticed here. */
+/* The loop notices here that a server ended, or came back, while it did not
+ * run. */
 static inline void await_connection(struct await *a)
 {
 	await_run(a, 0);
@@ -97,7 +98,8 @@ static inline void await_connection(struct await *a)
 		await_run(a, AWAIT_CONNECTION_MS);
 }
 
-/* Before the call: where its answer and its error go. */
+/* Call it before the call that is waited for: the answer and the error of that
+ * call are stored there. */
 static inline void await_begin(struct await *a, void *value, struct error *err)
 {
 	await_connection(a);
@@ -107,7 +109,7 @@ static inline void await_begin(struct await *a, void *value, struct error *err)
 	a->err = err;
 }
 
-/* The call returned `sent`. */
+/* Waits for the answer; `sent` is what the call returned. */
 static inline int await_end(struct await *a, int sent)
 {
 	if (sent)
@@ -117,7 +119,7 @@ static inline int await_end(struct await *a, int sent)
 	return a->status;
 }
 
-/* True: there is a value. */
+/* Returns true if there is a value. */
 static inline bool await_answer(struct await *a, const struct error *err)
 {
 	a->answered = true;
@@ -213,7 +215,8 @@ static inline int await_create(struct await *a, const struct link_block *block,
 					    deadline, await_on_number, a, err));
 }
 
-/* The caller's; the links of answers are valid during their callback. */
+/* Returns a copy that the caller frees: the links of answers are valid only
+ * during their callback. */
 static inline Shortloop__Link *await_copy(const Shortloop__Link *link)
 {
 	size_t len;
@@ -245,7 +248,7 @@ static inline void await_on_created(void *arg,
 	ret->existing = await_copy(result->existing);
 }
 
-/* *ret_result holds until await_release of its `existing`. */
+/* *ret_result is valid until await_release of its `existing`. */
 static inline int
 await_standalone(struct await *a, const struct link_target *target,
 		 const Shortloop__Link *link, int64_t deadline,
@@ -269,7 +272,7 @@ static inline void await_on_lookup(void *arg, const struct link_answer *answer,
 	ret->link = await_copy(answer->link);
 }
 
-/* *ret_answer holds until await_release of its `link`. */
+/* *ret_answer is valid until await_release of its `link`. */
 static inline int await_lookup(struct await *a,
 			       const struct link_target *target,
 			       struct link_answer *ret_answer,

@@ -27,7 +27,7 @@ static inline const char *url_at(struct fixture *f, const struct link_target *t,
 	return text;
 }
 
-/* A link of its own, "https://example.org/" for a day. */
+/* Stores a standalone link: "https://example.org/" for a day. */
 static inline struct link_target store_alias(struct fixture *f, uint64_t number)
 {
 	Shortloop__Link link = empty_link();
@@ -44,7 +44,7 @@ static inline struct link_target store_alias(struct fixture *f, uint64_t number)
 	return t;
 }
 
-/* Changes the URL of what was read. */
+/* Changes the URL of the link that was read. */
 static inline int try_edit(struct fixture *f, const struct link_target *t,
 			   const struct link_answer *read, const char *url,
 			   const struct link_class *ttl, int64_t *ret_expires)
@@ -87,7 +87,7 @@ static inline void delete_link(struct fixture *f, const struct link_target *t)
 	await_release(&read.link);
 }
 
-/* Blocks a link, or lets it go, as one who moderates does. */
+/* Blocks a link, or lets it go, as a moderator does. */
 static inline int try_moderate(struct fixture *f, const struct link_target *t,
 			       bool blocked, const struct link_class *ttl,
 			       int64_t *ret_expires)

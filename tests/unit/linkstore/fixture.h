@@ -1,4 +1,4 @@
-/* fixture.h - a store of one small space over a Redis of its own. */
+/* fixture.h - a store of one small space, with a Redis of its own. */
 #ifndef TESTS_UNIT_LINKSTORE_FIXTURE_H
 #define TESTS_UNIT_LINKSTORE_FIXTURE_H
 
@@ -27,7 +27,7 @@ struct fixture {
 	char *classes[3];
 	struct links_key_config keys[2];
 	struct links_space_config space_config;
-	struct links_space_config spaces[4]; /* one a strategy */
+	struct links_space_config spaces[4]; /* one for each strategy */
 	struct links_config config;
 	struct linkstore *store;
 	const struct link_space *space;
@@ -41,7 +41,8 @@ static inline char *text_of(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
-/* clang sees a cast that drops const in the generated initialiser. */
+/* The generated initialiser has a cast that drops const, and clang warns of it.
+ */
 static inline Shortloop__Link empty_link(void)
 {
 	Shortloop__Link link;
@@ -50,7 +51,7 @@ static inline Shortloop__Link empty_link(void)
 	return link;
 }
 
-/* Connections that know the scripts of the store. */
+/* Opens connections with the scripts of the store. */
 static inline void fixture_connect(struct fixture *f)
 {
 	const struct redis_scripts *scripts = linkstore_scripts(f->store);
@@ -61,7 +62,7 @@ static inline void fixture_connect(struct fixture *f)
 	assert_non_null(f->await);
 }
 
-/* Takes the configuration as it stands. */
+/* Uses the configuration as it is. */
 static inline void fixture_open_store(struct fixture *f)
 {
 	struct linkstore *before = f->store;
@@ -108,7 +109,7 @@ static inline void fixture_configure(struct fixture *f)
 	};
 }
 
-/* The space of blocks and one of every other strategy. */
+/* Configures the space of blocks and one space of every other strategy. */
 static inline void fixture_configure_all(struct fixture *f)
 {
 	fixture_configure(f);
@@ -158,7 +159,7 @@ static inline int setup(void **state)
 	return 0;
 }
 
-/* The same on a Redis Cluster of one node. */
+/* The same with a Redis Cluster of one node. */
 static inline int setup_cluster(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -207,14 +208,14 @@ static inline int teardown(void **state)
 	cmocka_unit_test_setup_teardown(name, setup_cluster, teardown)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Must succeed; says why not. */
+/* The call must succeed; otherwise the test fails with its error. */
 #define must(f, call)                                                          \
 	do {                                                                   \
 		if (call)                                                      \
 			fail_msg("%s: %s", #call, (f)->err.text);              \
 	} while (0)
 
-/* Must fail, with this code. */
+/* The call must fail with this code. */
 #define must_fail(f, call, expected)                                           \
 	do {                                                                   \
 		(f)->err = (struct error){0};                                  \
@@ -246,7 +247,7 @@ static inline struct grant grant(struct fixture *f,
 	return g;
 }
 
-/* The first block of a grant, as its holder knows it. */
+/* Returns the first block of a grant, as its holder has it. */
 static inline struct link_block block_of(const struct fixture *f,
 					 const struct grant *g,
 					 const struct link_class *ttl)
@@ -273,7 +274,7 @@ static inline struct link_block open_block(struct fixture *f,
 	return block;
 }
 
-/* Stores a link under offset 0 and up; returns where. */
+/* Stores a link at `offset` and returns its target. */
 static inline struct link_target
 store_link(struct fixture *f, const struct link_block *block, uint32_t offset)
 {
@@ -326,7 +327,7 @@ static inline long long pttl(struct fixture *f, const struct link_target *t)
 	return redis_server_number(&f->server, words);
 }
 
-/* When a key goes, by Redis' clock. */
+/* Returns the time at which a key expires, by Redis' clock. */
 static inline long long gone_at(struct fixture *f, const struct link_target *t)
 {
 	char words[192];
@@ -336,7 +337,8 @@ static inline long long gone_at(struct fixture *f, const struct link_target *t)
 	return redis_server_number(&f->server, words);
 }
 
-/* Closes and settles block 0 to `n` - 1, all ended, as the reclaimer would. */
+/* Closes and settles the blocks 0 to `n` - 1, all ended, as the reclaimer does.
+ */
 static inline void reclaim_first(struct fixture *f, uint64_t n,
 				 uint32_t generation)
 {

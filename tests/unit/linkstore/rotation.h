@@ -4,7 +4,8 @@
 
 #include "tests/unit/linkstore/fixture.h"
 
-/* Which versions a program is configured with; the first makes new codes. */
+/* Configures a program with these versions of the key; the first makes new
+ * codes. */
 static inline void configure_keys(struct fixture *f, int first, int second)
 {
 	static char *const secrets[] = {
@@ -32,7 +33,8 @@ static inline int check(struct fixture *f, enum space_use use)
 	return space_check(f->server.redis, f->space, use, &f->err);
 }
 
-/* Codes of version 0, then both keys with version 1 making new codes. */
+/* Makes a link with a code of version 0, then configures both keys, with
+ * version 1 for new codes. */
 static inline struct link_target
 rotate_after_a_link(struct fixture *f, const struct link_class *ttl)
 {

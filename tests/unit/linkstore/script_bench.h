@@ -1,9 +1,9 @@
 /*
- * script_bench.h - runs scripts by themselves, on a Redis that has the time and
- * the run_id that the test says, and compares the reply and all keys.
+ * script_bench.h - runs single scripts on a Redis with the time and run_id that
+ * the test sets, and compares the reply and all keys.
  *
- * Everything is text.  "@50" is 50 ms after the test's time, "@-1" 1 ms before.
- * A word with spaces stands in '...', and '' is an empty text.
+ * All arguments are text.  "@50" is 50 ms after the test's time, "@-1" 1 ms
+ * before.  A word with spaces is written '...', an empty text ''.
  */
 #ifndef TESTS_UNIT_LINKSTORE_SCRIPT_BENCH_H
 #define TESTS_UNIT_LINKSTORE_SCRIPT_BENCH_H
@@ -15,7 +15,7 @@
 #include "linkstore/scripts.h"
 #include "tests/unit/redis_server.h"
 
-/* 2128-06-11 08:53:20 UTC, so that no key ends during a test. */
+/* 2128-06-11 08:53:20 UTC is so late that no key expires during a test. */
 #define SCRIPT_TIME 5000000000000LL
 #define SCRIPT_ROOM 65536
 
@@ -23,16 +23,16 @@ struct script_bench {
 	struct redis_server server;
 	struct redis_script scripts[SCRIPT_COUNT_OF];
 	long long now;	     /* ms */
-	const char *run_id;  /* of the server */
+	const char *run_id;  /* the server's */
 	const char *refused; /* a command that Redis does not permit, or "" */
 	char expanded[2][SCRIPT_ROOM];
 	char reply[SCRIPT_ROOM];
 };
 
 /*
- * This text stands before each script.  Ends are asked for and given by the
- * test's time.  Messages that are published or logged go to lists.  The real
- * clock has microseconds, too.
+ * This text precedes each script.  Expiry times are read and set by the test's
+ * time.  Published and logged messages are added to lists.  The clock has
+ * microseconds, as the real one has.
  */
 static const char script_prologue[] =
 	"local NOW, RUN_ID, REFUSED = %lld, '%s', '%s' "
@@ -72,7 +72,7 @@ static const char script_prologue[] =
 	"end}, "
 	"  {__index = server}) ";
 
-/* All keys, a line each: name, end, and what is in it. */
+/* Returns all keys, one a line: name, expiry time and value. */
 static const char script_state[] =
 	"local names = redis.call('KEYS', '*') table.sort(names) "
 	"local lines = {} "
@@ -107,7 +107,7 @@ static inline struct script_bench *script_bench_reset(void **state)
 	return b;
 }
 
-/* Replaces "@50" by that time. */
+/* Replaces "@50" with that time. */
 static inline const char *script_expand(const struct script_bench *b,
 					const char *text, char to[SCRIPT_ROOM])
 {
@@ -129,7 +129,7 @@ static inline const char *script_expand(const struct script_bench *b,
 	return to;
 }
 
-/* Splits `text`, which it changes. */
+/* Splits `text` and modifies it. */
 static inline int script_split(char *text, const char **words, int most)
 {
 	int n = 0;
@@ -154,7 +154,7 @@ static inline void script_append(char to[SCRIPT_ROOM], const char *text)
 	strcat(to, text);
 }
 
-/* An error without the numbers of its line and its script. */
+/* Appends an error without its line number and its script's hash. */
 static inline void script_append_error(char to[SCRIPT_ROOM], const char *text)
 {
 	char error[512], *begin = error, *end, *line;
@@ -214,8 +214,8 @@ static inline const char *script_send(struct script_bench *b, int argc,
 	return b->reply;
 }
 
-/* Ends a line, which may have line breaks within '...', and returns what
- * follows; NULL: nothing. */
+/* Ends a line, which may have line breaks within '...'; returns what follows
+ * it, or NULL. */
 static inline char *script_next_line(char *at)
 {
 	for (bool quoted = false; *at; at++) {
@@ -229,7 +229,7 @@ static inline char *script_next_line(char *at)
 	return NULL;
 }
 
-/* Sends commands, a line each. */
+/* Sends commands, one a line. */
 static inline void given(struct script_bench *b, const char *commands)
 {
 	const char *words[64];
@@ -244,7 +244,7 @@ static inline void given(struct script_bench *b, const char *commands)
 	}
 }
 
-/* The reply of a script to these keys and arguments. */
+/* Returns the reply of a script to these keys and arguments. */
 static inline const char *script_run(struct script_bench *b,
 				     enum link_script script, const char *keys,
 				     const char *args)
@@ -291,7 +291,7 @@ static inline void check_script(struct script_bench *b, const char *said,
 	check_script(b, script_run(b, script, keys, args), expected, __FILE__, \
 		     __LINE__)
 
-/* All keys that there are, in the order of their names. */
+/* Compares all keys in Redis, in the order of their names. */
 #define keys_are(b, expected)                                                  \
 	check_script(b, script_keys(b), expected, __FILE__, __LINE__)
 

@@ -1,9 +1,9 @@
 /*
- * sent.h - what becomes of one command on its way to Redis: another client acts
- * before it is sent, a Lua expression answers in its place, or its connection
- * is lost.
+ * sent.h - interferes with one command on its way to Redis: another client acts
+ * before the command is sent, a Lua expression replaces its reply, or its
+ * connection is lost.
  *
- * Stands in for hiredis' functions in the program that includes it.
+ * It replaces hiredis' functions in the program that includes it.
  */
 #ifndef TESTS_UNIT_LINKSTORE_SENT_H
 #define TESTS_UNIT_LINKSTORE_SENT_H
@@ -15,14 +15,14 @@
 #include <sys/socket.h>
 
 static struct {
-	const char *word; /* that the command has in it; NULL: none is meant */
-	int passes;	  /* those that have it and go their way before */
+	const char *word; /* the command contains this word; NULL: no command */
+	int passes;	  /* commands with the word that are sent before it */
 	void (*act)(struct fixture *f);
 	struct fixture *f;
 	const char *answer;
 	enum loss {
 		LOST_BEFORE = 1, /* it cannot be sent */
-		LOST_AFTER,	 /* nothing more is heard */
+		LOST_AFTER,	 /* no reply arrives */
 	} loss;
 } sent;
 
@@ -35,8 +35,8 @@ static inline bool sent_is_meant(const char *cmd, size_t len)
 	return true;
 }
 
-/* Returns the command that goes in place of the one that is meant, to be freed;
- * NULL: it goes itself. */
+/* Returns the command that replaces the chosen one, to be freed; NULL: the
+ * chosen command itself is sent. */
 static inline char *sent_instead(void)
 {
 	char *instead, script[256];
@@ -87,7 +87,7 @@ int redisAsyncFormattedCommand(redisAsyncContext *c, redisCallbackFn *fn,
 	return status;
 }
 
-/* Before the next command that has the word. */
+/* Calls `act` before the next command with the word. */
 static inline void act_before(struct fixture *f, const char *word,
 			      void (*act)(struct fixture *f))
 {
@@ -97,8 +97,8 @@ static inline void act_before(struct fixture *f, const char *word,
 	sent.word = word;
 }
 
-/* The next command that has the word, after `passes` others, is answered by
- * what the Lua expression gives. */
+/* The Lua expression replaces the reply to the next command with the word,
+ * after `passes` others. */
 static inline void answer_with(const char *word, int passes, const char *answer)
 {
 	memset(&sent, 0, sizeof(sent));
@@ -107,7 +107,7 @@ static inline void answer_with(const char *word, int passes, const char *answer)
 	sent.word = word;
 }
 
-/* The blocking connection is lost at the next command that has the word, after
+/* The blocking connection is lost at the next command with the word, after
  * `passes` others. */
 static inline void lose_at(const char *word, int passes, enum loss loss)
 {
@@ -117,7 +117,7 @@ static inline void lose_at(const char *word, int passes, enum loss loss)
 	sent.word = word;
 }
 
-/* Was it not met?  It is not waited for any more. */
+/* Stops waiting for the command; returns whether it was not sent. */
 static inline bool end_waiting(void)
 {
 	bool waited = sent.word != NULL;
@@ -131,7 +131,8 @@ static inline void assert_command_was_met(void)
 	assert_null(sent.word);
 }
 
-/* Fails so when that is the answer to the next command that has the word. */
+/* The call must fail with this code if that is the reply to the next command
+ * with the word. */
 #define fails_when(f, word, lua, call, code)                                   \
 	do {                                                                   \
 		answer_with(word, 0, lua);                                     \

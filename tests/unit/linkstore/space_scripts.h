@@ -1,6 +1,6 @@
 /*
  * space_scripts.h - the keys of the scripts that make a space and grant its
- * blocks, and a space to begin with.
+ * blocks, and an initial space.
  */
 #ifndef TESTS_UNIT_LINKSTORE_SPACE_SCRIPTS_H
 #define TESTS_UNIT_LINKSTORE_SPACE_SCRIPTS_H

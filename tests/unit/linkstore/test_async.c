@@ -1,4 +1,4 @@
-/* The calls of an event loop: the same scripts, batched by turn. */
+/* The calls on an event loop: the same scripts, in one batch a turn. */
 #include <time.h>
 
 #include "linkstore/block/link_writer.h"
@@ -75,7 +75,7 @@ static void a_full_script_does_not_wait_for_the_end_of_the_turn(void **state)
 	before = evals(a);
 	for (uint32_t i = 0; i < CREATE_BATCH_MAX + 1; i++)
 		queue(a, &block, i);
-	/* The loop does not run; only the time on the way is waited for. */
+	/* The loop does not run; the test waits only for the way to Redis. */
 	for (int tries = 0; evals(a) == before && tries < 1000; tries++)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 	assert_int_equal(evals(a) - before, 1);
@@ -85,7 +85,8 @@ static void a_full_script_does_not_wait_for_the_end_of_the_turn(void **state)
 	assert_int_equal(evals(a) - before, 2);
 }
 
-/* The script cannot be sent; its links hear so from the loop. */
+/* The script cannot be sent; the failure of its links is reported from the
+ * loop. */
 static void a_full_script_for_a_lost_redis_fails_at_the_end(void **state)
 {
 	struct async_fixture *a = *state;
@@ -145,7 +146,7 @@ static void a_taken_code_fails_alone(void **state)
 	assert_int_equal(a->refused, 1);
 }
 
-/* The first of its batch, whose records take no room yet. */
+/* The link is the first of its batch, when the records take no bytes yet. */
 static void a_link_of_which_all_is_zero_is_stored(void **state)
 {
 	struct async_fixture *a = *state;
@@ -224,7 +225,7 @@ static void a_look_up_finds_that_there_is_none(void **state)
 	assert_int_equal(a->outcome, LINK_OUTCOME_UNKNOWN);
 }
 
-/* How often Redis has read from a connection. */
+/* Returns how often Redis has read from a connection. */
 static long long reads_of(struct async_fixture *a)
 {
 	const char *argv[] = {"INFO", "stats"},
@@ -240,7 +241,7 @@ static long long reads_of(struct async_fixture *a)
 	return reads;
 }
 
-/* 128 commands, of fewer bytes than Redis reads at once. */
+/* 128 commands have fewer bytes than Redis reads at once. */
 static void look_ups_of_one_turn_leave_in_one_write(void **state)
 {
 	struct async_fixture *a = *state;
@@ -253,7 +254,7 @@ static void look_ups_of_one_turn_leave_in_one_write(void **state)
 		must(a,
 		     link_lookup_async(a->redis, &t, on_looked_up, a, &a->err));
 	run_loop(a);
-	assert_int_equal(reads_of(a) - before, 1 + 1); /* and INFO */
+	assert_int_equal(reads_of(a) - before, 1 + 1); /* one more for INFO */
 }
 
 static void on_renewed(void *arg, int64_t left, const struct error *err)
@@ -321,7 +322,7 @@ static void a_block_is_granted_and_opened(void **state)
 			 1);
 }
 
-/* Waits for what was sent before it. */
+/* This answer comes after everything that was sent before. */
 static void on_answer(void *arg, const struct error *err)
 {
 	if (err)

@@ -1,4 +1,4 @@
-/* What changes or counts single links, on an event loop. */
+/* Calls that change or count single links, on an event loop. */
 #include "tests/unit/linkstore/async_fixture.h"
 
 #include "codespace/link_id.h"
@@ -163,7 +163,7 @@ struct stubborn {
 	struct async_fixture *a;
 	struct link_block block;
 	unsigned heard;
-	int status; /* of trying again */
+	int status; /* the status of the retry */
 };
 
 static void on_end(void *arg, int64_t expires, const struct error *err)

@@ -44,7 +44,7 @@ static void a_block_granted_twice_is_opened_once(void **state)
 	int64_t end;
 
 	open_block(f, f->day);
-	/* The grant is forgotten, the marker is not. */
+	/* The grant is lost, the marker is not. */
 	redis_server_text(&f->server, "SET cursor:{s5} 0", (char[512]){0});
 	g = grant(f, f->day, 1);
 	block = block_of(f, &g, f->day);
@@ -196,10 +196,11 @@ static void the_same_link_sent_again_is_a_success(void **state)
 	must(f, create(f, &block, 7, "https://a.example/", &expires));
 	sleep_ms(2);
 	must(f, create(f, &block, 7, "https://a.example/", &later));
-	/* It lives as long as the later answer says. */
+	/* The link lives until the time in the later answer. */
 	assert_true(later > expires);
 	assert_int_equal(redis_server_number(&f->server, words), later);
-	/* One that does not end meanwhile, as a blocked one, still does not. */
+	/* A link that has become endless meanwhile, such as a blocked one,
+	 * stays endless. */
 	snprintf(words, sizeof(words), "PERSIST l:{s5:%d}:%s", (int)t.block,
 		 t.code);
 	redis_server_number(&f->server, words);
@@ -215,8 +216,8 @@ static void a_live_link_is_never_overwritten(void **state)
 	struct link_answer answer;
 	int64_t expires;
 
-	/* The block comes to another owner while a link lives: this must not
-	 * happen, and if it does, NX holds. */
+	/* The block gets another owner while a link lives: this must not
+	 * happen, and if it does, NX prevents an overwrite. */
 	set_marker(f, "2 o 1d 1000 9999999999999 another");
 	block.generation = 2;
 	strcpy(block.holder, "another");

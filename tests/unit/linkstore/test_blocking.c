@@ -1,5 +1,5 @@
-/* What a moderator has decided outlives the link's own end, and its block of
- * codes waits for it. */
+/* A moderator's decision outlives the link's own end, and the link's block of
+ * codes waits for the decision. */
 #include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
 #include "tests/unit/linkstore/edits.h"
@@ -33,7 +33,7 @@ static struct block_scan look_at_first(struct fixture *f)
 	return look;
 }
 
-/* Until a link of 1s and its block would have ended. */
+/* Waits until a link of 1s and its block would have ended. */
 static void let_it_end(void)
 {
 	sleep_ms(1000 + HOLD + 50);
@@ -53,7 +53,8 @@ static void check_end(struct fixture *f, const struct link_target *t)
 	edit(f, t, "https://bad.example/", f->brief);
 	assert_true(moderate(f, t, true) == DURATION_NEVER);
 	assert_int_equal(pttl(f, t), -1);
-	/* A change of it does not give it an end, a new life neither. */
+	/* A change of the link gives it no end, and a new life does not either.
+	 */
 	edit(f, t, "https://bad.example/2", NULL);
 	edit(f, t, "https://bad.example/2", f->brief);
 	assert_int_equal(pttl(f, t), -1);
@@ -101,14 +102,15 @@ static void check_life(struct fixture *f, const struct link_target *t)
 	expires = moderate(f, t, false);
 	now = clock_real_ms();
 	assert_in_range(expires, now + CLOCK_DAY - 5000, now + CLOCK_DAY);
-	/* As if the time of the block had not passed. */
+	/* The link gets its full life again, regardless of the time it was
+	 * blocked. */
 	assert_int_equal(outcome(f, t), LINK_OUTCOME_REDIRECT);
 	edit(f, t, "https://brief.example/", f->brief);
 	moderate(f, t, true);
 	let_it_end();
 	moderate(f, t, false);
 	assert_in_range(pttl(f, t), 500, 1000);
-	/* Or what it is given. */
+	/* The link gets the new life if the call names one. */
 	moderate(f, t, true);
 	must(f, try_moderate(f, t, false, f->day, &expires));
 	assert_in_range(pttl(f, t), CLOCK_DAY - 5000, CLOCK_DAY);
@@ -219,7 +221,7 @@ static void a_block_waits_for_its_blocked_links(void **state)
 	let_it_end();
 	assert_int_equal(look_at_first(f).state, BLOCK_LIVE);
 	assert_int_equal(close_first(f, &end), BLOCK_LIVE);
-	/* Neither for ever nor at once is it looked at again. */
+	/* The next check of the block is neither never nor at once. */
 	now = clock_real_ms();
 	assert_in_range(end, now - 5000, now + QUARANTINE);
 	assert_in_range(look_at_first(f).end, now, now + 5000);
@@ -251,8 +253,8 @@ static void what_is_stored_and_renewed_beside_it_changes_nothing(void **state)
 	await_release(&read.link);
 }
 
-/* The maker waits for the end, the code comes to somebody else: only after it
- * was let go, and under the next generation. */
+/* A code comes to another link only after the blocked link was let go and
+ * ended, and under the next generation. */
 static void a_code_is_not_issued_again_while_its_link_is_blocked(void **state)
 {
 	struct fixture *f = *state;
@@ -283,7 +285,7 @@ static void a_block_of_a_lost_marker_leaves_the_link_blocked(void **state)
 	moderate(f, &t, true);
 	let_it_end();
 	assert_int_equal(outcome(f, &t), LINK_OUTCOME_BLOCKED);
-	/* It is lost, not ended: a repair asks for its links. */
+	/* The block is lost, not ended: a repair checks its links. */
 	assert_int_equal(close_first(f, &end), BLOCK_LOST);
 	delete_link(f, &t);
 	assert_in_range(pttl(f, &t), 1, QUARANTINE);

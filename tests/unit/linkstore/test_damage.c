@@ -1,6 +1,6 @@
-/* What a script has written stays when it fails afterwards.  So each key and
- * field that there is gets damaged in each way, and each script is run: it
- * fails and has changed nothing, or does what it does. */
+/* The writes of a script stay even if the script fails afterwards.  So the test
+ * damages each key and field in each way and runs each script: the script must
+ * fail without a change, or do its work. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include <inttypes.h>
@@ -14,8 +14,9 @@
 #define LINK   "l:{s5:0}:aaaa v:{s5:0}:1 m:{s5:0}"
 #define BY_OUT "issued:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}"
 
-/* Words apart by spaces; in one, ~ is a space, and HEAD, RECORD, HOLDER and
- * PRINT are what the fixture has, TODAY and MONTH what Redis' clock says. */
+/* Words are separated by spaces; "~" is a space within a word; HEAD, RECORD,
+ * HOLDER and PRINT stand for the fixture's values, TODAY and MONTH for Redis'
+ * clock. */
 static const struct script_call {
 	enum link_script script;
 	const char *keys, *args;
@@ -27,7 +28,7 @@ static const struct script_call {
 	{SCRIPT_SPACE_READ, "space:{s5} cursor:{s5}", ""},
 	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 1000 0 9e15"},
 	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 never 0 9e15"},
-	/* Of one who has seen more. */
+	/* This caller has seen a later state of the space. */
 	{SCRIPT_GRANT, SPACE, "900 900 9 " KNOWS " 4 1000 0 9e15"},
 	{SCRIPT_RAISE_CURSOR, SPACE, "0 0 0 " KNOWS},
 	{SCRIPT_RAISE_CURSOR, SPACE, "900 900 9 " KNOWS},
@@ -94,7 +95,7 @@ static const struct script_call {
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* --- a small world -------------------------------------------------------- */
+/* --- keys ----------------------------------------------------------------- */
 
 struct words {
 	const char *argv[40];
@@ -108,7 +109,7 @@ struct made {
 	size_t record_len;
 	char holder[LINK_HOLDER_MAX], print[64];
 	char today[9],
-		month[7]; /* as the keys of ledgers and quotas have them */
+		month[7]; /* in the form that keys of ledgers and quotas have */
 };
 
 static void say(struct fixture *f, const char *words)
@@ -153,8 +154,7 @@ static void note_day(int64_t ms, char ret[9])
 	snprintf(ret, 9, "%.4s%.2s%.2s", day, day + 5, day + 8);
 }
 
-/* All that scripts count there, so that each can be damaged: what is absent
- * would not be. */
+/* Puts all counts that scripts read, so that each count can be damaged. */
 static void put_counts(struct fixture *f, struct made *m)
 {
 	char words[256], yesterday[9];
@@ -218,9 +218,9 @@ static struct made make_world(struct fixture *f)
 	return m;
 }
 
-/* --- damaging it ---------------------------------------------------------- */
+/* --- damages -------------------------------------------------------------- */
 
-/* All keys, what they hold and when they go, in one number. */
+/* Returns a digest of all keys with their values and expiry times. */
 static const char digest_script[] =
 	"local keys, all = redis.call('KEYS', '*'), {} "
 	"table.sort(keys) "
@@ -230,8 +230,8 @@ static const char digest_script[] =
 	"end "
 	"return redis.sha1hex(table.concat(all))";
 
-/* Damages by number; nil when there are no more.  Each key becomes one of
- * another type; texts, fields and members become what they cannot be. */
+/* Applies a damage by its number; nil if there are no more.  Each key gets
+ * another type; texts, fields and members get impossible values. */
 static const char damage_script[] =
 	"local left = tonumber(ARGV[1]) "
 	"local function done(...) "
@@ -294,7 +294,7 @@ static void digest(struct fixture *f, char ret[64])
 	freeReplyObject(reply);
 }
 
-/* False: there is no damage of this number. */
+/* Returns false if there is no damage of this number. */
 static bool damage(struct fixture *f, int number, char ret_what[256])
 {
 	char text[16];
@@ -342,7 +342,7 @@ static void add_words(struct words *w, const struct made *m, char *text)
 		add_word(w, m, word);
 }
 
-/* Did it fail? */
+/* Returns whether the script failed. */
 static bool run(struct fixture *f, const struct made *m,
 		const struct script_call *call, char ret_why[256])
 {

@@ -1,4 +1,4 @@
-/* Promise 7: what a deletion leaves. */
+/* Promise 7: the state after a deletion. */
 #include "linkstore/block/link_count.h"
 #include "tests/unit/linkstore/edits.h"
 

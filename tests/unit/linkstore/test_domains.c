@@ -27,7 +27,7 @@ static const struct config_spec spec = {groups, 2, NULL};
 	"length: 8, keys: [{version: 0, key: "                                 \
 	"\"env:SHORTLOOP_TEST_KEY\"}]}]}\n"
 
-/* The domains point into the configuration: it stays where it is. */
+/* The domains point into the configuration, so it must not move. */
 struct world {
 	struct sections *config;
 	struct domains *domains;
@@ -338,7 +338,7 @@ static void a_robots_tag_is_the_value_of_a_header(void **state)
 	tag_is(tag, true);
 }
 
-/* A key's name has the same bound. */
+/* A key's name has the same length limit. */
 static void the_name_of_an_account_has_a_bound(void **state)
 {
 	char name[API_KEY_NAME_MAX + 1], text[256], says[64];
@@ -373,7 +373,7 @@ static void a_text_that_contradicts_itself_is_refused_and_named(void **state)
 
 /* --- domains.file --------------------------------------------------------- */
 
-/* domains.file with that text; NULL: it is refused. */
+/* Opens a domains.file with that text; returns NULL if it is refused. */
 static struct domains *open_file(const char *text, struct error *err)
 {
 	struct world w = loaded("");
@@ -467,7 +467,8 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	release(&w);
 }
 
-/* Swapping a host to and fro a thousand times keeps two readings. */
+/* Swapping a host a thousand times between two domains keeps only two versions
+ * of the domains. */
 static void a_reading_that_comes_back_is_kept_once(void **state)
 {
 	struct world w = loaded(ONE(""));
@@ -488,7 +489,7 @@ static void a_reading_that_comes_back_is_kept_once(void **state)
 	release(&w);
 }
 
-/* Whose a domain is changes without a restart, too. */
+/* A change of a domain's account needs no restart either. */
 static void a_change_of_accounts_is_a_change(void **state)
 {
 	struct world w = loaded(ONE(""));

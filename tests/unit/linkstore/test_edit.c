@@ -1,4 +1,4 @@
-/* Promise 7: an edit or a deletion never meets a new owner. */
+/* Promise 7: an edit or a deletion never affects a new owner's link. */
 #include "linkstore/block/renew.h"
 #include "tests/unit/linkstore/edits.h"
 
@@ -105,7 +105,7 @@ static void versions_are_told_apart_beyond_one_byte(void **state)
 
 /* --- new owners ----------------------------------------------------------- */
 
-/* The block of a 1s link ends and is issued again; returns what was read of the
+/* The block of a 1s link ends and is issued again; returns the answer with the
  * former owner's link. */
 static struct link_answer reissue(struct fixture *f, struct link_target *ret_t)
 {
@@ -278,7 +278,7 @@ static void what_is_left_of_a_life_is_kept_while_a_link_is_blocked(void **state)
 	assert_int_equal(life_kept(live, blocked, NULL, 0), 0);
 	assert_int_equal(life_kept(live, blocked, NULL, DURATION_NEVER), 0);
 	assert_int_equal(life_kept(blocked, blocked, NULL, 77), 5);
-	/* A life of its own, or none to be kept. */
+	/* The link gets a life of its own, or it has none to keep. */
 	assert_int_equal(life_kept(blocked, blocked, f->day, 77), 0);
 	assert_int_equal(life_kept(blocked, live, NULL, 77), 0);
 	assert_int_equal(life_kept(live, live, NULL, 77), 0);

@@ -1,6 +1,6 @@
-/* Promise 10: a Redis that forgets.  Its append-only file is cut, as a failover
- * or a restored backup would; what it granted since is granted to nobody else.
- */
+/* Promise 10: a Redis that forgets.  Its append-only file is cut, as after a
+ * failover or a restored backup; blocks that it granted since are granted to no
+ * other caller. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static struct grant take(struct fixture *f, unsigned blocks)
 	return g;
 }
 
-/* What is granted next falls into one minute of Redis' clock. */
+/* Waits until the next grants fall into one minute of Redis' clock. */
 static void await_quiet_minute(void)
 {
 	if (clock_real_ms() % CLOCK_MINUTE > 55000)
@@ -89,8 +89,8 @@ static void yesterdays_busiest_minute_counts(void **state)
 	assert_int_equal(g.ranges[0].first, 60);
 }
 
-/* A configured gap must not eat a small space; what was seen to be granted in a
- * minute is a fact. */
+/* The configured gap must not use up a small space; the grants that were
+ * observed within a minute did happen. */
 static void the_observed_rate_may_pass_a_64th_of_the_space(void **state)
 {
 	struct fixture *f = *state;
@@ -124,7 +124,8 @@ static void who_only_reads_learns_how_far_the_cursor_may_jump(void **state)
 
 /* --- pooled blocks -------------------------------------------------------- */
 
-/* Blocks 0-19 of generation 2 in the pool, closed under generation 1. */
+/* Puts the blocks 0-19 into the pool under generation 2; they were closed under
+ * generation 1. */
 static void fill_pool(struct fixture *f)
 {
 	struct grant g = take(f, 20);
@@ -179,7 +180,8 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	assert_false(space_gaps_has(gaps, 7, 2));
 	assert_false(space_gaps_has(gaps, 0, 3));
 	space_gaps_free(gaps);
-	/* What the former grantee makes now is refused: its marker is lost. */
+	/* A link that the former grantee creates now is refused: the marker is
+	 * lost. */
 	must_fail(f,
 		  await_create(f->await, &a, t.code, &link, 0, &end, &f->err),
 		  ERROR_NOT_OWNER);
@@ -191,7 +193,8 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	assert_true(g.ranges[0].first >= 20);
 }
 
-/* A cluster: the space's node forgot, the block's did not. */
+/* On a cluster, the node of the space lost data, the node of the block did not.
+ */
 static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 {
 	struct fixture *f = *state;
@@ -214,7 +217,8 @@ static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 	set_marker(f, words);
 	take(f, 1);
 	store_link(f, &a, 0);
-	/* Issued again as it was: it ends, and is reclaimed, as any other. */
+	/* The range is issued again as it was: it ends and is reclaimed like
+	 * any other. */
 	assert_true(is_issued(f, "0-6:2"));
 	must(f, block_scan_close(f->server.redis, f->space, &block, 1, 2, &look,
 				 &f->err));
@@ -226,8 +230,8 @@ static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 	assert_int_equal(look.generation, 2);
 }
 
-/* Even a block granted from beyond the gap, which then waits in the pool under
- * the next generation: it is not opened while it is open. */
+/* This holds even for a block from beyond the gap, which then waits in the pool
+ * under the next generation: it is not opened while it is open. */
 static void
 a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 {
@@ -269,8 +273,8 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 	store_link(f, &a, 0);
 }
 
-/* Opened, handed back and granted to another, all of which is forgotten: the
- * same generation must not come up a second time. */
+/* The block was opened, handed back and granted to another caller, and Redis
+ * forgot all of it: the same generation must not be granted twice. */
 static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 {
 	struct fixture *f = *s;
@@ -287,7 +291,7 @@ static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 	}
 }
 
-/* --- who has seen more ---------------------------------------------------- */
+/* --- callers that have seen more ------------------------------------------ */
 
 static int raise_to(struct fixture *f, uint64_t cursor)
 {
@@ -338,7 +342,7 @@ static void a_space_that_was_not_created_is_not_lifted(void **state)
 /* --- back under the same run_id --------------------------------------------
  */
 
-/* Grants to one who has seen that. */
+/* Grants to a caller that has seen this high water. */
 static struct grant take_knowing(struct fixture *f, unsigned blocks,
 				 const struct high_water *high_water)
 {
@@ -360,7 +364,8 @@ static long long forgot(struct fixture *f)
 	return redis_server_number(&f->server, "HGET space:{s5} forgot");
 }
 
-/* The cursor did not move, the run_id neither: only the moves tell. */
+/* Neither the cursor nor the run_id shows the loss: only the count of moves
+ * does. */
 static void
 a_pool_block_is_not_granted_twice_under_the_same_run_id(void **state)
 {
@@ -383,7 +388,8 @@ a_pool_block_is_not_granted_twice_under_the_same_run_id(void **state)
 	assert_true(h.ranges[0].generation > g.ranges[0].generation);
 }
 
-/* However many it forgot: more than the safety gap here. */
+/* This holds for any number of forgotten blocks, here more than the safety gap.
+ */
 static void all_that_the_caller_saw_granted_is_set_aside(void **state)
 {
 	struct fixture *f = *state;
@@ -395,7 +401,7 @@ static void all_that_the_caller_saw_granted_is_set_aside(void **state)
 	g = take(f, 12);
 	redis_server_go_back(&f->server);
 	take_knowing(f, 1, &g.high_water);
-	/* 12 that were seen, and the gap. */
+	/* The 12 blocks that were seen, and the gap. */
 	assert_true(is_issued(f, "0-18:3"));
 	sleep_ms(HOLD + 20);
 	g = take(f, 1);
@@ -403,8 +409,9 @@ static void all_that_the_caller_saw_granted_is_set_aside(void **state)
 	assert_int_equal(g.ranges[0].generation, 3);
 }
 
-/* Granted, handed back, granted again under the next generation: all of it
- * forgotten, and the block is issued as it was first. */
+/* The block was granted, handed back and granted again under the next
+ * generation; Redis forgot all of it, and the block is issued as it was first.
+ */
 static void no_generation_seen_is_granted_again(void **state)
 {
 	struct fixture *f = *state;
@@ -429,7 +436,7 @@ static void no_generation_seen_is_granted_again(void **state)
 	redis_server_go_back(&f->server);
 	must(f, space_raise_cursor(f->server.redis, f->space, &high_water,
 				   &f->err));
-	/* Its first holder gives it back as if nothing had happened. */
+	/* The first holder hands the block back: for it nothing has changed. */
 	a.generation = whole.generation = 1;
 	snprintf(a.holder, sizeof(a.holder), "%s", marker(f, a.number).holder);
 	must(f, await_close_own(f->await, &a, &f->err));
@@ -440,7 +447,7 @@ static void no_generation_seen_is_granted_again(void **state)
 	assert_int_equal(g.ranges[0].generation, 5);
 }
 
-/* A reclaimer is in the middle of its run, and nobody else is there. */
+/* A reclaimer is in the middle of its run, and no other program has noticed. */
 static void a_run_that_saw_more_notices_too(void **state)
 {
 	struct fixture *f = *state;
@@ -511,7 +518,7 @@ static void what_is_moved_by_a_run_or_by_hand_counts(void **state)
 	assert_int_equal(moves(f), 8);
 }
 
-/* Found out by a reader: blocks are set aside. */
+/* A reader notices the loss: blocks are set aside. */
 static void noticing_that_redis_forgot_counts(void **state)
 {
 	struct fixture *f = *state;
@@ -522,7 +529,7 @@ static void noticing_that_redis_forgot_counts(void **state)
 	assert_int_equal(moves(f), 5);
 }
 
-/* Marks of what was not opened may be older than the opening. */
+/* The marks of unopened blocks can be older than the opening. */
 static void what_was_marked_as_not_opened_is_not_believed_again(void **state)
 {
 	struct fixture *f = *state;
@@ -536,9 +543,8 @@ static void what_was_marked_as_not_opened_is_not_believed_again(void **state)
 			 0);
 }
 
-/* Nothing was granted since Redis was as it is again, and its run_id is the
- * same: the block has its mark again, and links without an end were answered.
- */
+/* Nothing was granted since Redis went back, and its run_id is the same: the
+ * block has its mark again, though links without an end were created in it. */
 static void a_mark_that_is_back_is_not_believed(void **state)
 {
 	struct fixture *f = *state;
@@ -610,7 +616,8 @@ static void a_damaged_member_does_not_cost_the_rest_of_the_pool(void **state)
 	assert_true(g.ranges[0].first < 20);
 }
 
-/* Nothing is rewritten but the head: the rest learns it as it is taken. */
+/* Only the head of the pool is rewritten: other ranges get the generation when
+ * they are taken. */
 static void each_time_that_redis_forgets_is_a_generation_more(void **state)
 {
 	struct fixture *f = *state;
@@ -633,7 +640,7 @@ static void each_time_that_redis_forgets_is_a_generation_more(void **state)
 	assert_int_equal(g.ranges[0].generation, 4);
 }
 
-/* What came into the pool since does not wait, and needs no other. */
+/* A range that was pooled since does not wait and keeps its generation. */
 static void what_is_pooled_after_it_keeps_its_generation(void **state)
 {
 	struct fixture *f = *state;
@@ -649,8 +656,8 @@ static void what_is_pooled_after_it_keeps_its_generation(void **state)
 	assert_int_equal(g.ranges[0].generation, 7);
 }
 
-/* 20,000 ranges of one block: the script that notices touches a few hundred of
- * them. */
+/* The pool has 20,000 ranges of one block: the script that notices the loss
+ * changes a few hundred of them. */
 static void noticing_does_not_walk_the_pool(void **state)
 {
 	struct fixture *f = *state;
@@ -669,8 +676,8 @@ static void noticing_does_not_walk_the_pool(void **state)
 				   &f->err));
 	left = redis_server_number(&f->server, "ZCARD pool:{s5}");
 	assert_true(left >= 20000 - 512);
-	/* The rest of what is owed follows with the scripts that come, and
-	 * nothing of the pool is granted before. */
+	/* Later scripts set the rest aside, and no range of the pool is granted
+	 * before. */
 	sleep_ms(HOLD + 20);
 	for (int i = 0; i < 9; i++) {
 		must(f, raise_to(f, 1));

@@ -1,5 +1,6 @@
 /* A Redis that has reached its maxmemory (`noeviction`): what ends, shrinks, is
- * renewed or moves goes on; what grows is refused, and the error says why. */
+ * renewed or moves goes on; growth is refused, and the error gives the reason.
+ */
 #include "tests/unit/linkstore/async_fixture.h"
 #include "tests/unit/linkstore/edits.h"
 
@@ -54,7 +55,7 @@ static void a_link_is_changed_to_one_that_is_no_longer(void **state)
 	await_release(&read.link);
 }
 
-/* Its record is a few bytes longer: "never" is no number. */
+/* The record gets a few bytes longer: "never" is stored without a number. */
 static void a_link_that_never_ended_is_made_to_end(void **state)
 {
 	struct fixture *f = *state;
@@ -67,7 +68,7 @@ static void a_link_that_never_ended_is_made_to_end(void **state)
 	assert_true(pttl(f, &t) > 0);
 }
 
-/* Nor are who changed it, when, and how often, what makes a link longer. */
+/* The author, time and number of changes do not count as growth either. */
 static void what_every_change_adds_is_no_growth(void **state)
 {
 	struct fixture *f = *state;
@@ -115,7 +116,7 @@ static void a_visit_is_counted_and_renews(void **state)
 	await_release(&read.link);
 }
 
-/* Reclaiming is what makes room again. */
+/* Reclaiming frees memory. */
 static void blocks_are_reclaimed(void **state)
 {
 	struct fixture *f = *state;
@@ -183,7 +184,7 @@ static struct quota_answer take_quota(struct async_fixture *a, int64_t links,
 	return taken.answer;
 }
 
-/* What was to be stored for it was refused. */
+/* Storing the links of that quota was refused. */
 static void what_an_account_took_is_given_back(void **state)
 {
 	struct async_fixture *a = *state;
@@ -192,8 +193,8 @@ static void what_an_account_took_is_given_back(void **state)
 	fill(a->f);
 	must(a->f, quota_give_async(a->redis, a->f->store, "acme", &taken, 3,
 				    90, &a->f->err));
-	/* Of eleven nothing is counted.  The first may come before what is
-	 * given back, whose script Redis does not have yet. */
+	/* Nothing of eleven is counted.  The first call may come before the
+	 * giving back, since Redis does not have that script yet. */
 	take_quota(a, 11, 0);
 	assert_int_equal(take_quota(a, 11, 0).counted, 1);
 	assert_int_equal(take_quota(a, 1, 1000).counted, 10);
@@ -220,7 +221,7 @@ static void nothing_new_is_stored(void **state)
 	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
 	must_be_refused(
 		f, await_standalone(f->await, &t, &link, 0, &result, &f->err));
-	/* Nothing of it is half done. */
+	/* No part of it is done. */
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 2);
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 0"));
 	must(f, await_open(f->await, &later, &expires, &f->err));

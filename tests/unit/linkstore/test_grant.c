@@ -1,4 +1,4 @@
-/* Promises 2, 5 and 10: what is granted, what comes back, and a Redis that
+/* Promises 2, 5 and 10: grants, blocks that come back, and a Redis that
  * forgets. */
 #include "tests/unit/linkstore/fixture.h"
 
@@ -39,7 +39,7 @@ static void blocks_are_granted_in_order_and_issued_at_once(void **state)
 	assert_true(due >= HOLD + CLOCK_DAY && due < HOLD + CLOCK_DAY + 5000);
 }
 
-/* The run that finds them open puts them off for ever. */
+/* The run that finds them open gives them a score without an end. */
 static void blocks_that_never_end_are_looked_at_after_the_hold(void **state)
 {
 	struct fixture *f = *state;
@@ -63,7 +63,7 @@ static void only_reused_blocks_that_never_end_have_a_lasting_mark(void **state)
 	assert_int_equal(redis_server_number(&f->server, "ZCARD endless:{s5}"),
 			 3);
 	assert_int_equal(score(f, "endless:{s5}", "102:3"), 102);
-	/* Who opens them takes only the other one off. */
+	/* Opening the blocks removes only the other mark. */
 	must(f, await_confirm(f->await, f->space,
 			      &(struct block_range){102, 104, 3}, &f->err));
 	assert_int_equal(score(f, "endless:{s5}", "104:3"), 104);
@@ -113,7 +113,7 @@ static void a_block_seen_beyond_the_capacity_is_refused(void **state)
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 0);
 }
 
-/* One block of the brief class, used up and reclaimed. */
+/* Uses up and reclaims one block of the brief class. */
 static void use_up_a_block(struct fixture *f)
 {
 	open_block(f, f->brief);
@@ -121,7 +121,7 @@ static void use_up_a_block(struct fixture *f)
 	reclaim_first(f, 1, 1);
 }
 
-/* Until when the block that was used up waits in the pool. */
+/* Sets the time until which the used-up block waits in the pool. */
 static void put_off(struct fixture *f, int64_t until_ms)
 {
 	char words[64];
@@ -142,7 +142,7 @@ static void the_pool_is_granted_first_after_quarantine(void **state)
 	due = score(f, "pool:{s5}", "0-0:2") - QUARANTINE;
 	assert_true(due >= (double)before - 1 &&
 		    due <= (double)clock_real_ms() + 1);
-	/* However slow this machine is: in an hour, and long ago. */
+	/* An hour ahead and long ago are clear cases even on a slow machine. */
 	put_off(f, clock_real_ms() + CLOCK_HOUR);
 	g = grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 1, 1, 1);
@@ -174,7 +174,7 @@ static int hand_back(struct fixture *f, uint64_t from, uint64_t to)
 	return await_hand_back(f->await, f->space, &whole, &part, &f->err);
 }
 
-/* One holder would open it twice. */
+/* A holder would open the block twice. */
 static void a_block_that_the_pool_has_twice_is_in_a_grant_once(void **state)
 {
 	struct fixture *f = *state;
@@ -189,7 +189,8 @@ static void a_block_that_the_pool_has_twice_is_in_a_grant_once(void **state)
 	assert_range(&g.ranges[1], 105, 105, 3);
 }
 
-/* Redis may forget both, and grant it a second time under one generation. */
+/* Otherwise Redis could forget both and grant the block a second time under the
+ * same generation. */
 static void unused_blocks_go_back_to_the_pool_and_wait_there(void **state)
 {
 	struct fixture *f = *state;
@@ -248,7 +249,7 @@ static void after_a_restart_the_cursor_jumps_by_the_gap(void **state)
 	assert_true(space_gaps_has(gaps, 9, 1));
 	assert_false(space_gaps_has(gaps, 2, 1));
 	assert_false(space_gaps_has(gaps, 10, 1));
-	/* Granted again since. */
+	/* The block was granted again since. */
 	assert_false(space_gaps_has(gaps, 3, 2));
 	space_gaps_free(gaps);
 }

@@ -1,4 +1,4 @@
-/* Which markers may share a command. */
+/* The markers that can share a command. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/block/block_scan.h"
@@ -14,7 +14,7 @@ static void fill_blocks(uint64_t blocks[BLOCKS])
 		blocks[i] = 7 * i + 3;
 }
 
-/* Goes through all groups; every place must come up once. */
+/* Goes through all groups and checks that every place comes up once. */
 static size_t walk(const struct fixture *f, bool by_slot)
 {
 	static uint64_t blocks[BLOCKS];
@@ -96,7 +96,7 @@ static void the_slot_is_that_of_everything_in_the_block(void **state)
 {
 	struct fixture *f = *state;
 
-	/* CLUSTER KEYSLOT m:{s5:42} of a Redis 7 */
+	/* the reply of a Redis 7 to CLUSTER KEYSLOT m:{s5:42} */
 	assert_int_equal(
 		redis_server_number(&f->server, "CLUSTER KEYSLOT m:{s5:42}"),
 		block_slot(f->space, 42));

@@ -1,4 +1,4 @@
-/* What was seen of a space, over restarts (promise 10). */
+/* The high water of a space, kept over restarts (promise 10). */
 #include "tests/unit/linkstore/fixture.h"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void moves_and_generation_are_remembered_beside_the_cursor(void **state)
 	assert_int_equal(high_water.moves, UINT64_C(4398046511103));
 	assert_int_equal(high_water.generation, 32767);
 	assert_int_equal(high_water.cursor, 5);
-	/* More than 42 bits are not kept, and spoil nothing. */
+	/* Moves of more than 42 bits are not stored and damage nothing. */
 	high_water.moves = UINT64_C(4398046511104);
 	high_water_file_note(file, f->space, &high_water);
 	assert_int_equal(high_water_file_get(file, f->space).moves,
@@ -145,16 +145,17 @@ static void a_damaged_entry_is_refused(void **state)
 
 	note_cursor(file, f, 14000);
 	high_water_file_free(file);
-	/* Its block number, by one bit. */
+	/* The block number differs by one bit. */
 	put(64 * 5 + 40, "\xb1", 1);
 	must_not_open(f, ERROR_UNSAFE);
-	/* Its moves, which are none. */
+	/* The moves are not plausible. */
 	put(64 * 5 + 40, "\xb0", 1);
 	put(64 * 5 + 48, "\x01", 1);
 	must_not_open(f, ERROR_UNSAFE);
 }
 
-/* As it was written when it was called the file of what was seen. */
+/* The file is in the format of an earlier version, with that version's magic.
+ */
 static void a_file_of_an_earlier_version_is_read(void **state)
 {
 	static const char entry[64] =
@@ -206,7 +207,8 @@ static void get(char ret_page[4096])
 	close(fd);
 }
 
-/* Whoever looks may be another user than the one that starts. */
+/* The program that checks the file may run as another user than the allocator.
+ */
 static void a_file_that_is_checked_is_not_written_to(void **state)
 {
 	struct fixture *f = *state;
@@ -215,7 +217,7 @@ static void a_file_that_is_checked_is_not_written_to(void **state)
 	must(f, high_water_file_check(NULL, f->store, &f->err));
 	must(f, high_water_file_check(path, f->store, &f->err));
 	assert_int_equal(access(path, F_OK), -1);
-	/* Of a space without blocks, then of all. */
+	/* The file has a space without blocks first, then all spaces. */
 	f->config.spaces = (struct setting_list){&f->spaces[1], 1};
 	fixture_open_store(f);
 	high_water_file_free(open_file(f));
@@ -246,7 +248,7 @@ static void *note_many(void *arg)
 	return NULL;
 }
 
-/* Two mappings, as of two processes, and two threads on each. */
+/* Two mappings stand for two processes, with two threads on each. */
 static void many_note_at_once_and_the_highest_stays(void **state)
 {
 	struct fixture *f = *state;

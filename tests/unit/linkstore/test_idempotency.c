@@ -1,4 +1,4 @@
-/* Requests that may be sent again: one plan at a time, compared whole. */
+/* Requests with an idempotency key: one plan at a time, compared as a whole. */
 #include "tests/unit/linkstore/async_fixture.h"
 
 #include "linkstore/idempotency.h"

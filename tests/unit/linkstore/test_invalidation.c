@@ -1,4 +1,4 @@
-/* What is published of links that change, and how it is read. */
+/* The messages about changed links, and their reading. */
 #include "tests/unit/linkstore/edits.h"
 
 #include "linkstore/link/invalidation.h"
@@ -94,7 +94,7 @@ static void messages_are_bounded(void **state)
 		INVALIDATION_MALFORMED);
 }
 
-/* --- what is published ---------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
 static struct redis *subscribe(struct fixture *f)
 {
@@ -108,7 +108,8 @@ static struct redis *subscribe(struct fixture *f)
 	return r;
 }
 
-/* The codes of all messages before the answer to a PING that is sent now. */
+/* Returns the codes of all messages before the reply to a PING that is sent
+ * now. */
 static const char *heard_by(struct fixture *f, struct redis *r,
 			    struct heard *ret_heard)
 {
@@ -208,7 +209,7 @@ static void a_cluster_tells_too(void **state)
 	redis_free(r);
 }
 
-/* A Redis that is full still blocks links, and tells. */
+/* A full Redis still blocks links and publishes it. */
 static void a_full_redis_tells_too(void **state)
 {
 	struct fixture *f = *state;

@@ -1,9 +1,9 @@
-/* The ledger of a space, over ranges put into Redis by hand. */
+/* The ledger of a space; the test puts the ranges into Redis directly. */
 #include "tests/unit/linkstore/fixture.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 
-/* `count` ranges of 3 blocks each, from block `first` on. */
+/* Puts `count` ranges of 3 blocks each, from block `first` on. */
 static void put_ranges(struct fixture *f, const char *set, uint64_t first,
 		       unsigned count, const char *score, unsigned generation)
 {
@@ -89,7 +89,7 @@ static void an_empty_space_has_no_generation(void **state)
 	assert_true(l.created > 0 && l.created <= l.now);
 }
 
-/* "yyyymmdd" of so many days ago. */
+/* Returns the date that many days ago as "yyyymmdd". */
 static const char *day_ago(int days, char text[16])
 {
 	char rfc[RFC3339_TEXT_MAX];

@@ -1,4 +1,5 @@
-/* Every link against its block's marker; lives of codes; lost blocks closed. */
+/* Compares every link with its block's marker; lives of codes; lost blocks are
+ * closed. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/link_id.h"
@@ -145,11 +146,11 @@ static void any_key_is_judged_without_harm(void **state)
 					 LINK_KEY_DAMAGED);
 }
 
-/* Judges the first link of block 3, with what differs of it. */
+/* Checks the first link of block 3, with some facts changed. */
 struct judged {
 	struct link_id_parts parts;
 	struct link_facts facts;
-	uint64_t block, cursor; /* that it lies under, and the space's */
+	uint64_t block, cursor; /* of the key and of the space */
 };
 
 static enum link_trouble judge(struct fixture *f, const struct judged *j)
@@ -205,7 +206,7 @@ static void a_link_is_where_its_record_says(void **state)
 	j = sound_link();
 	j.cursor = 3;
 	assert_int_equal(judge(f, &j), LINK_NEVER_ISSUED);
-	/* It is gone: nothing is to be said of it. */
+	/* The link is gone, so there is no finding. */
 	j.facts.expires = 0;
 	assert_int_equal(judge(f, &j), LINK_SOUND);
 }
@@ -233,7 +234,7 @@ static void a_link_may_end_a_little_after_its_block(void **state)
 	assert_int_equal(judge(f, &j), LINK_OUTLIVES);
 	j.facts.expires = DURATION_NEVER;
 	assert_int_equal(judge(f, &j), LINK_OUTLIVES);
-	/* A blocked link lasts as long as its block knows of it. */
+	/* A blocked link lasts as long as the marker counts it. */
 	j.facts.blocked = true;
 	assert_int_equal(judge(f, &j), LINK_UNCOUNTED);
 }
@@ -400,8 +401,8 @@ static void say(struct fixture *f, const char *words)
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
 
-/* Here for want of a permission; else since it is busy, or a replica that has
- * lost its master. */
+/* Here the permission is missing; in other cases Redis is busy, or is a replica
+ * that lost its master. */
 static void what_redis_does_not_tell_of_a_link_is_no_verdict(void **state)
 {
 	struct fixture *f = *state;
@@ -422,7 +423,7 @@ static void what_redis_does_not_tell_of_a_link_is_no_verdict(void **state)
 	say(f, "ACL SETUSER default +pexpiretime -getrange");
 	must_fail(f, link_check_run(&check, &f->err), ERROR_REMOTE);
 	assert_int_equal(seen.count, 0);
-	/* Nothing is left over on the connection. */
+	/* The connection has no replies left over. */
 	say(f, "ACL SETUSER default +getrange");
 	check.links = 0;
 	must(f, link_check_run(&check, &f->err));

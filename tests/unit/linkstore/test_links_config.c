@@ -1,4 +1,4 @@
-/* The section `links`: what a file may say, and what is refused. */
+/* The section `links`: what a file may contain, and what is refused. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 static const struct setting_group group = {.section = &links_section};
 static const struct config_spec spec = {&group, 1, NULL};
 
-/* Reads a section and checks it; -1 with what either says. */
+/* Reads and checks a section; returns -1 with the error of either step. */
 static int check(const char *text, struct error *err)
 {
 	struct links_config config = {0};
@@ -46,7 +46,7 @@ static void assert_refused(const char *text, const char *says)
 		fail_msg("'%s' does not say '%s'", err.text, says);
 }
 
-/* The section has these spaces, and the classes of the sample. */
+/* This list of spaces is accepted with the classes of the sample. */
 static void spaces_taken(const char *spaces)
 {
 	char text[2048];
@@ -96,7 +96,7 @@ static void a_class_lives_from_a_second_to_a_century_or_for_ever(void **state)
 	classes_refused("10d, -1s", "'-1s': expected a duration");
 }
 
-/* Redis' keys have the text, with the NUL behind it. */
+/* Redis' keys contain the text, and the buffer needs room for the NUL. */
 static void the_text_of_a_class_has_a_bound(void **state)
 {
 #define TWENTY "00000000000000000000"
@@ -254,7 +254,7 @@ static void who_makes_no_codes_says_nothing_of_their_characters(void **state)
 		       "derives no codes from URLs");
 }
 
-/* A code leads to one space, and a number in a link's id to one. */
+/* A code belongs to one space, and so does the number in a link id. */
 static void two_spaces_share_nothing_by_which_they_are_told_apart(void **state)
 {
 #define OTHER(name, number, length)                                            \
@@ -274,7 +274,8 @@ static void two_spaces_share_nothing_by_which_they_are_told_apart(void **state)
 			     "8") ", {name: s9, number: 3, length: "
 				  "8, strategy: hash, keys: [" KEY("0") "]}",
 		       "s8 and s9 have one length");
-	/* Snowflakes have 11, without a word of it. */
+	/* Snowflakes always have 11 symbols, although the section does not say
+	 * so. */
 	spaces_refused(OTHER("s11", "2", "11") ", {name: f, number: 3, "
 					       "strategy: snowflake, keys: "
 					       "[" KEY("0") "]}",

@@ -1,5 +1,5 @@
-/* A connection that is lost in the middle of a question: who asked fails, and
- * believes nothing of what was answered; asked again, it is answered. */
+/* A connection is lost in the middle of a query: the call fails and uses none
+ * of the replies; a second call succeeds. */
 #include "tests/unit/linkstore/rotation.h"
 #include "tests/unit/linkstore/sent.h"
 
@@ -13,11 +13,11 @@
 
 enum {
 	SOME = 5,
-	/* More than are sent ahead. */
+	/* There are more than are sent ahead. */
 	MANY = 40000
 };
 
-/* Blocks 0 to SOME - 1, and links in the first of them. */
+/* Makes the blocks 0 to SOME - 1, and links in the first of them. */
 static void populate(struct fixture *f)
 {
 	struct link_block first = open_block(f, f->day);
@@ -38,7 +38,7 @@ static uint64_t *numbers(size_t count)
 	return blocks;
 }
 
-/* --- questions ------------------------------------------------------------ */
+/* --- queries -------------------------------------------------------------- */
 
 static int ask_markers(struct fixture *f)
 {
@@ -153,8 +153,8 @@ static int check_links(struct fixture *f)
 				   .arg = &found};
 	int status = link_check_run(&check, &f->err);
 
-	/* The marker of block 0 is another's, which is told once for each link,
-	 * or not at all. */
+	/* The marker of block 0 belongs to another holder; each link reports it
+	 * once, or none does. */
 	assert_int_equal(found, status ? 0 : SOME);
 	return status;
 }
@@ -186,7 +186,7 @@ static int settle_ahead(struct fixture *f)
 	return status;
 }
 
-/* Fails at most for a key that is in use. */
+/* The only other failure is that a key is in use. */
 static int retire(struct fixture *f)
 {
 	uint64_t blocks;
@@ -290,7 +290,7 @@ static void links_are_checked_to_the_last(void **state)
 		{check_links, "GETRANGE", 4},
 		{check_links, "\nGET\r\n$8\r\nm:{s5:0}", 0},
 		{check_links, "\nGET\r\n$8\r\nm:{s5:0}", 4},
-		/* The second look at the first of them. */
+		/* The second check of the first links. */
 		{check_links, "cursor:{s5}", 1},
 		{check_links, "EVALSHA", 0},
 	};
@@ -313,7 +313,7 @@ static void a_run_of_the_reclaimer_hears_of_it(void **state)
 	FAIL_WITH_IT(f, questions);
 }
 
-/* The key is in use again each time, and never was used. */
+/* The key is in use again each time, or was never used. */
 static void a_key_is_not_retired_without_its_answers(void **state)
 {
 	static const struct question questions[] = {

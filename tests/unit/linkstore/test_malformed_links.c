@@ -1,5 +1,5 @@
-/* Answers about links and markers that Redis never gives, or not as asked for:
- * who asked fails, and the next question is answered. */
+/* Replies about links and markers that Redis never gives, or not in that form:
+ * the call fails, and the next one succeeds. */
 #include "tests/unit/linkstore/edits.h"
 #include "tests/unit/linkstore/sent.h"
 
@@ -11,7 +11,7 @@ static void say(struct fixture *f, const char *words)
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
 
-/* --- a look-up ------------------------------------------------------------ */
+/* --- look-ups ------------------------------------------------------------- */
 
 static int look_up(struct fixture *f, const struct link_target *t)
 {
@@ -58,7 +58,7 @@ static void count_answer(void *arg, const struct link_answer *answer,
 	++*(int *)arg;
 }
 
-/* There is room for the first of its two commands. */
+/* The queue has room for the first of its two commands. */
 static void a_look_up_that_is_half_sent_is_refused_once(void **state)
 {
 	struct fixture *f = *state;
@@ -99,7 +99,7 @@ static void what_is_left_of_a_life_is_told(void **state)
 	}
 }
 
-/* --- looking at markers --------------------------------------------------- */
+/* --- checks of markers ---------------------------------------------------- */
 
 static int look_at_two(struct fixture *f, struct block_scan looks[2])
 {
@@ -147,8 +147,8 @@ static void the_first_marker_that_is_damaged_is_told(void **state)
 	assert_non_null(strstr(f->err.text, "the marker of block 1 "));
 }
 
-/* The groups that were sent ahead are answered, too, and of two failures the
- * first is told. */
+/* The replies to the groups that were sent ahead are read, too, and the first
+ * of two failures is reported. */
 static void a_failed_look_leaves_nothing_behind(void **state)
 {
 	enum {
@@ -273,7 +273,7 @@ static void a_new_link_is_stored_only_if_redis_says_so(void **state)
 	assert_int_equal(expires, DURATION_NEVER);
 }
 
-/* The marker that is gone is told from the one that is another's. */
+/* The errors distinguish a marker that is gone from one of another holder. */
 static void a_block_that_is_not_ours_is_told_with_its_reason(void **state)
 {
 	struct fixture *f = *state;

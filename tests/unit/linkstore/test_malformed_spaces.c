@@ -1,5 +1,5 @@
-/* Answers about a space's accounting that Redis never gives, or not as asked
- * for: who asked fails, and goes by nothing of them. */
+/* Replies about a space's accounting that Redis never gives, or not in that
+ * form: the call fails and uses nothing of them. */
 #include "tests/unit/linkstore/rotation.h"
 #include "tests/unit/linkstore/sent.h"
 
@@ -9,7 +9,7 @@
 #include "linkstore/space/unopened.h"
 #include "linkstore/target.h"
 
-/* An answer, and how what asked fails; `says`: words of the error, or NULL. */
+/* A reply, and the error of the call; `says`: words of the error, or NULL. */
 struct answered {
 	const char *answer;
 	enum error_code code;
@@ -31,7 +31,7 @@ static struct reclaim_lock take_lock(struct fixture *f)
 	return lock;
 }
 
-/* --- what is due ---------------------------------------------------------- */
+/* --- due ranges ----------------------------------------------------------- */
 
 enum {
 	PAGE = 2
@@ -67,7 +67,7 @@ static void what_is_due_comes_as_a_page_of_ranges(void **state)
 		fails_when(f, "EVALSHA", cases[i].answer,
 			   ask_due(f, &cursor, &count), cases[i].code);
 		says(f, cases[i].says);
-		/* It goes on where it was. */
+		/* The cursor continues from its place. */
 		assert_int_equal(cursor.rank, 0);
 		assert_string_equal(cursor.last, "");
 	}
@@ -88,7 +88,7 @@ static void a_page_of_what_is_due_says_where_to_go_on(void **state)
 	assert_int_equal(cursor.rank, 9);
 	assert_int_equal(cursor.total, 11);
 	assert_string_equal(cursor.last, "2-4:3");
-	/* An empty page leaves the last one as it was. */
+	/* An empty page does not change the place of the last one. */
 	answer_with("EVALSHA", 0, "{8, 10, 11, {}}");
 	must(f, ask_due(f, &cursor, &count));
 	assert_int_equal(count, 0);
@@ -217,7 +217,7 @@ static void a_key_is_retired_only_if_redis_says_so(void **state)
 	configure_keys(f, 0, 1);
 	create(f);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		/* The first one with this key reads. */
+		/* The first command with this key reads. */
 		answer_with("hand:{s5}", 1, cases[i].answer);
 		must_fail(f,
 			  space_retire_key(f->server.redis, f->space, 1,
@@ -286,7 +286,7 @@ static void marks_come_as_a_list(void **state)
 		   ERROR_REMOTE);
 }
 
-/* Redis has noticed that it forgot: it vouches for none of them. */
+/* Redis has noticed that it forgot: it confirms none of the marks. */
 static void a_list_that_is_too_short_marks_none_of_the_rest(void **state)
 {
 	struct fixture *f = *state;
@@ -306,7 +306,7 @@ static void a_list_that_is_too_short_marks_none_of_the_rest(void **state)
 	assert_true(marked[1]);
 }
 
-/* --- closing what was not opened ------------------------------------------ */
+/* --- closing unopened blocks ---------------------------------------------- */
 
 static int close_unopened(struct fixture *f, struct block_scan looks[MARKS])
 {
@@ -315,7 +315,7 @@ static int close_unopened(struct fixture *f, struct block_scan looks[MARKS])
 				      looks, &f->err);
 }
 
-/* The answer in the pipeline says nothing: it is asked for by itself. */
+/* The reply in the pipeline is not used: a separate query follows. */
 static void a_block_is_closed_only_if_redis_says_so(void **state)
 {
 	static const char *const answers[] = {"0", "2", "'1'",

@@ -1,4 +1,4 @@
-/* Blocks taken out of circulation by hand, and put back. */
+/* Blocks are taken out of circulation by hand, and put back. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/block/renew.h"
@@ -46,7 +46,7 @@ static struct hold_result release(struct fixture *f, uint64_t first,
 	return result;
 }
 
-/* Blocks 0 to 9, ended, closed and pooled; out of quarantine. */
+/* The blocks 0 to 9 are ended, closed, pooled and out of quarantine. */
 static void pool_ten(struct fixture *f)
 {
 	for (int i = 0; i < 10; i++)

@@ -1,4 +1,4 @@
-/* A node number has one holder, and no millisecond two. */
+/* A node number has one holder, and each ms is used once. */
 #include "tests/unit/linkstore/async_fixture.h"
 
 #include "linkstore/node_lease.h"
@@ -96,7 +96,7 @@ static void who_gives_up_says_until_when_it_made_ids(void **state)
 	assert_int_equal(next.from, end);
 }
 
-/* The answer that said so may have been lost. */
+/* The response may have been lost, so the call is repeated. */
 static void the_holder_is_told_again_where_it_begins(void **state)
 {
 	struct heard first = keep(*state, "one", 100), next;
@@ -116,11 +116,11 @@ static void what_was_given_up_is_not_below_where_it_began(void **state)
 	keep(a, "one", 10000);
 	release(a, "one", end);
 	keep(a, "two", 10000);
-	release(a, "two", 1); /* it made none */
+	release(a, "two", 1); /* it made no ids */
 	assert_int_equal(keep(a, "three", 10000).from, end);
 }
 
-/* Ids were made for a lease that Redis has forgotten the last part of. */
+/* Ids were made for a lease whose last part Redis has forgotten. */
 static void what_was_made_counts_where_redis_knows_less(void **state)
 {
 	struct async_fixture *a = *state;

@@ -1,4 +1,4 @@
-/* A block waits longer than anything remembers its former owner. */
+/* A block waits until no process has its former owner in memory. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -142,7 +142,7 @@ static void a_member_that_is_no_range_is_refused(void **state)
 	assert_non_null(strstr(f->err.text, "'7-5:1'"));
 }
 
-/* --- look and close ------------------------------------------------------- */
+/* --- check and close ------------------------------------------------------ */
 
 static void a_look_tells_live_ended_and_lost(void **state)
 {
@@ -177,7 +177,7 @@ static void a_look_tells_what_the_marker_says(void **state)
 	must(f, block_scan_read(f->server.redis, f->space, &block, 1, now + 1,
 				&l, &f->err));
 	assert_int_equal(l.state, BLOCK_ENDED);
-	/* With a blocked link it is live, and looked at again. */
+	/* With a blocked link the block is live, and is checked again. */
 	snprintf(text, sizeof(text), "3 o1 1d 700 %lld test", now);
 	set_marker(f, text);
 	must(f, block_scan_read(f->server.redis, f->space, &block, 1, now + 1,
@@ -259,7 +259,7 @@ static void a_closed_block_takes_no_more_links(void **state)
 		  ERROR_NOT_OWNER);
 }
 
-/* Redis lets go of a key after the millisecond that it ends in. */
+/* Redis deletes a key after the millisecond in which it expires. */
 static void a_block_is_live_through_the_millisecond_it_ends_in(void **state)
 {
 	struct fixture *f = *state;
@@ -333,7 +333,7 @@ static void closing_works_after_redis_has_dropped_the_script(void **state)
 	assert_int_equal(close_block(f, 0, 1).state, BLOCK_ENDED);
 }
 
-/* A master that became a replica is a master again soon, or another is. */
+/* A master that became a replica is soon a master again, or another one is. */
 static void what_passes_is_to_be_tried_again(void **state)
 {
 	struct fixture *f = *state;
@@ -349,7 +349,7 @@ static void what_passes_is_to_be_tried_again(void **state)
 				   &closed, &f->err),
 		  ERROR_REMOTE);
 	assert_true(f->err.retriable);
-	/* By a connection of its own: ours goes to masters only. */
+	/* This connection is separate: the store's connects to masters only. */
 	other = redisConnectUnix(f->server.address + strlen("unix:"));
 	freeReplyObject(redisCommand(other, "REPLICAOF NO ONE"));
 	redisFree(other);

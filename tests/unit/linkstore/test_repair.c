@@ -1,4 +1,4 @@
-/* Walking a space's sets, and repairing them under the lock. */
+/* Reading a space's sets, and repairing them under the lock. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/space/manual_hold.h"
@@ -124,7 +124,7 @@ static void blocks_of_no_set_become_issued_below_the_cursor_only(void **state)
 		  space_repair(f->server.redis, &lock, &note, NULL, 0, &above,
 			       1, &f->err),
 		  ERROR_INPUT);
-	/* To whom they were granted is forgotten. */
+	/* Redis has forgotten the caller of the grant. */
 	must(f, space_gaps_read(f->server.redis, f->space, &gaps, &f->err));
 	assert_true(space_gaps_has(gaps, 3, 1));
 	assert_false(space_gaps_has(gaps, 4, 1));

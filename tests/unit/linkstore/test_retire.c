@@ -1,9 +1,9 @@
-/* A key goes out of use once no code made with it may lead anywhere. */
+/* A key is retired once no code made with it can lead anywhere. */
 #include "tests/unit/linkstore/rotation.h"
 
 #include "linkstore/space/retire.h"
 
-#define HELD (HOLD + HOLD / 8 + 10) /* ms until no code is made any more */
+#define HELD (HOLD + HOLD / 8 + 10) /* ms until no new code is made */
 
 static int retire(struct fixture *f, unsigned version)
 {
@@ -13,7 +13,7 @@ static int retire(struct fixture *f, unsigned version)
 				&f->err);
 }
 
-/* --- going out of use ----------------------------------------------------- */
+/* --- retiring ------------------------------------------------------------- */
 
 static void the_key_that_makes_codes_is_not_retired(void **s)
 {
@@ -145,7 +145,8 @@ static void links_that_never_expire_keep_their_key(void **s)
 	assert_non_null(strstr(f->err.text, "never expire"));
 }
 
-/* Opened while allocators still used the old key, but with the new one. */
+/* The block was opened while allocators still used the old key, but with the
+ * new one. */
 static void blocks_of_the_new_key_do_not_keep_the_old_one(void **s)
 {
 	struct fixture *f = *s;
@@ -197,7 +198,7 @@ static void links_without_a_marker_stop_the_retiring(void **s)
 	assert_non_null(strstr(f->err.text, "no marker"));
 }
 
-/* Whoever it was granted to before Redis forgot has made codes of it. */
+/* The caller of the grant that Redis forgot has made codes in the block. */
 static void links_in_a_gap_without_a_marker_stop_it_too(void **s)
 {
 	struct fixture *f = *s;

@@ -1,11 +1,11 @@
-/* Replacing the key of a space: versions come into use by hand, and old ones
- * are read on. */
+/* Replacing the key of a space: an operator activates versions, and old ones
+ * can still be read. */
 #include "tests/unit/linkstore/rotation.h"
 
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/target.h"
 
-/* --- coming into use ------------------------------------------------------ */
+/* --- activation ----------------------------------------------------------- */
 
 static void a_key_that_only_reads_may_be_configured_before_it_is_used(void **s)
 {
@@ -67,7 +67,7 @@ static void a_code_whose_key_is_missing_is_not_denied(void **s)
 	assert_false(linkstore_lacks_key(f->store, old.code, 5));
 	must(f, check(f, SPACE_TO_READ));
 	assert_true(linkstore_lacks_key(f->store, old.code, 5));
-	/* Of version 2, which the space does not have. */
+	/* The code is of version 2, which the space does not have. */
 	assert_false(linkstore_lacks_key(f->store, "abcdW", 5));
 	assert_false(linkstore_lacks_key(f->store, old.code, 4));
 }

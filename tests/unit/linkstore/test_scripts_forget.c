@@ -1,8 +1,8 @@
-/* The scripts of a space, when Redis has forgotten what it granted: what is set
- * aside, until when, and under which generation; every bound, on both sides. */
+/* The scripts of a space after Redis has forgotten grants: which blocks are set
+ * aside, until when, and under which generation; both sides of every bound. */
 #include "tests/unit/linkstore/space_scripts.h"
 
-/* The run_id is another: all that is due may have been granted. */
+/* The run_id is another one: all due ranges may have been granted. */
 static void a_redis_that_was_started_anew_sets_a_gap_aside(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -18,13 +18,13 @@ static void a_redis_that_was_started_anew_sets_a_gap_aside(void **state)
 		 "p: 24-29:4=@0 40-41:2=@5\n"
 		 "s: floor=0 forgot=1 gaps=10-16  highest=4 key:0=fp moves=7 "
 		 "run_id=def set_aside=0-2:3 20-23:4  used:0=0 waits=@50");
-	/* It remembers from now on. */
+	/* Redis remembers the state from now on. */
 	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "17 7 4 100 7 50 1000 d-",
 		       "(1 17 7 4)");
 	redis_says(b, "HGET s forgot", "1");
 }
 
-/* The caller has seen more moves than there are. */
+/* The caller has seen more moves than the record has. */
 static void moves_that_are_missing_prove_it(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -47,7 +47,7 @@ static void a_generation_that_is_missing_proves_it(void **state)
 	given(b, "ZADD p @-5 0-2:3 @90 20-23:9\nHSET s highest 4 moves 6");
 	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, "0 3 6 100 9 50 1000 d-",
 		       "(1 19 7 6)");
-	/* All that is in the pool may have been due. */
+	/* All of the pool may have been due. */
 	keys_are(b,
 		 "c: 19\n"
 		 "i: 0-2:7=@1050 10-18:1=@1050 20-23:9=@1050\n"
@@ -55,8 +55,8 @@ static void a_generation_that_is_missing_proves_it(void **state)
 		 "run_id=abc set_aside=0-2:7 20-23:9  waits=@50");
 }
 
-/* A block that is not due yet cannot have been granted, unless the clock went
- * back. */
+/* A range that is not due cannot have been granted, unless the clock went back.
+ */
 static void what_is_not_due_is_not_set_aside(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -68,7 +68,7 @@ static void what_is_not_due_is_not_set_aside(void **state)
 	redis_says(b, "ZRANGE p 0 -1", "(20-39:4)");
 }
 
-/* Another's later generation counts, too. */
+/* A later generation seen by another caller counts, too. */
 static void a_floor_is_above_all_that_was_granted(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -177,7 +177,7 @@ static void the_pool_waits_for_a_hold_and_a_generation(void **state)
 		       "(1 5 4 4 4 2)");
 }
 
-/* Waits count while a member of the pool has a score up to them. */
+/* A wait is kept while a member of the pool has a score up to it. */
 static void waits_are_kept_while_they_matter(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -190,7 +190,7 @@ static void waits_are_kept_while_they_matter(void **state)
 		 "@-59 50-79:2");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
 	redis_says(b, "HGET s waits", "@-60 @0 @50");
-	/* The last one is not over: the new one takes its place. */
+	/* The last wait is not over: the new one replaces it. */
 	given(b, "HSET s run_id abc waits '@-60 @1'");
 	given(b, "ZADD p @-65 80-99:2");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
@@ -200,8 +200,8 @@ static void waits_are_kept_while_they_matter(void **state)
 	redis_says(b, "HGET s waits", "@50");
 }
 
-/* A block that is set aside keeps the generation that it was to be granted
- * under. */
+/* A block that is set aside keeps the generation that it would have been
+ * granted under. */
 static void what_is_set_aside_has_its_former_generation(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -229,23 +229,24 @@ static void what_is_owed_is_set_aside_before_a_grant(void **state)
 	redis_says(b, "HMGET s aside set_aside", "(nil 8-8:1 0-1:2 2-2:2 )");
 	redis_says(b, "ZRANGE i 0 -1 WITHSCORES",
 		   "(3-3:2 @300 0-1:2 @1050 2-2:2 @1050)");
-	/* More is owed than the pool has: the rest is owed by nobody. */
+	/* More blocks are to be set aside than the pool has: the rest is
+	 * cancelled. */
 	given(b, "HSET s aside '9 @-4'\nZADD p @-4 0-1:2");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 2 2 4 4 2)");
 	redis_says(b, "HGET s aside", "nil");
-	/* A debt that cannot be read is none. */
+	/* An unreadable field counts as nothing to set aside. */
 	given(b, "HSET s aside '3 x'");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
 	redis_says(b, "ZRANGE p 0 -1", "(5-5:2)");
-	/* Part of a range. */
+	/* Only a part of a range is set aside. */
 	given(b, "DEL p\nHSET s aside '2 +inf'\nZADD p @9 20-29:2");
 	script_replies(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING,
 		       "(1 10 2 2)");
 	redis_says(b, "ZRANGE p 0 -1 WITHSCORES", "(22-29:2 @9)");
 }
 
-/* Owed before, by what was seen: all of the pool still counts as due. */
+/* Blocks were to be set aside before: all of the pool still counts as due. */
 static void what_is_owed_adds_up(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -257,14 +258,14 @@ static void what_is_owed_adds_up(void **state)
 	given(b, "HSET s run_id abc aside '3 @-5'\nZADD p @0 60-79:2");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, SEEN_NOTHING);
 	redis_says(b, "HGET s set_aside", "20-29:2 60-69:2 ");
-	/* Both prove it: what was seen is owed, too. */
+	/* Both signs show the loss: the moves that were seen count, too. */
 	given(b, "HSET s run_id abc\nHDEL s set_aside moves\nDEL p\n"
 		 "ZADD p @90 60-99:2");
 	script_run(b, SCRIPT_RAISE_CURSOR, KEYS, "0 5 0 100 7 50 1000 d-");
 	redis_says(b, "HMGET s set_aside moves", "(60-71:2  6)");
 }
 
-/* One script takes a bounded number of a pool's small ranges. */
+/* One script takes a limited number of a pool's small ranges. */
 static void a_pool_of_many_ranges_is_taken_in_parts(void **state)
 {
 	struct script_bench *b = space_reset(state);
@@ -275,7 +276,8 @@ static void a_pool_of_many_ranges_is_taken_in_parts(void **state)
 
 	given(b, fill);
 	given(b, "HSET s aside '513 +inf'");
-	/* Nothing of the pool is granted while some is owed. */
+	/* No range of the pool is granted while others are still to be set
+	 * aside. */
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 1 1 10 10 1)");
 	redis_says(b, "HGET s aside", "1 +inf");

@@ -1,5 +1,5 @@
-/* The scripts that make a space, grant its blocks and take back those that were
- * not used: every bound, on both sides. */
+/* The scripts that make a space, grant its blocks and take back unused ones:
+ * both sides of every bound. */
 #include "tests/unit/linkstore/space_scripts.h"
 
 /* --- a space -------------------------------------------------------------- */
@@ -157,8 +157,8 @@ static void blocks_of_the_pool_are_granted_first(void **state)
 	redis_says(b, "ZRANGE p 0 -1", "()");
 	redis_says(b, "ZRANGE e 0 -1", "(0:3 1:3 2:3 5:2)");
 	redis_says(b, "ZRANGE i 0 -1", "(0-2:3 5-5:2 10-10:1 6-6:2)");
-	/* A marker proves everything about a block that was never granted
-	 * before. */
+	/* For a block that was never granted before, its marker is a sufficient
+	 * proof. */
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 never 0 @0",
 		       "(1 7 9 11 11 1)");
 	given(b, "ZADD p @-2 1-1:10");
@@ -183,7 +183,7 @@ static void a_quarantine_is_over_by_both_clocks(void **state)
 		       "(1 2 2 1 1 2)");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
 		       "(0 exhausted)");
-	/* The clock is not to blame for what waits for a hold. */
+	/* The refusal for a range in such a wait does not name the clock. */
 	given(b, "HSET s waits @9\nZADD p @0 4-4:2");
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 5 300 0 @9",
 		       "(0 exhausted)");
@@ -216,7 +216,7 @@ static void note_of_the_busiest_minute(void **state)
 		       "(1 3 1 12 12 1)");
 	redis_says(b, "HMGET s minute gap", "(83333333 7 14)");
 	redis_says(b, "HMGET d-21280611 busiest granted", "(7 11)");
-	/* Another minute begins at nothing. */
+	/* Another minute begins its count at 0. */
 	b->now += 60000;
 	script_replies(b, SCRIPT_GRANT, KEYS, SEEN_NOTHING " 1 300 0 @0",
 		       "(1 4 1 13 13 1)");
@@ -253,7 +253,7 @@ static void nothing_is_granted_for_a_key_version_out_of_use(void **state)
 	keys_are(b, "c: 10\np: 0-2:3=@-2\ns: key:0=fp run_id=abc");
 }
 
-/* --- what is looked at first ---------------------------------------------- */
+/* --- marks of unopened blocks --------------------------------------------- */
 
 static void a_space_that_is_not_whole_grants_nothing(void **state)
 {
@@ -333,7 +333,7 @@ static void a_cursor_behind_what_was_seen_is_raised(void **state)
 	redis_says(b, "GET c", "17");
 }
 
-/* --- blocks that were not used -------------------------------------------- */
+/* --- unused blocks -------------------------------------------------------- */
 
 static void opened_blocks_are_confirmed_and_that_is_a_move(void **state)
 {

@@ -1,4 +1,4 @@
-/* The scripts that move blocks by hand: every bound, on both sides. */
+/* The scripts that move blocks by hand: both sides of every bound. */
 #include "tests/unit/linkstore/script_bench.h"
 
 /* Calls the script, which must change nothing. */
@@ -12,7 +12,7 @@ static void check_refused(struct script_bench *b, enum link_script script,
 	keys_are(b, before);
 }
 
-/* The same of each damage to what is given. */
+/* The same for each damage of the given keys. */
 static void check_damages(struct script_bench *b, const char *whole,
 			  const char *const *damages, size_t n,
 			  enum link_script script, const char *keys,
@@ -74,7 +74,7 @@ static void a_block_within_a_range_is_held(void **state)
 	redis_says(b, "LRANGE h 0 -1",
 		   "(@0 hold 2-2 1 me why @0 hold 0-0 1 me why "
 		   "@0 hold 3-3 1 me why)");
-	/* A member just before, or just behind, has no block of it. */
+	/* A member just before, or just after, the range has no block of it. */
 	check_refused(b, SCRIPT_HOLD, HOLD_KEYS, "0 3 me why d- i 4-9:1",
 		      "!no block of 4-9:1");
 	check_refused(b, SCRIPT_HOLD, HOLD_KEYS, "10 13 me why d- i 4-9:1",
@@ -185,7 +185,7 @@ static void what_is_not_released_keeps_its_note(void **state)
 		      "!no block of 3-3:1");
 	check_refused(b, SCRIPT_RELEASE, RELEASE_KEYS, "4 9 me why d- 3-3:1",
 		      "!no block of 3-3:1");
-	/* The rest has an empty note, when there was none. */
+	/* The rest gets an empty note if there was none. */
 	given(b, "HDEL w 15-19:2");
 	script_replies(b, SCRIPT_RELEASE, RELEASE_KEYS,
 		       "15 18 me why d- 15-19:2", "(1 4)");
@@ -264,7 +264,7 @@ static void what_is_held_keeps_its_note(void **state)
 	redis_says(b, "HGETALL w", "(30-38:4 note 39-39:4 note 41-49:5 other)");
 	redis_says(b, "ZRANGE o 0 -1 WITHSCORES",
 		   "(30-38:4 60 39-39:4 60 41-49:5 70)");
-	/* One without a note, and a block that was not held. */
+	/* One range has no note, and one block was not held. */
 	given(b, "FLUSHALL");
 	given(b, REPAIRED);
 	given(b, "HDEL w 40-49:5");
@@ -274,7 +274,7 @@ static void what_is_held_keeps_its_note(void **state)
 		       "(1 20)");
 	redis_says(b, "HGETALL w", "(30-39:4 note)");
 	redis_says(b, "ZRANGE o 0 -1", "(0-9:1 40-49:6 30-39:4)");
-	/* Only its first block tells whose note a part has. */
+	/* A part keeps the note of the member with its first block. */
 	given(b, "FLUSHALL");
 	given(b, REPAIRED);
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
@@ -358,13 +358,14 @@ static void parts_cover_the_members_and_do_not_overlap(void **state)
 		check_refused(b, SCRIPT_REPAIR, REPAIR_KEYS, args,
 			      cases[i].reply);
 	}
-	/* In any order, and a part of one block. */
+	/* The ranges are given in any order; one part has one block. */
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 3 p 10-19:3 i 5-14:2 i 0-9:1 "
 				   "i 19 19 1 1 i 1 18 1 1 i 0 0 1 1",
 		       "(1 20)");
 	redis_says(b, "LRANGE h 0 -1", "(@0 repair 0-19 20 me a reason)");
-	/* A member within another, before one that goes on behind both. */
+	/* One member lies within another, before a third that reaches further
+	 * than both. */
 	given(b, "ZADD i @30 50-59:1 @40 52-53:2 @50 58-61:3");
 	script_replies(b, SCRIPT_REPAIR, REPAIR_KEYS,
 		       REPAIR_ARGS " 3 i 50-59:1 i 52-53:2 i 58-61:3 "

@@ -1,11 +1,11 @@
-/* The scripts of a link and of an account: every bound, on both sides. */
+/* The scripts of a link and of an account: both sides of every bound. */
 #include "tests/unit/linkstore/script_bench.h"
 
-/* The first nine bytes of a record: a tag and link_id. */
+/* A record begins with nine bytes: a tag and link_id. */
 #define HEAD  "\tABCDEFGH"
 #define OTHER "\tABCDEFGI"
 
-/* The versions of a record, and its states. */
+/* The versions and states of a record. */
 #define V1	"\x18\x01"
 #define V2	"\x18\x02"
 #define V3	"\x18\x03"
@@ -35,7 +35,7 @@ static void a_record_is_replaced_by_the_next_version_of_it(void **state)
 		    "x(@50): " HEAD V1);
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " keep 0",
 		       "(1 @50)");
-	/* The same once more, whose answer was lost. */
+	/* The same call is repeated, since its reply was lost. */
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " keep 0",
 		       "(1 @50)");
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V3 " keep 0",
@@ -100,7 +100,8 @@ static void a_blocked_link_does_not_end_and_is_counted(void **state)
 		    "published: link-changes x\n"
 		    "v: visits=1\n"
 		    "x: " HEAD V2 BLOCKED);
-	/* Blocked once more: it counts once, and does not end. */
+	/* A second blocking of the link counts once, and the link still has no
+	 * end. */
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 2 3 " HEAD V3 BLOCKED " life 10", "(1 -1)");
 	given(b, "DEL published");
@@ -130,7 +131,7 @@ static void a_marker_counts_all_of_its_blocked_links(void **state)
 		       "(1 @70)");
 	given(b, "DEL published");
 	keys_are(b, "m: 3 o2 day @-90 @70 me\nx(@70): " HEAD V3);
-	/* A marker that lost its count. */
+	/* The marker has lost its count. */
 	given(b, "SET x " HEAD V1 BLOCKED "\nSET m '3 o day @-90 @60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m", HEAD " 1 3 " HEAD V2 " life 50",
 		       "(1 @50)");
@@ -149,7 +150,7 @@ static void a_tombstone_stays_until_its_block_ends(void **state)
 	given(b, "DEL published");
 	keys_are(b, "m: 3 o day @-90 @60 me\nv(@60): visits=1\n"
 		    "x(@60): " HEAD V2 DELETED);
-	/* Its marker is lost: it stays as long as the link did. */
+	/* The marker is lost: the tombstone stays as long as the link would. */
 	given(b, "DEL m v\nSET x " HEAD V1 " PXAT @50");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @50)");
@@ -164,7 +165,7 @@ static void a_deleted_link_that_was_blocked_ends(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
 
-	/* Its block was there for it alone, and lasts a second more. */
+	/* The block was kept for this link only, and lasts a second more. */
 	given(b, "SET x " HEAD V1 BLOCKED "\nSET m '3 o1 day @-90 @-60 me'");
 	script_replies(b, SCRIPT_EDIT, "x v m",
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7",
@@ -180,7 +181,7 @@ static void a_deleted_link_that_was_blocked_ends(void **state)
 		       HEAD " 1 3 " HEAD V2 DELETED " tombstone 7", "(1 @7)");
 }
 
-/* The third key is the trace of an alias, or there is none. */
+/* The third key is the trace of an alias; there may be none. */
 static void a_link_without_a_block_leaves_a_trace(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
@@ -191,7 +192,7 @@ static void a_link_without_a_block_leaves_a_trace(void **state)
 	keys_are(b, "l:{code}(@80): " HEAD V2 "\n"
 		    "published: link-changes code\n"
 		    "t(@1081): " HEAD);
-	/* One that does not end needs none. */
+	/* An alias that does not end needs no trace. */
 	script_replies(b, SCRIPT_EDIT, "l:{code} v t",
 		       HEAD " 2 0 " HEAD V3 BLOCKED " life 80 1000", "(1 -1)");
 	given(b, "DEL published");
@@ -230,9 +231,9 @@ static void the_code_of_a_changed_link_is_published(void **state)
 		    "NOPERM PUBLISH");
 }
 
-/* --- what a record says --------------------------------------------------- */
+/* --- fields of a record --------------------------------------------------- */
 
-/* The version stands behind the generation, if there is one. */
+/* The version follows the generation, if there is one. */
 static void versions_are_read_of_any_length(void **state)
 {
 	static const struct {
@@ -279,7 +280,8 @@ static void states_are_read_behind_numbers_and_texts(void **state)
 		{HEAD V1 "\x22\x02" DELETED, "(1 1)"},
 		{HEAD V1 "\x28\xff\x01" DELETED, "(-1 0)"},
 		{HEAD V1 "\x3a\x02" DELETED DELETED "z", "(-1 0)"},
-		/* Behind the state others may stand, or instead of it. */
+		/* Other fields may follow the state, or be there instead of it.
+		 */
 		{HEAD V1 DELETED "\x4a\x01z", "(-1 0)"},
 		{HEAD V1 "\x48\x01", "(1 1)"},
 		{HEAD V1 "\x40\x81\x01", "(1 1)"},
@@ -394,12 +396,14 @@ static void ones_own_alias_is_found_again(void **state)
 		       "(1 @70)");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "y", HEAD V2 "1 100 0",
 		       "(1 -1)");
-	/* A later version of it is a try that was edited since. */
+	/* A later version with this link_id is the former try's link, edited
+	 * since. */
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x", HEAD V1 "1 100 0",
 		       "(1 @70)");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x", OTHER V1 "1 100 0",
 		       "(0 " HEAD V2 "1 70)");
-	/* The same version with other bytes is a link_id made twice. */
+	/* The same version with other bytes means that a link_id was made
+	 * twice. */
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x", HEAD V2 "2 100 0",
 		       "(0 " HEAD V2 "1 70)");
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x", HEAD V3 "1 100 0",
@@ -418,7 +422,8 @@ static void a_code_waits_for_its_trace_to_end(void **state)
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", OTHER V1 " 100 0 9",
 		       "(-2 110)");
 	keys_are(b, "t(@110): " HEAD);
-	/* Its own trace: the try before was stored, and its link ended. */
+	/* The trace is of the same link: the former try was stored, and its
+	 * link ended. */
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 50 0 9",
 		       "(1 @50)");
 	keys_are(b, "t(@60): " HEAD "\nx(@50): " HEAD V1);
@@ -431,7 +436,7 @@ static void a_code_waits_for_its_trace_to_end(void **state)
 		       "(1 @0)");
 	keys_are(b, "t(@10): " HEAD "\nx(@0): " HEAD V1);
 	given(b, "SET x " HEAD V1);
-	/* A link that is there matters more than a trace. */
+	/* An existing link takes precedence over a trace. */
 	given(b, "SET t " OTHER);
 	script_replies(b, SCRIPT_STANDALONE_CREATE, "x t", HEAD V1 " 50 0 9",
 		       "(1 -1)");
@@ -454,7 +459,7 @@ static void a_node_number_has_one_holder(void **state)
 	b->now += 1;
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 100 0", "(1 @0 @100)");
 	keys_are(b, "n: from=@0 holder=she until=@100");
-	/* Told again, and not lost. */
+	/* The second call returns the lease again; nothing is lost. */
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 120 0", "(1 @0 @120)");
 }
 
@@ -470,7 +475,7 @@ static void a_node_number_is_given_up_with_what_was_made(void **state)
 	keys_are(b, "n: from=@10 holder=she until=@100");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @-90", "(1 0 0)");
 	keys_are(b, "n: from=@10 holder= until=@10");
-	/* A program that does not hold the lease gives nothing up. */
+	/* A program that does not hold the lease cannot release it. */
 	given(b, "HSET n holder me until @0 from @-50");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "she 0 @90", "(1 0 0)");
 	keys_are(b, "n: from=@-50 holder=me until=@0");
@@ -483,7 +488,7 @@ static void a_node_number_is_given_up_with_what_was_made(void **state)
 	given(b, "DEL n\nHSET n holder me until @0");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 0 0", "(1 0 0)");
 	keys_are(b, "n: holder= until=0");
-	/* A holder that is lost keeps nobody out. */
+	/* A lease without a holder excludes no program. */
 	given(b, "DEL n\nHSET n until @10");
 	script_replies(b, SCRIPT_NODE_LEASE, "n", "me 9 0", "(1 @10 @10)");
 	given(b, "DEL n\nHSET n holder me until @10");
@@ -547,7 +552,7 @@ static void domains_are_stored_over_the_revision_that_was_read(void **state)
 	given(b, "HSET d revision x");
 	script_replies(b, SCRIPT_DOMAINS, "d", "0 more",
 		       "!DAMAGED the field revision of d is damaged");
-	/* The greatest that Lua can count to. */
+	/* The greatest number that Lua can count to. */
 	given(b, "HSET d revision 9007199254740992");
 	script_replies(b, SCRIPT_DOMAINS, "d", "9007199254740992 more",
 		       "!DAMAGED the field revision of d is damaged");
@@ -565,7 +570,7 @@ static void links_and_bytes_are_taken_both_or_neither(void **state)
 
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "3 5 day 70 100 month",
 		       "(1 3 70 21280611 212806)");
-	/* Kept for a day after the period. */
+	/* The keys are kept for a day after the period. */
 	keys_are(b, "q:212806(5001782400000): bytes=70\n"
 		    "q:21280611(5000140800000): links=3");
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "3 5 day 1 100 month",
@@ -604,7 +609,7 @@ static void an_end_of_a_quotas_count_is_set_once(void **state)
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 0 day",
 		       "(1 2 0 21280611 '')");
 	keys_are(b, "q:21280611(5000140800000): links=2");
-	/* Less than a second is left of it. */
+	/* Less than a second of the period is left. */
 	given(b, "PEXPIREAT q:21280611 @999");
 	script_replies(b, SCRIPT_QUOTA_TAKE, "q", "1 5 day 1 0 day",
 		       "(1 3 0 21280611 '')");
@@ -667,7 +672,7 @@ static void what_was_not_used_is_given_back(void **state)
 	keys_are(b, "q:d: bytes=9 links=3\nq:m: bytes=5 links=7");
 	script_replies(b, SCRIPT_QUOTA_GIVE, "q", "2 '' 3 ''", "1");
 	keys_are(b, "q:d: bytes=9 links=3\nq:m: bytes=5 links=7");
-	/* A count is never below zero, and none is made. */
+	/* A count never falls below zero, and no count is created. */
 	script_replies(b, SCRIPT_QUOTA_GIVE, "q", "4 d 3 none", "1");
 	keys_are(b, "q:d: bytes=9 links=0\nq:m: bytes=5 links=7");
 }
@@ -688,7 +693,7 @@ static void a_decision_is_noted_once_for_each_link(void **state)
 	keys_are(b, "b: u1=url1\n7 @-5 code key\n8 @0 code2 key "
 		    "u2=url2\n7 @-5 code key");
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "7 code key 3 u1 url1", "1");
-	/* One that is there stays, though there are as many as there may be. */
+	/* An existing entry stays, even at the maximum number of entries. */
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "8 code2 key 2 u1 url1", "1");
 	keys_are(b, "b: u1=url1\n7 @-5 code key\n8 @0 code2 key "
 		    "u2=url2\n7 @-5 code key");
@@ -701,7 +706,7 @@ static void one_decision_takes_the_place_of_too_many(void **state)
 	given(b, "HSET b u 'url\n7 1 code key\n8 2 code2 key'");
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "9 code3 key 2 u url", "1");
 	keys_are(b, "b: u=url\n0 @0 - key");
-	/* It stays beside later ones, until it is lifted by itself. */
+	/* The decision stays beside later ones until it is lifted. */
 	script_replies(b, SCRIPT_URL_BLOCK, "b", "9 code3 key 2 u url", "1");
 	keys_are(b, "b: u=url\n0 @0 - key\n9 @0 code3 key");
 	b->now += 5;

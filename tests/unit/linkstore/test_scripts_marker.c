@@ -1,7 +1,7 @@
-/* The scripts of a block's slot: every bound, on both sides. */
+/* The scripts of a block's slot: both sides of every bound. */
 #include "tests/unit/linkstore/script_bench.h"
 
-/* The first nine bytes of a record: a tag and link_id. */
+/* A record begins with nine bytes: a tag and link_id. */
 #define HEAD  "\tABCDEFGH"
 #define OTHER "\tABCDEFGI"
 
@@ -252,7 +252,7 @@ static void a_blocks_end_is_raised_and_never_lowered(void **state)
 	keys_are(b, "m: 3 o1 day @-90 never me\nx(@100): " HEAD "\ny: " HEAD);
 }
 
-/* Each byte of link_id says whose link it is. */
+/* Each byte of link_id distinguishes links. */
 static void a_live_link_is_never_overwritten(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
@@ -379,7 +379,7 @@ static void renewing_never_lowers_an_end(void **state)
 		    "x(@140): " HEAD "\x18\x02");
 }
 
-/* The longest that stands before the end of a version. */
+/* The longest fields that can precede the end of a version. */
 static void a_version_behind_the_longest_numbers_is_read(void **state)
 {
 	struct script_bench *b = script_bench_reset(state);
@@ -404,7 +404,7 @@ static void a_link_is_renewed_without_a_marker(void **state)
 	keys_are(b, "t(@1121): " HEAD "\nx(@120): " HEAD "\x18\x02");
 }
 
-/* --- a link and its marker at one moment ---------------------------------- */
+/* --- a link and its marker in one script ---------------------------------- */
 
 static void a_link_is_judged_beside_its_marker(void **state)
 {
@@ -420,7 +420,7 @@ static void a_link_is_judged_beside_its_marker(void **state)
 	given(b, "SET x '" HEAD "\x18\x02\x40\x01'");
 	script_replies(b, SCRIPT_JUDGE_LINK, "m x", "",
 		       "(-1 " HEAD " marker @0 0)");
-	/* Damaged: the state cannot be read. */
+	/* The record is damaged: its state cannot be read. */
 	given(b, "SET x '" HEAD "\x18'");
 	script_replies(b, SCRIPT_JUDGE_LINK, "m x", "",
 		       "(-1 " HEAD " marker @0 0)");

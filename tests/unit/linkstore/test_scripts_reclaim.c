@@ -1,5 +1,5 @@
-/* The scripts that look at a space and reclaim its blocks: every bound, on both
- * sides. */
+/* The scripts that read a space and reclaim its blocks: both sides of every
+ * bound. */
 #include "tests/unit/linkstore/script_bench.h"
 
 /* --- the lock ------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static void one_reclaimer_has_the_lock(void **state)
 	script_replies(b, SCRIPT_LOCK, "k", "me 90", "0");
 }
 
-/* --- what is due ---------------------------------------------------------- */
+/* --- due ranges ----------------------------------------------------------- */
 
 static struct script_bench *due_reset(void **state)
 {
@@ -80,7 +80,7 @@ static void a_page_goes_on_behind_the_last_one(void **state)
 /* lock space cursor issued pool unopened endless */
 #define SETTLE_KEYS "k s c i p u e"
 
-/* lock ttl, what the caller has seen, quarantine */
+/* lock ttl, high water of the caller, quarantine */
 #define SETTLE_ARGS "me 500 0 0 0 1000 7 50 1000 d- 40"
 
 static struct script_bench *settle_reset(void **state)
@@ -152,7 +152,7 @@ static void blocks_of_the_last_generation_are_retired(void **state)
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 10-19:2 'P 10 19 32768'", "(1 0 2 3)");
 	redis_says(b, "HMGET d-21280611 pooled reclaimed", "(5 20)");
-	/* A single block, of the last generation and of another. */
+	/* A single block of the last generation, and one of another. */
 	given(b, "ZADD i 1 50-50:1 1 60-60:1");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS,
 		       SETTLE_ARGS " 1 50-50:1 'P 50 50 32768'", "(1 0 3 3)");
@@ -237,7 +237,7 @@ static void parts_cover_their_members_exactly(void **state)
 		       "(1 10 1 3)");
 }
 
-/* More than one call of Redis can have: a thousand. */
+/* One call of Redis takes a thousand members; there are more. */
 static void many_members_are_settled_at_once(void **state)
 {
 	struct script_bench *b = settle_reset(state);
@@ -257,7 +257,7 @@ static void many_members_are_settled_at_once(void **state)
 	redis_says(b, "ZCARD i", "501");
 	redis_says(b, "ZCOUNT i 8 8", "501");
 	redis_says(b, "ZCARD p", "500");
-	/* The last that is asked for is not there. */
+	/* The last of the named members does not exist. */
 	given(b, "DEL i p\nEVAL 'for n = 0, 999 do redis.call(\"ZADD\", "
 		 "\"i\", 9, n * 2 .. \"-\" .. n * 2 .. \":1\") end' 0");
 	script_replies(b, SCRIPT_SETTLE, SETTLE_KEYS, args, "(0 member)");
@@ -366,7 +366,7 @@ static void what_moves_is_seen_in_the_movement(void **state)
 		       "(1 5 5 1 4 1 2 3 4 5 11 12 13 14 15 @0 2 3)");
 }
 
-/* At the first and the last millisecond of a day. */
+/* The times are the first and the last millisecond of a day. */
 static void yesterday_is_counted_all_day_long(void **state)
 {
 	static const long long times[] = {4999968000000, 5000054399999};
@@ -395,7 +395,7 @@ static void the_use_of_a_key_version_is_read(void **state)
 	given(b, "LPUSH h older newest\nHSET s used:1 @-5 forgot 1");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @-5 newest)");
 	keys_are(b, "h: newest|older\ns: forgot=1 key:1=fp used:1=@-5");
-	/* A use may be among what was forgotten. */
+	/* A use may have been forgotten. */
 	given(b, "HSET s used:1 0");
 	script_replies(b, SCRIPT_KEY_READ, "s h", "1", "(@0 fp @0 newest)");
 	keys_are(b, "h: newest|older\ns: forgot=1 key:1=fp used:1=@0");

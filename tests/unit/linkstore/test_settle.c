@@ -1,4 +1,5 @@
-/* Promises 8 and 9: settling exact members, and refusing when blind. */
+/* Promises 8 and 9: settling exact members, and refusing without reliable data.
+ */
 #include "linkstore/space/safety_check.h"
 #include "tests/unit/linkstore/fixture.h"
 
@@ -54,7 +55,7 @@ static void a_settled_range_is_split_into_its_parts(void **state)
 	assert_int_equal(ledger.pooled + ledger.quarantined, 4);
 }
 
-/* Until it is known what became of it. */
+/* The mark stays until the state of the block is known. */
 static void a_block_granted_for_ever_is_marked_until_it_is_judged(void **state)
 {
 	struct fixture *f = *state;
@@ -133,7 +134,7 @@ static void nothing_is_settled_without_the_lock(void **state)
 	assert_true(has(f, "issued:{s5}", "0-9:1"));
 }
 
-/* What is gone is not the member: nothing of the space can be believed. */
+/* Nothing in a space whose record is gone can be trusted. */
 static void nothing_is_settled_in_a_space_that_is_gone(void **state)
 {
 	struct fixture *f = *state;
@@ -220,7 +221,7 @@ static void settling_first_after_a_restart_makes_the_pool_wait(void **state)
 			 10 + 2 * 10);
 }
 
-/* --- sight ---------------------------------------------------------------- */
+/* --- eviction ------------------------------------------------------------- */
 
 static void a_sound_redis_is_believed(void **state)
 {
@@ -245,7 +246,7 @@ static void configure_redis(struct fixture *f, const char *words)
 	freeReplyObject(redis_server_ask(&f->server, words));
 }
 
-/* Only keys with a TTL, of which there is one. */
+/* Redis evicts only keys with a TTL, and there is one. */
 static void evict_a_key(struct fixture *f)
 {
 	configure_redis(f, "SET victim 1 EX 1000");

@@ -1,5 +1,4 @@
-/* Domains that are kept in Redis: one revision after the other, taken by all.
- */
+/* Domains in Redis: every program takes one revision after the other. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include <inttypes.h>
@@ -62,7 +61,7 @@ static void what_is_stored_after_redis_forgot_is_the_latest(void **state)
 	assert_true(put(f, 0, "two") > first);
 }
 
-/* A clock that goes back does not take revisions back. */
+/* A clock that goes back does not lower revisions. */
 static void a_revision_is_higher_whatever_the_clock_says(void **state)
 {
 	struct fixture *f = *state;
@@ -99,7 +98,7 @@ static void what_is_damaged_is_said_to_be(void **state)
 	}
 }
 
-/* --- who takes them ------------------------------------------------------- */
+/* --- programs ------------------------------------------------------------- */
 
 struct taker {
 	pthread_mutex_t lock;
@@ -110,7 +109,7 @@ struct taker {
 	struct shared_domains_watch *watch;
 };
 
-/* A text that begins with '!' is refused. */
+/* Refuses a text that begins with '!'. */
 static int on_take(void *arg, const char *text, uint64_t revision,
 		   struct error *err)
 {
@@ -211,7 +210,7 @@ static void forget(struct fixture *f)
 	usleep(2000); /* a revision is a time, in ms */
 }
 
-/* Whoever deletes what was refused is where he was. */
+/* After the refused revision is deleted, the state is as before it. */
 static void what_was_refused_is_not_in_use(void **state)
 {
 	struct fixture *f = *state;
@@ -244,13 +243,13 @@ static void one_that_is_refused_hides_nothing(void **state)
 	second = put(f, first, "!two");
 	await_look(&t, 2);
 	assert_non_null(strstr(t.told, "stays in use: it is bad"));
-	/* As from a copy of Redis' data: what is in use is there. */
+	/* A copy of Redis' data is restored: it has the revision in use. */
 	snprintf(back, sizeof(back),
 		 "HSET domains revision %" PRIu64 " text one", first);
 	redis_server_number(&f->server, back);
 	await_look(&t, 3);
 	assert_string_equal(t.told, "");
-	/* One between both is later than what is in use. */
+	/* A revision between the two is later than the one in use. */
 	snprintf(back, sizeof(back),
 		 "HSET domains revision %" PRIu64 " text between", second - 1);
 	if (second - 1 > first) {

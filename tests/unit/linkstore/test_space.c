@@ -1,4 +1,4 @@
-/* Promise 1, and one code, one key. */
+/* Promise 1, and that one code has one key. */
 #include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
@@ -171,7 +171,7 @@ static void another_set_of_symbols_is_found_out(void **state)
 	assert_non_null(strstr(f->err.text, "symbols = 57"));
 }
 
-/* Part of it was deleted: what was made is not known. */
+/* Part of the record was deleted: the space's properties are unknown. */
 static void a_record_without_a_field_is_refused(void **state)
 {
 	static const char *const fields[] = {"number",	   "length",

@@ -54,7 +54,7 @@ static void ranges_are_found_whatever_their_order(void **state)
 	space_gaps_free(gaps);
 }
 
-/* A range within another must not hide what is behind it. */
+/* A range within another must not hide the ranges after it. */
 static void ranges_that_overlap_are_found(void **state)
 {
 	struct fixture *f = *state;
@@ -83,7 +83,7 @@ static void numbers_are_found_to_the_end_of_the_space(void **state)
 	space_gaps_free(gaps);
 }
 
-/* What is not read is taken for blocks that nobody was ever granted. */
+/* Unread ranges would count as blocks that were never granted. */
 static void a_record_that_cannot_be_understood_is_refused(void **state)
 {
 	static const char *const bad[] = {

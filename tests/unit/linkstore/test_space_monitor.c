@@ -1,4 +1,4 @@
-/* A space is followed while its record comes, goes and changes. */
+/* The monitor follows a space while its record comes, goes and changes. */
 #include "linkstore/space/space_monitor.h"
 #include "tests/unit/linkstore/async_fixture.h"
 
@@ -8,7 +8,7 @@ struct world {
 	struct high_water_file *high_water_file;
 	struct space_monitor *monitor;
 	struct loop_timer *tick;
-	/* Of the last call. */
+	/* The arguments of the last call. */
 	int calls;
 	enum space_state state;
 	struct error err;
@@ -76,14 +76,14 @@ static void run_a_while(struct world *w)
 static void close_world(struct world *w)
 {
 	space_monitor_stop(w->monitor);
-	/* Answers still under way go to the monitor. */
+	/* Replies that are still to come go to the monitor. */
 	until(w, redis_async_pending(w->a->redis) == 0);
 	space_monitor_free(w->monitor);
 	loop_timer_free(w->tick);
 	high_water_file_free(w->high_water_file);
 }
 
-/* Runs the loop until the program was told of this state. */
+/* Runs the loop until the program was notified of this state. */
 static void await_state(struct world *w, enum space_state state)
 {
 	until(w, w->state == state && w->calls > 0);
@@ -193,7 +193,7 @@ static void a_redis_that_is_away_says_nothing(void **state)
 
 	start(&w, a, SPACE_TO_READ);
 	await_state(&w, SPACE_READY);
-	/* It goes while it is asked. */
+	/* Redis ends during the query. */
 	kill(w.f->server.pid, SIGSTOP);
 	until(&w, redis_async_pending(a->redis) > 0);
 	calls = w.calls;
@@ -232,7 +232,7 @@ static void a_space_is_not_asked_again_before_the_answer(void **state)
 	assert_int_equal(redis_async_pending(a->redis), pending);
 	w.calls = 0;
 	kill(w.f->server.pid, SIGCONT);
-	/* The next answer is of a question that came after it. */
+	/* The next answer belongs to a later query. */
 	until(&w, w.calls >= 2);
 	close_world(&w);
 }
@@ -266,7 +266,7 @@ static void a_key_must_be_in_use_to_issue_codes_only(void **state)
 	close_world(&w);
 }
 
-/* A string where the record was: Redis fails with an error of its own. */
+/* The record becomes a string: Redis fails with an error of its own. */
 static void break_record(struct world *w)
 {
 	tell_redis(w, "SET space:{s5} x");

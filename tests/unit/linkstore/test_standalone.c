@@ -76,7 +76,7 @@ static void the_very_same_link_again_is_a_success(void **state)
 	assert_in_range(again.expires, first.expires - 50, first.expires + 50);
 }
 
-/* Cannot be unless an id was made twice. */
+/* This cannot happen unless an id was made twice. */
 static void another_link_of_the_same_link_id_is_anothers(void **state)
 {
 	struct fixture *f = *state;
@@ -230,14 +230,15 @@ static enum standalone_outcome try_create(struct fixture *f,
 	return result.outcome;
 }
 
-/* Redis' clock decides, however long this process stood still meanwhile. */
+/* Redis' clock decides, however long this process was stopped. */
 static void await_expiry(struct fixture *f, const char *exists)
 {
 	while (redis_server_number(&f->server, exists))
 		sleep_ms(10);
 }
 
-/* When both end tells, rather than a sleep: a trace outlives its link. */
+/* A trace outlives its link: the test compares both expiry times and does not
+ * sleep. */
 static void assert_trace_outlives_link(struct fixture *f)
 {
 	assert_true(
@@ -288,7 +289,7 @@ static void a_renewed_alias_has_its_quarantine_after_that(void **state)
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
-/* Made before aliases left a trace: a visit mends it. */
+/* The alias is from before traces existed: a visit adds one. */
 static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* What needs no Redis: configuration, codes to keys, markers and ranges. */
+/* Functions that need no Redis: configuration, codes to keys, markers and
+ * ranges. */
 #include "codespace/link_id.h"
 #include "common/clock.h"
 #include "linkstore/config_check.h"
@@ -151,7 +152,7 @@ static void what_is_no_link_id_of_a_block_is_refused(void **state)
 		UINT64_C(5) << 57 | LINK_ID_MAX, /* beyond the last block */
 		UINT64_C(6) << 57 | 5,		 /* a space without blocks */
 		UINT64_C(50) << 57 | 5,		 /* no space */
-		UINT64_C(63) << 57 | 5,		 /* of no block */
+		UINT64_C(63) << 57 | 5,		 /* in no block */
 		UINT64_C(69) << 57 | 5,		 /* no link id */
 	};
 
@@ -188,7 +189,7 @@ static void a_block_far_above_the_cursor_is_refused(void **state)
 	assert_false(linkstore_locate(f->store, far.code, 5, &t));
 }
 
-/* Allocators that this program does not see may have gone on. */
+/* Other allocators may have raised the cursor since. */
 static void a_cursor_read_long_ago_refuses_no_block(void **state)
 {
 	struct fixture *f = *state;
@@ -203,7 +204,8 @@ static void a_cursor_read_long_ago_refuses_no_block(void **state)
 	linkstore_note_cursor(f->space, 50, now - CLOCK_MINUTE);
 	assert_true(linkstore_locate(f->store, far.code, 5, &t));
 	assert_true(linkstore_locate_id(f->store, link_id, far.version, &t));
-	/* One of an unknown time makes it no younger, nor does an older one. */
+	/* A note with an unknown time, or an older one, does not update the
+	 * age. */
 	linkstore_note_high_water(f->space, &(struct high_water){.cursor = 60});
 	assert_true(linkstore_locate(f->store, far.code, 5, &t));
 	linkstore_note_cursor(f->space, 70, now);

@@ -1,4 +1,4 @@
-/* Spaces of every strategy, as far as that needs no Redis. */
+/* Spaces of every strategy: the parts that need no Redis. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/snowflake.h"
@@ -189,7 +189,8 @@ static void invented_hash_codes_are_refused(void **state)
 
 	linkstore_note_hash_codes(f->hash, URL_CODE_KEYED);
 	must(f, linkstore_hash_code(f->hash, &of, 0, &made, &f->err));
-	/* With a check character that could be one, as a stranger knows. */
+	/* Each check character is a possible one, as when a stranger guesses
+	 * codes. */
 	for (int i = 0; i < 57 * 57 * 57; i++) {
 		made.code[0] = symbols[i % 57];
 		made.code[2] = symbols[i / 57 % 57];
@@ -223,7 +224,7 @@ static void a_hash_code_is_found_by_its_characters(void **state)
 	assert_true(linkstore_locate(f->store, made.code, 6, &found));
 	assert_ptr_equal(found.space, f->hash);
 	assert_string_equal(found.code, made.code);
-	/* The space leaves out look-alikes. */
+	/* The space excludes look-alike characters. */
 	assert_false(linkstore_locate(f->store, "abcde0", 6, &found));
 }
 
@@ -257,7 +258,7 @@ static void a_snowflake_of_the_future_was_not_made(void **state)
 	assert_false(linkstore_locate(f->store, t.code, 11, &t));
 }
 
-/* This host may be behind, or Redis, which allocators go by. */
+/* This host's clock may be behind, or that of Redis, which allocators use. */
 static void a_snowflake_is_past_by_either_clock(void **state)
 {
 	struct fixture *f = *state;
@@ -274,7 +275,7 @@ static void a_snowflake_is_past_by_either_clock(void **state)
 	assert_true(linkstore_locate(f->store, t.code, 11, &t));
 }
 
-/* It goes on with the time since, and of each space it is its own. */
+/* The noted clock advances with the time since, and each space has its own. */
 static void the_clock_is_redis_where_it_was_noted(void **state)
 {
 	struct fixture *f = *state;

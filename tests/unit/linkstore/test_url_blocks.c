@@ -1,4 +1,5 @@
-/* URLs to which an account may make no links, since one was blocked. */
+/* URLs to which an account may make no links, since a link to them was blocked.
+ */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/url_blocks.h"
@@ -51,7 +52,7 @@ static int64_t lift(struct fixture *f, const char *account, const char *url)
 
 struct answer {
 	struct await *await;
-	int *left; /* checks that are not answered yet */
+	int *left; /* checks without an answer yet */
 	const char *blocked;
 	bool failed;
 	struct error err;
@@ -74,7 +75,8 @@ struct question {
 	const char *urls[2]; /* the second may be NULL */
 };
 
-/* All in one turn of a loop of its own: its hooks stay as long as it does. */
+/* Makes all checks in one turn of a loop of its own: the loop keeps its hooks
+ * until it ends. */
 static void check_all(struct fixture *f, const struct question *questions,
 		      struct answer *answers, int count)
 {
@@ -169,7 +171,7 @@ static void a_url_is_free_when_its_last_link_is(void **state)
 	assert_null(check(f, "acme", BAD));
 }
 
-/* As when the answer was lost. */
+/* The call is repeated, as after a lost reply. */
 static void the_same_sent_again_counts_once(void **state)
 {
 	struct fixture *f = *state;
@@ -201,7 +203,8 @@ static void a_url_by_itself_is_let_go_with_no_link(void **state)
 	assert_null(check(f, "acme", BAD));
 }
 
-/* One entry stays small whatever its maker does; it is then lifted by hand. */
+/* One entry stays small whatever its account does; it is then lifted by hand.
+ */
 static void of_very_many_links_the_url_is_blocked_by_itself(void **state)
 {
 	struct fixture *f = *state;
@@ -229,8 +232,8 @@ static void a_redis_that_is_full_blocks_and_lets_go(void **state)
 
 #define MANY 600
 
-/* Each gets its own answer, and an account without blocks costs one question,
- * whatever the number of its links. */
+/* Each check gets its own answer; an account without blocks costs one query for
+ * any number of links. */
 static void checks_of_one_turn_are_asked_together(void **state)
 {
 	static const char *const accounts[] = {"acme", "bank", "corp"};
@@ -263,7 +266,7 @@ static void checks_of_one_turn_are_asked_together(void **state)
 	free(answers);
 }
 
-/* What is not known is not allowed. */
+/* An unknown state does not allow the URL. */
 static void a_damaged_record_fails_the_check(void **state)
 {
 	const struct question question = {"acme", {BAD, NULL}};

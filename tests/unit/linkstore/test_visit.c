@@ -1,4 +1,4 @@
-/* What a visit asks of Redis: the link of a code, and promise 6. */
+/* The queries of a visit to Redis: the link of a code, and promise 6. */
 #include "codespace/link_id.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/target.h"
@@ -65,7 +65,7 @@ static void a_code_of_a_former_generation_is_gone(void **state)
 	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
 }
 
-/* The generation of the link that the code had, 0 if it is not known. */
+/* Returns the generation of the link that the code had; 0 if it is unknown. */
 static uint32_t former_generation(struct fixture *f,
 				  const struct link_target *t)
 {
@@ -78,7 +78,7 @@ static uint32_t former_generation(struct fixture *f,
 				: 0;
 }
 
-/* Codes of an open block may be of the generation before for a while. */
+/* For a while, codes of an open block may still be of the generation before. */
 static void a_code_that_is_gone_was_somebodys(void **state)
 {
 	struct fixture *f = *state;
@@ -103,7 +103,7 @@ static void a_code_that_is_gone_was_somebodys(void **state)
 	assert_int_equal(former_generation(f, &t), 1);
 }
 
-/* In the first generation a code is unknown until it may have run out. */
+/* In the first generation a code is unknown until it can have expired. */
 static void a_code_of_the_first_generation_may_have_expired(void **state)
 {
 	static const struct {
@@ -113,7 +113,7 @@ static void a_code_of_the_first_generation_may_have_expired(void **state)
 	} cases[] = {
 		{"1d", CLOCK_DAY - 90000, LINK_OUTCOME_UNKNOWN},
 		{"1d", CLOCK_DAY, LINK_OUTCOME_GONE},
-		/* The class is not configured any more. */
+		/* The class is no longer configured. */
 		{"2d", CLOCK_DAY, LINK_OUTCOME_UNKNOWN},
 		{"2d", 2 * CLOCK_DAY, LINK_OUTCOME_GONE},
 		{"never", 1000 * CLOCK_DAY, LINK_OUTCOME_UNKNOWN},
@@ -223,7 +223,7 @@ static void renewing_lifts_the_marker_above_the_link(void **state)
 	assert_true(marker(f, 0).end >= now + pttl(f, &t));
 }
 
-/* Also when the clock goes on while the script runs. */
+/* This holds even if the clock advances while the script runs. */
 static void no_renewed_link_outlives_the_end_of_its_block(void **state)
 {
 	struct fixture *f = *state;

@@ -1,4 +1,4 @@
-/* Links that may have so many visits. */
+/* Links with a maximum number of visits. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/link_id.h"
@@ -23,7 +23,7 @@ static struct link_target store_alias(struct fixture *f, uint64_t link_id)
 	return t;
 }
 
-/* Returns what was used, negative when the visit was refused. */
+/* Returns the number of used visits; negative if the visit was refused. */
 static int visit(struct fixture *f, const struct link_target *t,
 		 uint64_t link_id, uint64_t max)
 {
@@ -45,7 +45,7 @@ static enum visit_count fetch(struct fixture *f, const struct link_target *t,
 	return result;
 }
 
-/* Is what was counted that? */
+/* Returns whether the counts are these. */
 static bool counted(struct fixture *f, const struct link_target *t,
 		    uint64_t link_id, const char *visits, const char *fetches)
 {
@@ -95,11 +95,11 @@ static void the_first_so_many_visits_are_allowed(void **state)
 	assert_int_equal(visit(f, &t, ID, 3), -3);
 	assert_int_equal(visit(f, &t, ID, 3), -3);
 	assert_true(used(f, &t, ID, "3"));
-	/* An editor allows more. */
+	/* An edit allows more visits. */
 	assert_int_equal(visit(f, &t, ID, 4), 4);
 }
 
-/* A link that may be visited once, and previews that would use it up. */
+/* A link that may be visited once, and previews that would use up the visit. */
 static void fetches_use_no_visit_and_are_bounded_themselves(void **state)
 {
 	struct fixture *f = *state;
@@ -111,7 +111,8 @@ static void fetches_use_no_visit_and_are_bounded_themselves(void **state)
 	assert_true(counted(f, &t, ID, "", "2"));
 	assert_int_equal(visit(f, &t, ID, 1), 1);
 	assert_int_equal(visit(f, &t, ID, 1), -1);
-	/* Also where more fetches are allowed: there is nothing to see. */
+	/* This holds even where more fetches are allowed: there is nothing to
+	 * see. */
 	assert_int_equal(fetch(f, &t, 1, 100), VISIT_NONE_LEFT);
 	assert_true(counted(f, &t, ID, "1", "2"));
 	assert_int_equal(fetch(f, &t, 2, 0), FETCH_NONE_LEFT);
@@ -174,7 +175,7 @@ static void delete_link(struct fixture *f, const struct link_target *t)
 	await_release(&read.link);
 }
 
-/* Also of somebody who has not heard that it is. */
+/* This holds for a redirector that has not received the deletion, too. */
 static void a_deleted_link_has_no_more_visits(void **state)
 {
 	struct fixture *f = *state;
@@ -191,8 +192,8 @@ static void a_deleted_link_has_no_more_visits(void **state)
 	assert_true(used(f, &t, ID, "1"));
 }
 
-/* Redirectors of a version before count without a look at the link's state: to
- * them, too, a link that was used up stays so. */
+/* Redirectors of an earlier version count without a check of the link's state:
+ * for them, too, a used-up link stays used up. */
 static void a_tombstone_keeps_the_count_as_long_as_it_lives(void **state)
 {
 	struct fixture *f = *state;
@@ -215,7 +216,7 @@ static void a_link_that_was_never_visited_leaves_no_count(void **state)
 	assert_int_equal(count_left(f, t.code), -2);
 }
 
-/* The state stands behind the URL in the record. */
+/* The state follows the URL in the record. */
 static void visits_of_long_urls_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -225,7 +226,7 @@ static void visits_of_long_urls_are_counted(void **state)
 	char url[3000];
 	int64_t expires;
 
-	memset(url, '@', sizeof(url) - 1); /* the tag of the state */
+	memset(url, '@', sizeof(url) - 1); /* '@' is the tag of the state */
 	url[sizeof(url) - 1] = '\0';
 	must(f, await_lookup(f->await, &t, &read, &f->err));
 	after = *read.link;
