@@ -1,8 +1,7 @@
 /*
  * answer_world.h - a responder behind a listener, which answers each request as
- * the test says.  In place of the sink and of the access log there are
- * witnesses: they keep the event, and what was counted when it came and when
- * the answer went.
+ * the test sets.  Witnesses replace the sink and the access log: they keep the
+ * event, and the counts at the time of the event and of the answer.
  */
 #ifndef TESTS_UNIT_REDIRECTOR_ANSWER_WORLD_H
 #define TESTS_UNIT_REDIRECTOR_ANSWER_WORLD_H
@@ -32,7 +31,7 @@
 #define AW_CODE "aB3xY7k"
 
 enum {
-	AW_THREAD = 1, /* whose responder it is */
+	AW_THREAD = 1, /* the thread of the responder */
 };
 
 /* The counts. */
@@ -43,23 +42,24 @@ struct aw_counts {
 
 struct answer_world {
 	struct world http;
-	pthread_mutex_t lock; /* of all that both threads look at */
+	pthread_mutex_t lock; /* protects all that both threads use */
 	struct redirector_config config;
 	struct redirector redirector;
 	struct redirector_counters counters;
 	struct hour_totals totals;
-	struct hour_writer hours[AW_THREAD + 1]; /* the last one's */
+	struct hour_writer hours[AW_THREAD + 1]; /* the last one is used */
 	struct host_user hosts;
 	struct responder *responder;
-	/* How a request is answered, and the link that it is for. */
+	/* The answer to a request, and the link that it is for. */
 	void (*answer)(struct answer_world *w, struct http_request *req);
 	struct cached_link link;
-	int64_t now; /* monotonic ms, as links have it */
+	int64_t now; /* monotonic ms, as links use it */
 	struct buf lines, part;
 	enum event_taken taken;
-	/* The witnesses saw these. */
+	/* The witnesses received this many. */
 	size_t events, answers, flushes;
-	bool wrong; /* a request was answered and said not to be, or so */
+	bool wrong; /* the return value did not match whether the request was
+		       answered */
 	enum forwarded_style style;
 	Shortloop__Click *click;
 	struct taken_event event;
@@ -81,7 +81,7 @@ static inline void aw_read_counts(const struct answer_world *w,
 			ret->by_hour[k] += table.items[i].n[k];
 }
 
-/* --- in place of the sink and of the access log -------------------------- */
+/* --- replacements of the sink and the access log ------------------------- */
 
 enum event_taken event_sink_take(struct event_sink *sink,
 				 const struct taken_event *event)
@@ -177,8 +177,8 @@ static inline void aw_make_redirector(struct answer_world *w)
 	r->access_log = (struct access_log *)w;
 }
 
-/* A redirector of this configuration, whose loop does not run yet; NULL: a
- * plain one. */
+/* Makes a redirector with this configuration; its loop does not run yet.  NULL:
+ * a plain one. */
 static inline struct answer_world *aw_make(const char *text)
 {
 	struct answer_world *w = calloc(1, sizeof(*w));
@@ -207,7 +207,7 @@ static inline struct answer_world *aw_start(const char *text)
 	return w;
 }
 
-/* Its loop has ended. */
+/* Call it after the loop has ended. */
 static inline void aw_free(struct answer_world *w)
 {
 	const struct config_spec spec = {redirector_groups,
@@ -243,8 +243,8 @@ static inline void aw_stop(struct answer_world *w)
 
 /* --- links ---------------------------------------------------------------- */
 
-/* The link of AW_CODE, to which any visit leads; the last device's lines are
- * the last. */
+/* Makes the link of AW_CODE, which any visit leads to; the lines of the last
+ * device are the last. */
 static inline void aw_make_link(struct answer_world *w,
 				enum link_outcome outcome, int status)
 {
@@ -270,7 +270,8 @@ static inline void aw_end_lines(struct answer_world *w,
 		w->link.line_ends[i] = (uint32_t)w->lines.len;
 }
 
-/* Adds where visits of the device lead; in the order of devices. */
+/* Adds the target of visits from the device; the calls are in the order of
+ * devices. */
 static inline void aw_lead_to(struct answer_world *w, Shortloop__Device device,
 			      const char *url)
 {
@@ -283,7 +284,7 @@ static inline void aw_lead_to(struct answer_world *w, Shortloop__Device device,
 	aw_end_lines(w, device);
 }
 
-/* The same of a page that opens something. */
+/* Does the same for a page that opens an app. */
 static inline void aw_open(struct answer_world *w, Shortloop__Device device,
 			   const char *open, const char *fallback)
 {
@@ -303,8 +304,8 @@ static inline void aw_redirect(struct answer_world *w, int status)
 
 /* --- requests ------------------------------------------------------------- */
 
-/* Is what a function says of its answer true?  What it did not answer is a 202.
- */
+/* Checks whether a function's return value matches what it answered.  A request
+ * without an answer gets a 202. */
 static inline void aw_hold_to(struct answer_world *w, struct http_request *req,
 			      size_t answers, bool answered)
 {
@@ -314,7 +315,7 @@ static inline void aw_hold_to(struct answer_world *w, struct http_request *req,
 		http_reply_text(req, 202, "not answered");
 }
 
-/* Answers as a visit of a link that was found. */
+/* Answers a visit of a link that was found. */
 static inline void aw_send_link(struct answer_world *w,
 				struct http_request *req)
 {
@@ -333,15 +334,16 @@ static inline void aw_send_unknown(struct answer_world *w,
 			       (struct http_slice){AW_CODE, 7});
 }
 
-/* The other thread sees behind it what one thread did before it. */
+/* Synchronizes: what one thread did before it is visible to the other after it.
+ */
 static inline void aw_meet(struct answer_world *w)
 {
 	pthread_mutex_lock(&w->lock);
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Returns the request's answer, to be freed.  `fields`: lines of its head, each
- * with CRLF. */
+/* Returns the answer to the request, to be freed.  `fields`: lines of its head,
+ * each with CRLF. */
 static inline char *aw_ask(struct answer_world *w, const char *method,
 			   const char *path, const char *fields)
 {
@@ -369,7 +371,7 @@ static inline void aw_expect_status(struct answer_world *w, const char *method,
 	free(answer);
 }
 
-/* Asks for `path`; the answer has this text, or it has not. */
+/* Requests `path`; the answer must have this text, or must not have it. */
 static inline void aw_expect(struct answer_world *w, const char *path,
 			     const char *fields, const char *text, bool has)
 {

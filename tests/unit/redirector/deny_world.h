@@ -1,4 +1,4 @@
-/* deny_world.h - for tests of denied networks: files of them, and addresses. */
+/* deny_world.h - files of denied networks, and addresses, for tests. */
 #ifndef TESTS_UNIT_REDIRECTOR_DENY_WORLD_H
 #define TESTS_UNIT_REDIRECTOR_DENY_WORLD_H
 
@@ -9,7 +9,7 @@
 #include "common/ip.h"
 #include "tests/unit/unit.h"
 
-/* A file that its test unlinks. */
+/* A file that the test unlinks. */
 struct deny_text {
 	char path[64];
 };

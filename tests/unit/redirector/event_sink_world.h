@@ -1,7 +1,7 @@
 /*
  * event_sink_world.h - a sink of click events with a spool in a folder of its
- * own.  Kafka is away, unless a test says otherwise: nobody listens on the port
- * that is configured.
+ * own.  Kafka is down unless a test starts it: no server listens at the
+ * configured port.
  */
 #ifndef TESTS_UNIT_REDIRECTOR_EVENT_SINK_WORLD_H
 #define TESTS_UNIT_REDIRECTOR_EVENT_SINK_WORLD_H
@@ -170,14 +170,14 @@ static inline void await_counted(struct world *w, enum hour_counter which,
 	assert_int_equal(counted(w, which), count);
 }
 
-/* Kafka answers the next Produce by that error. */
+/* Kafka answers the next Produce with that error. */
 static inline void refuse_next_produce(rd_kafka_mock_cluster_t *mock,
 				       rd_kafka_resp_err_t code)
 {
 	rd_kafka_mock_push_request_errors(mock, 0, 1, code);
 }
 
-/* Kafka has had one event since. */
+/* Starts the sink with Kafka and delivers one event. */
 static inline rd_kafka_mock_cluster_t *start_at_kafka(struct world *w)
 {
 	rd_kafka_mock_cluster_t *mock = make_kafka(w);

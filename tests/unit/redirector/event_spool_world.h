@@ -1,6 +1,6 @@
 /*
- * event_spool_world.h - a spool of events in a folder of its own, with what is
- * counted of them.  Kafka is away, unless a test says otherwise.
+ * event_spool_world.h - a spool of events in a folder of its own, with its
+ * counts.  Kafka is down unless a test starts it.
  */
 #ifndef TESTS_UNIT_REDIRECTOR_EVENT_SPOOL_WORLD_H
 #define TESTS_UNIT_REDIRECTOR_EVENT_SPOOL_WORLD_H
@@ -96,7 +96,7 @@ static inline void start(struct world *w)
 	assert_int_equal(event_spool_start(w->spool, NULL, &err), 0);
 }
 
-/* The hour's count, since the start. */
+/* Returns the hour's count since the start. */
 static inline uint64_t counted(struct world *w, enum hour_counter which)
 {
 	struct hour_table table = {0};
@@ -112,13 +112,14 @@ static inline uint64_t metric_of(struct world *w, enum redirector_counter which)
 	return metric_value(w->metrics.counters[which]);
 }
 
-/* Is that what the spool's health says, or a part of it? */
+/* Returns whether the spool's health text contains this. */
 static inline bool is_said(struct world *w, const char *text)
 {
 	struct buf said = {0};
 	bool found;
 
-	/* Visitors are served, whatever becomes of events: that is ready. */
+	/* Visits are answered even if events are lost, so the health is good.
+	 */
 	assert_true(health_report(w->health, &said));
 	found = strstr(buf_cstr(&said), text) != NULL;
 	buf_free(&said);

@@ -47,7 +47,8 @@ static json_t *json(const struct access_entry *e)
 
 	access_line_put_json(&out, e);
 	assert_int_equal(out.data[out.len - 1], '\n');
-	/* One line, and UTF-8 that a strict reader takes. */
+	/* The output must be one line, in UTF-8 that a strict parser accepts.
+	 */
 	assert_ptr_equal(memchr(out.data, '\n', out.len),
 			 out.data + out.len - 1);
 	line = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, &why);
@@ -126,7 +127,7 @@ static void no_byte_ends_a_combined_field(void **state)
 		"0 \\x22x\"\n");
 }
 
-/* Of "\xNN". */
+/* Returns the byte of "\xNN". */
 static unsigned byte_of(const char *escape)
 {
 	char hex[3] = {escape[2], escape[3], '\0'};

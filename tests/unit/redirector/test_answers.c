@@ -1,4 +1,4 @@
-/* The lines and bodies of answers. */
+/* The status lines, headers and bodies of answers. */
 #include "tests/unit/redirector/answer_world.h"
 
 #define NOINDEX                                                                \
@@ -53,7 +53,7 @@ static void a_permanent_redirect_is_kept_no_longer_than_its_link(void **state)
 	aw_stop(w);
 }
 
-/* Others are asked for each time, and so is what is numbered. */
+/* Other answers are requested each time, and so are numbered ones. */
 static void only_a_permanent_redirect_without_numbers_is_kept(void **state)
 {
 	struct answer_world *w =
@@ -184,7 +184,7 @@ static void each_device_gets_its_own_target(void **state)
 	aw_stop(w);
 }
 
-/* The page is one of this redirector's own. */
+/* The answer must be a page of the redirector. */
 static void expect_page(struct answer_world *w, const char *path,
 			const char *fields, const char *body)
 {
@@ -215,7 +215,7 @@ static void a_page_has_what_it_opens_and_where_else_to_go(void **state)
 	aw_lead_to(w, SHORTLOOP__DEVICE__DEVICE_IOS, "https://ios.example/");
 	expect_page(w, "/" AW_CODE, "",
 		    "<p>app://x/long https://to.a/ browser</p>");
-	/* And not what was put there for another visit. */
+	/* The page has no values of an earlier visit. */
 	expect_page(w, "/" AW_CODE, "",
 		    "<p>app://x/long https://to.a/ browser</p>");
 	w->link.pass.path = true;
@@ -227,7 +227,8 @@ static void a_page_has_what_it_opens_and_where_else_to_go(void **state)
 	unlink(path);
 }
 
-/* Where it is shown makes a difference for what no browser opens by itself. */
+/* The page depends on the app that shows it if no browser opens the target by
+ * itself. */
 static void a_page_knows_the_app_that_shows_it(void **state)
 {
 	char path[64], text[256];
@@ -301,7 +302,7 @@ static void only_a_file_that_is_sent_has_a_type(void **state)
 	unlink(path);
 }
 
-/* The log has what clients are known by. */
+/* The log has the addresses that clients are identified by. */
 static void
 each_answer_goes_to_the_access_log_by_the_end_of_its_turn(void **state)
 {

@@ -33,7 +33,7 @@ static struct app_file *loaded(const char *text, enum app_file_kind kind)
 	return f;
 }
 
-/* `why` stands behind the file's name. */
+/* `why` follows the file's name in the error. */
 static void is_refused(const char *text, enum app_file_kind kind,
 		       const char *why)
 {
@@ -166,7 +166,7 @@ static void the_other_kind_of_json_is_refused(void **state)
 		   "line 1, column 1: expected a list of JSON");
 }
 
-/* A list of `len` bytes. */
+/* Returns a list of `len` bytes. */
 static char *list_of(size_t len)
 {
 	char *text = malloc(len + 1);
@@ -201,7 +201,7 @@ static void what_is_no_file_is_refused_at_once(void **state)
 	assert_null(app_file_load(path, APP_FILE_APPLE, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_non_null(strstr(err.text, path));
-	/* That nobody writes to. */
+	/* No process writes to the FIFO. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_null(app_file_load(path, APP_FILE_APPLE, &err));
 	unlink(path);

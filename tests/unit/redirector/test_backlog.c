@@ -1,7 +1,7 @@
 #include "redirector/backlog.h"
 #include "tests/unit/unit.h"
 
-/* Asks `times` times; how often was one gone? */
+/* Asks `times` times; returns how often a connection was gone. */
 static unsigned ask(struct backlog *b, size_t waiting, unsigned times)
 {
 	unsigned gone = 0;

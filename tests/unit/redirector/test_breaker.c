@@ -1,5 +1,5 @@
-/* When a server may be asked, and by how many at once, by a clock of the
- * test's. */
+/* When queries to a server are allowed, and how many at once; the test sets the
+ * clock. */
 #include "tests/unit/unit.h"
 
 #include "redirector/breaker.h"
@@ -8,7 +8,7 @@
 #define WAIT_MAX 1000
 #define FIRST	 2
 #define SHARE	 30
-/* The longest of what it may draw: nothing is taken off. */
+/* The random part is 0, so every wait is the longest possible. */
 #define LONGEST 0
 
 struct world {
@@ -58,7 +58,7 @@ static void open_it(struct world *w)
 	assert_int_equal(w->b.state, BREAKER_OPEN);
 }
 
-/* How many may be under way at once. */
+/* Returns how many queries may be under way at once. */
 static unsigned room(struct world *w)
 {
 	unsigned n = 0;
@@ -79,7 +79,7 @@ static void failures_in_a_row_open_it(void **state)
 		fails(w);
 	}
 	assert_int_equal(ask(w), BREAKER_ASK);
-	succeeds(w); /* begins to count anew */
+	succeeds(w); /* the count starts again */
 	open_it(w);
 	assert_int_equal(ask(w), BREAKER_REFUSE);
 }
@@ -120,7 +120,7 @@ static void each_try_that_fails_doubles_the_wait_up_to_its_bound(void **state)
 	w->now += WAIT_MAX;
 	assert_int_equal(ask(w), BREAKER_ASK);
 	succeeds(w);
-	open_it(w); /* from the shortest on */
+	open_it(w); /* begins with the shortest wait */
 	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
 }
 
@@ -145,7 +145,8 @@ static void one_that_is_late_counts_before_its_end(void **state)
 	open_it(w);
 	w->now += BREAKER_WAIT_MIN;
 	assert_int_equal(ask(w), BREAKER_ASK);
-	breaker_failed(&w->b, w->now, LONGEST); /* and is under way still */
+	breaker_failed(&w->b, w->now,
+		       LONGEST); /* this query is still under way */
 	w->now += 2 * BREAKER_WAIT_MIN;
 	assert_int_equal(ask(w), BREAKER_ASK); /* the next one */
 	assert_int_equal(ask(w), BREAKER_REFUSE);
@@ -157,7 +158,7 @@ static void an_answer_that_comes_in_spite_of_it_closes_it(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(ask(w), BREAKER_ASK); /* takes its time */
+	assert_int_equal(ask(w), BREAKER_ASK); /* this query is slow */
 	open_it(w);
 	succeeds(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
@@ -174,7 +175,7 @@ static void a_new_connection_is_tried_at_once(void **state)
 	assert_int_equal(ask(w), BREAKER_REFUSE);
 }
 
-/* As many as may, all of which succeed a step later. */
+/* As many queries as are allowed; all succeed one step later. */
 static void round_trip(struct world *w)
 {
 	unsigned n = 0;
@@ -241,7 +242,8 @@ static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
 	w->now += BREAKER_WAIT_MIN;
 	assert_int_equal(ask(w), BREAKER_ASK);
 	succeeds(w);
-	/* Nor does it hold up what may ask at once. */
+	/* A clock that goes back does not delay the growth of the limit either.
+	 */
 	w->now -= 500000;
 	round_trip(w);
 	round_trip(w);
@@ -251,8 +253,8 @@ static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
 /* --- a share of failures ---------------------------------------------------
  */
 
-/* Look-ups `ms` apart of which each `nth` fails, up to so many or until it
- * opens.  Returns how many there were. */
+/* Makes look-ups `ms` apart of which every `nth` fails, up to `most` or until
+ * the breaker opens.  Returns how many there were. */
 static unsigned mix(struct world *w, unsigned most, unsigned nth, int64_t ms)
 {
 	unsigned n = 0;
@@ -275,7 +277,7 @@ a_third_of_failures_opens_it_though_none_follow_each_other(void **state)
 	unsigned n = mix(w, 100000, 3, 5);
 
 	assert_int_equal(w->b.state, BREAKER_OPEN);
-	/* After a second, at the next failure. */
+	/* The breaker opens at the next failure after a second. */
 	assert_true(n >= 200 && n <= 203);
 	assert_int_equal(ask(w), BREAKER_REFUSE);
 	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
@@ -306,7 +308,8 @@ static void a_burst_of_failures_says_nothing_within_its_second(void **state)
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 }
 
-/* 450 of 1,000 failed, which the window has, and then has not. */
+/* 450 of 1,000 look-ups failed; the window includes them first, then not any
+ * more. */
 static void what_is_older_than_the_window_does_not_count(void **state)
 {
 	struct world *w = *state;
@@ -318,7 +321,7 @@ static void what_is_older_than_the_window_does_not_count(void **state)
 	assert_int_equal(w->b.window.all.failed, 1);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 
-	/* It slides on by parts, and forgets all after a pause. */
+	/* The window moves in parts, and is empty after a pause. */
 	w->now += BREAKER_WINDOW_MS;
 	assert_int_equal(mix(w, 1, 2, 0), 1);
 	assert_int_equal(w->b.window.all.ended, 1);
@@ -328,7 +331,7 @@ static void answers_of_those_under_way_do_not_close_it_then(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(ask(w), BREAKER_ASK); /* takes its time */
+	assert_int_equal(ask(w), BREAKER_ASK); /* this query is slow */
 	mix(w, 100000, 3, 5);
 	succeeds(w);
 	assert_int_equal(w->b.state, BREAKER_OPEN);
@@ -336,13 +339,13 @@ static void answers_of_those_under_way_do_not_close_it_then(void **state)
 	assert_int_equal(ask(w), BREAKER_ASK);
 	succeeds(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
-	/* What was before is over. */
+	/* Former failures no longer count. */
 	assert_int_equal(ask(w), BREAKER_ASK);
 	fails(w);
 	assert_int_equal(w->b.state, BREAKER_CLOSED);
 }
 
-/* Opens it once more.  Returns for how long. */
+/* Opens the breaker once more; returns for how long. */
 static int64_t flap(struct world *w)
 {
 	int64_t wait, begun = w->now;
@@ -367,7 +370,8 @@ static void each_time_is_longer_and_never_longer_than_it_was_asked(void **state)
 		assert_int_equal(flap(w), wait);
 	for (int i = 0; i < 4; i++)
 		assert_in_range(flap(w), 1000, 1020);
-	/* After a while that went well, from the shortest on. */
+	/* After some time without failures, the waits begin with the shortest
+	 * again. */
 	mix(w, 3000, 10, 5);
 	assert_int_equal(flap(w), BREAKER_WAIT_MIN);
 }

@@ -203,7 +203,7 @@ static void its_absence_is_not_kept_beyond_its_time(void **state)
 	assert_int_equal(link.fresh_until, ASKED + 60000);
 }
 
-/* That it has come Redis' clock says, and no other. */
+/* Only Redis' clock decides whether the link's time has come. */
 static void once_its_time_has_come_it_redirects(void **state)
 {
 	struct world *w = *state;
@@ -258,7 +258,7 @@ static void a_bad_target_is_an_error(void **state)
 	assert_non_null(strstr(err.text, "abcdefg"));
 }
 
-/* A damaged record must not overflow what is reckoned with it. */
+/* A damaged record must not cause an overflow in computations. */
 static void a_life_that_no_class_has_is_not_renewed(void **state)
 {
 	static const uint64_t lives[] = {INT64_MAX - 1, INT64_MAX, UINT64_MAX};

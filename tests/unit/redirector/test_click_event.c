@@ -78,7 +78,7 @@ static void a_click_arrives_as_it_was(void **state)
 	click_encoder_free(e);
 }
 
-/* As protobuf-c would have written it. */
+/* The bytes must equal those of protobuf-c. */
 static void the_encoding_is_the_usual_one(void **state)
 {
 	const struct click_cookie cookies[] = {{"one", slice("1")},
@@ -163,8 +163,10 @@ static void long_text_is_cut_between_characters(void **state)
 	struct click_encoder *e = encoder();
 	struct click click = {
 		.user_agent = slice("0123456789abcdefXYZ"),
-		.referrer = slice("123456\xe2\x82\xac!"), /* 3-byte euro */
-		.accept_language = slice("1234\xf0\x9f\x98\x80!"), /* fits */
+		.referrer = slice(
+			"123456\xe2\x82\xac!"), /* a euro sign has 3 bytes */
+		.accept_language =
+			slice("1234\xf0\x9f\x98\x80!"), /* this text fits */
 		.query = slice("a=1234%20b"),
 	};
 	Shortloop__Click *msg = encode(e, &click);

@@ -1,4 +1,4 @@
-/* Visits of links that may be visited only so many times. */
+/* Visits of links with a maximum number of visits. */
 #include "tests/unit/redirector/visit_world.h"
 
 static void a_link_has_as_many_visits_as_it_may(void **state)
@@ -14,7 +14,7 @@ static void a_link_has_as_many_visits_as_it_may(void **state)
 	assert_int_equal(w->answers->click->outcome,
 			 SHORTLOOP__OUTCOME__OUTCOME_EXPIRED);
 	assert_int_equal(vw_counted(w, VW_OVER), 1);
-	/* The end is known from now on, and not asked for again. */
+	/* The end is known from now on, and not queried again. */
 	assert_int_equal(vw_visit(w, "/twice"), 410);
 	assert_int_equal(vw_counted(w, VW_OVER), 1);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 2);
@@ -23,7 +23,7 @@ static void a_link_has_as_many_visits_as_it_may(void **state)
 	vw_stop(w);
 }
 
-/* The link may have been given more visits meanwhile. */
+/* The link may have got more visits since. */
 static void that_a_link_has_ended_does_not_stand_in(void **state)
 {
 	struct visit_world *w =
@@ -72,7 +72,7 @@ static void no_visit_is_answered_that_was_not_counted(void **state)
 	vw_stop(w);
 }
 
-/* --- what is no visit ----------------------------------------------------- */
+/* --- requests that are no visits ------------------------------------------ */
 
 static int fetch(struct visit_world *w, const char *path, int kind)
 {
@@ -100,13 +100,13 @@ static void a_fetch_uses_up_no_visit(void **state)
 		assert_int_equal(fetch(w, "/once", i), 302);
 	assert_int_equal(vw_counted(w, VW_FETCHES), 3);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 0);
-	/* Anybody who has the link could call himself a robot. */
+	/* Any client with the link can claim to be a robot. */
 	assert_int_equal(fetch(w, "/once", 0), 429);
 	assert_int_equal(vw_counted(w, VW_FETCHES_OVER), 1);
 	assert_int_equal(vw_counted(w, VW_ANSWER("over_fetches", "429")), 1);
 	assert_int_equal(vw_visit(w, "/once"), 302);
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 1);
-	/* Now it has ended, for fetches as well. */
+	/* The link has ended now, for fetches as well. */
 	assert_int_equal(fetch(w, "/once", 0), 410);
 	vw_stop(w);
 }
@@ -153,7 +153,7 @@ static void a_visit_that_was_allowed_renews_once(void **state)
 	vw_stop(w);
 }
 
-/* Else those that come too late would keep it for ever. */
+/* Otherwise, visits that come too late would keep the link for ever. */
 static void a_visit_that_came_too_late_renews_nothing(void **state)
 {
 	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
@@ -168,7 +168,7 @@ static void a_visit_that_came_too_late_renews_nothing(void **state)
 	usleep(2000);
 	assert_int_equal(vw_visit(w, "/once"), 410);
 	assert_int_equal(vw_visit(w, "/once"), 410);
-	/* This one comes after them. */
+	/* This visit comes after them. */
 	assert_int_equal(vw_visit(w, "/always"), 302);
 	while (vw_counted(w, VW_RENEWED) < 2)
 		usleep(1000);
@@ -176,7 +176,7 @@ static void a_visit_that_came_too_late_renews_nothing(void **state)
 	vw_stop(w);
 }
 
-/* --- what changes meanwhile ----------------------------------------------- */
+/* --- changes during a visit ----------------------------------------------- */
 
 static void on_changed_while_counted(void *arg)
 {
@@ -185,7 +185,7 @@ static void on_changed_while_counted(void *arg)
 	freshness_note(w->answers->redirector.freshness, "twice", 5);
 }
 
-/* Where it led when the visit came need not be where it leads now. */
+/* The target at the visit's start may differ from the present one. */
 static void a_link_that_changed_while_it_was_counted_leads_nowhere(void **state)
 {
 	struct visit_world *w = vw_start(VW_REDIRECTOR(VW_PATIENT));
@@ -212,7 +212,7 @@ static void a_link_that_changed_while_it_was_counted_leads_nowhere(void **state)
 	free(answer);
 	close(fd);
 	vw_meet(w);
-	/* The visit was used up all the same. */
+	/* The visit was used up nevertheless. */
 	assert_int_equal(vw_counted(w, VW_ALLOWED), 2);
 	assert_int_equal(vw_visit(w, "/twice"), 410);
 	vw_stop(w);

@@ -47,7 +47,7 @@ make(const char *dir, const struct counters_origin *whose, size_t writers)
 	return f;
 }
 
-/* The files that a start finds; how many. */
+/* Returns the number of files that a start finds. */
 static size_t left(struct world *w, struct owned_files *files, size_t *removed)
 {
 	struct error err = {0};
@@ -66,7 +66,7 @@ static size_t count_left(struct world *w)
 	return count;
 }
 
-/* The only one. */
+/* Opens the only file. */
 static struct counters_file *open_left(struct world *w, struct error *err)
 {
 	struct owned_files files;
@@ -105,14 +105,14 @@ static void the_next_start_finds_what_was_counted(void **state)
 	assert_int_equal(counters_file_writers(f), 2);
 	counters_file_add_to(f, &table);
 	assert_int_equal(hour_table_find(&table, NOON)->n[HOUR_REDIRECTED], 2);
-	/* What it tells comes behind what was told before. */
+	/* The next report continues the former sequence. */
 	assert_int_equal(counters_file_next_sequence(f), 2);
 	counters_file_remove(f);
 	counters_file_free(f);
 	assert_int_equal(count_left(w), 0);
 }
 
-/* One that hands over lives beside its successor. */
+/* A redirector that hands over lives beside its successor. */
 static void what_a_start_counts_is_its_own_while_it_lives(void **state)
 {
 	struct world *w = *state;
@@ -124,7 +124,7 @@ static void what_a_start_counts_is_its_own_while_it_lives(void **state)
 	counters_file_free(f);
 	left = open_left(w, &err);
 	assert_non_null(left);
-	/* Whoever tells it, does so alone. */
+	/* Only one process reports the file. */
 	assert_null(open_left(w, &err));
 	assert_int_equal(err.code, ERROR_BUSY);
 	counters_file_free(left);
@@ -190,7 +190,7 @@ static bool is_set_aside(struct world *w)
 	return unlink(path) == 0;
 }
 
-/* Each in a file of its own: what is damaged, and what is said. */
+/* Each damage is made in a file of its own, and has its own error. */
 static void what_is_none_is_refused_and_set_aside(void **state)
 {
 	static const struct {
@@ -218,7 +218,7 @@ static void what_is_none_is_refused_and_set_aside(void **state)
 
 /* --- kills ---------------------------------------------------------------- */
 
-/* An event after the other, answered after it was produced. */
+/* Events come one after the other; each is answered after it was produced. */
 static void count_for_ever(struct counters_file *f)
 {
 	struct hour_writer writer;
@@ -243,7 +243,7 @@ static void sum(const struct hour_table *t, uint64_t *produced,
 	}
 }
 
-/* Also while places are taken for other hours, over and over. */
+/* This holds even while places are given to other hours again and again. */
 static void a_kill_costs_no_more_than_what_is_under_way(void **state)
 {
 	struct world *w = *state;
@@ -267,7 +267,7 @@ static void a_kill_costs_no_more_than_what_is_under_way(void **state)
 		until = hour_totals_add_to(counters_file_totals(f, 0), t);
 		sum(t, &produced, &answered);
 		assert_true(produced == answered || produced == answered + 1);
-		/* Those of the last 256 hours, of which three are each. */
+		/* The last 256 hours are counted, three counts for each. */
 		if (until > 3)
 			assert_true(
 				produced >=

@@ -82,7 +82,7 @@ static void a_report_is_due_right_after_each_whole_minute(void **state)
 	assert_int_equal(counters_report_wait(179999, 60000), 2);
 }
 
-/* --- against a broker of librdkafka's own --------------------------------- */
+/* --- a broker in librdkafka ----------------------------------------------- */
 
 enum {
 	EVERY_MS = 100,
@@ -107,7 +107,7 @@ struct world {
 static char topic[] = "counters", listen_on[] = "127.0.0.1:80";
 static char instance[] = "here";
 
-/* It says nothing by itself. */
+/* The consumer logs nothing. */
 static rd_kafka_t *new_consumer(rd_kafka_conf_t *conf)
 {
 	char why[256];
@@ -200,7 +200,7 @@ static void open_reader(struct world *w)
 	rd_kafka_topic_partition_list_destroy(all);
 }
 
-/* The next one that Kafka has, the caller's; it comes. */
+/* Returns the next record in Kafka, owned by the caller; waits for it. */
 static Shortloop__RedirectorCounters *next_record(struct world *w)
 {
 	int64_t until = clock_monotonic_ms() + PATIENCE_MS;
@@ -241,8 +241,9 @@ static void an_hour_without_counts_is_told_while_it_is_present(void **state)
 	int64_t hour = clock_real_ms() / HOUR_MS;
 
 	start(w, EVERY_MS);
-	/* The records of one report come in the order of the places: one that
-	 * has no hour would come before those of the third hour are over. */
+	/* The records of a report are in the order of the places: a record
+	 * without an hour would come before the records of the third hour end.
+	 */
 	for (int64_t i = 1; i <= 3; i++) {
 		hour_writer_flush(&w->writers[0], (hour + i) * HOUR_MS + 1);
 		wait_for_hour(w, hour + i);
@@ -251,7 +252,7 @@ static void an_hour_without_counts_is_told_while_it_is_present(void **state)
 	wait_for_hour(w, clock_real_ms() / HOUR_MS);
 }
 
-/* Kafka refuses records so, `count` times. */
+/* Kafka refuses `count` records with this error. */
 static void refuse(struct world *w, int code, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -286,7 +287,8 @@ static void count_redirects(struct hour_writer *writer, int64_t at, int n)
 		hour_writer_count(writer, at, HOUR_REDIRECTED);
 }
 
-/* Reads on until there is a record of a start that has ended with so many. */
+/* Reads on until there is a record of a start that has ended with this count.
+ */
 static void wait_for_last(struct world *w, uint64_t redirected)
 {
 	Shortloop__RedirectorCounters *m;
@@ -299,7 +301,8 @@ static void wait_for_last(struct world *w, uint64_t redirected)
 	}
 }
 
-/* Only its first report and its last one, with some counts in between. */
+/* The start makes only its first and its last report, with some counts between.
+ */
 static void start_calmly(struct world *w)
 {
 	start(w, CLOCK_DAY);
@@ -351,7 +354,7 @@ counters_that_cannot_be_sent_last_are_told_by_the_next_start(void **state)
 	struct world *w = *state;
 	int64_t now = clock_real_ms();
 
-	/* Room for the record of one hour. */
+	/* The queue has room for the record of one hour. */
 	w->config.queue_messages = 1;
 	start_calmly(w);
 	count_redirects(&w->writers[0], now - HOUR_MS, 11);
@@ -360,7 +363,7 @@ counters_that_cannot_be_sent_last_are_told_by_the_next_start(void **state)
 	assert_int_equal(count_files(w), 1);
 }
 
-/* A start that was killed. */
+/* Leaves the file of a start that was killed. */
 static void leave_file(struct world *w, int redirected)
 {
 	const struct counters_origin killed = {"there", "edge-1", 7, 1000};

@@ -1,4 +1,4 @@
-/* What is to happen by a while from now, on a loop. */
+/* Deadlines of the same duration, on a loop. */
 #include "tests/unit/unit.h"
 
 #include "redirector/deadlines.h"
@@ -14,7 +14,7 @@ struct world {
 		int number;
 	} items[4];
 	int passed[8], count, until;
-	bool again; /* the first adds itself once more */
+	bool again; /* the first adds itself again */
 };
 
 static void on_passed(void *owner)
@@ -85,7 +85,7 @@ static void those_that_are_removed_do_not_pass(void **state)
 
 	deadlines_remove(&w->all, &w->items[0].deadline);
 	deadlines_remove(&w->all, &w->items[2].deadline);
-	deadlines_remove(&w->all, &w->items[2].deadline); /* nothing */
+	deadlines_remove(&w->all, &w->items[2].deadline); /* removes nothing */
 	run_until(w, 2);
 	assert_int_equal(w->passed[0], 1);
 	assert_int_equal(w->passed[1], 3);

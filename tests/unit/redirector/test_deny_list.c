@@ -164,7 +164,7 @@ enum {
 	MANY = 20000
 };
 
-/* Every third /24 of 10.0.0.0/7, last first. */
+/* Returns every third /24 of 10.0.0.0/7, the last one first. */
 static char *many_networks(void)
 {
 	char *text = malloc((size_t)MANY * 24);

@@ -60,7 +60,7 @@ static void a_page_of_a_mini_program_is_told(void **state)
 	is_in(IN_APP_MINI_PROGRAM, IOS,
 	      "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0) "
 	      "miniProgram MicroMessenger/8.0.49");
-	/* Of another app. */
+	/* The mark belongs to another app. */
 	is_in(IN_APP_NONE, ANDROID, "Android miniProgram");
 }
 
@@ -76,7 +76,7 @@ static void other_apps_with_windows_of_their_own_are_told(void **state)
 	is_in(IN_APP_ALIPAY, ANDROID,
 	      "Mozilla/5.0 (Linux; U; Android 12) Nebula "
 	      "AlipayDefined(nt:WIFI) AliApp(AP/10.3.0) AlipayClient/10.3.0");
-	/* A browser that is named after one. */
+	/* This browser has the name of an app. */
 	is_in(IN_APP_NONE, ANDROID,
 	      "Mozilla/5.0 (Linux; Android 12) MQQBrowser/13.6 Mobile");
 }
@@ -111,7 +111,7 @@ static void a_system_that_names_others_is_none_of_them(void **state)
 	   "AppleCoreMedia/1.0 (Apple Watch; U; CPU OS 5_0 like Mac OS X)");
 }
 
-/* Names of devices, which are anybody's. */
+/* Names of devices are free text, so they may contain anything. */
 static void android_comes_before_ios(void **state)
 {
 	(void)state;
@@ -121,7 +121,7 @@ static void android_comes_before_ios(void **state)
 		"Mobile/15E148 Outlook-iOS-Android/1.0");
 }
 
-/* As an iPad does that asks for desktop sites. */
+/* An iPad that requests desktop sites sends this. */
 static void browsers_of_ios_are_told_where_they_say_macintosh(void **state)
 {
 #define MAC                                                                    \
@@ -137,7 +137,7 @@ static void browsers_of_ios_are_told_where_they_say_macintosh(void **state)
 	is(IOS, MAC "(KHTML, like Gecko) Mobile/15E148");
 	is(ANY, MAC "(KHTML, like Gecko) Version/17.5 Safari/605.1.15");
 	is(ANY, MAC "(KHTML, like Gecko) Chrome/130.0 Safari/537.36 Edg/130.0");
-	/* It has an app of Android, too. */
+	/* The app exists for Android, too. */
 	is(ANY, "Mozilla/5.0 (X11; Linux x86_64) GSA/330.0");
 #undef MAC
 }
@@ -147,7 +147,7 @@ static void harmonyos_has_no_apps_of_android(void **state)
 	(void)state;
 	is(ANY, "Mozilla/5.0 (Phone; OpenHarmony 5.0) AppleWebKit/537.36 "
 		"Chrome/114.0.0.0 Safari/537.36 ArkWeb/4.1.6.1 Mobile");
-	/* Versions up to 4 have. */
+	/* Versions up to 4 have Android apps. */
 	is(ANDROID, "Mozilla/5.0 (Linux; Android 12; HarmonyOS; NOH-AN00; "
 		    "HMSCore 6.14.0) HuaweiBrowser/15 Mobile Safari/537.36");
 }

@@ -16,16 +16,16 @@
 
 #include "redirector/journal_files.h"
 
-#define SMALL (1 << 20) /* one ring of it: 16 chunks of 64 KiB */
+#define SMALL (1 << 20) /* one ring: 16 chunks of 64 KiB */
 
 struct world {
 	char dir[64];
 	struct event_journal *j;
-	/* What others left, as taken last. */
+	/* The last rest of a former process that was taken. */
 	struct journal_rest rest;
-	char *bytes; /* of its events */
+	char *bytes; /* bytes of its events */
 	struct error rejected;
-	/* Of the next rest that is taken so many are, and the file stays; 0:
+	/* This many events of the next rest are taken, and the file stays; 0:
 	 * all. */
 	size_t take_only;
 };
@@ -77,8 +77,8 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* Copies it: it lies in a file that is about to go.  Of several they are those
- * of the last. */
+/* Copies the rest, which lies in a file that is removed next.  With several
+ * rests, the last one is kept. */
 static int keep_rest(void *arg, const struct journal_rest *rest,
 		     size_t *ret_taken, struct error *err)
 {
@@ -116,7 +116,8 @@ static void keep_reason(void *arg, const struct error *why)
 	w->rejected = *why;
 }
 
-/* As who has the folder does; of one journal at most. */
+/* Takes a rest as the process with the folder does; there is one journal at
+ * most. */
 static const struct journal_rest *take_left(struct world *w)
 {
 	const struct journal_taker taker = {keep_rest, keep_reason, w};
@@ -129,7 +130,7 @@ static const struct journal_rest *take_left(struct world *w)
 	return &w->rest;
 }
 
-/* As the next process does. */
+/* Takes the rest as the next process does. */
 static const struct journal_rest *open_again(struct world *w, size_t rings)
 {
 	event_journal_free(w->j);
@@ -139,7 +140,7 @@ static const struct journal_rest *open_again(struct world *w, size_t rings)
 	return &w->rest;
 }
 
-/* How many journals there are; the name of one of them. */
+/* Returns how many journals there are, and the name of one of them. */
 static size_t count_files(struct world *w, char ret_path[400])
 {
 	DIR *dir = opendir(w->dir);
@@ -186,7 +187,7 @@ static void what_is_not_done_is_there_for_the_next_one(void **state)
 	assert_int_equal(rest->damaged, 0);
 	assert_event(&rest->events[0], 10, "first");
 	assert_event(&rest->events[1], 30, "third");
-	/* Once. */
+	/* The rest is taken only once. */
 	assert_int_equal(open_again(w, 1)->count, 0);
 }
 
@@ -223,7 +224,8 @@ static void what_could_not_be_taken_is_there_for_the_next_look(void **state)
 	assert_int_equal(count_files(w, path), 0);
 }
 
-/* One that hands over lives beside its successor, and either may be killed. */
+/* A redirector that hands over lives beside its successor, and either may be
+ * killed. */
 static void nobody_takes_that_of_one_that_lives(void **state)
 {
 	struct world *w = *state;
@@ -281,8 +283,8 @@ static void each_ring_keeps_its_own(void **state)
 		assert_event(&rest->events[i], (int64_t)i, events[i]);
 }
 
-/* Ten times its room, and 300 under way: each time one of the oldest thirty is
- * done, but for the very first, which stays to the end. */
+/* Ten times the journal's size, and 300 events under way: each time one of the
+ * oldest thirty is done, but the very first stays to the end. */
 static void room_is_used_again_in_whatever_order_it_is_done(void **state)
 {
 	enum {
@@ -327,7 +329,7 @@ static void a_full_one_takes_nothing_until_a_chunk_is_done(void **state)
 	while (count < 1200 && (entries[count] = put(w, 1, event)))
 		count++;
 	assert_true(count > 900 && count < 1024);
-	/* All but the first of its chunk are no chunk. */
+	/* The chunk is free only after its first event is done, too. */
 	for (size_t i = 1; i < 70; i++)
 		journal_entry_done(entries[i]);
 	for (size_t i = 0; i < 200; i++)
@@ -367,7 +369,8 @@ static void assert_size(struct world *w, size_t rings, int64_t bytes,
 	assert_int_equal(st.st_size, 4096 + size);
 }
 
-/* Four of the longest events fit a chunk, and each ring has two at least. */
+/* A chunk takes four of the longest events, and each ring has at least two
+ * chunks. */
 static void a_ring_has_chunks_for_its_share_and_for_its_events(void **state)
 {
 	struct world *w = *state;
@@ -375,7 +378,7 @@ static void a_ring_has_chunks_for_its_share_and_for_its_events(void **state)
 	assert_size(w, 1, SMALL, 1000, SMALL);
 	assert_size(w, 4, SMALL, 1000, SMALL);
 	assert_size(w, 16, SMALL, 1000, 2 * SMALL);
-	/* With its head an entry of 16384 bytes, and one that is longer. */
+	/* An entry has 16384 bytes with its head; the next is longer. */
 	assert_size(w, 1, SMALL, 16384 - 40, SMALL);
 	assert_size(w, 1, 4 * SMALL, 120000, 4 * SMALL);
 	assert_size(w, 1, SMALL / 2, 120000, SMALL);
@@ -383,7 +386,7 @@ static void a_ring_has_chunks_for_its_share_and_for_its_events(void **state)
 	assert_size(w, 1, 3 * SMALL / 2, 16384 - 40, 3 * SMALL / 2);
 }
 
-/* Nothing that an earlier filling left is taken for something new. */
+/* An entry of an earlier filling does not count as a new one. */
 static void each_filling_has_numbers_of_its_own(void **state)
 {
 	struct world *w = *state;
@@ -412,7 +415,8 @@ enum {
 	HANDED_ALL = 100000,
 };
 
-/* What one thread has put and the other marks as done, as Kafka's does. */
+/* One thread puts entries, and the other marks them as done, as Kafka's thread
+ * does. */
 struct handing {
 	struct journal_entry *entries[HANDED];
 	_Atomic uint32_t put, done;
@@ -463,13 +467,13 @@ static void another_thread_says_what_is_done(void **state)
 
 /* --- kills ---------------------------------------------------------------- */
 
-/* What the child says of each event, after it was put and when it was done. */
+/* The child records for each event that it was put, and that it was done. */
 struct said {
 	_Atomic uint32_t put, done_to;
 };
 
 enum {
-	KEEP = 300, /* so many are under way */
+	KEEP = 300, /* this many are under way */
 };
 
 static size_t event_of(uint32_t number, char event[600])
@@ -513,8 +517,8 @@ static void kill_at_random(pid_t child, unsigned *random)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* Each that was put and not done is there, whole; of the others one at most
- * that was being put or done. */
+/* Each event that was put and not done must be there, complete; there may be
+ * one more, which was being put or marked at the kill. */
 static void check_rest(const struct journal_rest *rest, const struct said *said)
 {
 	uint32_t from = said->done_to, to = said->put;
@@ -560,7 +564,7 @@ static void no_kill_costs_an_event_that_was_put(void **state)
 	munmap(said, 4096);
 }
 
-/* --- files that are none -------------------------------------------------- */
+/* --- damaged files -------------------------------------------------------- */
 
 static void write_file(const char *path, const void *bytes, size_t size,
 		       off_t at)
@@ -623,7 +627,7 @@ static void a_damaged_header_or_size_is_set_aside(void **state)
 	assert_true(was_set_aside(w));
 }
 
-/* As a loss of power may leave it. */
+/* A power failure can leave such a page. */
 static void a_page_of_zeros_costs_what_it_had(void **state)
 {
 	struct world *w = *state;
@@ -639,15 +643,14 @@ static void a_page_of_zeros_costs_what_it_had(void **state)
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 	assert_int_equal(rest->damaged, 1);
 	assert_true(rest->count >= 14 && rest->count < 20);
-	/* Without its header it is one that never began. */
+	/* A file without a header counts as one that never began. */
 	put(w, 1, event);
 	write_journal(w, zeros, sizeof(zeros), 0);
 	assert_int_equal(open_again(w, 1)->count, 0);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 }
 
-/* A page that is written to for the first time must never find the disk full.
- */
+/* The first write to a page must never find the disk full. */
 static void all_of_its_room_is_taken_or_it_does_not_begin(void **state)
 {
 	struct world *w = *state;

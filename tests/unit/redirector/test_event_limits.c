@@ -29,7 +29,7 @@ static struct event_limits *limits_of(int64_t not_found, int64_t expired,
 	return l;
 }
 
-/* How many of `tries` at one moment are let through. */
+/* Returns how many of `tries` at one moment are allowed. */
 static int taken(struct event_limits *l, Shortloop__Outcome outcome,
 		 int64_t now, int tries)
 {
@@ -58,7 +58,7 @@ static void then_as_many_as_time_goes_by(void **state)
 	assert_int_equal(taken(l, NOT_FOUND, 1000019, 1000), 0);
 	assert_int_equal(taken(l, NOT_FOUND, 1000020, 1000), 1);
 	assert_int_equal(taken(l, NOT_FOUND, 1000220, 1000), 10);
-	/* A rest fills it, and not beyond. */
+	/* A pause fills the bucket up to its limit only. */
 	assert_int_equal(taken(l, NOT_FOUND, 9000000, 1000), 50);
 	event_limits_free(l);
 }

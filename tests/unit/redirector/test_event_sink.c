@@ -1,4 +1,4 @@
-/* The journal on a disk that fails, and events when Kafka's client does. */
+/* The journal on a disk that fails, and events when Kafka's client fails. */
 #include "tests/unit/bad_disk.h"
 #include "tests/unit/redirector/event_sink_world.h"
 
@@ -9,7 +9,7 @@
 
 #include "common/spool/spool.h"
 
-/* In place of libc's: a disk that has no room for a journal, or does not keep
+/* Replaces libc's functions: a disk has no room for a journal, or does not keep
  * what was written. */
 static atomic_bool disk_is_full;
 
@@ -25,7 +25,7 @@ int fdatasync(int fd)
 	return bad_disk_sync(fd);
 }
 
-/* They are of processes that were killed. */
+/* Leaves journals of processes that were killed. */
 static void leave_journals(struct world *w, size_t count)
 {
 	const struct event_journal_options options = {w->dir, 1, 1 << 20, 1000};
@@ -41,8 +41,8 @@ static void leave_journals(struct world *w, size_t count)
 	}
 }
 
-/* The sink tries again, and a try has a file until it finds no room: so none is
- * seen once, and perhaps one a moment later. */
+/* The sink retries, and each try has a file until it finds no room: so a moment
+ * without a file is awaited. */
 static bool are_journals_seen_gone(struct world *w)
 {
 	for (int i = 0; i < 20000; i++) {
@@ -66,7 +66,7 @@ static void a_journal_that_has_no_room_is_made_later(void **state)
 	take(w);
 	assert_true(are_journals_seen_gone(w));
 	disk_is_full = false;
-	/* That it is there is counted first, and then told. */
+	/* The journal is counted before its message is removed. */
 	for (int i = 0; i < 20000 && is_said(w, why); i++)
 		usleep(1000);
 	assert_false(is_said(w, why));
@@ -81,12 +81,12 @@ static void a_journal_that_has_no_room_is_made_later(void **state)
 		log_file_count(&w->log, "journal of click events made"), 1);
 	take(w);
 	event_sink_end(w->sink);
-	/* Both are in the spool, and nothing is in the journal. */
+	/* Both events are in the spool, and the journals are gone. */
 	assert_int_equal(metric_value(w->metrics.counters[COUNTER_SPOOLED]), 2);
 	assert_int_equal(count_journals(w), 0);
 }
 
-/* The spool may be too full to take them. */
+/* The spool may be too full to take the events. */
 static void
 what_others_left_keeps_nobody_with_the_folder_from_starting(void **state)
 {
@@ -103,7 +103,7 @@ what_others_left_keeps_nobody_with_the_folder_from_starting(void **state)
 	sync_fails = false;
 }
 
-/* The other one serves. */
+/* The other process serves visits. */
 static void what_others_left_ends_a_start_in_the_folder_of_another(void **state)
 {
 	struct world *w = *state;
@@ -132,21 +132,21 @@ static void a_client_of_kafkas_that_fails_for_good_costs_no_event(void **state)
 		usleep(1000);
 	}
 	await_counted(w, HOUR_ACKNOWLEDGED, 51);
-	/* The spool sent what was on its way. */
+	/* The spool sent the events that were under way. */
 	assert_true(metric_value(w->metrics.counters[COUNTER_REPLAYED]) > 0);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 	event_sink_end(w->sink);
 	mock_kafka_stop(mock);
 }
 
-/* Kafka's queue would hold them for an hour. */
+/* Otherwise Kafka's queue would keep the events for an hour. */
 static void while_kafka_is_away_an_event_goes_to_the_spool_at_once(void **state)
 {
 	struct world *w = *state;
 
 	make_sink(w, false);
 	start(w);
-	/* The first ones are taken before anybody knows. */
+	/* The first events are accepted before the outage is known. */
 	for (int i = 0; i < 60000 && spooled(w) == 0; i++) {
 		take(w);
 		usleep(1000);

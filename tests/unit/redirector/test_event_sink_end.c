@@ -1,4 +1,4 @@
-/* A sink that is not made, has no room, is refused by Kafka, or ends. */
+/* A sink that cannot be made, has no room, is refused by Kafka, or ends. */
 #include "tests/unit/redirector/event_sink_world.h"
 
 #include <dlfcn.h>
@@ -7,12 +7,12 @@
 #include "common/spool/spool.h"
 
 enum {
-	/* Kafka has what is sent, and answers after the test. */
+	/* Kafka receives the events, and answers after the end of the test. */
 	NO_ANSWER_MS = 600 * 1000,
 };
 
-/* In place of librdkafka's: a client that goes waits a moment, in which
- * somebody could use it yet. */
+/* Replaces librdkafka's function: the end of a client waits a moment, so that a
+ * late use is noticed. */
 static atomic_bool is_watched, goes;
 static atomic_size_t used_late;
 
@@ -53,7 +53,7 @@ static void a_sink_without_a_producer_is_none(void **state)
 	w->config.redirector.compression = unknown;
 	assert_null(try_sink(w, false, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
-	/* It has left the folder. */
+	/* The failed sink has released the folder. */
 	w->config.redirector.compression = compression;
 	make_sink(w, false);
 }
@@ -90,7 +90,7 @@ what_finds_no_room_in_the_journal_is_spooled_and_counted(void **state)
 {
 	enum {
 		EVENTS = 40,
-		LEN = 60000, /* one to a chunk, of which there are 16 */
+		LEN = 60000, /* one event in a chunk; there are 16 chunks */
 	};
 	struct world *w = *state;
 	rd_kafka_mock_cluster_t *mock;
@@ -104,7 +104,7 @@ what_finds_no_room_in_the_journal_is_spooled_and_counted(void **state)
 		assert_int_equal(take_long(w, LEN), EVENT_TAKEN);
 	without = metric_value(w->metrics.counters[COUNTER_JOURNAL_FULL]);
 	assert_in_range(without, EVENTS - 16, EVENTS - 1);
-	/* Kafka keeps the others. */
+	/* Kafka takes the others. */
 	for (int i = 0; i < 60000 && spooled(w) < without; i++)
 		usleep(1000);
 	assert_int_equal(spooled(w), without);
@@ -113,7 +113,7 @@ what_finds_no_room_in_the_journal_is_spooled_and_counted(void **state)
 	mock_kafka_stop(mock);
 }
 
-/* --- what Kafka does --------------------------------------------------------
+/* --- Kafka ------------------------------------------------------------------
  */
 
 static void await_log(struct world *w, const char *text)
@@ -190,7 +190,7 @@ static void what_kafka_refused_is_not_marked(void **state)
 	struct world *w = *state;
 	rd_kafka_mock_cluster_t *mock;
 
-	/* It stays in the spool. */
+	/* The event stays in the spool. */
 	w->config.redirector.spool_replay_rate = 0;
 	mock = start_at_kafka(w);
 	refuse_next_produce(mock, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
@@ -239,7 +239,7 @@ what_is_not_delivered_is_said_to_be_dropped_without_a_spool(void **state)
 	mock_kafka_stop(mock);
 }
 
-/* The spool has events then, which replaying takes seconds for. */
+/* Spools events; their replay takes seconds. */
 static void leave_spooled(struct world *w, size_t count)
 {
 	const struct spool_options options = {w->dir, 1 << 20, 0};
@@ -292,7 +292,7 @@ static void nothing_is_replayed_once_the_producer_goes(void **state)
 	mock_kafka_stop(mock);
 }
 
-/* --- what is not taken ------------------------------------------------------
+/* --- refused events ---------------------------------------------------------
  */
 
 static void a_sink_without_a_spool_takes_what_kafkas_queue_does(void **state)
@@ -323,7 +323,7 @@ static void what_is_too_large_for_kafkas_client_is_refused(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 }
 
-/* Kafka would refuse it from the next process, too. */
+/* Kafka would refuse the event from the next process, too. */
 static void what_is_refused_is_not_left_in_the_journal(void **state)
 {
 	char small[] = "message.max.bytes=1000", batch[] = "batch.size=1000";
@@ -351,7 +351,7 @@ static void what_finds_no_room_in_kafkas_queue_is_spooled(void **state)
 		take(w);
 	for (int i = 0; i < 60000 && spooled(w) < 50; i++)
 		usleep(1000);
-	/* Kafka's client may still be letting go of the one before. */
+	/* Kafka's client may still release the event before. */
 	assert_in_range(spooled(w), 50, 51);
 	event_sink_end(w->sink);
 	assert_int_equal(spooled(w), 150);

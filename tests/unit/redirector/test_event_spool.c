@@ -1,4 +1,4 @@
-/* The queue, and what is told of events that it takes or does not take. */
+/* The queue, and the counts of events that it accepts or refuses. */
 #include "tests/unit/redirector/event_spool_world.h"
 
 #include "common/spool/segment.h"
@@ -44,10 +44,10 @@ static void its_queue_takes_so_much_and_nobody_waits(void **state)
 	struct world *w = *state;
 	size_t taken;
 
-	/* Nobody writes: the thread has not begun. */
+	/* Nothing is written: the thread has not begun. */
 	taken = offer(w, 1000, 64 << 10);
 	assert_true(taken > 100 && taken < 128);
-	/* The one who offered them counts them: they were refused, not lost. */
+	/* The caller counts refused events; they are not lost here. */
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 }
 
@@ -96,7 +96,7 @@ static void an_idle_spool_says_nothing(void **state)
 	assert_int_equal(log_file_count(&w->log, "dropped"), 0);
 }
 
-/* By whoever offered it, it is counted; here it is told. */
+/* The caller counts the events; the spool reports them. */
 static void what_is_refused_is_told_as_lost(void **state)
 {
 	struct world *w = *state;
@@ -120,7 +120,7 @@ static void what_is_refused_is_told_as_lost(void **state)
 	assert_int_equal(log_file_count(&w->log, events), 1);
 }
 
-/* Before the thread runs nobody would make room. */
+/* Before the thread runs, no event would leave the queue. */
 static void what_is_put_before_the_start_is_given_up(void **state)
 {
 	struct world *w = *state;
@@ -135,7 +135,7 @@ static void what_is_put_before_the_start_is_given_up(void **state)
 			});
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_EXPIRED), 1);
-	/* It is lost, and so it is not left to others too. */
+	/* The event is lost, so no other process may send it. */
 	event_journal_free(j);
 	event_spool_recover(w->spool);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);

@@ -1,4 +1,4 @@
-/* A disk that fails, or is full. */
+/* A disk that fails or is full. */
 #include "tests/unit/bad_disk.h"
 #include "tests/unit/redirector/event_spool_world.h"
 
@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-/* In place of libc's: a disk that is full, or does not keep what was written.
+/* Replaces libc's functions: a disk is full, or does not keep what was written.
  */
 static atomic_bool disk_is_full;
 static atomic_size_t tries;
@@ -38,7 +38,7 @@ static void a_disk_that_fails_costs_what_is_counted(void **state)
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 30);
-	/* Visitors are served: that is ready. */
+	/* Visits are answered, so the health is good. */
 	assert_true(health_report(w->health, &said));
 	assert_non_null(strstr(buf_cstr(&said), "30 lost; spool "));
 	assert_non_null(strstr(said.data, "No such file or directory"));
@@ -79,7 +79,7 @@ static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
 	disk_is_full = false;
 	await_open(w->spool);
 	assert_int_equal(metric_value(w->metrics.spool_missing), 0);
-	/* At once, and not when it would have been tried again. */
+	/* This happens at once, and not at the next retry. */
 	assert_int_equal(offer(w, 7, 100), 7);
 	event_spool_end(w->spool);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
@@ -87,7 +87,8 @@ static void a_disk_that_is_full_at_the_start_is_tried_again(void **state)
 	buf_free(&said);
 }
 
-/* Kafka's thread gives events up by it, and has to hear of Kafka's return. */
+/* Kafka's thread puts failed events here, and must be free to notice Kafka's
+ * return. */
 static void nobody_waits_for_a_disk_that_is_full(void **state)
 {
 	struct world *w = *state;
@@ -127,7 +128,7 @@ static void what_is_in_a_journal_is_lost_or_left_and_not_both(void **state)
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 1);
 }
 
-/* Each of them is in one line, whenever it comes. */
+/* Each event is counted in exactly one line, whenever it comes. */
 static void what_is_dropped_is_said_once_in_a_while(void **state)
 {
 	struct world *w = *state;
@@ -149,8 +150,8 @@ static void what_is_dropped_is_said_once_in_a_while(void **state)
 	assert_int_equal(log_file_count(&w->log, " events=9 "), 1);
 }
 
-/* The thread goes round once for each event, and leaves the disk alone for a
- * second after each try: it was tried before. */
+/* The thread makes one round for each event, and does not use the disk for a
+ * second after each failure: the disk was tried before. */
 static void is_left_alone(struct world *w)
 {
 	enum {

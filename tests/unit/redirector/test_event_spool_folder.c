@@ -1,4 +1,4 @@
-/* The folder is another process' yet, or cannot be had. */
+/* The folder is still in use by another process, or cannot be opened. */
 #include "tests/unit/redirector/event_spool_world.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@ static void a_folder_in_use_is_refused(void **state)
 	assert_int_equal(err.code, ERROR_BUSY);
 }
 
-/* Somebody has to edit a file. */
+/* This needs a change of the configuration. */
 static void a_folder_that_cannot_be_had_is_refused(void **state)
 {
 	struct world *w = *state;
@@ -31,8 +31,8 @@ static void put(struct event_journal *j, size_t count)
 		assert_non_null(event_journal_put(j, 0, TIME, "event", 5));
 }
 
-/* Starts one that waits for the folder, and offers it some events; with entries
- * in the journal, if there is one. */
+/* Starts a spool that waits for the folder, and offers it some events; with
+ * entries in the journal, if there is one. */
 static struct event_spool *successor(struct world *w, size_t count,
 				     struct event_journal *j)
 {
@@ -89,7 +89,7 @@ static void one_that_is_never_left_costs_what_is_counted(void **state)
 	event_spool_free(next);
 }
 
-/* Kafka's thread gives up what it has at the end. */
+/* Kafka's thread puts its remaining events at the end. */
 static void nobody_waits_for_it_at_the_end(void **state)
 {
 	struct world *w = *state;
@@ -109,7 +109,7 @@ static void nobody_waits_for_it_at_the_end(void **state)
 	free(bytes);
 }
 
-/* The former one may be killed while it drains. */
+/* The former process may be killed while it drains. */
 static void what_a_former_one_left_is_recovered_with_the_folder(void **state)
 {
 	struct world *w = *state;
@@ -129,8 +129,8 @@ static void what_a_former_one_left_is_recovered_with_the_folder(void **state)
 	event_journal_free(lives);
 }
 
-/* One that gets no folder neither spools nor loses what has an entry: the next
- * one sends it. */
+/* A spool without the folder neither spools nor loses events that have an
+ * entry: the next process sends them. */
 static void
 one_that_is_never_left_costs_nothing_that_is_in_a_journal(void **state)
 {
@@ -147,8 +147,8 @@ one_that_is_never_left_costs_nothing_that_is_in_a_journal(void **state)
 	assert_int_equal(counted(w, HOUR_SPOOLED), 9);
 }
 
-/* The thread that ends Kafka's client waits for it: it must not wait for room
- * that only the folder would give. */
+/* The thread that ends Kafka's client must not wait for room here, since only
+ * the folder would give it. */
 static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
 {
 	struct world *w = *state;
@@ -201,7 +201,8 @@ static void what_is_put_waits_until_the_folder_is_left(void **state)
 	while (event_spool_offer(p.spool, &p.event))
 		taken++;
 	assert_int_equal(pthread_create(&thread, NULL, put_event, &p), 0);
-	/* A moment in which it would give it up, or what waits. */
+	/* In this time the spool would drop the event, or the events that wait.
+	 */
 	usleep(400000);
 	assert_false(p.is_back);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
@@ -214,7 +215,7 @@ static void what_is_put_waits_until_the_folder_is_left(void **state)
 	free(bytes);
 }
 
-/* The one that had it is no concern any more. */
+/* The former process no longer matters. */
 static void one_that_was_taken_over_is_not_said_to_be_in_use(void **state)
 {
 	struct world *w = *state;

@@ -1,4 +1,5 @@
-/* The spool takes what others left in their journals, or it stays there. */
+/* The spool takes the events in journals of former processes, or the events
+ * stay there. */
 #include "tests/unit/bad_disk.h"
 #include "tests/unit/redirector/event_spool_world.h"
 
@@ -11,7 +12,7 @@
 
 #include "common/spool/spool.h"
 
-/* In place of libc's: clocks that are in the future, and a bad disk. */
+/* Replaces libc's functions: clocks are ahead, and a disk fails. */
 static atomic_int ahead_s;
 
 int clock_gettime(clockid_t clock, struct timespec *ret)
@@ -28,12 +29,12 @@ int fdatasync(int fd)
 }
 
 enum {
-	LEFT = 600, /* of 1000 bytes each: less than a spool of 1 MiB has room
-		     * for, and more than is left beside ROOM_TAKEN of 64 KiB */
+	LEFT = 600, /* each has 1000 bytes: this fits a spool of 1 MiB, but not
+		       beside ROOM_TAKEN events of 64 KiB */
 	ROOM_TAKEN = 10,
 };
 
-/* Each of its events is another. */
+/* Each of its events is different. */
 static void leave_journal(struct world *w, size_t count)
 {
 	struct event_journal *j = make_journal(w);
@@ -47,7 +48,7 @@ static void leave_journal(struct world *w, size_t count)
 	event_journal_free(j);
 }
 
-/* Leaves room for some of LEFT. */
+/* Leaves room for some of the LEFT events. */
 static void fill_most(struct world *w)
 {
 	assert_int_equal(offer(w, ROOM_TAKEN, 64 << 10), ROOM_TAKEN);
@@ -56,8 +57,8 @@ static void fill_most(struct world *w)
 	assert_int_equal(counted(w, HOUR_SPOOLED), ROOM_TAKEN);
 }
 
-/* Reads all that the files have, and takes it away, as Kafka would: how many of
- * a journal, of which none may come twice, and all have to be marked. */
+/* Reads all events of the files and removes them, as a replay does; returns how
+ * many are of a journal.  No event may come twice, and each must be marked. */
 static size_t take_away(struct world *w, bool seen[LEFT])
 {
 	const struct spool_options options = {w->dir, 1 << 20, 0};
@@ -110,7 +111,7 @@ static void what_a_full_spool_cannot_take_stays_in_its_journal(void **state)
 	start_again(w);
 	some = metric_of(w, COUNTER_RECOVERED);
 	assert_true(some > LEFT / 4 && some < LEFT);
-	/* More starts take no more. */
+	/* Further starts take no more events. */
 	for (int i = 0; i < 3; i++)
 		start_again(w);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), some);
@@ -149,7 +150,8 @@ static void what_a_failing_disk_cannot_take_stays_in_its_journal(void **state)
 	none.rlim_cur = 0;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	/* An event of the queue is lost, and the disk is left alone then. */
+	/* An event of the queue is lost, and then the disk is not used for a
+	 * while. */
 	offer(w, 1, 100);
 	start(w);
 	event_spool_end(w->spool);
@@ -172,8 +174,7 @@ static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
 	event_spool_recover(w->spool);
 	sync_fails = false;
 	assert_int_equal(take_away(w, seen), 7);
-	/* The events that were written then may be gone after a loss of power.
-	 */
+	/* A power failure may lose the events that were written then. */
 	memset(seen, 0, sizeof(seen));
 	event_spool_recover(w->spool);
 	assert_int_equal(take_away(w, seen), 7);
@@ -182,7 +183,7 @@ static void a_journal_stays_until_the_spool_is_on_the_disk(void **state)
 	assert_int_equal(take_away(w, seen), 0);
 }
 
-/* They take several steps. */
+/* The events are spooled in several steps. */
 static void that_it_spools_is_said_once(void **state)
 {
 	struct world *w = *state;
@@ -194,7 +195,7 @@ static void that_it_spools_is_said_once(void **state)
 	assert_int_equal(log_file_count(&w->log, " events=600 "), 1);
 }
 
-/* The name of a journal that is the only one. */
+/* Returns the name of the only journal. */
 static void only_journal(struct world *w, char path[400])
 {
 	DIR *dir = opendir(w->dir);
@@ -212,7 +213,7 @@ static void only_journal(struct world *w, char path[400])
 	assert_int_equal(count, 1);
 }
 
-/* Its header says of a chunk what cannot be: at least one event is lost. */
+/* The header of a chunk is impossible: at least one event is lost. */
 static void what_is_damaged_in_a_journal_is_counted(void **state)
 {
 	enum {
@@ -235,7 +236,7 @@ static void what_is_damaged_in_a_journal_is_counted(void **state)
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_JOURNAL), 1);
 	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
 	assert_int_equal(log_file_count(&w->log, "damaged=1"), 1);
-	/* It is counted once. */
+	/* The loss is counted once. */
 	event_spool_recover(w->spool);
 	assert_int_equal(metric_of(w, COUNTER_DROPPED_JOURNAL), 1);
 }
@@ -258,7 +259,7 @@ static void a_journal_that_is_none_is_set_aside_and_said(void **state)
 	assert_int_equal(metric_value(w->metrics.files_rejected), 1);
 }
 
-/* The thread has gone round twice, and so once to its end. */
+/* Waits for two rounds of the thread, so that one whole round has ended. */
 static void go_round(struct world *w)
 {
 	for (int i = 0; i < 2; i++) {
@@ -272,7 +273,7 @@ static void go_round(struct world *w)
 	}
 }
 
-/* Successors may come and be killed while one has the folder. */
+/* Successors may start and be killed while one process has the folder. */
 static void what_is_left_later_is_looked_for_once_a_minute(void **state)
 {
 	struct world *w = *state;

@@ -1,4 +1,4 @@
-/* Kafka gets what is spooled once it is back, and nothing after the end. */
+/* Kafka gets the spooled events after its return, and none after the end. */
 #include "tests/unit/redirector/event_spool_world.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include "common/spool/segment.h"
 #include "redirector/replay.h"
 
-/* In place of libc's: a disk that is slow for once: as long as `waited_for` is
- * not set, and a while longer. */
+/* Replaces libc's function: the disk is slow once, for as long as `waited_for`
+ * is not set, and a while longer. */
 static atomic_bool sync_is_slow, syncing, waited_for;
 
 int fdatasync(int fd)
@@ -23,7 +23,7 @@ int fdatasync(int fd)
 	return (int)syscall(SYS_fdatasync, fd);
 }
 
-/* Headers of segments can be read. */
+/* Reading events fails; headers of segments can still be read. */
 static atomic_bool read_fails;
 static atomic_size_t tries;
 
@@ -37,8 +37,8 @@ ssize_t pread(int fd, void *to, size_t size, off_t at)
 	return (ssize_t)syscall(SYS_pread64, fd, to, size, at);
 }
 
-/* In place of the producer's: Kafka has it at once, unless its queue is full.
- */
+/* Replaces the producer's function: Kafka has the event at once, unless the
+ * queue is full. */
 static atomic_size_t produced;
 static atomic_bool queue_is_full;
 
@@ -70,7 +70,7 @@ static void nothing_is_produced_once_replaying_was_stopped(void **state)
 	start(w);
 	for (int i = 0; i < 20000 && !syncing; i++)
 		usleep(1000);
-	/* It is about to hand the first one over. */
+	/* The thread is about to pass the first event on. */
 	assert_true(syncing);
 	assert_int_equal(produced, 0);
 	waited_for = true;
@@ -90,8 +90,7 @@ static void await_produced(size_t wanted)
 	assert_true(produced >= wanted);
 }
 
-/* Events that the producer did not take are tried again every 100 ms until
- * then. */
+/* Until then, events that the producer refused are retried every 100 ms. */
 static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
 {
 	struct world *w = *state;
@@ -107,7 +106,7 @@ static void nothing_is_tried_again_once_replaying_was_stopped(void **state)
 	event_spool_stop_replay(w->spool);
 	at_stop = produced;
 	until = clock_monotonic_ms() + 150;
-	/* The thread goes round once for each. */
+	/* The thread makes one round for each event. */
 	for (uint64_t spooled = 6; clock_monotonic_ms() < until; spooled++) {
 		assert_int_equal(offer(w, 1, 100), 1);
 		while (metric_of(w, COUNTER_SPOOLED) < spooled)
@@ -144,7 +143,7 @@ static void a_spool_that_cannot_be_read_is_tried_again_later(void **state)
 		usleep(1000);
 	begin = clock_monotonic_ms();
 	before = tries;
-	/* The thread goes round once for each. */
+	/* The thread makes one round for each event. */
 	for (uint64_t spooled = 2; spooled <= EVENTS; spooled++) {
 		assert_int_equal(offer(w, 1, 100), 1);
 		while (metric_of(w, COUNTER_SPOOLED) < spooled)
@@ -167,7 +166,7 @@ static void await_taken_out(struct world *w)
 	assert_int_equal(metric_value(w->metrics.spool_events), 0);
 }
 
-/* Nobody ends it: that would take out of the spool what is done with, too. */
+/* The spool is not ended, since that would remove finished events, too. */
 static void what_kafka_has_is_taken_out_and_told(void **state)
 {
 	struct world *w = *state;
@@ -181,7 +180,7 @@ static void what_kafka_has_is_taken_out_and_told(void **state)
 	assert_int_equal(
 		log_file_count(&w->log, "spooled click events replayed"), 1);
 	assert_int_equal(log_file_count(&w->log, " events=3"), 1);
-	/* Another outage has its own number. */
+	/* The next outage has its own number. */
 	event_spool_kafka_changed(w->spool, false);
 	offer(w, 2, 100);
 	await_said(w, " 2 events,");

@@ -1,4 +1,4 @@
-/* What the caches may still tell, after which changes. */
+/* Which cached links may still be used, after which changes. */
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "redirector/freshness.h"
 
-/* What the machine has slept in addition, as its clocks tell: in place of the
- * libc's. */
+/* The additional time that the machine has slept, by its clocks: this replaces
+ * libc's function. */
 static _Atomic int64_t slept;
 
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
@@ -27,7 +27,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 }
 
 #define BOUND FRESHNESS_BOUND_MS
-/* Runs of two servers. */
+/* The run_ids of two servers. */
 #define HERE  "1111111111111111111111111111111111111111"
 #define THERE "2222222222222222222222222222222222222222"
 
@@ -38,7 +38,7 @@ struct world {
 	struct freshness_reader *reader;
 	char heard[256];
 	size_t count;
-	struct freshness_mark asked; /* before it slept */
+	struct freshness_mark asked; /* before the sleep */
 };
 
 static void on_changed(void *arg, struct http_slice code)
@@ -225,7 +225,7 @@ static void an_answer_from_before_a_change_is_known(void **state)
 	assert_false(changed(w, "code", after));
 }
 
-/* Nobody knows any more what came between. */
+/* The changes since then are unknown. */
 static void an_answer_that_took_too_long_counts_as_changed(void **state)
 {
 	struct world *w = *state;
@@ -286,10 +286,10 @@ static void who_is_too_far_behind_takes_all_for_void(void **state)
 
 /* --- sleep ---------------------------------------------------------------- */
 
-/* So that what the machine has really slept does not matter. */
+/* This makes the real sleep of the machine irrelevant. */
 #define LONG_AGO INT64_C(1000000000000)
 
-/* The clocks say that the machine has slept for so long since then. */
+/* Sets the clocks as after a sleep of this length. */
 static void sleep_for(struct world *w, int64_t ms)
 {
 	freshness_compare_clocks(w->shared, LONG_AGO + ms, 0);
@@ -308,7 +308,7 @@ static void after_a_sleep_all_is_void(void **state)
 	assert_true(changed(w, "code", before));
 	after = ask(w, 1000);
 	assert_false(is_void(w, after));
-	/* Once for each. */
+	/* Each sleep counts once. */
 	sleep_for(w, 2 * FRESHNESS_SLEEP_MS);
 	assert_false(is_void(w, after));
 	sleep_for(w, 4 * FRESHNESS_SLEEP_MS);
@@ -445,7 +445,7 @@ static void say_so(void *arg)
 	sem_post(arg);
 }
 
-/* Until what the loop was sent so far is done. */
+/* Waits until the loop has done everything sent to it so far. */
 static void wait_for(struct loop *loop)
 {
 	struct error err;
@@ -458,7 +458,7 @@ static void wait_for(struct loop *loop)
 	sem_destroy(&done);
 }
 
-/* Nobody asks that thread for anything, and still it hears of nearly all. */
+/* That thread has no requests, and still it receives nearly all changes. */
 static void an_idle_thread_is_woken_before_it_is_too_far_behind(void **state)
 {
 	struct world *w = *state;
@@ -518,7 +518,7 @@ static int64_t unnamed_until(struct world *w)
 	return freshness_unnamed_until(w->reader);
 }
 
-/* The clock goes on, and comes to what is returned. */
+/* Waits for the clock to advance, and returns its time. */
 static int64_t later(void)
 {
 	usleep(2000);

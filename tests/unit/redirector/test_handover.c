@@ -1,4 +1,4 @@
-/* Both sides of a hand-over, here of one process. */
+/* Both sides of a hand-over, here in one process. */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "common/http/unix_socket.h"
 #include "redirector/handover.h"
 
-/* More than one message takes. */
+/* This is more than one message can have. */
 #define MANY	    300
 #define PATIENCE_MS 20000
 
@@ -155,7 +155,7 @@ static void without_a_successor_it_has_lent_nothing(void **state)
 	assert_false(handover_end(w->handover));
 }
 
-/* Its end may not cost the other one its files. */
+/* The end of the predecessor must not delete the successor's socket files. */
 static void one_that_is_about_to_serve_has_them(void **state)
 {
 	struct world *w = *state;
@@ -164,12 +164,12 @@ static void one_that_is_about_to_serve_has_them(void **state)
 
 	assert_true(handover_end(w->handover));
 	assert_int_equal(atomic_load(&w->relieved), 0);
-	predecessor_relieve(p); /* to nobody */
+	predecessor_relieve(p); /* the predecessor has ended */
 	predecessor_free(p);
 	inherited_free(in);
 }
 
-/* It has not relieved its own predecessor yet. */
+/* The redirector has not relieved its own predecessor yet. */
 static void nobody_is_answered_before_it_begins(void **state)
 {
 	struct world *w = *state;
@@ -200,7 +200,7 @@ static void nobody_there_is_no_error(void **state)
 	inherited_free(in);
 }
 
-/* Closes the socket while somebody waits there for his turn. */
+/* Closes the socket while a client waits there. */
 static void *end_without_accepting(void *arg)
 {
 	struct world *w = arg;
@@ -213,7 +213,8 @@ static void *end_without_accepting(void *arg)
 	return NULL;
 }
 
-/* As one does that is relieved, when its successor was killed. */
+/* A predecessor that was relieved ends in this way if its successor was killed.
+ */
 static void one_that_ends_meanwhile_is_waited_for_no_longer(void **state)
 {
 	struct world *w = *state;
@@ -230,7 +231,7 @@ static void one_that_ends_meanwhile_is_waited_for_no_longer(void **state)
 	unlink(w->path);
 }
 
-/* Each of those that follow it takes its sockets in turn, while it waits. */
+/* Each successor takes the sockets in turn; the others wait. */
 static void who_comes_second_waits_for_the_first(void **state)
 {
 	struct world *w = *state;
@@ -251,8 +252,7 @@ static void who_comes_second_waits_for_the_first(void **state)
 	inherited_free(first);
 }
 
-/* --- peers that say nothing
- * ---------------------------------------------------
+/* --- silent peers ---------
  */
 
 static int connect_silently(const struct world *w)
@@ -266,7 +266,7 @@ static int connect_silently(const struct world *w)
 	return fd;
 }
 
-/* A successor's patience here is shorter than what was given to each of them.
+/* A successor's timeout here is shorter than that of the silent peers together.
  */
 static void peers_that_say_nothing_make_nobody_wait(void **state)
 {
@@ -305,7 +305,8 @@ static void more_than_can_wait_are_left_from_the_first(void **state)
 		close(silent[i]);
 }
 
-/* One that connected first, and asks when the other has been served. */
+/* A successor connects first, and sends its request after the other was served.
+ */
 static void one_that_waited_asks_the_next(void **state)
 {
 	struct world *w = *state;
@@ -313,7 +314,8 @@ static void one_that_waited_asks_the_next(void **state)
 	char byte;
 
 	it_is_relieved_by_who_serves(state);
-	/* It finds out at once, and not after its patience. */
+	/* The successor is notified at once, and does not wait for its timeout.
+	 */
 	assert_true(recv(late, &byte, 1, 0) <= 0);
 	close(late);
 }
@@ -325,7 +327,7 @@ struct stranger {
 	int listening;
 	const void *answer;
 	size_t len;
-	int fd; /* goes with it; -1: none */
+	int fd; /* sent with the answer; -1: none */
 };
 
 static void *answer_once(void *arg)
@@ -370,7 +372,7 @@ static int listen_at(const char *path)
 	return fd;
 }
 
-/* Returns the error with which a successor ends that asks it. */
+/* Returns the error of a successor that gets this answer. */
 static struct error asked(const void *answer, size_t len, int fd)
 {
 	struct world *w;
@@ -423,8 +425,8 @@ static void one_that_hangs_up_may_be_tried_again(void **state)
 	assert_true(err.retriable);
 }
 
-/* Reads less than it was sent, so that its end is a reset; then nobody listens.
- */
+/* Reads less than it was sent, so that its end is a reset; then no process
+ * listens. */
 static void *send_one_and_end(void *arg)
 {
 	static const char some[20] = "SLhand1\0\2\0\0\0\1\0\0\0";
@@ -440,7 +442,7 @@ static void *send_one_and_end(void *arg)
 	return NULL;
 }
 
-/* The next one that is asked has that socket, too: it is not to be there twice.
+/* The next predecessor sends that socket, too, and it must not be kept twice.
  */
 static void what_one_sent_that_ended_meanwhile_is_dropped(void **state)
 {
@@ -465,7 +467,7 @@ static void what_one_sent_that_ended_meanwhile_is_dropped(void **state)
 	inherited_free(in);
 }
 
-/* Two are announced, one comes. */
+/* Two descriptors are announced, one comes. */
 static void descriptors_that_are_missing_are_noticed(void **state)
 {
 	static const char two[20] = "SLhand1\0\2\0\0\0\2\0\0\0";
@@ -477,7 +479,7 @@ static void descriptors_that_are_missing_are_noticed(void **state)
 	close(before);
 	err = asked(two, sizeof(two), fd);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
-	/* The one that came is closed. */
+	/* The descriptor that came is closed. */
 	after = dup(fd);
 	assert_int_equal(after, before);
 	close(after);

@@ -1,4 +1,4 @@
-/* Domains that are read again while threads answer by them. */
+/* Domains that are reloaded while threads use them. */
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct world {
 	struct linkstore *store;
 	struct host_table *table;
 	char path[64];
-	char app_path[64]; /* of a file that the domain may name */
+	char app_path[64]; /* a file that the domain can name */
 	atomic_bool ended;
 };
 
@@ -50,7 +50,7 @@ static void write_app_file(struct world *w, const char *text)
 	fclose(out);
 }
 
-/* Names the file as both of Apple's and Android's. */
+/* The domain names the file both for Apple and for Android. */
 static void write_domain(struct world *w, const char *name)
 {
 	FILE *out = fopen(w->path, "w");
@@ -156,7 +156,7 @@ static struct host_reload read_again(struct world *w)
 	return now;
 }
 
-/* What is served there; "" where nothing is. */
+/* The domain serves this file; "": none. */
 static void serves(struct world *w, enum app_file_kind kind, const char *want)
 {
 	struct host_user user = {.table = w->table};
@@ -177,7 +177,7 @@ static void a_file_is_read_again_with_the_domains(void **state)
 
 	serves(w, APP_FILE_APPLE, "");
 	write_domain(w, "a");
-	/* Of the two one is the other's kind of JSON. */
+	/* The file's JSON is valid for one of the two kinds only. */
 	assert_int_equal(read_again(w).files.count, 1);
 	serves(w, APP_FILE_APPLE, "{\"a\":1}");
 	serves(w, APP_FILE_ANDROID, "");
@@ -204,7 +204,7 @@ static void one_with_a_mistake_leaves_the_one_in_use(void **state)
 		 w->app_path);
 	assert_string_equal(now.files.first.text, why);
 	serves(w, APP_FILE_APPLE, "{\"a\":1}");
-	/* Twice in a row as well. */
+	/* The same holds for a second reload. */
 	assert_int_equal(read_again(w).files.count, 2);
 	serves(w, APP_FILE_APPLE, "{\"a\":1}");
 	write_app_file(w, "[]");
@@ -260,7 +260,7 @@ static void *read_on(void *arg)
 
 		seen = (unsigned)strtoul(strrchr(url, '/') + 1, NULL, 10);
 		if (seen < last)
-			abort(); /* an older one came back */
+			abort(); /* an older version came back */
 		last = seen;
 	}
 	host_table_leave(&user);

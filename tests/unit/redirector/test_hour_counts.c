@@ -43,7 +43,7 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* All that was counted, and until when. */
+/* Reads all counts; returns the time up to which they are complete. */
 static int64_t read_all(struct world *world)
 {
 	memset(&world->t, 0, sizeof(world->t));
@@ -58,7 +58,7 @@ static void an_event_is_counted_in_the_hour_of_its_time(void **state)
 	hour_writer_count(w, AT(NOON, HOUR_MS - 1), HOUR_REDIRECTED);
 	hour_writer_count(w, AT(NOON + 1, 0), HOUR_REDIRECTED);
 	hour_writer_count(w, AT(NOON + 1, 1), HOUR_REDIRECTED);
-	/* A clock that goes back. */
+	/* The clock goes back. */
 	hour_writer_count(w, AT(NOON, 0), HOUR_HEAD);
 	hour_writer_flush(w, AT(NOON + 1, 5));
 	assert_int_equal(read_all(world), AT(NOON + 1, 5));
@@ -89,7 +89,7 @@ what_is_counted_is_there_at_once_and_until_says_from_when(void **state)
 
 	hour_writer_flush(&world->w, AT(NOON, 0));
 	hour_writer_count(&world->w, AT(NOON, 5), HOUR_SILENT);
-	/* A kill now must not cost it. */
+	/* A kill at this point must not lose the count. */
 	assert_int_equal(read_all(world), AT(NOON, 0));
 	assert_int_equal(counted(&world->t, NOON, HOUR_SILENT), 1);
 }
@@ -119,7 +119,7 @@ static void an_hour_that_was_forgotten_makes_counts_inexact(void **state)
 	hour_writer_count(&world->w, AT(NOON, 0), HOUR_HEAD);
 	hour_writer_count(&world->w, AT(later, 0), HOUR_HEAD);
 	read_all(world);
-	/* Its place is another's; it was told long ago. */
+	/* Another hour has its place; the hour was reported long ago. */
 	assert_null(hour_table_find(&world->t, NOON));
 	assert_int_equal(counted(&world->t, later, HOUR_HEAD), 1);
 	assert_false(world->t.inexact);
@@ -151,7 +151,7 @@ static void a_writer_that_rests_does_not_hide_what_others_count(void **state)
 	free(other);
 }
 
-/* Each by itself: the totals of an hour are what all threads counted of it. */
+/* The totals of an hour are the sums over all threads. */
 static void counts_of_all_writers_are_added_up_by_outcome(void **state)
 {
 	struct world *world = *state;
@@ -187,7 +187,7 @@ static void totals_are_empty_until_something_is_counted(void **state)
 	assert_false(hour_totals_are_empty(&world->totals));
 }
 
-/* Two by two, over hours whose places are taken for others. */
+/* Counts pairs, over hours whose places are given to others. */
 static void *count_pairs(void *arg)
 {
 	struct hour_writer *w = arg;
@@ -202,7 +202,7 @@ static void *count_pairs(void *arg)
 	return NULL;
 }
 
-/* Of the hour of `until`, and of the one before: not less than was counted. */
+/* The hour of `until` and the hour before have at least these counts. */
 static void others_read_while_it_counts(void **state)
 {
 	struct world *world = *state;
@@ -220,7 +220,7 @@ static void others_read_while_it_counts(void **state)
 			const struct hour_counts *c = &world->t.items[i];
 
 			assert_true(c->n[HOUR_PRODUCED] <= 300);
-			/* Older ones may be forgotten meanwhile. */
+			/* Older hours may have lost their places since. */
 			if (until && c->hour == hour)
 				assert_true(c->n[HOUR_PRODUCED] >=
 					    (uint64_t)((until - 1) % 300 + 1));

@@ -1,4 +1,4 @@
-/* The subscription to changes, over a Redis of its own. */
+/* The subscription to changes, with a Redis of the test's own. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A metric by its name and a space. */
+/* Returns a metric by its name, which ends with a space. */
 static long metric(struct world *w, const char *name)
 {
 	struct buf text = {0};
@@ -108,7 +108,8 @@ static void the_redis_that_links_are_looked_up_in_is_no_news(void **state)
 	await_metric(w, SUBSCRIBED, 1);
 	for (int thread = 0; thread < 3; thread++)
 		invalidations_follow(w->invalidations, w->run_id);
-	/* It would have begun anew before it asks for the next of these. */
+	/* A new subscription would have begun before the next of these
+	 * heartbeats. */
 	heartbeats = metric(w, HEARTBEATS);
 	while (metric(w, HEARTBEATS) < heartbeats + 3)
 		usleep(10000);

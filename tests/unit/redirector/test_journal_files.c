@@ -1,4 +1,4 @@
-/* Journals that others left, of which some cannot be taken. */
+/* Journals of former processes, some of which cannot be taken. */
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 
 #include "redirector/journal_files.h"
 
-/* In place of libc's: a folder that cannot be listed, a file that cannot be
- * opened, and one that cannot be removed. */
+/* Replaces libc's functions: a folder cannot be listed, a file cannot be
+ * opened, and another cannot be removed. */
 static const char *not_opened, *not_removed;
 
 int openat(int dir, const char *name, int flags, ...)
@@ -32,7 +32,7 @@ int unlinkat(int dir, const char *name, int flags)
 
 struct world {
 	char dir[64];
-	size_t events, damaged; /* that were taken */
+	size_t events, damaged; /* of the files that were taken */
 };
 
 static int make_world(void **state)
@@ -55,7 +55,7 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* Renames the journal that was made last. */
+/* Makes a journal and renames it. */
 static void leave_journal(struct world *w, const char *name, size_t events)
 {
 	const struct event_journal_options options = {w->dir, 1, 1 << 20, 1000};
@@ -125,7 +125,7 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
 	assert_non_null(strstr(err.text, w->dir));
 }
 
-/* It may come first or last. */
+/* The file may come first or last. */
 static void one_that_cannot_be_opened_keeps_nobody_from_the_others(void **state)
 {
 	static const char *const names[] = {JOURNAL_PREFIX "a",

@@ -1,4 +1,4 @@
-/* A journal is read, each byte of which may be any. */
+/* Any byte of a journal that is read may be damaged. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ enum {
 	DONE,
 };
 
-/* The formats of event_journal.h, as a file has them. */
+/* The formats of event_journal.h, as they are in a file. */
 struct header {
 	char magic[8];
 	uint32_t version, rings, chunks, chunk_bytes;
@@ -45,7 +45,7 @@ static void put_header(struct file *f, uint32_t rings, uint32_t chunks,
 	memcpy(f->bytes, &h, sizeof(h));
 }
 
-/* The file has so many chunks of one ring. */
+/* Makes a file of this many chunks in one ring. */
 static struct file make_file(uint32_t chunks, uint32_t chunk_bytes)
 {
 	struct file f = {.size = HEADER_SIZE + (size_t)chunks * chunk_bytes,
@@ -76,7 +76,7 @@ static void end_chunk(struct file *f, uint32_t i, uint64_t filling,
 	memcpy(chunk_of(f, i), &head, sizeof(head.filling) + sizeof(head.end));
 }
 
-/* An entry that is right, whatever stands around it. */
+/* Puts a valid entry, whatever is around it. */
 static struct journal_entry *put_entry(struct file *f, uint32_t i,
 				       uint64_t filling, uint32_t at,
 				       int64_t time_ms, uint32_t len)
@@ -128,7 +128,7 @@ static void what_is_undone_is_read_by_its_time(void **state)
 	end_chunk(&f, 1, 8, 128);
 	is_read(&f, 4, 0);
 	assert_int_equal(f.rest.events[0].len, 1);
-	/* Events of one time come as they lie. */
+	/* Events of the same time keep their order. */
 	assert_int_equal(f.rest.events[1].len, 24);
 	assert_int_equal(f.rest.events[2].len, 23);
 	assert_int_equal(f.rest.events[3].time_ms, 30);
@@ -151,10 +151,10 @@ static void an_entry_is_one_of_its_place_filling_and_bytes(void **state)
 	e = put_entry(&f, 0, 7, 64, 1, 80);
 	e->time_ms = 2;
 	is_read(&f, 0, 1);
-	/* Nothing is an event that is empty. */
+	/* An empty event is no event. */
 	put_entry(&f, 0, 7, 64, 1, 0);
 	is_read(&f, 0, 1);
-	/* To the chunk's end, and a byte beyond. */
+	/* The entry reaches to the chunk's end, and then a byte beyond it. */
 	put_entry(&f, 0, 7, 64, 1, 128 - ENTRY_HEAD);
 	is_read(&f, 1, 0);
 	put_entry(&f, 0, 7, 64, 1, 129 - ENTRY_HEAD);
@@ -167,7 +167,8 @@ static void what_is_damaged_hides_nothing_behind_it(void **state)
 	struct file f = make_file(2, CHUNK_MIN);
 
 	(void)state;
-	/* Two places, of which the second is of two entries. */
+	/* Two entries are marked as done, and one place has a damaged length.
+	 */
 	end_chunk(&f, 0, 7, 64 * 7);
 	put_entry(&f, 0, 7, 64, 1, 1)->len = 2;
 	put_entry(&f, 0, 7, 128, 2, 1);
@@ -177,7 +178,8 @@ static void what_is_damaged_hides_nothing_behind_it(void **state)
 	put_entry(&f, 0, 7, 384, 6, 1);
 	is_read(&f, 3, 2);
 	assert_int_equal(f.rest.events[0].time_ms, 2);
-	/* Bytes behind the end are nothing, nor are they in the next chunk. */
+	/* Bytes after the end are ignored, and so is an entry in the next
+	 * chunk. */
 	end_chunk(&f, 0, 7, 64 * 6);
 	put_entry(&f, 1, 7, 64, 9, 1);
 	is_read(&f, 2, 2);
@@ -201,7 +203,7 @@ static void the_end_of_a_chunk_is_one(void **state)
 	is_read(&f, 0, 1);
 	end_chunk(&f, 0, 7, 32);
 	is_read(&f, 0, 1);
-	/* Where it is none, what is in the chunk is not looked for. */
+	/* If the end is invalid, the entries of the chunk are not read. */
 	put_entry(&f, 0, 7, 64, 1, 1);
 	end_chunk(&f, 0, 7, 129);
 	is_read(&f, 0, 1);
@@ -245,7 +247,7 @@ static void a_header_is_held_against_what_can_be(void **state)
 			   wrong[i].chunk_bytes);
 		is_refused(&f, ERROR_DAMAGED, "its header is damaged");
 	}
-	/* The header is a right one, and says more than the file has. */
+	/* The header is valid, but announces more than the file has. */
 	put_header(&f, 4096, 1, CHUNK_MIN);
 	is_refused(&f, ERROR_DAMAGED, "it has 69632 bytes instead of");
 	put_header(&f, 1, CHUNK_MAX, CHUNK_MIN);

@@ -55,7 +55,7 @@ static void what_was_put_is_found(void **state)
 
 	(void)state;
 	put(cache, "abc", url, 100, 100);
-	memset(url, 'x', sizeof(url)); /* it was copied */
+	memset(url, 'x', sizeof(url)); /* the cache has copied it */
 	link = link_cache_get(cache, slice("abc"), 0);
 	assert_non_null(link);
 	is_text(link->lines, "https://example.org/");
@@ -168,7 +168,7 @@ static void what_is_visited_outlives_what_is_not(void **state)
 	link_cache_free(cache);
 }
 
-/* Of each ten codes one is visited over and over, and moved along again and
+/* One of every ten codes is visited again and again, and is moved again and
  * again by entries of all sizes. */
 static void what_moves_stays_whole(void **state)
 {
@@ -233,7 +233,7 @@ static void an_entry_that_is_asked_for_again_takes_no_more_room(void **state)
 	link_cache_free(cache);
 }
 
-/* Short codes and no texts: the table is what is full first. */
+/* With short codes and no texts, the table is full first. */
 static void a_full_table_lets_go_of_entries_too(void **state)
 {
 	struct link_cache *cache = cache_of(CACHE_BYTES);
@@ -281,7 +281,7 @@ static void a_cache_of_no_bytes_keeps_nothing(void **state)
 	link_cache_free(cache);
 }
 
-/* Puts and expiries in a random order, against a plain array. */
+/* Compares puts and expiries in random order with a plain array. */
 static void it_agrees_with_a_plain_table(void **state)
 {
 	struct link_cache *cache = cache_of(1024 * 1024);

@@ -98,7 +98,7 @@ static void a_url_cannot_end_its_line(void **state)
 	is_refused("https://a.example/\x7f");
 }
 
-/* A record may be from before, or from elsewhere. */
+/* A record may be from an earlier version, or from another program. */
 static void a_url_goes_out_as_a_uri(void **state)
 {
 	(void)state;
@@ -166,8 +166,8 @@ static void no_page_opens_what_is_dangerous(void **state)
 	are_no_landing("myapp://x", "");
 }
 
-/* The link has targets of these devices, whose lines are as long as their
- * number says. */
+/* Returns a link with targets for these devices; the length of a line gives the
+ * device's number. */
 static struct cached_link link_with(unsigned devices)
 {
 	static const char lines[] = "abbcccdddd";
@@ -206,7 +206,7 @@ static void a_device_gets_its_target_or_that_of_all_others(void **state)
 	target_is(&link, ANY, IN_APP_NONE, ANY);
 }
 
-/* Its browser opens no app, and a page says how to get out of there. */
+/* WeChat's browser opens no app; a page describes how to leave it. */
 static void in_wechat_its_own_target_goes_before_the_systems(void **state)
 {
 	struct cached_link link =

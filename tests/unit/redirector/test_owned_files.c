@@ -135,7 +135,7 @@ static void a_name_in_use_is_not_made_anew(void **state)
 	assert_int_equal(err.code, ERROR_SYSTEM);
 }
 
-/* Its owner was killed, or comes to its lock in a moment. */
+/* The owner was killed, or will lock the file in a moment. */
 static void an_empty_one_is_nobodys(void **state)
 {
 	struct world *w = *state;
@@ -212,7 +212,7 @@ static void name_of(int i, char ret[OWNED_NAME_SIZE])
 	snprintf(ret, OWNED_NAME_SIZE, "file-%d", i);
 }
 
-/* Takes and removes what it can, and counts what each file was worth. */
+/* Takes and removes files, and adds up their values. */
 static void take_all(struct world *w, _Atomic int *taken)
 {
 	char name[OWNED_NAME_SIZE];
@@ -259,8 +259,8 @@ static void each_is_taken_once(void **state)
 	munmap(taken, FILES * sizeof(*taken));
 }
 
-/* Somebody looks all the time: what is made has its name, and is the maker's,
- * whenever it is looked at. */
+/* A process that checks all the time sees a new file only under its name and
+ * with its owner. */
 static void nobody_takes_one_that_is_being_made(void **state)
 {
 	struct world *w = *state;
@@ -286,7 +286,7 @@ static void nobody_takes_one_that_is_being_made(void **state)
 	assert_true(WIFSIGNALED(status));
 }
 
-/* One that was locked after it was renamed is another's. */
+/* The file was renamed before it was locked, so another process has it. */
 static void one_that_was_renamed_is_gone(void **state)
 {
 	struct world *w = *state;
@@ -296,7 +296,8 @@ static void one_that_was_renamed_is_gone(void **state)
 
 	if (child == 0) {
 		close(fd);
-		/* Opens it under its name at some time, or does not. */
+		/* Another process opens the file by its name at some time, or
+		 * does not. */
 		for (;;)
 			switch (code_of_take(w, "file")) {
 			case ERROR_BUSY:

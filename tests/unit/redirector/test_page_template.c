@@ -155,7 +155,7 @@ static void scripts_and_styles_are_allowed_by_their_hashes(void **state)
 		 line);
 }
 
-/* A browser has them as LF before it hashes. */
+/* A browser converts line ends to LF before it computes the hash. */
 static void line_ends_are_hashed_as_a_browser_has_them(void **state)
 {
 	char source[64];

@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 
 #define NOW  (5 * CLOCK_HOUR)
-#define ROOM (1 << 16) /* 2048 buckets and a bit */
+#define ROOM (1 << 16) /* 2048 buckets and a few bytes */
 
 static uint64_t network(const char *text)
 {
@@ -16,7 +16,7 @@ static uint64_t network(const char *text)
 	return network_of(&a);
 }
 
-/* The nth of many. */
+/* Returns the nth of many clients. */
 static uint64_t stranger(uint32_t n)
 {
 	struct address a = {.len = 4,
@@ -37,7 +37,7 @@ static struct rate_table *table_of(uint64_t a_second, uint64_t burst,
 	return t;
 }
 
-/* How many of `n` are let through at `now`. */
+/* Returns how many of `n` requests are allowed at `now`. */
 static unsigned granted(struct rate_table *t, uint64_t net, unsigned n,
 			int64_t now)
 {
@@ -138,7 +138,7 @@ what_is_returned_of_a_forgotten_network_is_nobody_elses(void **state)
 	rate_table_free(t);
 }
 
-/* --- which addresses are one network ---------------------------------------
+/* --- networks of addresses -------------------------------------------------
  */
 
 static void neighbours_of_ipv4_are_apart(void **state)
@@ -206,7 +206,7 @@ static void a_debt_outlives_a_crowd_of_strangers(void **state)
 
 	(void)state;
 	assert_int_equal(granted(t, debtor, 1000, NOW), 100);
-	/* A hundred for each bucket. */
+	/* A hundred clients for each bucket. */
 	for (uint32_t n = 0; n < 200000; n++)
 		assert_true(rate_table_take(t, stranger(n), NOW, &wait));
 	assert_int_equal(granted(t, debtor, 1000, NOW), 0);
@@ -234,7 +234,7 @@ static void full_buckets_make_room_unnoticed(void **state)
 		assert_int_equal(
 			granted(t, stranger(n), 10, NOW + 200 * (int64_t)n),
 			10);
-	/* Ten seconds of them, fifty, have debts at a time. */
+	/* Fifty clients, those of ten seconds, have debts at the same time. */
 	assert_int_equal(rate_table_forgotten(t), 0);
 	rate_table_free(t);
 }

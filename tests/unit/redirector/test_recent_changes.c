@@ -1,4 +1,4 @@
-/* When a code was last named. */
+/* The last time at which a code was named. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static void few_others_share_a_place(void **state)
 		snprintf(other, sizeof(other), "y%d", i);
 		named += recent_changes_last(*state, slice(other)) == 1000;
 	}
-	/* One in eight or fewer are to be expected. */
+	/* At most one in eight is expected. */
 	assert_true(named < 300);
 }
 

@@ -21,7 +21,7 @@ static struct record_ring ring_of(size_t units)
 	return ring;
 }
 
-/* NULL: there is no room. */
+/* Returns NULL if there is no room. */
 static struct record *add(struct record_ring *ring, size_t units,
 			  uint64_t number)
 {
@@ -29,7 +29,7 @@ static struct record *add(struct record_ring *ring, size_t units,
 
 	if (!r)
 		return NULL;
-	/* All of it is the record's. */
+	/* The caller may use all of the record's bytes. */
 	memset(r, (int)number, units * UNIT);
 	*r = (struct record){units * UNIT, number};
 	return r;
@@ -83,7 +83,7 @@ static void a_record_takes_all_there_is(void **state)
 		renew(&ring, i);
 		drop(&ring, i);
 	}
-	/* Wherever the records before it have ended. */
+	/* The result does not depend on where the records before have ended. */
 	assert_non_null(add(&ring, 3, 1));
 	assert_non_null(add(&ring, 3, 2));
 	drop(&ring, 1);
@@ -101,7 +101,7 @@ static void a_record_that_moves_back_by_a_bit_stays_whole(void **state)
 	assert_non_null(add(&ring, 1, 1));
 	assert_non_null(add(&ring, 8, 2));
 	drop(&ring, 1);
-	renew(&ring, 2); /* to the start, over itself */
+	renew(&ring, 2); /* moves to the start, over itself */
 	r = record_ring_oldest(&ring);
 	assert_ptr_equal(r, ring.memory);
 	assert_int_equal(*((char *)r + 8 * UNIT - 1), 2);
@@ -121,7 +121,7 @@ static void one_of_no_bytes_has_no_room(void **state)
 	record_ring_free(&ring);
 }
 
-/* A queue that it has to agree with. */
+/* A queue that the ring must agree with. */
 struct queue {
 	struct record_ring ring;
 	struct record records[RECORDS_MAX];
@@ -183,8 +183,8 @@ static void it_agrees_with_a_queue(void **state)
 			size_t n = 1 + (size_t)rand_r(&seed) % (units / 8);
 
 			while (!add(&q.ring, n, i)) {
-				/* What has no room in two pieces: less than
-				 * one record at each end. */
+				/* A record without room means that each end has
+				 * less room than one record. */
 				assert_true(q.bytes + 2 * n * UNIT +
 						    units / 8 * UNIT >
 					    units * UNIT);

@@ -1,4 +1,4 @@
-/* Settings that are right each, and wrong together. */
+/* Settings that are valid alone, and invalid together. */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void visitors_and_a_successor_have_sockets_of_their_own(void **state)
 		       "redirector.handover_socket: 'b' ");
 }
 
-/* A mode is written in octal, with its zero. */
+/* A mode is written in octal, with its leading zero. */
 static void mode_is(char *text, int mode)
 {
 	const struct redirector_settings s = {.listen_unix_mode = text};
@@ -160,7 +160,7 @@ static void what_is_recorded_by_name_has_names(void **state)
 		       "record_cookies");
 }
 
-/* Each section that this program reads is checked. */
+/* The program checks every section that it reads. */
 static void what_other_sections_say_is_checked_too(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void a_space_that_is_wrong_ends_a_start(void **state)
 	free(config);
 }
 
-/* The spool_dir of a text, under that STATE_DIRECTORY, is this. */
+/* This text, with that STATE_DIRECTORY, results in this spool_dir. */
 static void assert_spool(const char *text, const char *dirs, const char *is)
 {
 	const struct config_spec spec = {redirector_groups,

@@ -27,7 +27,7 @@ static void a_link_passes_once_per_interval(void **state)
 	renew_throttle_free(g);
 }
 
-/* Its owner has given it a shorter life, or one without an end. */
+/* The owner has given the link a shorter life, or one without an end. */
 static void the_interval_is_that_of_the_link_as_it_is_now(void **state)
 {
 	struct renew_throttle *g = throttle();

@@ -1,4 +1,4 @@
-/* Up to when a replica has what was written, by what INFO says of both. */
+/* Up to which time a replica has all writes, from the INFO of both servers. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static bool replica(struct replica_position *p, const char *history,
 		p, info(history, "slave_repl_offset", offset));
 }
 
-/* A replica whose own backlog has 100 bytes of room. */
+/* A replica whose own backlog has room for 100 bytes. */
 static bool replica_with(struct replica_position *p, const char *link,
 			 long long offset, long long first, long long length)
 {
@@ -116,7 +116,7 @@ static void one_that_follows_a_new_master_has_that_one_asked(void **state)
 
 	master(p, ONE, 100, 5000);
 	assert_false(replica(p, ONE, 90));
-	/* The master is gone, and will never be reached. */
+	/* That master is gone and will never be reached again. */
 	assert_true(replica(p, OTHER, 95));
 	assert_true(p->reached);
 	assert_true(master(p, OTHER, 95, 6000));
@@ -172,7 +172,7 @@ static void one_that_stays_ahead_never_counts(void **state)
 	}
 }
 
-/* Both were at 1000; the master went back to 900, and something was written. */
+/* Both were at 1000; the master went back to 900, and then got new writes. */
 static void go_back(struct replica_position *p)
 {
 	master(p, ONE, 1000, 5000);
@@ -197,10 +197,10 @@ static void also_once_the_master_is_past_where_it_was(void **state)
 
 	go_back(p);
 	assert_true(replica_with(p, "down", 1000, 991, 10));
-	/* Redis lets the replica go on, at 1001, with what it has. */
+	/* Redis lets the replica continue from 1001 with its old data. */
 	for (int i = 1; i < 40; i++) {
 		master(p, ONE, 1000 + 10 * i, 6000 + i);
-		/* Its backlog is full in the end, and moves on. */
+		/* The backlog is full in the end, and then moves on. */
 		replica_with(p, "up", 1000 + 10 * i,
 			     i < 10 ? 991 : 991 + 10 * i - 90,
 			     i < 10 ? 10 + 10 * i : 100);
@@ -229,7 +229,7 @@ static void or_has_been_sent_all_anew_further_on(void **state)
 	go_back(p);
 	assert_true(replica_with(p, "down", 1000, 991, 10));
 	master(p, ONE, 2000, 7000);
-	/* It fell to 1500 meanwhile, and has come on. */
+	/* The replica went back to 1500 meanwhile, and has caught up. */
 	assert_true(replica_with(p, "up", 2000, 1501, 99));
 	assert_int_equal(p->as_of, 7000);
 }
@@ -253,7 +253,7 @@ static void one_that_fell_back_first_need_not_do_so_again(void **state)
 	replica(p, ONE, 1000);
 	master(p, ONE, 1010, 6000);
 	assert_false(replica(p, ONE, 930));
-	p->reached = true; /* it did not answer, then */
+	p->reached = true; /* no answer at that time */
 	master(p, ONE, 940, 7000);
 	assert_true(replica(p, ONE, 945));
 	assert_int_equal(p->as_of, 7000);

@@ -1,4 +1,4 @@
-/* The client of a request, and what a click has of its headers. */
+/* The client of a request, and the headers that a click event has. */
 #include "tests/unit/redirector/answer_world.h"
 
 #define TRUSTED "redirector: {trusted_proxies: [127.0.0.0/8, 10.0.0.0/8]}\n"
@@ -14,7 +14,7 @@ static void send_client(struct answer_world *w, struct http_request *req)
 	http_reply_text(req, 200, text);
 }
 
-/* Limits and events have the same client. */
+/* Limits and events must have the same client. */
 static void expect_client(struct answer_world *w, const char *fields,
 			  const char *client)
 {
@@ -41,7 +41,7 @@ static void a_client_is_who_a_trusted_proxy_says(void **state)
 		      "192.0.2.9");
 	expect_client(w, "X-Forwarded-For: 192.0.2.1, 10.0.0.9\r\n",
 		      "192.0.2.1");
-	/* No other header says it, however long its name is. */
+	/* No other header gives the client, whatever the length of its name. */
 	expect_client(w, "X-Real-IP: 192.0.2.9\r\n", "127.0.0.1");
 	expect_client(w, "Forwarded: for=192.0.2.9\r\n", "127.0.0.1");
 	expect_client(w, "X-Forwarded-Fox: 192.0.2.9\r\n", "127.0.0.1");
@@ -86,7 +86,7 @@ static void nobody_is_believed_who_is_not_trusted(void **state)
 	aw_stop(w);
 }
 
-/* Seventeen lines, of which the client's is this, the leftmost being 0. */
+/* Puts seventeen lines; the client's is this one, the leftmost being 0. */
 static void put_lines(char fields[1024], int client)
 {
 	size_t len = 0;
@@ -109,7 +109,7 @@ static void the_last_sixteen_lines_are_looked_at(void **state)
 	expect_client(w, fields, "192.0.2.16");
 	put_lines(fields, 1);
 	expect_client(w, fields, "192.0.2.2");
-	/* All that are left are proxies' own. */
+	/* All remaining addresses are proxies. */
 	put_lines(fields, 0);
 	expect_client(w, fields, "10.0.0.2");
 	aw_stop(w);
@@ -178,7 +178,7 @@ static void send_click_read(struct answer_world *w, struct http_request *req)
 	http_reply_text(req, 200, "read");
 }
 
-/* Before it is known what the answer is. */
+/* At this time the answer is not known yet. */
 static void a_click_can_be_read_without_being_told(void **state)
 {
 	struct answer_world *w = aw_start(NULL);

@@ -10,8 +10,8 @@ static uint64_t sum(const uint64_t *n, size_t count)
 	return all;
 }
 
-/* Each answer so far is counted once by its kind, and once in its hour by its
- * outcome and by what became of its event. */
+/* Each answer so far must be counted once by its kind, and once in its hour by
+ * its outcome and by the state of its event. */
 static void assert_each_is_counted_once(struct answer_world *w, uint64_t asked)
 {
 	struct aw_counts now;
@@ -33,8 +33,8 @@ struct told {
 	Shortloop__Outcome outcome;
 };
 
-/* The last of `asked` answers, of which so far as many were of that counter as
- * `nth` says, had an event. */
+/* The last of `asked` answers must have had an event; `nth` is the count of
+ * that kind of answer so far. */
 static void assert_told(struct answer_world *w, const struct told *t,
 			uint64_t asked)
 {
@@ -111,7 +111,7 @@ static void what_has_no_redirect_is_counted_and_told_as_what_it_is(void **state)
 	aw_stop(w);
 }
 
-/* A HEAD of what leads nowhere is what a GET of it is. */
+/* A HEAD that leads nowhere counts like a GET. */
 static void only_a_head_of_a_redirect_is_counted_as_one(void **state)
 {
 	static const struct told head = {302, COUNTER_HEAD, HOUR_HEAD,
@@ -151,7 +151,7 @@ static void a_page_is_counted_as_the_redirect_in_whose_place_it_is(void **state)
 	aw_stop(w);
 }
 
-/* It is a redirect for who visits, and nothing was found for who counts. */
+/* The visitor gets a redirect, but the visit counts as not found. */
 static void
 an_unknown_code_that_leads_to_the_fallback_was_not_found(void **state)
 {
@@ -169,7 +169,7 @@ an_unknown_code_that_leads_to_the_fallback_was_not_found(void **state)
 	assert_told(w, &told, 1);
 	assert_string_equal(w->click->code, AW_CODE);
 	assert_int_equal(w->click->link_id, 0);
-	/* A code that had a link once does not. */
+	/* A code that once had a link is not redirected. */
 	w->answer = aw_send_link;
 	aw_make_link(w, LINK_OUTCOME_GONE, 0);
 	aw_expect_status(w, "GET", "/" AW_CODE, 410);
@@ -192,7 +192,7 @@ static void an_unknown_code_leads_to_no_fallback_unless_it_is_to(void **state)
 	aw_stop(w);
 }
 
-/* The event of an answered visit is there after a kill. */
+/* The event of an answered visit must be there after a kill. */
 static void
 the_event_comes_before_its_counts_and_both_before_the_answer(void **state)
 {
@@ -288,7 +288,7 @@ static void what_is_beyond_its_rate_is_answered_and_not_told(void **state)
 	aw_stop(w);
 }
 
-/* --- what has no event ---------------------------------------------------- */
+/* --- answers without an event --------------------------------------------- */
 
 static void send_refused_host(struct answer_world *w, struct http_request *req)
 {
@@ -443,7 +443,7 @@ static void a_domains_own_files_are_answered_and_counted(void **state)
 	free(answer);
 	aw_expect(w, "/robots.txt", "", "{\"a\":1}", true);
 	assert_int_equal(w->answered.body_bytes, 7);
-	/* There is none for Android. */
+	/* The domain has no file for Android. */
 	aw_expect_status(w, "GET", "/.well-known/assetlinks.json", 202);
 	aw_expect_status(w, "GET", "/" AW_CODE, 202);
 	aw_read_counts(w, &now);
@@ -468,7 +468,7 @@ static void what_a_text_has_behind_a_code_is_passed_over_and_told(void **state)
 	assert_false(w->click->trimmed);
 	aw_expect_status(w, "GET", "/" AW_CODE "/", 302);
 	assert_true(w->click->trimmed);
-	/* A path that could be of another code is not of this link. */
+	/* A path that could be another code does not lead to this link. */
 	aw_expect_status(w, "GET", "/" AW_CODE "/more", 404);
 	assert_int_equal(w->events, 2);
 	w->answer = aw_send_unknown;
@@ -483,7 +483,7 @@ static void what_a_text_has_behind_a_code_is_passed_over_and_told(void **state)
 	aw_stop(w);
 }
 
-/* The path is what a text makes of a code. */
+/* The path is what a text program makes of a code. */
 static void a_code_in_a_text_is_told_as_what_it_was_made_of(void **state)
 {
 	struct answer_world *w = aw_start(NULL);
@@ -541,13 +541,13 @@ static void a_path_goes_on_with_a_link_that_passes_it_on(void **state)
 	aw_expect(w, "/" AW_CODE "/more", "",
 		  "Location: https://to.example/a/more\r\n", true);
 	assert_false(w->click->trimmed);
-	/* The slash is kept, also where it would be passed over. */
+	/* The slash is kept, although it would be ignored elsewhere. */
 	aw_expect(w, "/" AW_CODE "/", "", "Location: https://to.example/a/\r\n",
 		  true);
 	assert_false(w->click->trimmed);
 	aw_expect_status(w, "GET", "/" AW_CODE "/../x", 404);
 	assert_int_equal(w->events, 2);
-	/* One that has ended leads nowhere. */
+	/* A link that has ended leads nowhere. */
 	aw_make_link(w, LINK_OUTCOME_GONE, 0);
 	w->link.pass.path = true;
 	aw_expect_status(w, "GET", "/" AW_CODE "/more", 404);
@@ -555,7 +555,7 @@ static void a_path_goes_on_with_a_link_that_passes_it_on(void **state)
 	aw_stop(w);
 }
 
-/* It is told as a code that has none. */
+/* The event has the code as one without a link. */
 static void a_link_is_not_found_where_it_is_not_shown(void **state)
 {
 	static const struct told told = {404, COUNTER_NOT_FOUND, HOUR_NOT_FOUND,
@@ -600,7 +600,7 @@ static void a_visit_that_is_numbered_is_not_answered_before_it_is(void **state)
 	assert_true(w->click->trimmed);
 	aw_expect_status(w, "GET", "/" AW_CODE, 302);
 	assert_false(w->click->trimmed);
-	/* One that has ended has no visits to count. */
+	/* A link that has ended has no visits to count. */
 	w->answer = aw_send_link;
 	w->link.outcome = LINK_OUTCOME_GONE;
 	aw_expect_status(w, "GET", "/" AW_CODE, 410);

@@ -1,4 +1,4 @@
-/* Which requests are no visits, by a list that is read again. */
+/* Which requests are no visits, by a list that can be reloaded. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Is a request of this agent, for this purpose, no visit? */
+/* Returns whether a request with this agent and purpose is no visit. */
 static bool is_fetch(struct world *w, const char *agent, const char *purpose,
 		     bool head, size_t max)
 {
@@ -86,7 +86,7 @@ static void head_and_prefetch_are_no_visits_of_anybody(void **state)
 	assert_false(is_fetch(w, "a Person", "else", false, 2048));
 }
 
-/* The start of an agent counts, as long as an event's may be. */
+/* Only the start of an agent counts, up to the maximum length in an event. */
 static void what_an_event_does_not_have_is_not_looked_at(void **state)
 {
 	struct world *w = *state;
@@ -118,7 +118,7 @@ static void a_purpose_is_as_long_as_its_event_has_it(void **state)
 static void a_list_that_is_read_again_is_looked_into(void **state)
 {
 	struct world *w = *state;
-	/* Without the one that is excepted. */
+	/* The excepted pattern is not included. */
 	size_t count = robots_count(w->robots);
 	struct error err = {0};
 

@@ -14,7 +14,7 @@ struct world {
 	struct error err;
 };
 
-/* An address where nobody listens. */
+/* Returns an address at which no process listens. */
 static void free_address(char ret[64])
 {
 	struct free_address at;
@@ -54,7 +54,8 @@ static bool is_there(const char *path)
 	return lstat(path, &ignored) == 0;
 }
 
-/* What a process of so many threads has that is given `in`, which is freed. */
+/* Returns the sockets of a process with this many threads that inherits `in`,
+ * which is freed. */
 static struct sockets *made(struct world *w, size_t threads,
 			    struct inherited *in)
 {
@@ -67,7 +68,7 @@ static struct sockets *made(struct world *w, size_t threads,
 	return s;
 }
 
-/* Duplicates of all that it has, as another process gets them. */
+/* Returns duplicates of all sockets, as another process gets them. */
 static struct inherited *handed_over(struct world *w, const struct sockets *s)
 {
 	struct inherited *in = inherited_new(&w->err);
@@ -95,7 +96,7 @@ static size_t leftover(const struct sockets *s)
 	return sockets_leftover(s, &ignored);
 }
 
-/* How many threads have one of their own; closes them. */
+/* Returns how many threads have a socket of their own; closes them. */
 static size_t own(struct sockets *s, size_t threads)
 {
 	size_t count = 0;
@@ -165,7 +166,7 @@ static void missing_ones_are_made(void **state)
 	sockets_free(old);
 }
 
-/* As a socket unit's, which is bound without SO_REUSEPORT. */
+/* A socket unit's socket is bound without SO_REUSEPORT. */
 static void one_that_cannot_be_bound_again_is_shared_by_all(void **state)
 {
 	struct world *w = *state;
@@ -207,10 +208,11 @@ static void files_stay_with_who_had_them_until_one_ends_for_good(void **state)
 	struct sockets *old = made(w, 1, NULL);
 	struct sockets *s = made(w, 1, handed_over(w, old));
 
-	/* A start that failed. */
+	/* The start of this successor failed. */
 	sockets_free(s);
 	assert_true(is_there(w->visits) && is_there(w->handover));
-	/* One that does not, and has what the other leaves. */
+	/* This successor starts, and owns the files that the predecessor
+	 * leaves. */
 	s = made(w, 1, handed_over(w, old));
 	sockets_disown(old);
 	sockets_free(old);
@@ -234,7 +236,7 @@ static void a_file_gets_the_mode_that_is_said_now(void **state)
 	sockets_free(old);
 }
 
-/* Which sees to its file itself. */
+/* The socket unit manages its own file. */
 static void the_file_of_a_socket_unit_is_left_alone(void **state)
 {
 	struct world *w = *state;

@@ -4,7 +4,7 @@
 
 #include "redirector/trace_context.h"
 
-/* The example of the standard. */
+/* The example in the standard. */
 #define TRACE  "4bf92f3577b34da6a3ce929d0e0e4736"
 #define PARENT "00f067aa0ba902b7"
 
@@ -25,7 +25,7 @@ static void the_trace_id_is_read(void **state)
 	assert_memory_equal(id, want, sizeof(id));
 }
 
-/* Flags that nobody knows yet are no mistake. */
+/* Unknown flags are accepted. */
 static void any_flags_do(void **state)
 {
 	uint8_t id[TRACE_ID_SIZE];
@@ -44,7 +44,7 @@ static void what_is_no_traceparent_is_refused_and_leaves_the_id(void **state)
 		"00-" TRACE "-" PARENT "-01-",
 		"00-" TRACE "-" PARENT "-011",
 		"00-" TRACE "-" PARENT "-0g",
-		"01-" TRACE "-" PARENT "-01", /* other versions */
+		"01-" TRACE "-" PARENT "-01", /* another version */
 		"ff-" TRACE "-" PARENT "-01",
 		"00_" TRACE "-" PARENT "-01",
 		"00-" TRACE "_" PARENT "-01",

@@ -118,7 +118,7 @@ static void a_link_is_shown_under_every_host_of_its_domain(void **state)
 	drop(&w);
 }
 
-/* It must not come up under a domain that was added after it. */
+/* The link must not appear under a domain that was added after it. */
 static void a_link_of_no_domain_is_the_default_ones(void **state)
 {
 	struct world w = make(2, serve_default);

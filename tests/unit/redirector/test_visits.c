@@ -1,15 +1,15 @@
-/* The way of a visit: the cache, Redis, and what stands in for it. */
+/* The path of a visit: the cache, Redis, and what stands in for Redis. */
 #include "tests/unit/redirector/visit_world.h"
 
 #include "tests/unit/redirector/deny_world.h"
 
-/* Limits hold for this host, too. */
+/* Limits apply to this host, too. */
 #define LIMITED	   "limit_exempt: [], "
 #define ONE_A_HOUR LIMITED "unknown_rate: 1/h, unknown_burst: 1, "
 #define ONE_A_CLIENT                                                           \
 	"client_rate: 1/h, client_burst: 1, unknown_rate: 1/h, "               \
 	"unknown_burst: 1, "
-/* A cached link is asked for again, and may stand in. */
+/* A cached link is queried again, and may stand in. */
 #define NEVER_FRESH "lookup_timeout: 1m, cache_ttl: 0s, "
 
 static void a_link_is_looked_up_once_and_known_then(void **state)
@@ -47,7 +47,7 @@ static void a_link_that_changed_is_looked_up_again(void **state)
 	vw_stop(w);
 }
 
-/* Sends a visit, whose answer is read later. */
+/* Sends a visit; its answer is read later. */
 static int begin_visit(struct visit_world *w, const char *code)
 {
 	int fd = client_connect(&w->answers->http);
@@ -90,7 +90,7 @@ static void those_who_come_for_one_code_wait_for_one_answer(void **state)
 	(void)state;
 	vw_store(w, "spring-sale", w->links.never, 0);
 	hold_redis(w, true);
-	/* One of them pays, and gets it back. */
+	/* One of the visits pays for the look-up, and gets that back. */
 	for (int i = 0; i < 3; i++)
 		visits[i] = begin_visit(w, "spring-sale");
 	visits[3] = begin_visit(w, "another-one");
@@ -143,7 +143,7 @@ static void only_a_code_without_a_link_costs_something(void **state)
 	free(answer);
 	assert_int_equal(vw_counted(w, VW_ANSWER("over_unknown", "429")), 1);
 	assert_int_equal(vw_counted(w, VW_ASKED), 3);
-	/* Codes that are known are still answered. */
+	/* Known codes are still answered. */
 	assert_int_equal(vw_visit(w, "/spring-sale"), 302);
 	assert_int_equal(vw_visit(w, "/no-sale"), 404);
 	vw_stop(w);
@@ -163,7 +163,7 @@ static void a_link_that_was_there_costs_nothing_again(void **state)
 	vw_stop(w);
 }
 
-/* Nothing is heard of changes, so what is known is fresh for a moment only. */
+/* No changes are received, so a known link is fresh only for a moment. */
 static void what_was_not_there_costs_something_again(void **state)
 {
 	struct visit_world *w =
@@ -278,7 +278,7 @@ static void who_waits_too_long_gets_what_stands_in(void **state)
 	hold_redis(w, true);
 	visits[0] = begin_visit(w, "spring-sale");
 	visits[1] = begin_visit(w, "autumn-sale");
-	/* The questions under way fail by it. */
+	/* The queries under way fail. */
 	vw_end_redis(w);
 	assert_int_equal(end_visit(w, visits[0]), 302);
 	assert_int_equal(end_visit(w, visits[1]), 503);
@@ -290,7 +290,7 @@ static void who_waits_too_long_gets_what_stands_in(void **state)
 	vw_stop(w);
 }
 
-/* --- who is answered ------------------------------------------------------ */
+/* --- admission ------------------------------------------------------------ */
 
 static void whom_the_list_denies_is_not_answered(void **state)
 {
@@ -366,7 +366,7 @@ static void a_client_behind_a_proxy_has_limits_of_its_own(void **state)
 	vw_stop(w);
 }
 
-/* Each of both tables has room for eight networks. */
+/* Each of the two tables has room for eight networks. */
 static void debts_that_are_forgotten_are_counted_once(void **state)
 {
 	struct visit_world *w =
@@ -390,7 +390,7 @@ static void debts_that_are_forgotten_are_counted_once(void **state)
 	vw_stop(w);
 }
 
-/* --- which request it is -------------------------------------------------- */
+/* --- requests of other kinds ---------------------------------------------- */
 
 static void only_get_and_head_are_visits(void **state)
 {
@@ -447,7 +447,7 @@ static void a_text_is_not_trimmed_where_it_is_not_to_be(void **state)
 
 /* --- renewing ------------------------------------------------------------- */
 
-/* Waits until so many renewals were done. */
+/* Waits until this many renewals were done. */
 static void await_renewals(struct visit_world *w, long count)
 {
 	while (vw_counted(w, VW_RENEWED) < count)

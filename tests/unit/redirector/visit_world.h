@@ -1,12 +1,12 @@
 /*
- * visit_world.h - the handler of visits as its thread has it: behind a
- * listener, with a Redis of the test's own.  The events and the log's lines
- * come to witnesses (answer_world.h).
+ * visit_world.h - the handler of visits in its thread: behind a listener, with
+ * a Redis of the test's own.  Witnesses receive the events and the log's lines
+ * (answer_world.h).
  */
 #ifndef TESTS_UNIT_REDIRECTOR_VISIT_WORLD_H
 #define TESTS_UNIT_REDIRECTOR_VISIT_WORLD_H
 
-/* Links that are due to be renewed at once, and some that never are. */
+/* Some links are due for renewal at once, and some never. */
 #define AW_LINKS                                                               \
 	"links: {renew_every: 1ms, ttl_classes: [1d, never], spaces: ["        \
 	"{name: alias, number: 8, strategy: alias}, "                          \
@@ -31,14 +31,14 @@
 #include "redirector/visits.h"
 #include "tests/unit/linkstore/fixture.h"
 
-/* The section `redirector` with these settings, and settings of one that waits
- * for a busy machine. */
+/* The section `redirector` with these settings; VW_PATIENT has timeouts for a
+ * busy machine. */
 #define VW_REDIRECTOR(settings) "redirector: {" settings "retry_after: 5s}\n"
 #define VW_PATIENT		"lookup_timeout: 1m, cache_ttl: 1h, cache_negative_ttl: 1m, "
 
 struct visit_world {
 	struct answer_world *answers;
-	struct fixture links; /* the store is the redirector's */
+	struct fixture links; /* the store belongs to the redirector */
 	struct health *health;
 	struct server_context context;
 	void *visits;
@@ -46,7 +46,7 @@ struct visit_world {
 	atomic_int requests, failures;
 };
 
-/* Where the witness of failures is: redirector.c is not linked. */
+/* Finds the witness of failures: redirector.c is not linked. */
 struct visit_log {
 	struct redirector *redirector;
 	struct visit_world *world;
@@ -150,7 +150,7 @@ static inline void vw_make_thread(struct visit_world *w)
 		space_monitor_start(r->spaces, c->loop, c->redis, &err), 0);
 }
 
-/* Not only says so: what was done before is seen. */
+/* The semaphore also makes what was done before visible. */
 static inline void vw_met(void *arg)
 {
 	sem_post(arg);
@@ -179,7 +179,7 @@ static inline void vw_await_redis(struct visit_world *w)
 		usleep(1000);
 }
 
-/* All that the thread hears of changes is that there are none. */
+/* Notifies the thread that there are no changes. */
 static inline void vw_confirm(struct visit_world *w)
 {
 	freshness_resume(w->answers->redirector.freshness, "");
@@ -200,8 +200,8 @@ static inline void vw_create_spaces(struct visit_world *w)
 		usleep(1000);
 }
 
-/* A thread of a redirector of this configuration, whose Redis knows no space.
- */
+/* Starts a thread of a redirector with this configuration; its Redis has no
+ * space. */
 static inline struct visit_world *vw_start_empty(const char *text)
 {
 	struct visit_world *w = calloc(1, sizeof(*w));
@@ -256,7 +256,8 @@ static inline void vw_stop(struct visit_world *w)
 
 /* --- links ---------------------------------------------------------------- */
 
-/* A live link under an alias, which may have so many visits; 0: any. */
+/* Stores a live link under an alias, with a maximum number of visits; 0: none.
+ */
 static inline struct link_target vw_store(struct visit_world *w,
 					  const char *alias,
 					  const struct link_class *ttl,
@@ -276,7 +277,7 @@ static inline struct link_target vw_store(struct visit_world *w,
 	return t;
 }
 
-/* Leaves its tombstone. */
+/* Deletes a link and leaves its tombstone. */
 static inline void vw_delete(struct visit_world *w, const struct link_target *t)
 {
 	struct fixture *f = &w->links;
@@ -291,7 +292,7 @@ static inline void vw_delete(struct visit_world *w, const struct link_target *t)
 	await_release(&before.link);
 }
 
-/* Returns once the redirector knows that its Redis is gone. */
+/* Returns once the redirector has noticed that its Redis is gone. */
 static inline void vw_end_redis(struct visit_world *w)
 {
 	redis_server_kill(&w->links.server);
@@ -301,7 +302,7 @@ static inline void vw_end_redis(struct visit_world *w)
 
 /* --- visits --------------------------------------------------------------- */
 
-/* The status of a visit. */
+/* Returns the status of a visit. */
 static inline int vw_visit_with(struct visit_world *w, const char *method,
 				const char *path, const char *fields)
 {
