@@ -1,4 +1,5 @@
-/* audit_world.h - an audit into a file, and one link to tell of. */
+/* audit_world.h - an audit that is written to a file, and one link for its
+ * entries. */
 #ifndef TESTS_UNIT_ALLOCATOR_AUDIT_WORLD_H
 #define TESTS_UNIT_ALLOCATOR_AUDIT_WORLD_H
 
@@ -87,7 +88,7 @@ static inline void finish(struct world *w)
 	w->audit = NULL;
 }
 
-/* Line `n` of the file, from 0, or NULL. */
+/* Returns line `n` of the file, from 0, or NULL. */
 static inline json_t *line_of(const char *path, int n)
 {
 	FILE *file = fopen(path, "r");
@@ -120,7 +121,7 @@ static inline size_t lines_of(const char *path)
 	return n;
 }
 
-/* The only line that one change gives. */
+/* Returns the only line that one change writes. */
 static inline json_t *line_after(struct world *w, enum audit_action action,
 				 const Shortloop__Link *before,
 				 const Shortloop__Link *after)

@@ -1,5 +1,6 @@
-/* creation_world.h - all that a thread of an allocator creates links with, over
- * a Redis of the test's own, and a strategy that loses what the test says. */
+/* creation_world.h - everything that a thread of an allocator needs to create
+ * links, with a Redis of the test's own, and a strategy that loses the answers
+ * a test chooses. */
 #ifndef TESTS_UNIT_ALLOCATOR_CREATION_WORLD_H
 #define TESTS_UNIT_ALLOCATOR_CREATION_WORLD_H
 
@@ -47,12 +48,12 @@ struct made {
 	int64_t expires;
 };
 
-/* The fields of a request; those that are NULL are not given. */
+/* The fields of a request; a field that is NULL is not sent. */
 struct asked {
 	const struct link_space *space;
 	const char *url, *owner, *alias, *key, *body, *account;
 	const struct link_class *ttl;
-	const struct strategy *strategy; /* NULL: the space's */
+	const struct strategy *strategy; /* NULL: the strategy of the space */
 	const struct key_names *owners;
 	uint64_t line;
 };
@@ -79,7 +80,7 @@ static inline void world_on_tick(void *arg)
 	loop_stop(w->loop);
 }
 
-/* Some turns of the loop. */
+/* Runs some turns of the loop. */
 static inline void world_turn(struct creation_world *w)
 {
 	loop_timer_set(w->tick, 2);
@@ -108,10 +109,10 @@ static inline void world_on_checked(void *arg, const struct link_space *space,
 		loop_stop(w->loop);
 }
 
-/* --- once for all tests of a program -------------------------------------- */
+/* --- set-up of a test program --------------------------------------------- */
 
 struct world_shared {
-	struct fixture *f; /* its Redis; each test has a store of its own */
+	struct fixture *f; /* of the Redis; each test has a store of its own */
 	struct metrics *metrics;
 	struct health *health;
 	struct allocator_config config;
@@ -125,7 +126,7 @@ static inline struct world_shared *world_shared(void)
 	return &shared;
 }
 
-/* Kafka is away: events wait in the queue. */
+/* Kafka is down: events wait in the queue. */
 static inline int creation_world_begin(void **state)
 {
 	static char broker[] = "127.0.0.1:1", topic[] = "links",
@@ -164,9 +165,9 @@ static inline int creation_world_end(void **state)
 	return teardown(&f);
 }
 
-/* --- for each test -------------------------------------------------------- */
+/* --- set-up of each test -------------------------------------------------- */
 
-/* An empty Redis with a space of every strategy. */
+/* Makes an empty Redis with a space of every strategy. */
 static inline void world_make_spaces(struct fixture *f)
 {
 	enum space_created created;
@@ -362,7 +363,7 @@ static inline struct http_slice slice_of(const char *text)
 	return (struct http_slice){text, text ? strlen(text) : 0};
 }
 
-/* The request must outlive the creation; `m` is filled when it is done. */
+/* The request must outlive the creation; `m` is filled in when it ends. */
 static inline void begin(struct creation_world *w, struct made *m,
 			 struct link_request *request,
 			 const struct asked *asked)
@@ -418,7 +419,7 @@ static inline struct made create(struct creation_world *w,
 	return m;
 }
 
-/* Waits until what was sent without waiting for an answer is carried out. */
+/* Waits until the commands without an awaited answer are done. */
 static inline void settle_world(struct creation_world *w)
 {
 	do
@@ -426,7 +427,7 @@ static inline void settle_world(struct creation_world *w)
 	while (redis_async_pending(w->redis));
 }
 
-/* --- what is in Redis ----------------------------------------------------- */
+/* --- state of Redis ------------------------------------------------------- */
 
 static inline size_t keys_like(struct creation_world *w, const char *pattern)
 {
@@ -446,7 +447,7 @@ static inline size_t links_stored(struct creation_world *w)
 	return keys_like(w, "l:*");
 }
 
-/* The only key that is like this. */
+/* Returns the only key that matches the pattern. */
 static inline const char *key_like(struct creation_world *w,
 				   const char *pattern, char ret[128])
 {
@@ -461,7 +462,7 @@ static inline const char *key_like(struct creation_world *w,
 	return ret;
 }
 
-/* What the account crm was charged with: "links" or "bytes". */
+/* Returns what the account crm was charged: "links" or "bytes". */
 static inline long long counted(struct creation_world *w, const char *field)
 {
 	char key[128], words[160];
@@ -483,7 +484,7 @@ static inline struct idem_record record_in_redis(struct creation_world *w)
 	return record;
 }
 
-/* Puts the record there in place of the one that is. */
+/* Replaces the stored record with this one. */
 static inline void put_record(struct creation_world *w,
 			      const struct idem_record *r)
 {
@@ -517,7 +518,7 @@ static inline void forget_keys(struct creation_world *w, const char *pattern)
 	freeReplyObject(keys);
 }
 
-/* Lines of the audit so far: how often a link was reported as created. */
+/* Returns how many lines of the audit report a created link. */
 static inline size_t reported(struct creation_world *w)
 {
 	size_t lines = 0;

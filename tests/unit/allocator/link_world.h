@@ -1,4 +1,4 @@
-/* link_world.h - spaces, classes, a domain and a URL policy to read links
+/* link_world.h - spaces, classes, a domain and a URL policy, to parse links
  * with. */
 #ifndef TESTS_UNIT_ALLOCATOR_LINK_WORLD_H
 #define TESTS_UNIT_ALLOCATOR_LINK_WORLD_H

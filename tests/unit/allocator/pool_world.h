@@ -24,7 +24,7 @@ struct world {
 	struct error last;
 	struct link_block block; /* of the last code */
 	uint32_t offset;
-	int order[REQUESTS_MAX]; /* requests as they were answered */
+	int order[REQUESTS_MAX]; /* requests in the order of their answers */
 	struct request {
 		struct class_pool_request request;
 		struct world *w;

@@ -24,7 +24,8 @@ static void close_world(struct world *w)
 	account_book_free(w->book);
 }
 
-/* The links that the account of "open sesame" may make; 0: any number. */
+/* Returns the maximum number of links for the account of "open sesame"; 0:
+ * none. */
 static int64_t bound_in(const struct world *w)
 {
 	struct api_key_info info = {0};
@@ -80,7 +81,7 @@ static void a_reload_forgets_what_the_file_no_longer_says(void **state)
 	write_file("a create " SESAME "\n");
 	assert_int_equal(api_keyring_reload(w.ring, &err), 0);
 	assert_int_equal(bound_in(&w), 0);
-	/* A request under way still has them. */
+	/* A request under way still has the rules. */
 	assert_int_equal(before.rules->quota.links.max, 4);
 	close_world(&w);
 }

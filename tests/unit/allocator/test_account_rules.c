@@ -1,4 +1,5 @@
-/* What the file of keys says of an account, and what Redis says of itself. */
+/* The rules of an account: those in the keys file, and the memory state of
+ * Redis. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -91,7 +91,7 @@ static bool is_up(struct world *w)
 	return up;
 }
 
-/* The file is a link to /dev/full first, then a real one. */
+/* The file is first a link to /dev/full, then a real file. */
 static void lines_wait_for_a_disk_that_is_full(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,5 @@
-/* Codes for new links: how blocks are asked for, how long they are held, and
- * what becomes of those who wait. */
+/* Codes for new links: when blocks are requested, how long they are held, and
+ * what happens to waiting requests. */
 #include "tests/unit/allocator/pool_world.h"
 
 #include "allocator/block_pool/class_pool.h"
@@ -44,7 +44,7 @@ static void those_who_wait_are_served_in_their_order(void **state)
 	assert_int_equal(value(w->counts.grants), 1);
 }
 
-/* It waits alone then, behind nobody. */
+/* The request is the only one in the queue then. */
 static void a_request_that_was_answered_may_wait_again(void **state)
 {
 	struct world *w = *state;
@@ -119,8 +119,8 @@ the_next_grant_is_asked_for_in_the_last_fifth_of_the_hold(void **state)
 
 /* --- holds ---------------------------------------------------------------- */
 
-/* The answer comes late: the hold has begun with the question.  Counted from
- * the answer, block 0 would still be issued from. */
+/* The answer comes late, but the hold begins with the request.  If it were
+ * counted from the answer, codes of block 0 would still be issued. */
 static void a_hold_counts_from_the_question(void **state)
 {
 	struct world *w = *state;
@@ -165,7 +165,7 @@ static void a_block_that_is_dropped_gives_no_more_codes(void **state)
 	assert_int_equal(w->offset, 0);
 }
 
-/* --- what fails ----------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------- */
 
 static void back_off_ends(struct world *w)
 {
@@ -211,7 +211,7 @@ static void a_full_space_is_told(void **state)
 	assert_int_equal(w->issued, 0);
 }
 
-/* Redis grants what another holds: eight times, and no longer. */
+/* Redis grants blocks of another holder: eight times at most. */
 static void grants_of_which_no_block_opens_come_to_an_end(void **state)
 {
 	struct world *w = *state;
@@ -233,7 +233,8 @@ static void grants_of_which_no_block_opens_come_to_an_end(void **state)
 	assert_true(ask(w, "GET cursor:{s5}") < 200);
 }
 
-/* The marker is no one's: it is told, and not asked for again and again. */
+/* The marker belongs to no holder: this is reported, and no further request is
+ * sent. */
 static void a_block_that_cannot_be_opened_fails_those_who_wait(void **state)
 {
 	struct world *w = *state;

@@ -1,13 +1,13 @@
-/* Links are made once, whatever is sent again and whichever answers are lost.
- */
+/* A link is created once, whatever is sent again and whichever answers are
+ * lost. */
 #include "tests/unit/allocator/creation_world.h"
 
 #include "linkstore/url_blocks.h"
 
-/* The strategy `sequence`, but for what a test says. */
+/* The strategy `sequence`, except for the faults a test chooses. */
 static struct {
-	int lose; /* so many answers, of what was stored */
-	int drop; /* so many tries, which never reach Redis */
+	int lose; /* lose this many answers after the link was stored */
+	int drop; /* drop this many tries, which never reach Redis */
 	void (*before_take)(void *arg);
 	void (*before_store)(void *arg, struct creation *c);
 	void *arg;
@@ -65,7 +65,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Somebody else has this block from now on. */
+/* Gives this block to another holder. */
 static void close_block(void *arg, struct creation *c)
 {
 	struct creation_world *w = arg;
@@ -77,7 +77,7 @@ static void close_block(void *arg, struct creation *c)
 	assert_int_equal(redis_server_number(&w->f->server, words), 1);
 }
 
-/* The same, once the first try is on its way. */
+/* Gives the block away once the first try is under way. */
 static void close_block_at_second(void *arg, struct creation *c)
 {
 	(void)arg;
@@ -151,7 +151,7 @@ static void a_block_that_was_taken_from_us_costs_another_try(void **state)
 	assert_int_equal(metric_value(w->block_counts.blocks_dropped), 1);
 }
 
-/* A text under the code that comes next. */
+/* Stores a text under the next code. */
 static void take_the_code(void *arg, struct creation *c)
 {
 	struct creation_world *w = arg;
@@ -256,7 +256,7 @@ static void a_key_has_no_second_code_while_its_first_try_is_unsure(void **state)
 	assert_int_equal(m.status, 503);
 	assert_int_equal(links_stored(w), 0);
 	settle_world(w);
-	/* A second request waits until nothing can be stored any more. */
+	/* A second request waits until the first can no longer store a link. */
 	assert_false(record_in_redis(w).done);
 	m = create(w, &asked);
 	assert_int_equal(m.status, 409);
@@ -276,7 +276,7 @@ static void a_link_that_may_be_stored_is_found_by_the_next(void **state)
 	assert_int_equal(links_stored(w), 1);
 	settle_world(w);
 	assert_true(record_in_redis(w).done);
-	/* The first request may not have reported the link. */
+	/* The first request may have ended without reporting the link. */
 	assert_int_equal(reported(w), 1);
 }
 
@@ -301,9 +301,9 @@ static void a_deadline_that_has_passed_stores_nothing(void **state)
 	assert_int_equal(links_stored(w), 0);
 }
 
-/* --- records that others have left ---------------------------------------- */
+/* --- records of other requests -------------------------------------------- */
 
-/* Makes a link by a key, and changes what the key's record says. */
+/* Makes a link with a key, then changes the record of the key. */
 static struct made make_then(struct creation_world *w,
 			     const struct asked *asked, bool done,
 			     int64_t deadline, uint64_t id_change)
@@ -365,7 +365,7 @@ static void a_plan_whose_link_may_have_ended_is_not_made_again(void **state)
 	assert_int_equal(m.retry_after, 0);
 }
 
-/* Two requests for it at once cannot make two links. */
+/* Two concurrent requests for the same code cannot make two links. */
 static void
 a_plan_of_a_code_that_follows_from_its_url_is_not_waited_for(void **state)
 {
@@ -464,12 +464,12 @@ static void a_code_of_a_key_that_we_lack_is_not_made_again(void **state)
 	struct made m;
 
 	create(w, &asked);
-	/* Its next check would note that there is no such key. */
+	/* The monitor's next check would find that there is no such key. */
 	space_monitor_stop(w->monitor);
 	settle_world(w);
 	record = record_in_redis(w);
 	linkstore_note_missing_keys(w->f->space, 1 << 1, 0);
-	strcpy(record.code, "abcdH"); /* of version 1 */
+	strcpy(record.code, "abcdH"); /* this code is of version 1 */
 	record.done = false;
 	record.deadline = clock_real_ms() - 5;
 	put_record(w, &record);
@@ -479,7 +479,7 @@ static void a_code_of_a_key_that_we_lack_is_not_made_again(void **state)
 	assert_int_equal(links_stored(w), 1);
 }
 
-/* --- two at once ---------------------------------------------------------- */
+/* --- two concurrent requests ---------------------------------------------- */
 
 static struct idem_record other_plan;
 
@@ -494,8 +494,8 @@ static void plan_before_us(void *arg)
 	freeReplyObject(redis_server_ask(&w->f->server, words));
 }
 
-/* The record of a first request of the same key is put aside, and is there
- * again between our reading it and our plan. */
+/* The record of a first request with the same key is put aside, and is restored
+ * between the reading of the record and the writing of the plan. */
 static void with_a_faster_one(struct creation_world *w,
 			      const struct asked *asked, bool done,
 			      int64_t deadline, uint64_t id_change)
@@ -519,7 +519,7 @@ static void another_that_was_faster_has_the_key(void **state)
 	m = create(w, &asked);
 	assert_int_equal(m.status, 409);
 	assert_int_equal(links_stored(w), 1);
-	/* Its record is none of ours to drop. */
+	/* The other request's record is not dropped. */
 	settle_world(w);
 	assert_false(record_in_redis(w).done);
 }
@@ -575,7 +575,7 @@ static void one_that_stores_nothing_lets_its_key_go(void **state)
 	assert_int_equal(create(w, &(struct asked){.key = "k"}).status, 201);
 }
 
-/* --- what a key is -------------------------------------------------------- */
+/* --- comparison of keys --------------------------------------------------- */
 
 static void a_key_belongs_to_one_request(void **state)
 {
@@ -588,7 +588,7 @@ static void a_key_belongs_to_one_request(void **state)
 	assert_int_equal(m.status, 422);
 	assert_int_equal(m.retry_after, 0);
 	assert_int_equal(links_stored(w), 1);
-	/* The first one's record stays. */
+	/* The record of the first request stays. */
 	assert_true(record_in_redis(w).done);
 	m = create(w, &(struct asked){.key = "k", .body = "{1}"});
 	assert_true(m.replayed);

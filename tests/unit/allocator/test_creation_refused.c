@@ -1,5 +1,5 @@
-/* Redis refuses what one step of a creation sends, as an ACL or a damaged value
- * makes it: the creation ends at once, with an error, and stores nothing. */
+/* Redis refuses the command of one step of a creation, because of an ACL or a
+ * damaged value: the creation ends at once with an error and stores nothing. */
 #include "tests/unit/allocator/creation_world.h"
 
 static void tell_redis(struct creation_world *w, const char *words)
@@ -11,7 +11,7 @@ static void tell_redis(struct creation_world *w, const char *words)
 	freeReplyObject(reply);
 }
 
-/* Keys that begin with that letter are denied to everybody. */
+/* All users are denied keys that begin with that letter. */
 static void deny_keys(struct creation_world *w, char letter)
 {
 	char words[64];
@@ -38,7 +38,7 @@ static struct made create_denied(struct creation_world *w, char letter,
 	return m;
 }
 
-/* Nothing is tried twice: what Redis refuses it will refuse again. */
+/* A refused command is not retried, since Redis would refuse it again. */
 static void assert_refused(struct creation_world *w, char letter,
 			   const struct asked *asked)
 {
@@ -56,7 +56,8 @@ static void assert_refused(struct creation_world *w, char letter,
 	assert_int_equal(metric_value(w->counts.unavailable), unavailable + 1);
 }
 
-/* The link itself, by each strategy; its key is free for the next request. */
+/* The key of the refused link is free for the next request; this is tested with
+ * each strategy. */
 static void a_link_that_redis_refuses_is_not_made(void **state)
 {
 	struct creation_world *w = *state;
@@ -85,13 +86,13 @@ static void a_key_whose_record_redis_refuses_makes_no_link(void **state)
 
 	assert_refused(w, 'i', &asked);
 	assert_int_equal(create(w, &asked).status, 201);
-	/* It is not made a second time where the record cannot be read. */
+	/* No second link is made if the record cannot be read. */
 	assert_refused(w, 'i', &asked);
 	assert_true(create(w, &asked).replayed);
 	assert_int_equal(links_stored(w), 1);
 }
 
-/* A URL of it may be blocked. */
+/* One of its URLs may be blocked. */
 static void what_redis_does_not_say_of_blocked_urls_is_not_made(void **state)
 {
 	struct creation_world *w = *state;
@@ -110,13 +111,13 @@ static void what_redis_does_not_charge_is_not_made(void **state)
 	assert_refused(w, 'q', &(struct asked){0});
 	assert_refused(w, 'q', &(struct asked){.key = "k"});
 	assert_int_equal(keys_like(w, "quota:*"), 0);
-	/* What was charged is given back. */
+	/* The charge is given back. */
 	assert_refused(w, 'l', &(struct asked){0});
 	assert_int_equal(counted(w, "links"), 0);
 }
 
-/* No block, no code.  Those that ask in the next moment are refused without
- * asking Redis again. */
+/* Without a block there is no code.  Requests in the next moment are refused
+ * without another query. */
 static void a_block_that_redis_refuses_makes_no_link(void **state)
 {
 	struct creation_world *w = *state;
@@ -131,7 +132,7 @@ static void a_block_that_redis_refuses_makes_no_link(void **state)
 	assert_int_equal(links_stored(w), 1);
 }
 
-/* The URL's link is looked for before anything is charged. */
+/* The URL's existing link is looked up before anything is charged. */
 static void a_hashed_link_that_redis_does_not_show_is_not_made(void **state)
 {
 	struct creation_world *w = *state;
@@ -145,7 +146,7 @@ static void a_hashed_link_that_redis_does_not_show_is_not_made(void **state)
 	assert_int_equal(links_stored(w), 1);
 }
 
-/* The answer says no more than where the reason is. */
+/* The response names only the log as the place of the reason. */
 static void the_log_says_why(void **state)
 {
 	struct creation_world *w = *state;

@@ -29,7 +29,7 @@ static void change_only_link(struct creation_world *w,
 	await_release(&found.link);
 }
 
-/* --- who may -------------------------------------------------------------- */
+/* --- permissions ---------------------------------------------------------- */
 
 static void a_key_of_some_owners_makes_links_of_no_other(void **state)
 {
@@ -221,7 +221,7 @@ static void lose_answer(struct creation *c)
 	creation_stored(c, 0, &lost);
 }
 
-/* Redis may have stored it: so it stays counted. */
+/* Redis may have stored the link, so it stays counted. */
 static void what_may_be_stored_stays_charged(void **state)
 {
 	struct creation_world *w = *state;
@@ -339,7 +339,7 @@ static void links_of_others_have_other_codes(void **state)
 	assert_int_equal(links_stored(w), 4);
 }
 
-/* All the codes that a URL may have are another's. */
+/* Other links take all the codes that a URL may have. */
 static void take_candidates(struct creation_world *w, const char *account,
 			    unsigned count)
 {
@@ -374,7 +374,7 @@ static void codes_of_others_are_passed_over(void **state)
 	again = create(w, &asked);
 	assert_int_equal(again.status, 200);
 	assert_int_equal(again.link_id, first.link_id);
-	/* Also where it is looked for before it is made. */
+	/* This holds even where the link is looked up before it is made. */
 	w->rules.quota.links = (struct quota_rule){5, QUOTA_DAY};
 	again = create(w, &asked);
 	assert_int_equal(again.status, 200);
@@ -469,7 +469,7 @@ static void an_alias_that_is_taken_says_why(void **state)
 	m = create(w, &asked);
 	assert_string_equal(m.detail, "code: by-name is taken by a link of "
 				      "yours that is blocked; choose another");
-	/* Another's does not learn that. */
+	/* The response to another account does not contain that. */
 	m = create(w, &(struct asked){.space = w->f->alias,
 				      .alias = "by-name",
 				      .account = "other"});
@@ -537,7 +537,7 @@ static void snowflakes_are_apart(void **state)
 
 static struct creation_world *world_of_store;
 
-/* Once: another's link is under the code that was chosen. */
+/* The first time, the chosen code belongs to another link. */
 static void store_behind_another(struct creation *c)
 {
 	struct creation_world *w = world_of_store;
@@ -586,7 +586,7 @@ static void nothing_is_made_without_the_lease_of_the_node(void **state)
 	assert_int_equal(links_stored(w), 0);
 }
 
-/* --- what fails ----------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------- */
 
 static struct error failure;
 
@@ -634,7 +634,7 @@ static void each_failure_has_its_status(void **state)
 	assert_int_equal(metric_value(w->counts.created), 0);
 }
 
-/* --- Redis goes between two steps ----------------------------------------- */
+/* --- a loss of Redis between two steps ------------------------------------ */
 
 static struct creation *held;
 
@@ -644,7 +644,7 @@ static void hold_take(struct creation *c)
 	loop_stop(((struct made *)c->arg)->w->loop);
 }
 
-/* Its code is chosen as the connection has just gone. */
+/* The code is chosen just after the connection was lost. */
 static struct made lose_connection(struct creation_world *w,
 				   const struct strategy *inner,
 				   struct asked asked)

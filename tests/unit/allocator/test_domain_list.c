@@ -162,8 +162,7 @@ static void a_file_that_is_not_there_is_named(void **state)
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
-/* Every other number of many is on the list: all of those are found, none of
- * the rest is. */
+/* Every second number is on the list: all of these are found, and no other. */
 static void answers_are_exact(void **state)
 {
 	enum {

@@ -1,5 +1,5 @@
-/* The answer to a second request with a key, when the first one's link is not
- * there. */
+/* The response to a second request with a key if the link of the first does not
+ * exist. */
 #include "tests/unit/unit.h"
 
 #include "allocator/create/earlier_request.h"
@@ -7,7 +7,8 @@
 
 #define NOW INT64_C(1790000000000)
 
-/* Planned at NOW, so stored until NOW + IDEM_WINDOW at the latest. */
+/* The request is planned at NOW, so it stores by NOW + IDEM_WINDOW at the
+ * latest. */
 static enum earlier_request judge(bool done, int64_t now, int64_t ttl,
 				  bool is_repeatable)
 {
@@ -58,7 +59,7 @@ static void a_link_that_was_stored_has_ended(void **state)
 	}
 }
 
-/* Both get the same code, and only one of them a link under it. */
+/* Both requests get the same code, and only one of them stores a link. */
 static void what_gets_the_same_code_waits_for_nothing(void **state)
 {
 	(void)state;

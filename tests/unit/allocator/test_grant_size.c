@@ -1,4 +1,4 @@
-/* How many blocks are asked for, and when. */
+/* How many blocks are requested, and when. */
 #include "tests/unit/unit.h"
 
 #include "allocator/block_pool/grant_size.h"
@@ -62,7 +62,7 @@ static void a_grant_takes_a_1024th_of_its_space_at_most(void **state)
 	assert_int_equal(grant_size_next(&last, ASKED, 1, 100), 1);
 }
 
-/* An operator who asks for more has it. */
+/* A higher setting of the operator takes precedence. */
 static void grant_blocks_is_the_least_whatever_the_bounds(void **state)
 {
 	const struct last_grant last = {

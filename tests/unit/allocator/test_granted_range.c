@@ -1,4 +1,4 @@
-/* Blocks are said to be in use only once they are open. */
+/* Blocks are reported as in use only once they are open. */
 #include "tests/unit/linkstore/async_fixture.h"
 
 #include "allocator/block_pool/granted_range.h"
@@ -11,8 +11,9 @@ struct world {
 	struct granted_range *range;
 	enum error_code code; /* of the last answer */
 	bool gone;
-	bool retire_late; /* once all is opened, and not confirmed */
-	bool early;	  /* a code was there before Redis knew of it */
+	bool retire_late; /* retire it once all blocks are open and none is
+			     confirmed */
+	bool early;	  /* a code was available before Redis was notified */
 };
 
 static long long ask(struct world *w, const char *words)
@@ -50,7 +51,7 @@ static void run_until_gone(struct world *w)
 		run_loop(w->a);
 }
 
-/* Grants blocks, as a range that nobody has opened yet. */
+/* Grants blocks as a range that is not opened yet. */
 static int setup_range(void **state, unsigned blocks)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -122,7 +123,7 @@ static void a_range_that_was_opened_is_in_use(void **state)
 	assert_ptr_equal(granted_ranges_current(&w->ranges), w->range);
 }
 
-/* Redis has forgotten its scripts, not its commands. */
+/* Redis has lost the scripts, but not the commands. */
 static void a_range_that_was_not_opened_is_not_said_to_be_in_use(void **state)
 {
 	struct world *w = *state;
@@ -134,7 +135,7 @@ static void a_range_that_was_not_opened_is_not_said_to_be_in_use(void **state)
 	assert_null(granted_ranges_current(&w->ranges));
 }
 
-/* There is no room for another command when the last open is answered. */
+/* The queue has no room for another command when the last open is answered. */
 static void a_range_that_cannot_be_confirmed_is_not_in_use(void **state)
 {
 	struct world *w = *state;
@@ -151,7 +152,7 @@ static void a_range_that_cannot_be_confirmed_is_not_in_use(void **state)
 	run_until_gone(w);
 }
 
-/* One block cannot be opened, and what comes behind that can be carried out. */
+/* One block cannot be opened, and the commands after it can succeed. */
 static void a_range_of_which_one_open_failed_is_not_in_use(void **state)
 {
 	struct world *w = *state;
@@ -177,7 +178,7 @@ static void a_range_given_up_before_it_is_confirmed_is_handed_back(void **state)
 	assert_int_equal(metric_value(w->counts.held), 0);
 }
 
-/* Redis marks them as not opened until then: by that the reclaimer knows that
+/* Until then Redis marks the blocks as not opened: the reclaimer concludes that
  * they hold no link. */
 static void no_code_is_there_before_redis_knows_that_it_is_in_use(void **state)
 {
@@ -268,7 +269,8 @@ static void untouched_ranges_are_handed_back_whole(void **state)
 	assert_int_equal(ask(w, "ZCARD issued:{s5}"), 0);
 }
 
-/* The opens are under way: only their answers say what is to be closed. */
+/* The opens are under way, and only their answers show what has to be closed.
+ */
 static void a_range_that_is_given_up_early_waits_for_its_opens(void **state)
 {
 	struct world *w = *state;
@@ -284,7 +286,7 @@ static void a_range_that_is_given_up_early_waits_for_its_opens(void **state)
 	assert_false(marker(w->a->f, 1).open);
 }
 
-/* Another holder was granted the same block. */
+/* Another holder opens the same block. */
 static void open_by_another(struct world *w, uint64_t number)
 {
 	struct link_block block = {.space = w->a->f->space,
@@ -313,13 +315,14 @@ static void a_block_in_other_hands_gives_no_code(void **state)
 	assert_int_equal(block.number, 1);
 	granted_ranges_retire_all(&w->ranges);
 	run_until_gone(w);
-	/* Neither the other's nor the one that a code was taken from. */
+	/* Neither the other holder's block nor the one with a used code is
+	 * returned. */
 	assert_int_equal(metric_value(w->counts.blocks_returned), 0);
 	assert_string_equal(marker(w->a->f, 0).holder, "another#1");
 	assert_true(marker(w->a->f, 0).open);
 }
 
-/* Another holder has opened that block; the others are handed back. */
+/* Another holder has opened that block; the other blocks are handed back. */
 static void hand_back_around(struct world *w, uint64_t block)
 {
 	open_by_another(w, block);
@@ -414,7 +417,7 @@ static void the_first_block_of_a_range_drops_it(void **state)
 	run_until_gone(w);
 }
 
-/* The range again, which may be held until then. */
+/* Adds the range again; it may be held until then. */
 static void hold_until(struct world *w, int64_t until)
 {
 	struct grant grant = {.count = 1, .ranges = {{0, 1, 1}}};

@@ -6,8 +6,8 @@
 
 #define MAX 16
 
-/* What is told of `text` when it comes in pieces of so many bytes: lines as
- * "number:text;", "number!;" for one that is too long. */
+/* Returns the lines of `text` when it comes in pieces of this size:
+ * "number:text;" for a line, "number!;" for one that is too long. */
 static char *told(const char *text, size_t piece)
 {
 	struct line_splitter l = {.max = MAX};
@@ -40,7 +40,7 @@ static char *told(const char *text, size_t piece)
 	return out.data;
 }
 
-/* However it is cut up. */
+/* The result is the same for every size of pieces. */
 static void expect(const char *text, const char *lines)
 {
 	char *got;

@@ -125,7 +125,7 @@ static void an_edit_gives_no_visitor_the_host(void **state)
 	assert_int_equal(edit_passing_link("{\"pass_path\":false}"), 0);
 	assert_int_equal(edit_passing_link("{\"url\":\"https://a.example\"}"),
 			 0);
-	/* What does not change it can be done in any case. */
+	/* An edit that does not change the target is always allowed. */
 	assert_int_equal(edit_passing_link("{\"state\":\"blocked\"}"), 0);
 }
 

@@ -1,4 +1,4 @@
-/* Which domain and space a link gets, and whose they are. */
+/* Which domain and space a link gets, and which account they belong to. */
 #include "allocator/link/link_place.h"
 #include "common/keys/key_names.h"
 #include "tests/unit/allocator/link_world.h"
@@ -9,8 +9,8 @@
 static struct link_world world;
 static struct domains *domains;
 
-/* Domains: main (the default), promo of acme and shop, bank of nobody, common
- * of all. */
+/* Domains: main (the default), promo for acme and shop, bank for no account,
+ * common for all. */
 static int open_domains(const char *chosen, struct error *err)
 {
 	static char main_name[] = "main", promo[] = "promo", bank[] = "bank",
@@ -72,7 +72,8 @@ static struct api_key_info key_of(const char *account)
 	return key;
 }
 
-/* What is chosen, or why it is refused; NULL names are not given. */
+/* Returns the chosen place, or the reason of the refusal; NULL names are not
+ * given. */
 static const char *choose(const struct api_key_info *key, const char *domain,
 			  const char *space, const char *code, int *ret_code)
 {
@@ -118,7 +119,7 @@ static void a_domain_is_its_accounts(void **state)
 		 "domain: 'bank' is not for the account 'acme', which may use "
 		 "main, promo, common",
 		 ERROR_NOT_OWNER},
-		/* The same as of one that there is not. */
+		/* The message is the same as for an unknown domain. */
 		{"acme", "bakn",
 		 "domain: 'bakn' is not for the account 'acme', which may use "
 		 "main, promo, common",
@@ -167,7 +168,7 @@ static void a_default_domain_may_be_of_some(void **state)
 			    "domain: the default one is not for the account "
 			    "'ann', which may use common");
 	assert_int_equal(code, ERROR_NOT_OWNER);
-	/* It is not the default one any more. */
+	/* The domain is no longer the default. */
 	choose(&ann, "main", NULL, NULL, &code);
 	assert_int_equal(code, ERROR_NOT_OWNER);
 }
@@ -202,7 +203,8 @@ static void who_lost_a_domain_does_not_edit_there(void **state)
 	assert_false(link_place_is_open(domains, &ann, "promo"));
 	assert_false(link_place_is_open(domains, &ann, "bank"));
 	assert_true(link_place_is_open(domains, &root, "bank"));
-	/* Of no domain: the default one's.  Of one that is gone: nobody's. */
+	/* A link without a domain belongs to the default one; a removed domain
+	 * is open to no account. */
 	assert_true(link_place_is_open(domains, &ann, ""));
 	assert_false(link_place_is_open(domains, &ann, "gone"));
 	assert_true(link_place_is_open(domains, &root, "gone"));
@@ -211,7 +213,7 @@ static void who_lost_a_domain_does_not_edit_there(void **state)
 	assert_true(link_place_is_open(domains, &acme, ""));
 }
 
-/* A key whose own line, or whose account's, names these spaces. */
+/* Returns a key with these spaces in its own line, or in the account's. */
 static struct api_key_info key_with(const char *own, const char *of_account,
 				    struct account_rules *rules)
 {
@@ -236,7 +238,7 @@ static void a_space_is_for_those_whose_lines_name_it(void **state)
 		{"", "", NULL, "sale", "names main", 0},
 		{"", "", "s9", NULL, "space: expected one of s7, s8, names",
 		 ERROR_INPUT},
-		/* Who may use but one gets it unasked. */
+		/* A single permitted space is chosen without a name. */
 		{"s8", "", NULL, NULL, "s8 main", 0},
 		{"", "s8", NULL, NULL, "s8 main", 0},
 		{"s7,s8", "s8,names", NULL, NULL, "s8 main", 0},

@@ -273,7 +273,7 @@ static void a_target_may_open_an_app_or_a_mini_program(void **state)
 			    "https://wxaurl.cn/x");
 	assert_string_equal(link.targets[2]->mini_program,
 			    "weixin://dl/business/?t=a");
-	/* What a redirector takes that knows no pages. */
+	/* A redirector without pages uses this URL. */
 	for (size_t i = 0; i < 3; i++)
 		assert_string_equal(link.targets[i]->url,
 				    "https://store.example/");

@@ -1,5 +1,5 @@
-/* The end of a block pool: what was granted goes back, and who closes it hears
- * when all has. */
+/* The end of a block pool: granted blocks go back, and the caller is notified
+ * when all have. */
 #include "tests/unit/allocator/pool_world.h"
 #include "tests/unit/linkstore/sent.h"
 
@@ -58,7 +58,7 @@ static void a_pool_without_blocks_closes_at_once(void **state)
 	assert_int_equal(w->closed, 1);
 }
 
-/* The answer to the grant is all that it waits for. */
+/* The end waits only for the answer to the grant. */
 static void a_grant_that_fails_at_the_end_is_waited_for(void **state)
 {
 	struct world *w = *state;
@@ -80,7 +80,7 @@ static void stop_redis(struct fixture *f)
 	kill(f->server.pid, SIGSTOP);
 }
 
-/* Redis does not come to the opens before it closes. */
+/* Redis does not process the opens before the pool closes. */
 static void blocks_that_are_being_opened_at_the_end_go_back(void **state)
 {
 	struct world *w = *state;
@@ -120,12 +120,12 @@ static void the_slowest_of_all_classes_is_waited_for(void **state)
 	assert_false(class_pool_is_busy(day));
 	assert_false(class_pool_is_busy(w->day));
 	assert_int_equal(redis_async_pending(w->a->redis), 0);
-	/* A code was taken of the other one. */
+	/* A code of the other block was used. */
 	assert_int_equal(value(w->counts.blocks_returned), 1);
 	assert_int_equal(w->closed, 1);
 }
 
-/* The range has no request under way that would tell of its end. */
+/* The range has no request under way that would report its end. */
 static void a_grant_that_cannot_be_handed_back_is_let_go(void **state)
 {
 	struct world *w = *state;
@@ -152,7 +152,7 @@ static void close_on_code(void *arg, const struct link_block *block,
 	block_pool_close(r->w->pool, on_closed, r->w);
 }
 
-/* No code is left then, so that the next grant would be due. */
+/* No code is left then, so the next grant would be due. */
 static void who_gets_a_code_may_close_the_pool(void **state)
 {
 	struct world *w = *state;

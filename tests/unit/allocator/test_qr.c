@@ -19,7 +19,7 @@ static struct error refusal_of(size_t text_len, struct qr_options options)
 	return err;
 }
 
-/* ISO/IEC 18004, table 7: bytes in a symbol of version 40. */
+/* ISO/IEC 18004, table 7: the number of bytes in a symbol of version 40. */
 static void a_text_as_long_as_the_standard_allows_is_drawn(void **state)
 {
 	struct qr_options options = qr_options_default;

@@ -50,7 +50,7 @@ static void answers_wait_for_those_before_them(void **state)
 	buf_free(&out);
 }
 
-/* An answer that waits holds about as much as its question did. */
+/* An answer that waits needs about as much memory as its request. */
 static void a_question_counts_until_its_answer_is_out(void **state)
 {
 	struct error err;
@@ -69,7 +69,7 @@ static void a_question_counts_until_its_answer_is_out(void **state)
 	buf_free(&out);
 }
 
-/* Whatever order they are found in. */
+/* The order in which the answers are ready does not matter. */
 static void any_order_comes_out_in_order(void **state)
 {
 	enum {

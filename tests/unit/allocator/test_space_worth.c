@@ -1,4 +1,4 @@
-/* What create-space says of codes that are easily guessed. */
+/* The warnings of create-space about codes that are easily guessed. */
 #include "tests/unit/linkstore/fixture.h"
 
 #include "allocator/space_worth.h"

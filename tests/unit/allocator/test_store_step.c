@@ -1,4 +1,4 @@
-/* The step after Redis' answer to a try to store a link. */
+/* The next step after Redis' answer to an attempt to store a link. */
 #include "tests/unit/unit.h"
 
 #include "allocator/create/store_step.h"

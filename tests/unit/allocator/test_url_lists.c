@@ -144,7 +144,7 @@ static void *check_on(void *arg)
 	return NULL;
 }
 
-/* What is on the list before and after is refused all the while. */
+/* A URL that is on the list before and after is refused all the time. */
 static void a_reload_is_never_seen_half_done(void **state)
 {
 	struct checker c = {0};

@@ -118,7 +118,8 @@ static void blanks_and_control_characters_are_refused(void **state)
 		url_policy_check(*state, "http://a.b/\0", 12, &out, &err), -1);
 }
 
-/* What draws nothing, steers what is drawn, or ends a line for somebody. */
+/* These characters draw nothing, change how others are drawn, or end a line in
+ * some programs. */
 static void characters_that_nobody_sees_are_refused(void **state)
 {
 	assert_refused(*state, "https://example.org/\xc2\x85", "%C2%85");
@@ -224,7 +225,8 @@ static void our_own_hosts_are_refused_in_every_form(void **state)
 	assert_refused(*state, "https://sho.rt:1/x", "our own");
 	assert_refused(*state, "https://sho.rt:08443/x", "our own");
 	assert_refused(*state, "http://xn--bcher-kva.example:65535", "our own");
-	/* This machine's other names, as it is the host of our base_url. */
+	/* These are other names of this machine, which is the host of our
+	 * base_url. */
 	assert_refused(*state, "http://127.0.0.1:8080/x", "our own");
 	assert_refused(*state, "http://127.9.9.9/x", "our own");
 	assert_refused(*state, "http://[::1]:8080/x", "our own");

@@ -1,4 +1,4 @@
-/* url_world.h - policies that know two domains, and what they make of URLs. */
+/* url_world.h - policies with two domains, and their decisions about URLs. */
 #ifndef TESTS_UNIT_ALLOCATOR_URL_WORLD_H
 #define TESTS_UNIT_ALLOCATOR_URL_WORLD_H
 
