@@ -1,6 +1,7 @@
 /*
- * assignments_world.h - a collector's partitions that come and go.  The test
- * answers for Kafka and ClickHouse, and librdkafka's calls are its own.
+ * assignments_world.h - a collector's partitions that are assigned and
+ * revoked.  The test stands in for Kafka and ClickHouse, and replaces
+ * librdkafka's functions.
  */
 #ifndef TESTS_UNIT_COLLECTOR_ASSIGNMENTS_WORLD_H
 #define TESTS_UNIT_COLLECTOR_ASSIGNMENTS_WORLD_H
@@ -18,14 +19,14 @@ enum {
 	EPOCH = 7,
 };
 
-/* --- librdkafka's part ---------------------------------------------------- */
+/* --- librdkafka's functions ----------------------------------------------- */
 
 static struct {
-	rd_kafka_resp_err_t resume, seek; /* the answers */
+	rd_kafka_resp_err_t resume, seek; /* the results */
 	unsigned resumed, sought, commits;
 	unsigned resumed_at_seek;
 	int64_t sought_to, committed;
-	/* The brokers answer a commit at this poll for it. */
+	/* The brokers answer a commit at this poll. */
 	unsigned answer_at, polls;
 	struct ingest_world *world;
 } kafka;
@@ -88,7 +89,7 @@ struct world {
 	struct assignments a;
 	struct partition *p;
 	FILE *log;
-	/* The only worker waits in here, until the test opens it. */
+	/* The only worker waits in this job until the test opens the gate. */
 	struct insert_job gate;
 	atomic_bool open;
 };
@@ -123,7 +124,7 @@ static inline void open_gate(struct world *w)
 		insert_workers_serve(w->a.workers, 10);
 }
 
-/* ingest_world's partition is not assigned yet. */
+/* The partition of ingest_world is not assigned yet. */
 static inline int assignments_set_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -175,9 +176,9 @@ static inline int assignments_tear_down(void **state)
 	return 0;
 }
 
-/* --- what the workers found ----------------------------------------------- */
+/* --- the workers' results ------------------------------------------------- */
 
-/* Begins a recovery whose query is the test's to answer. */
+/* Begins a recovery; the test provides the answer to its query. */
 static inline struct recovery *begin_recovery(struct world *w,
 					      struct partition *p, int64_t now)
 {
@@ -256,7 +257,7 @@ static inline void assert_health(struct world *w, const char *text)
 	buf_free(&out);
 }
 
-/* How often the log has such a line. */
+/* Returns how many such lines the log has. */
 static inline size_t lines_with(struct world *w, const char *text)
 {
 	char line[1000];

@@ -1,6 +1,7 @@
 /*
- * click_row.h - makes a row of clicks, and reads one of clicks or of links as
- * it is sent (RowBinary), by the names and types of its columns.
+ * click_row.h - makes a row of clicks, and reads a row of clicks or links in
+ * the format in which it is sent (RowBinary), by the names and types of its
+ * columns.
  */
 #ifndef TESTS_UNIT_COLLECTOR_CLICK_ROW_H
 #define TESTS_UNIT_COLLECTOR_CLICK_ROW_H
@@ -14,7 +15,7 @@
 #include "collector/enrich/row.h"
 #include "common/buf.h"
 
-/* One behind the name and type of the column that `at` begins. */
+/* Returns the end of the name and type of the column that begins at `at`. */
 static inline const char *click_column_end(const char *at)
 {
 	int depth = 0;
@@ -60,7 +61,7 @@ static inline void click_hex(const unsigned char **at, size_t bytes,
 		buf_printf(out, "%02x", *(*at)++);
 }
 
-/* Bytes of numbers; 0: the type is none. */
+/* Returns the size of a number of this type in bytes; 0: no number. */
 static inline size_t click_number_size(const char *type)
 {
 	static const struct {
@@ -97,9 +98,9 @@ static inline void click_value(const unsigned char **at, const char *type,
 		click_text(at, out);
 }
 
-/* The value of a column of the first row, as text; until the next call.
- * `columns` are "name type, name type".  Addresses and hashes are hexadecimal
- * digits. */
+/* Returns the value of a column of the first row as text, valid until the next
+ * call.  `columns` are "name type, name type".  Addresses and hashes are
+ * hexadecimal digits. */
 static inline const char *row_column(const struct buf *rows,
 				     const char *columns, const char *name)
 {
@@ -129,7 +130,7 @@ static inline const char *click_column(const struct buf *rows, const char *name)
 	return row_column(rows, row_click_columns, name);
 }
 
-/* `rows` are this click's row alone.  Returns its time, ms. */
+/* Fills `rows` with this click's row only.  Returns the row's time, in ms. */
 static inline int64_t click_make_row(struct enricher *e,
 				     const Shortloop__Click *click,
 				     int64_t append_ms, struct buf *rows)

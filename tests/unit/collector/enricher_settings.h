@@ -6,8 +6,8 @@
 
 #include "collector/collector_config.h"
 
-/* Its rules of user agents are written to a file that the caller removes;
- * `rules` is its name. */
+/* Writes rules of user agents to a file named `rules`; the caller removes it.
+ */
 static inline struct collector_settings enricher_settings(char rules[64])
 {
 	static char english[] = "en", sha1[] = "sha1", whole[] = "whole";

@@ -1,4 +1,4 @@
-/* geo_file.h - geo files for tests, and asking them. */
+/* geo_file.h - geo files for tests, and look-ups in them. */
 #ifndef TESTS_UNIT_COLLECTOR_GEO_FILE_H
 #define TESTS_UNIT_COLLECTOR_GEO_FILE_H
 
@@ -12,7 +12,7 @@
 #include "collector/enrich/geo/geo.h"
 #include "tests/unit/collector/mmdb_file.h"
 
-/* A file of one record that all addresses have, or 1.0.0.0/8 alone. */
+/* Makes a file with one record for all addresses, or for 1.0.0.0/8 only. */
 static inline char *one_record(struct mmdb_file *f, const char *network)
 {
 	char *path;
@@ -42,7 +42,7 @@ static inline void put_names(struct buf *b)
 	put_pair(b, "fr", "Gen\xc3\xa8ve");
 }
 
-/* As MaxMind's City has it. */
+/* Makes a record in the form of MaxMind's City. */
 static inline struct mmdb_file *city_record(void)
 {
 	struct mmdb_file *f = mmdb_file_new(28, 6);

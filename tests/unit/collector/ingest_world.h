@@ -1,7 +1,7 @@
 /*
- * ingest_world.h - what the polling thread of a collector has, with one
- * partition of clicks that is read.  Neither Kafka nor ClickHouse is there: a
- * test answers for both.
+ * ingest_world.h - the state of a collector's polling thread, with one
+ * partition of clicks that is read.  There is no Kafka and no ClickHouse: a
+ * test stands in for both.
  */
 #ifndef TESTS_UNIT_COLLECTOR_INGEST_WORLD_H
 #define TESTS_UNIT_COLLECTOR_INGEST_WORLD_H
@@ -26,10 +26,10 @@ struct ingest_world {
 	struct partitions all;
 	struct inserts inserts;
 	struct backpressure backpressure;
-	struct passes passes; /* none, unless a test names some */
+	struct passes passes; /* none unless a test sets some */
 	struct intake intake;
 	struct partition *p;
-	struct ingest_world *next; /* one that has ended */
+	struct ingest_world *next; /* a world that has ended */
 };
 
 static void ingest_ignore(void *arg, const char *topic, int32_t partition)
@@ -86,8 +86,8 @@ static inline struct partition *ingest_add(struct ingest_world *w,
 	return p;
 }
 
-/* Made once a program: a consumer that finds no broker cannot be closed, and
- * its threads stay. */
+/* Made once in a program: a consumer without a broker cannot be closed, and its
+ * threads stay. */
 static struct kafka_config ingest_kafka;
 static struct clickhouse_config ingest_clickhouse;
 static struct kafka_consumer *ingest_consumer;
@@ -131,7 +131,8 @@ static int ingest_connect(void **state)
 	return 0;
 }
 
-/* Letters that were not delivered count in their partitions, up to here. */
+/* Letters that were not delivered are counted in their partitions until this
+ * point. */
 static int ingest_disconnect(void **state)
 {
 	struct ingest_world *w;
@@ -218,7 +219,7 @@ static int ingest_tear_down(void **state)
 	return 0;
 }
 
-/* Events with rows, as if they had been read. */
+/* Adds events with rows as if they had been read. */
 static inline void ingest_fill(struct partition *p, uint64_t first,
 			       uint64_t last)
 {

@@ -23,7 +23,7 @@ static inline void put_control(struct buf *b, unsigned type, unsigned size)
 	buf_putc(b, (char)(type < 8 ? type << 5 | low : low));
 	if (type >= 8)
 		buf_putc(b, (char)(type - 7));
-	if (size >= 29) /* one more byte has the rest of the size */
+	if (size >= 29) /* one more byte holds the rest of the size */
 		buf_putc(b, (char)(size - 29));
 }
 
@@ -69,7 +69,7 @@ static inline void put_double(struct buf *b, double v)
 	put_uint(b, 3, 8, bits);
 }
 
-/* To an offset below 2048. */
+/* The offset must be below 2048. */
 static inline void put_pointer(struct buf *b, unsigned offset)
 {
 	buf_putc(b, (char)(1 << 5 | (offset >> 8 & 7)));
@@ -88,7 +88,7 @@ enum {
 	MMDB_FILE_NODES = 2048
 };
 
-/* A tree being built.  A record below 0 is data at -1 - record. */
+/* A tree while it is built.  A record below 0 is data at -1 - record. */
 struct mmdb_file {
 	int32_t nodes[MMDB_FILE_NODES][2];
 	uint32_t node_count;
@@ -114,8 +114,8 @@ static inline struct mmdb_file *mmdb_file_new(uint32_t record_bits,
 }
 
 /*
- * Gives the network, "10.0.0.0/8" or "2a00::/16", the record at `offset` of the
- * data.  Wider networks are added before those within.
+ * Maps the network, "10.0.0.0/8" or "2a00::/16", to the record at `offset` of
+ * the data.  Wider networks are added before those within them.
  */
 static inline void mmdb_file_add(struct mmdb_file *f, const char *network,
 				 uint32_t offset)
@@ -210,7 +210,7 @@ static inline void mmdb_file_bytes(const struct mmdb_file *f, struct buf *ret)
 	mmdb_file_put_metadata(ret, f);
 }
 
-/* A new file of these bytes; its path is to be unlinked and freed. */
+/* Writes a new file of these bytes; the caller unlinks and frees its path. */
 static inline char *mmdb_file_save(const struct buf *bytes)
 {
 	char *path = strdup("/tmp/shortloop-geo-XXXXXX");

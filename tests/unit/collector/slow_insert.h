@@ -1,6 +1,6 @@
 /*
- * slow_insert.h - an insert of somebody else, which is under way for half a
- * minute unless it is ended.
+ * slow_insert.h - another client's insert, which takes half a minute unless it
+ * is killed.
  */
 #ifndef TESTS_UNIT_COLLECTOR_SLOW_INSERT_H
 #define TESTS_UNIT_COLLECTOR_SLOW_INSERT_H

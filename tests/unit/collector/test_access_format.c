@@ -34,7 +34,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The line is copied to where not a byte more may be read. */
+/* The line is copied to a block of its exact size, so that a sanitizer reports
+ * any read beyond it. */
 static int try(struct world *w, const char *format, const char *line)
 {
 	static char *copy;
@@ -301,7 +302,7 @@ static void check_time(const char *text, const char *pattern, int64_t want)
 	assert_int_equal(ms, want);
 }
 
-/* Hours are seconds in 32 bits: 2162 would be 2026. */
+/* Hours are seconds in 32 bits: the year 2162 would wrap around to 2026. */
 static void no_time_is_later_than_hours_can_be(void **state)
 {
 	const int64_t max = CLOCK_REAL_MAX;
@@ -391,7 +392,7 @@ static void a_list_without_quotes_is_one_field(void **state)
 	      "\"GET /abc HTTP/1.1\"");
 	assert_ip(w, FIRST, 4);
 	assert_text(w->v.path, "/abc");
-	/* So it is where the place of %h was given to the header. */
+	/* The same holds where the header has the place of %h. */
 	reads(w, "auto",
 	      "203.0.113.12, 198.51.100.7 - - "
 	      "[17/May/2015:10:05:03 +0000] \"GET /abc HTTP/1.1\" 302 1 \"-\" "
@@ -463,7 +464,8 @@ static void whom_a_proxy_names_comes_before_the_peer(void **state)
 	assert_ip(w, SECOND, 4);
 }
 
-/* As redirector/request_info.c would have it (common/client_address.c). */
+/* The result is the same as in redirector/request_info.c
+ * (common/client_address.c). */
 static void proxies_that_are_known_are_read_from_the_right(void **state)
 {
 	static const struct {
@@ -588,11 +590,12 @@ static void names_that_are_not_understood_are_told(void **state)
 #define ENDING	" \"https://a.example/\" \"Mozilla/5.0 (X)\""
 #define TRACE	"\"Root=1-58337262-36d228ad5d99923122bbe354\""
 
-/* Those that no test can run, by their documentation; the others, as they were
- * written by the servers themselves, are in test_import_servers.py, too. */
+/* Formats of servers that no test can run are from their documentation;
+ * test_import_servers.py also has lines that the other servers wrote
+ * themselves. */
 static const struct {
 	const char *name;  /* --format */
-	const char *found; /* by auto */
+	const char *found; /* the format that auto detects */
 	const char *head;  /* a line before it, or NULL */
 	const char *line;
 	const char *agent, *host;

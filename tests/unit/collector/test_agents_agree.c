@@ -1,6 +1,6 @@
-/* Agents in use, as the redirector takes them and as the collector does: they
- * never disagree.  The agents are those of uap-core's tests, of the list of
- * robots, and browsers by their shares of the market. */
+/* The redirector and the collector must agree on real user agents: those of
+ * uap-core's tests, of the list of robots, and the browsers with the largest
+ * market shares. */
 #include "tests/unit/unit.h"
 
 #include <jansson.h>
@@ -21,7 +21,8 @@ struct world {
 	struct ua_rules *rules;
 	struct ua_parser *parser;
 	struct ua_result result;
-	/* The collector's, with patterns of words, and the redirector's. */
+	/* The collector's robots, with patterns of words, and the redirector's.
+	 */
 	struct bots *bots, *fewer;
 	struct pattern_matcher *matcher, *fewer_matcher;
 	size_t agents, wrong;
@@ -78,7 +79,7 @@ static int teardown(void **state)
 /* --- agents ---------------------------------------------------------------
  */
 
-/* Each text behind a key of that name. */
+/* Calls `fn` for each text of a key with that name. */
 static void each_of_yaml(struct world *w, const char *path, agent_fn *fn)
 {
 	FILE *f = fopen(path, "re");
@@ -104,7 +105,7 @@ static void each_of_yaml(struct world *w, const char *path, agent_fn *fn)
 	fclose(f);
 }
 
-/* The texts, or those of the list, behind that key of each item. */
+/* Calls `fn` for each item's text, or list of texts, at that key. */
 static void each_of_json(struct world *w, const char *path, const char *key,
 			 agent_fn *fn)
 {
@@ -156,10 +157,10 @@ static void complain(struct world *w, const char *text, size_t len,
 	print_message("%.*s: %s, %s\n", (int)len, text, redirector, collector);
 }
 
-/* --- what they make of them -----------------------------------------------
+/* --- comparison -----------------------------------------------------------
  */
 
-/* A watch has no target, whatever its system is called. */
+/* A watch has no target, whatever its system is named. */
 static bool is_held_up(const char *class)
 {
 	return !strcmp(class, "mobile") || !strcmp(class, "tablet");

@@ -1,14 +1,15 @@
-/* A partition that comes is recovered before it is read; a disagreement of
+/* An assigned partition is recovered before it is read; a contradiction between
  * Kafka and ClickHouse stops it. */
 #include "tests/unit/clickhouse_server.h"
 #include "tests/unit/collector/assignments_world.h"
 
 enum {
-	AGAIN_MS = 1000,    /* between two recoveries that failed */
-	DECISION_MS = 2000, /* between two of a partition that is stopped */
+	AGAIN_MS = 1000, /* time between two recoveries that fail */
+	DECISION_MS =
+		2000, /* time between two recoveries of a stopped partition */
 };
 
-/* --- coming --------------------------------------------------------------- */
+/* --- assignment ----------------------------------------------------------- */
 
 static void a_partition_is_recovered_before_it_is_read(void **state)
 {
@@ -55,7 +56,7 @@ static void links_go_into_their_own_table(void **state)
 	assert_int_equal(w->ingest->schedule.rates[SINK_LINKS].held, 1);
 }
 
-/* Whatever a partition held when it was ours before is another's by now. */
+/* Any state of an earlier assignment is obsolete by now. */
 static void a_partition_that_comes_back_begins_anew(void **state)
 {
 	struct world *w = *state;
@@ -70,7 +71,7 @@ static void a_partition_that_comes_back_begins_anew(void **state)
 	plan_to_read(begin_recovery(w, w->p, 0));
 }
 
-/* --- what was recovered --------------------------------------------------- */
+/* --- results of a recovery ------------------------------------------------ */
 
 static void what_was_recovered_is_claimed(void **state)
 {
@@ -100,7 +101,7 @@ static void what_was_recovered_is_claimed(void **state)
 	assert_int_equal(ranges_count(&p->stored, 0, UINT64_MAX - 1), 3);
 	assert_int_equal(metric_value(w->ingest->metrics.lost_offsets), 3);
 	assert_null(p->recovery.job);
-	/* It is read when the claim is committed. */
+	/* The partition is read once the claim is committed. */
 	assert_int_equal(kafka.commits, 1);
 	assert_int_equal(kafka.committed, POSITION);
 	assignments_update(&w->a, 1);
@@ -141,7 +142,7 @@ static void the_log_says_what_kafka_no_longer_holds(void **state)
 	assert_int_equal(lines_with(w, "first=650 last=699 lost=20"), 1);
 }
 
-/* Rows made from now on are without what the list names. */
+/* Rows that are made from now on lack what is on the list. */
 static void what_is_forgotten_is_known_before_one_is_read(void **state)
 {
 	const struct forgotten_state nothing = {0};
@@ -167,7 +168,7 @@ static void what_is_forgotten_is_known_before_one_is_read(void **state)
 	clickhouse_server_stop(&server);
 	assert_int_equal(enricher_forgotten(w->a.enricher).rows, known.rows);
 	assert_int_equal(enricher_forgotten(w->a.enricher).sum, known.sum);
-	/* The next recovery asks for what is new alone. */
+	/* The next recovery queries only new entries. */
 	partition_restart(w->p, 1);
 	r = begin_recovery(w, w->p, 1);
 	plan_to_read(r);
@@ -237,7 +238,7 @@ static void a_partition_that_cannot_be_read_yet_is_tried_again(void **state)
 	assert_false(w->p->paused);
 }
 
-/* --- a recovery that fails ------------------------------------------------ */
+/* --- failed recoveries ---------------------------------------------------- */
 
 static void a_recovery_that_fails_is_tried_again_later(void **state)
 {
@@ -253,7 +254,7 @@ static void a_recovery_that_fails_is_tried_again_later(void **state)
 	assert_in_range(at, before + AGAIN_MS, clock_monotonic_ms() + AGAIN_MS);
 	assert_int_equal(w->p->state, PARTITION_RECOVERING);
 	assert_int_equal(kafka.commits, 0);
-	/* It is Kafka that has a fault. */
+	/* The fault is Kafka's. */
 	assert_true(health_is_up(w->ingest->connections.clickhouse));
 	assignments_update(&w->a, at - 1);
 	assert_null(w->p->recovery.job);
@@ -288,7 +289,8 @@ static void an_answer_to_an_earlier_assignment_is_dropped(void **state)
 	later = begin_recovery(w, w->p, 1);
 	plan_to_fail(later, true);
 	assert_ptr_not_equal(later, earlier);
-	/* The later one fails, so only the earlier one could be claimed. */
+	/* The later recovery fails, so only the earlier one could be claimed.
+	 */
 	open_gate(w);
 	assert_int_equal(w->p->state, PARTITION_RECOVERING);
 	assert_int_equal(kafka.commits, 0);
@@ -308,7 +310,8 @@ an_answer_that_comes_after_the_partition_went_is_dropped(void **state)
 	assert_int_equal(kafka.commits, 0);
 }
 
-/* What is read did not fit, so that it is recovered once more. */
+/* The records that were read did not match, so the partition is recovered
+ * again. */
 static void
 a_restart_does_not_take_the_answer_to_the_recovery_before(void **state)
 {
@@ -326,7 +329,7 @@ a_restart_does_not_take_the_answer_to_the_recovery_before(void **state)
 	assert_int_equal(kafka.commits, 0);
 }
 
-/* --- a partition that is stopped ------------------------------------------ */
+/* --- stopped partitions --------------------------------------------------- */
 
 static void a_disagreement_stops_the_partition(void **state)
 {
@@ -341,7 +344,7 @@ static void a_disagreement_stops_the_partition(void **state)
 	assert_int_equal(kafka.commits, 0);
 	assert_health(w, "1 partitions stopped, the first is clicks 0: the log "
 			 "went back");
-	/* Whether somebody has decided is asked again and again. */
+	/* The operator's decision is polled. */
 	at = w->p->recovery.retry_at;
 	assert_in_range(at, before + DECISION_MS,
 			clock_monotonic_ms() + DECISION_MS);

@@ -64,7 +64,7 @@ static void a_gap_counts_what_is_lost_and_what_is_stored(void **state)
 	assert_int_equal(batch_note_gap(&b, &gap, &err), 0);
 	assert_int_equal(b.events, 1);
 	assert_int_equal(b.lost, 7);
-	/* Those that are stored are told of, and not to be sent. */
+	/* Stored rows are reported, but not sent. */
 	assert_int_equal(b.row_count, 3);
 	assert_int_equal(b.stored_before, 3);
 	assert_int_equal(b.hours[0].rows, 3);
@@ -72,7 +72,7 @@ static void a_gap_counts_what_is_lost_and_what_is_stored(void **state)
 	assert_string_equal(name, "1:clicks:0:10-19");
 
 	batch_release(&gap);
-	/* Of links no hours are counted. */
+	/* Hours of links are not counted. */
 	gap = (struct batch){
 		.first = 20, .last = 21, .row_count = 1, .lost = 1};
 	assert_int_equal(batch_note_gap(&b, &gap, &err), 0);
@@ -98,7 +98,7 @@ static void a_block_knows_its_first_and_its_last_time(void **state)
 	batch_release(&b);
 }
 
-/* Those that are stored are told of, and not to be sent. */
+/* Stored rows are reported, but not sent. */
 static void rows_in_hand_are_told_from_those_that_are_stored(void **state)
 {
 	struct error err = {0};

@@ -4,7 +4,7 @@
 #include "collector/ingest/partitions.h"
 #include "common/clock.h"
 
-/* Nobody listens there: nothing is put, so nothing is waited for. */
+/* No server listens there: nothing is put, so nothing is waited for. */
 static char nowhere[] = "127.0.0.1:1";
 static char topic[] = "dlq";
 
@@ -54,7 +54,8 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* An insert of one dead letter, which was put when so many were given up. */
+/* Makes an insert of one dead letter, which was put when this many letters had
+ * been given up. */
 static struct batch_insert *some_insert(const struct world *w,
 					unsigned given_up)
 {
@@ -102,7 +103,7 @@ static void one_whose_letter_was_given_up_is_not_stored(void **state)
 	batch_insert_free(d);
 }
 
-/* The partition was given back while a worker has its batch. */
+/* The partition was revoked while a worker has its batch. */
 static void nor_if_all_that_is_held_was_dropped_meanwhile(void **state)
 {
 	struct world *w = *state;
@@ -117,7 +118,8 @@ static void nor_if_all_that_is_held_was_dropped_meanwhile(void **state)
 	batch_insert_free(d);
 }
 
-/* Its own letters were taken: it gets as far as ClickHouse, which is away. */
+/* The batch's own letters were stored: the insert fails only at ClickHouse,
+ * which is down. */
 static void one_that_was_read_again_has_lost_no_letter_yet(void **state)
 {
 	struct world *w = *state;

@@ -5,12 +5,12 @@
 
 enum {
 	RETRY_MAX_MS = 60000,
-	TRIAL_MS = 2000, /* breaker.c */
+	TRIAL_MS = 2000, /* as in breaker.c */
 };
 
 static const struct error failure = {.code = ERROR_REMOTE, .text = "away"};
 
-/* As if the wait were over. */
+/* Ends the wait. */
 static void let_pass(struct breaker *b)
 {
 	b->retry_at = clock_monotonic_ms();
@@ -38,7 +38,7 @@ static void each_failure_in_a_row_waits_longer_up_to_a_bound(void **state)
 
 		breaker_trip(&b, &failure);
 		wait = b.retry_at - before;
-		/* Up to half of it is left to chance. */
+		/* Up to half of the wait is random. */
 		assert_true(wait >= longest / 4);
 		longest = wait > longest ? wait : longest;
 		let_pass(&b);
@@ -67,7 +67,7 @@ static void one_is_tried_at_a_time_until_it_takes_long(void **state)
 	breaker_tries(&b, &one, b.retry_at);
 	assert_false(breaker_may_try(&b, b.retry_at + TRIAL_MS - 1));
 	assert_true(breaker_may_try(&b, b.retry_at + TRIAL_MS));
-	/* Another's end is none of its own. */
+	/* The end of another insert does not end the trial. */
 	breaker_ended(&b, &other);
 	assert_false(breaker_may_try(&b, b.retry_at + TRIAL_MS - 1));
 	breaker_ended(&b, &one);

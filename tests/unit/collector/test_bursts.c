@@ -29,7 +29,7 @@ static struct bursts *make(size_t bytes)
 	return make_with(&limits, bytes);
 }
 
-/* Visitors are hashes: spread over the whole range. */
+/* Visitors are hashes, so the numbers are spread over the whole range. */
 static enum burst ask(struct bursts *b, uint64_t visitor, int64_t ts,
 		      unsigned code, bool not_found)
 {
@@ -68,7 +68,7 @@ static void the_window_slides(void **state)
 	struct bursts *b = make(1 << 20);
 
 	(void)state;
-	/* Nine a minute, for an hour. */
+	/* Nine requests a minute for an hour are no burst. */
 	for (unsigned i = 0; i < 540; i++)
 		assert_int_equal(ask(b, 1, NOON + i * 6700, i, false),
 				 BURST_NONE);
@@ -91,7 +91,8 @@ static void codes_that_are_not_there_count_by_themselves(void **state)
 	struct bursts *b = make(1 << 20);
 
 	(void)state;
-	/* The same code: one that somebody mistyped in a newsletter. */
+	/* The requests are for the same code, which has a typing error in a
+	 * newsletter. */
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(ask(b, 1, NOON + i * 10, 7, true),
 				 i < 4 ? BURST_NONE : BURST_NOT_FOUND);
@@ -110,8 +111,8 @@ static void visitors_are_told_apart(void **state)
 	bursts_free(b);
 }
 
-/* A block that is read again has the verdicts it had, and the first events of
- * the burst are recognised now. */
+/* A block that is read again keeps its verdicts; only the first events of the
+ * burst are recognised now. */
 static void noting_again_changes_no_count(void **state)
 {
 	struct bursts *b = make(1 << 20);
@@ -130,7 +131,7 @@ static void noting_again_changes_no_count(void **state)
 	bursts_free(b);
 }
 
-/* Another partition is behind. */
+/* A partition may be behind the others. */
 static void late_events_fall_into_the_burst_they_belong_to(void **state)
 {
 	struct bursts *b = make(1 << 20);
@@ -149,7 +150,8 @@ static void a_scanner_is_found_among_more_visitors_than_fit(void **state)
 	unsigned found = 0;
 
 	(void)state;
-	/* 200,000 people, who ask once or twice, and one who asks every ms. */
+	/* 200,000 people make one or two requests each, and one visitor makes
+	 * one every ms. */
 	for (unsigned i = 0; i < 200000; i++) {
 		ask(b, i / 2 + 10, NOON + i / 10, i, false);
 		if (i % 10 == 0)
@@ -181,7 +183,7 @@ static void limits_of_zero_judge_nobody(void **state)
 	bursts_free(b);
 }
 
-/* Asks for so many codes, from `first` on, a ms each. */
+/* Requests `count` codes from `first` on, one a ms. */
 static void ask_codes(struct bursts *b, uint64_t visitor, int64_t ts,
 		      unsigned first, unsigned count)
 {
@@ -212,7 +214,7 @@ static void a_late_request_is_counted_with_those_before_it(void **state)
 	bursts_free(b);
 }
 
-/* The late one is no later request for the same code. */
+/* The late request is earlier than the last request for the same code. */
 static void a_code_was_asked_for_when_it_last_was(void **state)
 {
 	struct bursts *b = make(1 << 20);
@@ -243,7 +245,8 @@ static void of_bursts_apart_the_latest_is_remembered(void **state)
 
 	(void)state;
 	ask_codes(b, 1, NOON, 0, 10);
-	/* These are one with it: its last requests are in their window. */
+	/* These requests extend the burst: its last requests are in their
+	 * window. */
 	ask_codes(b, 1, NOON + 50000, 20, 10);
 	assert_int_equal(ask(b, 1, NOON - 50000, 0, false), BURST_CODES);
 	assert_int_equal(ask(b, 1, NOON + 30000, 0, false), BURST_CODES);
@@ -253,7 +256,7 @@ static void of_bursts_apart_the_latest_is_remembered(void **state)
 	bursts_free(b);
 }
 
-/* Four have room. */
+/* The table has room for four visitors. */
 static void who_was_quiet_for_longest_makes_room(void **state)
 {
 	struct bursts *b = make(0);
@@ -262,7 +265,8 @@ static void who_was_quiet_for_longest_makes_room(void **state)
 	for (unsigned v = 1; v <= 4; v++)
 		ask_codes(b, v, NOON + v * 10, 0, 9);
 	ask(b, 1, NOON + 1000, 0, false);
-	/* A visit of the past makes a visitor no quieter than he was. */
+	/* A request with an older time does not make a visitor idle for longer.
+	 */
 	ask(b, 4, NOON - 1000, 0, false);
 	ask_codes(b, 5, NOON + 1001, 0, 2);
 	assert_int_equal(ask(b, 1, NOON + 1010, 9, false), BURST_CODES);
@@ -295,7 +299,7 @@ static void either_limit_works_alone(void **state)
 	bursts_free(b);
 }
 
-/* The first of them, which is kept apart, is counted as what it was. */
+/* The first request is stored separately, and is counted with its own kind. */
 static void the_first_request_counts_as_well(void **state)
 {
 	struct bursts *b = make(1 << 20);

@@ -127,7 +127,7 @@ static void hits_and_misses_are_counted(void **state)
 	cache_free(c);
 }
 
-/* Bytes of a cache with one entry of these lengths. */
+/* Returns the size of a cache with one entry of these lengths. */
 static size_t bytes_of(size_t key_len, size_t value_len)
 {
 	struct cache *c = make(1 << 20);

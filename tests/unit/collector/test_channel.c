@@ -127,7 +127,7 @@ static void sites_of_all_kinds_are_known(void **state)
 	assert_site("com", "");
 	assert_site("", "");
 	assert_site("xt.co", "");
-	assert_site("zzz.zalo.me", "social"); /* the last of the list */
+	assert_site("zzz.zalo.me", "social"); /* the last entry of the list */
 	assert_site("4chan.org", "social");
 }
 
@@ -189,7 +189,8 @@ static void the_list_says_what_a_host_is(void **state)
 	assert_listed(s, "old.crowd.example", "social", "crowd.example",
 		      "source_list");
 	assert_listed(s, "ads.example", "paid", "ads.example", "source_list");
-	/* A public suffix is only itself; ours go before the list's. */
+	/* A public suffix matches only itself; our own entries precede the
+	 * list's. */
 	assert_listed(s, "github.io", "social", "github.io", "source_list");
 	assert_listed(s, "someone.github.io", "", "", "");
 	assert_listed(s, "chatgpt.com", "ai", "chatgpt.com", "own");

@@ -19,7 +19,7 @@ static ProtobufCBinaryData bytes(char *text)
 	return (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
 }
 
-/* A click with every field, which is usual or is not. */
+/* Packs a click with every field; the values are usual or not. */
 static size_t pack(uint8_t *out, bool usual)
 {
 	char edge[] = "edge-1", domain[] = "go.example", code[] = "abc",
@@ -63,15 +63,15 @@ static size_t pack(uint8_t *out, bool usual)
 	m.trace_id = bytes(trace);
 	m.n_cookies = 2;
 	m.cookies = entries;
-	/* Ten bytes of varint are not usual. */
+	/* A varint of ten bytes is not usual. */
 	if (usual)
 		m.link_id = UINT64_MAX >> 1;
 	assert_true(shortloop__click__get_packed_size(&m) < PACKED_MAX);
 	return shortloop__click__pack(&m, out);
 }
 
-/* Packed again they are the same; protobuf-c also keeps what it does not know,
- * which is never decoded here. */
+/* Both are equal when packed again; protobuf-c also keeps unknown fields, which
+ * are never decoded here. */
 static void assert_same(const Shortloop__Click *ours,
 			const Shortloop__Click *theirs)
 {
@@ -89,7 +89,7 @@ static void assert_same(const Shortloop__Click *ours,
 	assert_int_equal(ours->n_cookies, theirs->n_cookies);
 }
 
-/* Returns whether it was decoded here. */
+/* Returns whether our decoder accepted it. */
 static bool compare(struct arena *arena, const uint8_t *event, size_t len)
 {
 	Shortloop__Click ours, *theirs;
@@ -121,16 +121,16 @@ static void what_is_not_usual_is_left_to_protobuf_c(void **state)
 {
 	static const char *const others[] = {
 		"\xa8\x06\x01",			 /* field 101 */
-		"\x18",				 /* cut */
+		"\x18",				 /* cut off */
 		"\x1a\x01x",			 /* a time that is text */
 		"\x0b",				 /* a group */
-		"\x22\x05x",			 /* longer than there is */
+		"\x22\x05x",			 /* longer than the message */
 		"\xff\xff\xff\xff",		 /* no key */
 		"\x98\x80\x80\x80\x80\x01\x01",	 /* a key of six bytes */
 		"\x22\x81\x80\x80\x80\x80\x01x", /* a length of six */
-		"\x9a\x01\x02\x08\x01",	 /* a cookie's name is a number */
+		"\x9a\x01\x02\x08\x01",	 /* the name of a cookie is a number */
 		"\x9a\x01\x03\x1a\x01x", /* it has a third field */
-		"\x9a\x01\x02\x0a\x01",	 /* it ends before its name */
+		"\x9a\x01\x02\x0a\x01",	 /* the cookie ends before its name */
 	};
 	struct arena arena = {0};
 	uint8_t event[PACKED_MAX];
@@ -157,7 +157,7 @@ static void the_greatest_number_of_each_size_is_usual(void **state)
 	m.outcome = (Shortloop__Outcome)INT32_MAX;
 	len = shortloop__click__pack(&m, event);
 	assert_true(compare(&arena, event, len));
-	/* The three bytes of the status have room for a greater one. */
+	/* The three bytes of the status can hold a greater value. */
 	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	len = shortloop__click__pack(&m, event);
 	assert_int_equal(event[len - 1], 0x03);
@@ -166,7 +166,7 @@ static void the_greatest_number_of_each_size_is_usual(void **state)
 	arena_free(&arena);
 }
 
-/* A cookie of two bytes, as often as is said. */
+/* Puts a cookie of two bytes `count` times. */
 static size_t put_cookies(uint8_t *out, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -194,8 +194,8 @@ static uint64_t next(uint64_t *state)
 	return *state;
 }
 
-/* Bytes changed, cut and doubled: whatever is decoded here, protobuf-c decodes
- * the same. */
+/* Bytes are changed, cut and doubled: whatever our decoder accepts, protobuf-c
+ * decodes to the same. */
 static void broken_clicks_are_never_decoded_otherwise(void **state)
 {
 	struct arena arena = {0};

@@ -22,7 +22,7 @@ static Shortloop__RedirectorCounters good(void)
 	m.sequence = 3;
 	m.hour_ms = HOUR_AT;
 	m.until_ms = HOUR_AT + 60000;
-	/* As many of each as its column's number says. */
+	/* Each counter has the number of its column as its value. */
 	m.redirected = 1;
 	m.not_found = 2;
 	m.expired = 3;
@@ -88,7 +88,7 @@ static void a_record_becomes_a_row_in_the_order_of_columns(void **state)
 	buf_free(&want);
 }
 
-/* Field 99 is of a redirector that knows more than this collector. */
+/* Field 99 is from a newer redirector than this collector. */
 static void what_a_later_redirector_adds_changes_nothing(void **state)
 {
 	Shortloop__RedirectorCounters m = good();

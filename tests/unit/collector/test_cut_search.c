@@ -1,4 +1,4 @@
-/* The place where a log was cut is found, whatever of it is missing. */
+/* The search finds where a log was cut, whichever events are missing. */
 #include "tests/unit/unit.h"
 
 #include <stdbool.h>
@@ -12,12 +12,13 @@ enum {
 	NEVER = -1,
 };
 
-/* Events before `cut` are the same, and those with a bit in `holes` holes. */
+/* Events before `cut` are the same; events with a bit in `holes` are missing.
+ */
 struct log {
 	size_t count, cut;
 	uint32_t holes;
 	size_t looks;
-	long fails_at; /* a look at that event fails; or NEVER */
+	long fails_at; /* reading that event fails; or NEVER */
 };
 
 static enum cut_found found_at(const struct log *log, size_t at)
@@ -48,7 +49,8 @@ static void search(struct log *log, size_t *there, size_t *other)
 			 0);
 }
 
-/* One past the last that is the same, and the first other one. */
+/* Computes the place after the last event that is the same, and the first one
+ * that differs. */
 static void expect(const struct log *log, size_t *there, size_t *other)
 {
 	*there = 0;
@@ -80,7 +82,7 @@ static void every_cut_is_found_among_all_holes(void **state)
 			}
 }
 
-/* Each look is a question to Kafka. */
+/* Each event that is read costs a query to Kafka. */
 static void few_of_many_events_are_looked_at(void **state)
 {
 	static const size_t cuts[] = {0, 1, MANY / 3, MANY / 2, MANY - 1, MANY};
@@ -97,7 +99,7 @@ static void few_of_many_events_are_looked_at(void **state)
 	}
 }
 
-/* Around a hole, nothing is looked at twice. */
+/* Around a hole, no event is read twice. */
 static void all_holes_are_looked_at_once(void **state)
 {
 	struct log log = {
@@ -121,7 +123,7 @@ static void a_look_that_fails_ends_the_search(void **state)
 	log.fails_at = FEW / 2;
 	assert_int_equal(cut_search(FEW, look, &log, &there, &other, &err), -1);
 	assert_int_equal(err.code, ERROR_REMOTE);
-	/* The one before a hole, and the one behind all of them. */
+	/* The event before a hole, and the event after all holes. */
 	log.holes = 1U << FEW / 2;
 	log.fails_at = FEW / 2 - 1;
 	assert_int_equal(cut_search(FEW, look, &log, &there, &other, &err), -1);

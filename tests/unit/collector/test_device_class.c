@@ -12,7 +12,7 @@ struct fixture {
 	struct ua_parser *parser;
 };
 
-/* The installed rules: the classes are made of their words. */
+/* The installed rules: the classes are derived from their words. */
 static int setup(void **state)
 {
 	static struct fixture f;
@@ -111,7 +111,7 @@ static void televisions_consoles_and_watches_are_told_apart(void **state)
 		     "Mozilla/5.0 (PlayStation 4 11.00) AppleWebKit/605.1.15 "
 		     "(KHTML, like Gecko)",
 		     "console");
-	/* The device says that it is a console, the model does not. */
+	/* The device's name indicates a console, the model does not. */
 	assert_class(state,
 		     "Mozilla/5.0 (Nintendo Switch; WebApplet) "
 		     "AppleWebKit/609.4 (KHTML, like Gecko) NF/6.0.2.20.5 "
@@ -172,7 +172,7 @@ static void systems_that_the_rules_do_not_know_are_named(void **state)
 	assert_field(state, phone, UA_OS_MINOR, "1");
 	assert_field(state, phone, UA_OS_PATCH, "0");
 	assert_field(state, ipad, UA_OS_FAMILY, "iOS");
-	/* That of the Mac which it is not. */
+	/* The version would be that of a Mac, which the device is not. */
 	assert_field(state, ipad, UA_OS_MAJOR, "");
 	assert_class(state, ipad, "mobile");
 	assert_field(state,

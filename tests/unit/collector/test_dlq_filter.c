@@ -1,4 +1,4 @@
-/* Which letters are chosen, and how they are shown. */
+/* Which dead letters are selected, and how they are shown. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A click becomes a row: its time, its address, its verdict. */
+/* A click becomes a row: the time, the address, the verdict. */
 #include "tests/unit/collector/click_row.h"
 #include "tests/unit/collector/enricher_settings.h"
 
@@ -7,14 +7,14 @@
 #include "common/unconst.h"
 
 #define NOW  INT64_C(1795255620123)
-#define LATE INT64_C(86400000) /* of enricher_settings */
+#define LATE INT64_C(86400000) /* as in enricher_settings */
 
 struct world {
 	char rules[64], verdicts[64];
 	struct collector_settings settings;
 	struct enricher *enricher;
 	struct buf rows;
-	int64_t ts; /* of the row that was made last */
+	int64_t ts; /* of the last row */
 };
 
 static int set_up(void **state)
@@ -63,7 +63,7 @@ static Shortloop__Click some_click(void)
 	return click;
 }
 
-/* The settings as they stand when the first row is made are used. */
+/* The settings at the first row are the ones in use. */
 static void make_row(struct world *w, const Shortloop__Click *click,
 		     int64_t append_ms)
 {
@@ -169,7 +169,7 @@ static void an_address_is_stored_as_it_is_set(void **state)
 	expect(w, "ip", NO_ADDRESS);
 }
 
-/* The identities of two addresses of one network. */
+/* Reads the identities of two addresses of one network. */
 static void read_identities(struct world *w, char a[41], char b[41])
 {
 	Shortloop__Click click = some_click();
@@ -213,13 +213,13 @@ static void of_what_is_stored_alone_the_rest_tells_nobody_apart(void **state)
 	read_identities(w, a, b);
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, cut);
-	/* The row is that of a click without an address. */
+	/* The row is the same as for a click without an address. */
 	click.client_ip = address("", 0);
 	make_row(w, &click, NOW);
 	expect(w, "unique_identity", a);
 }
 
-/* SHA-1 of the address, as it came, and the agent. */
+/* The identity is the SHA-1 of the unchanged address and the agent. */
 static void an_identity_is_of_the_address_as_it_came(void **state)
 {
 	struct world *w = *state;
@@ -320,7 +320,7 @@ static void an_outcome_that_is_not_known_yet_is_none(void **state)
 
 /* --- agents --------------------------------------------------------------- */
 
-/* In place of the rules of enricher_settings. */
+/* Replaces the rules of enricher_settings. */
 static void use_agents(struct world *w)
 {
 	static const char text[] =
@@ -353,7 +353,8 @@ static void a_version_has_all_its_parts(void **state)
 	expect(w, "os_family", "Windows");
 }
 
-/* At most 127 digits and dots: parts that do not fit are left out. */
+/* A version has at most 127 digits and dots; parts that do not fit are left
+ * out. */
 static void a_version_that_is_too_long_loses_its_last_parts(void **state)
 {
 	static const struct {
@@ -437,7 +438,7 @@ static void a_robot_has_a_device_of_its_own(void **state)
 	make_row(w, &click, NOW);
 	assert_string_equal(click_column(&w->rows, "verdict"), "1");
 	expect(w, "device_class", "robot");
-	/* Nothing is known of who says nothing. */
+	/* A client without an agent has no verdict. */
 	click.user_agent = bytes("");
 	make_row(w, &click, NOW);
 	assert_string_not_equal(click_column(&w->rows, "verdict"), "0");
@@ -473,7 +474,7 @@ static void visitors_in_a_burst_are_scanners(void **state)
 	expect_verdict(w, VERDICT_SCANNER, "burst of not found");
 }
 
-/* A robot by its name stays one, and a rule's verdict is the last. */
+/* A robot with a known name stays a robot, and a rule's verdict comes last. */
 static void a_burst_changes_no_verdict_that_is_sure(void **state)
 {
 	static const char rules[] =
@@ -499,7 +500,7 @@ static void a_burst_changes_no_verdict_that_is_sure(void **state)
 	unlink(w->verdicts);
 }
 
-/* --- what is no event ----------------------------------------------------- */
+/* --- invalid events ------------------------------------------------------- */
 
 static int take_event(struct world *w, const Shortloop__Click *click,
 		      struct error *err)

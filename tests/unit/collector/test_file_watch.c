@@ -53,7 +53,8 @@ static void a_file_that_was_replaced_is_told_of_once(void **state)
 
 	(void)state;
 	replace(paths[1], "new");
-	assert_false(file_watch_changed(w)); /* may still be written */
+	assert_false(file_watch_changed(
+		w)); /* the file may still be being written */
 	assert_true(file_watch_changed(w));
 	assert_false(file_watch_changed(w));
 	file_watch_free(w);
@@ -83,7 +84,7 @@ static void a_file_that_is_missing_is_waited_for(void **state)
 	assert_false(file_watch_changed(w));
 	assert_false(file_watch_changed(w));
 	assert_int_equal(rename(aside, paths[0]), 0);
-	assert_false(file_watch_changed(w)); /* the same again */
+	assert_false(file_watch_changed(w)); /* the same content again */
 	assert_false(file_watch_changed(w));
 	unlink(paths[0]);
 	assert_false(file_watch_changed(w));

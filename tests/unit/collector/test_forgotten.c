@@ -1,4 +1,4 @@
-/* Rows lack what is forgotten, which a real ClickHouse lists. */
+/* Rows lack forgotten visitors and links, which a real ClickHouse lists. */
 #include "tests/unit/clickhouse_server.h"
 #include "tests/unit/collector/click_row.h"
 #include "tests/unit/collector/enricher_settings.h"
@@ -61,7 +61,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The visitor's identity is one byte twenty times. */
+/* The visitor's identity is this byte, twenty times. */
 static void list_visitor(struct world *w, unsigned byte, int64_t until)
 {
 	clickhouse_server_do(&w->server,
@@ -80,7 +80,7 @@ static void list_link(struct world *w, uint64_t link_id)
 			     (unsigned long long)link_id);
 }
 
-/* The list as it is now; NULL: as `known`. */
+/* Loads the present list; returns NULL if it equals `known`. */
 static struct forgotten *load(struct world *w,
 			      const struct forgotten_state *known)
 {
@@ -175,7 +175,7 @@ static void a_table_that_is_as_it_was_is_not_read(void **state)
 	known = forgotten_state_of(w->list);
 	assert_int_equal(known.rows, 1);
 	assert_null(load(w, &known));
-	/* The rows are as many, but others. */
+	/* The number of rows is the same, but the rows differ. */
 	other = known;
 	other.sum++;
 	forgotten_free(w->list);
@@ -202,7 +202,7 @@ static void a_list_that_cannot_be_read_is_none(void **state)
 	assert_int_equal(forgotten_load(w->server.ch, &known, &list, &err), -1);
 	assert_null(list);
 	assert_non_null(strstr(err.text, "what is forgotten"));
-	/* The server counts this table, and its rows cannot be read. */
+	/* The server can count this table, but not read its rows. */
 	clickhouse_server_do(&w->server,
 			     "CREATE TABLE forgotten (link_id String, "
 			     "visitor_id FixedString(20), visits_until "
@@ -218,7 +218,7 @@ static void a_list_that_cannot_be_read_is_none(void **state)
 
 /* --- uniting -------------------------------------------------------------- */
 
-/* A backup that is put back may have lost some of them. */
+/* A restored backup may lack some entries. */
 static void what_was_forgotten_before_stays_so(void **state)
 {
 	struct forgotten *before;
@@ -309,7 +309,7 @@ static void expect(struct world *w, const char *column, const char *value)
 	assert_string_equal(click_column(&w->rows, column), value);
 }
 
-/* Nothing is left by which its visitor could be told. */
+/* The row must have nothing that identifies its visitor. */
 static void expect_nobody(struct world *w)
 {
 	static const char *const texts[] = {
@@ -374,7 +374,7 @@ static void a_row_of_a_visitor_who_is_forgotten_has_its_link(void **state)
 	expect_nobody(w);
 	expect(w, "campaign", "spring");
 	expect(w, "tags", "one");
-	/* The earlier of its times counts. */
+	/* The earlier of the two times decides. */
 	make_row(w, &click, NOW + 5000);
 	expect_nobody(w);
 	click.time_ms = (uint64_t)NOW + 5000;

@@ -10,7 +10,7 @@ static char *city_file(uint16_t ip_version)
 	return one_record(f, ip_version == 4 ? "0.0.0.0/1" : NULL);
 }
 
-/* As ip-location-db has it. */
+/* Makes a file in the form of ip-location-db. */
 static char *flat_file(const char *country)
 {
 	struct mmdb_file *f = mmdb_file_new(24, 6);
@@ -70,7 +70,9 @@ static void a_flat_record_is_read(void **state)
 
 	(void)state;
 	assert_text(r.country, "CH");
-	assert_text(r.continent, "EU"); /* it says none: the country's */
+	assert_text(
+		r.continent,
+		"EU"); /* the record has no continent; this is the country's */
 	assert_text(r.city, "Lausanne");
 	assert_text(r.region, "Vaud");
 	assert_text(r.postal_code, "1000");
@@ -154,7 +156,7 @@ static void an_enterprise_record_has_its_network_under_traits(void **state)
 	geo_close(g);
 }
 
-/* ISP, Anonymous-IP, Connection-Type, Domain: a record of other things. */
+/* ISP, Anonymous-IP, Connection-Type, Domain: the records have other fields. */
 static void a_file_that_knows_no_places_is_no_error(void **state)
 {
 	struct mmdb_file *f = mmdb_file_new(24, 6);
@@ -243,7 +245,7 @@ static void a_file_of_v4_answers_for_v4_only(void **state)
 	geo_close(g);
 }
 
-/* The files that tools/deps.sh installs, when they are there. */
+/* The files that tools/deps.sh installs are used if they exist. */
 static void the_installed_files_know_a_public_resolver(void **state)
 {
 	char v4[] = ".deps/geo/city-ipv4.mmdb";
@@ -258,7 +260,7 @@ static void the_installed_files_know_a_public_resolver(void **state)
 		unit_skip("there are no geo files in .deps/geo");
 	g = geo_open(&files, "en", &err);
 	assert_non_null(g);
-	/* Where it is, is for the next file to say. */
+	/* The place is in the next file. */
 	assert_true(lookup(g, "8.8.8.8").country.len == 2);
 	assert_true(lookup(g, "8.8.8.8").latitude != 0);
 	assert_true(lookup(g, "2001:4860:4860::8888").country.len == 2);

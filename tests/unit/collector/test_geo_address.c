@@ -1,7 +1,7 @@
 #include "collector/enrich/geo/special.h"
 #include "tests/unit/collector/geo_file.h"
 
-/* 1.0.0.0/8 alone is known. */
+/* The file has only 1.0.0.0/8. */
 static void an_address_within_another_is_where_that_one_is(void **state)
 {
 	struct geo *g =
@@ -13,7 +13,7 @@ static void an_address_within_another_is_where_that_one_is(void **state)
 	assert_text(lookup(g, "2002:0102:0304::1").country, "CH");
 	assert_text(lookup(g, "2002:0202:0304::1").country, "");
 	assert_text(lookup(g, "2002:0a00:0001::1").country, "private");
-	/* A Teredo client's address is turned round. */
+	/* The bits of a Teredo client's address are inverted. */
 	assert_text(lookup(g, "2001:0:0202:0202:8000:63bf:fefd:fcfb").country,
 		    "CH");
 	assert_text(lookup(g, "2001:0:0102:0304:8000:63bf:fdfd:fcfb").country,

@@ -32,7 +32,7 @@ static struct mmdb_file *small_file(void)
 	return f;
 }
 
-/* Writes the file with its data as changed, and takes it. */
+/* Writes the file with its changed data; opening it must fail. */
 static void refuse(struct mmdb_file *f, const char *reason)
 {
 	char *path = mmdb_file_write(f);
@@ -88,7 +88,7 @@ static void a_tree_that_goes_round_is_refused(void **unused)
 	refuse(f, "of its tree: deeper than an address is long");
 }
 
-/* Adds so many nodes, of which each leads to the next, and the last to `end`;
+/* Adds `length` nodes, each of which leads to the next, and the last to `end`;
  * returns the first. */
 static uint32_t add_chain(struct mmdb_file *f, unsigned length, int32_t end)
 {
@@ -103,7 +103,8 @@ static uint32_t add_chain(struct mmdb_file *f, unsigned length, int32_t end)
 	return first;
 }
 
-/* Ways to one part of a tree: a short one, and one of that many nodes more. */
+/* Makes two ways to one part of a tree: a short one, and one with that many
+ * more nodes. */
 static struct mmdb_file *shared_part(unsigned nodes)
 {
 	enum {
@@ -145,7 +146,7 @@ static void more_nodes_than_there_are_bytes_are_refused(void **unused)
 	(void)unused;
 	mmdb_file_bytes(f, &bytes);
 	count = memmem(bytes.data, bytes.len, "node_count", 10);
-	/* Times six bytes it is little in 32 bits. */
+	/* Multiplied by six bytes, this wraps to a small number in 32 bits. */
 	memcpy(count + 11, "\x2a\xaa\xaa\xab", 4);
 	path = mmdb_file_save(&bytes);
 	assert_refused(path, "its 715827883 nodes do not fit");
@@ -160,7 +161,7 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 	struct mmdb_file *f = small_file();
 
 	(void)unused;
-	f->data.len = 0; /* a pointer behind the end */
+	f->data.len = 0; /* a pointer beyond the end */
 	put_map(&f->data, 1);
 	put_text(&f->data, "city");
 	put_pointer(&f->data, 2000);
@@ -175,7 +176,7 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 	refuse(f, "broken at byte 6 of its data: no value, or a pointer to");
 
 	f = small_file();
-	f->data.len = 0; /* a type that there is not */
+	f->data.len = 0; /* an unknown type */
 	put_map(&f->data, 1);
 	put_text(&f->data, "city");
 	put_control(&f->data, 12, 0);
@@ -190,13 +191,13 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 
 	f = small_file();
 	f->data.len = 0;
-	for (int i = 0; i < 1000000; i++) /* no stack is as deep */
+	for (int i = 0; i < 1000000; i++) /* this is deeper than any stack */
 		put_array(&f->data, 1);
 	put_map(&f->data, 0);
 	refuse(f, "nested too deep");
 
 	f = small_file();
-	f->data.len = 0; /* a text that goes on behind the data */
+	f->data.len = 0; /* a text that goes beyond the data */
 	put_map(&f->data, 1);
 	put_text(&f->data, "city");
 	put_control(&f->data, 2, 20);
@@ -233,7 +234,8 @@ static void a_record_that_points_to_itself_does_no_harm(void **unused)
 	mmdb_file_free(f);
 }
 
-/* Arrays of two pointers to the next one: 2^30 values when written out. */
+/* Arrays of two pointers to the next array: 2^30 values if they were expanded.
+ */
 static void values_folded_into_one_another_are_gone_through_once(void **unused)
 {
 	struct mmdb_file *f = small_file();
@@ -253,7 +255,7 @@ static void values_folded_into_one_another_are_gone_through_once(void **unused)
 	mmdb_file_free(f);
 }
 
-/* Behind the marker, in place of the metadata. */
+/* Puts this after the marker, in place of the metadata. */
 static void refuse_metadata(const struct buf *metadata, const char *reason)
 {
 	struct mmdb_file *f = small_file();
@@ -318,7 +320,7 @@ static void a_file_too_large_is_refused(void **unused)
 	free(path);
 }
 
-/* Cut anywhere, a file lacks its end, where the metadata are. */
+/* A file that is cut anywhere lacks its end, where the metadata are. */
 static void a_file_cut_short_anywhere_is_refused(void **unused)
 {
 	struct mmdb_file *f = small_file();
@@ -342,7 +344,7 @@ static void a_file_cut_short_anywhere_is_refused(void **unused)
 static void ask_everything(const struct geo *g)
 {
 	for (int i = 0; i < 64; i++) {
-		/* 0.0.0.0 and on, and addresses of 0000::/6 to fc00::/6 */
+		/* addresses from 0.0.0.0 on, and of 0000::/6 to fc00::/6 */
 		uint8_t ip[16] = {(uint8_t)(i % 2 ? 0 : i << 2)};
 		struct geo_place place;
 		struct geo_record r;
@@ -357,7 +359,7 @@ static void ask_everything(const struct geo *g)
 	}
 }
 
-/* Whatever byte is wrong, the file is refused or can be asked. */
+/* With any wrong byte, the file is refused or look-ups still work. */
 static void a_byte_changed_anywhere_does_no_harm(void **unused)
 {
 	static const uint8_t values[] = {0x00, 0x1f, 0x27, 0x7f, 0xff};

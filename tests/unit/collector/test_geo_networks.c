@@ -14,7 +14,8 @@ enum {
 	NETWORKS_MAX = 64
 };
 
-/* Networks of a file, narrower ones last; each is the city of its record. */
+/* The networks of a file, narrower ones last; the city of a record is its
+ * network. */
 struct networks {
 	struct {
 		char text[64];
@@ -79,7 +80,7 @@ static const char *expected_city(const struct networks *n, const uint8_t ip[16])
 	return "";
 }
 
-/* Half of them next to where a network begins. */
+/* Half of the addresses are next to the start of a network. */
 static void random_address(const struct networks *n, bool v4, uint8_t ip[16])
 {
 	size_t near = random_number((uint32_t)n->count);
@@ -118,7 +119,7 @@ static void check_addresses(const struct geo *g, const struct networks *n,
 		assert_in_range(bits, v4 ? 120 : 48, 128);
 		if (bits == 128)
 			continue;
-		/* Any other address under the prefix. */
+		/* Takes any other address under the prefix. */
 		bit = bits + random_number(128 - bits);
 		ip[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
 		geo_find(g, ip, &other);
@@ -174,15 +175,15 @@ static void a_network_is_told_as_the_tree_has_it(void **unused)
 	assert_network(g, "2a00::1", "::/0");
 	geo_close(g);
 
-	/* All of IPv4 lies below a single record. */
+	/* All of IPv4 is below a single record. */
 	g = open_files(one_record(city_record(), NULL), NULL);
 	assert_network(g, "8.8.8.8", "0.0.0.0/0");
 	assert_text(lookup(g, "8.8.8.8").country, "CH");
 	geo_close(g);
 }
 
-/* libmaxminddb bounds records by the size of the data without the separator in
- * front of them. */
+/* libmaxminddb limits a record's offset by the size of the data, without the
+ * separator before the data. */
 static void a_record_may_be_as_small_as_it_likes(void **unused)
 {
 	struct mmdb_file *f = mmdb_file_new(24, 4);

@@ -16,7 +16,7 @@ static struct guarantee measured_of(const struct measured *measured,
 	return g;
 }
 
-/* On a server where a block takes one entry. */
+/* The server is one where a block holds one entry. */
 static struct guarantee of(const struct guarantee_table *tables, size_t count)
 {
 	const struct measured m = {.done = true, .outlived = MEASURE_WINDOW};
@@ -39,7 +39,7 @@ static void the_table_that_keeps_the_fewest_counts(void **state)
 	assert_int_equal(guarantee_retry_ms(&g, 5), 40000);
 }
 
-/* Theirs are forgotten by time, too. */
+/* These tables forget tokens by time, too. */
 static void replicated_tables_keep_tokens_for_seconds(void **state)
 {
 	struct guarantee_table tables[] = {

@@ -45,7 +45,7 @@ static bool same(struct identity a, struct identity b)
 
 static void without_a_secret_it_is_sha1(void **state)
 {
-	/* of "abc", FIPS 180 */
+	/* the digest of "abc" in FIPS 180 */
 	static const unsigned char abc[IDENTITY_LEN] =
 		"\xa9\x99\x3e\x36\x47\x06\x81\x6a\xba\x3e"
 		"\x25\x71\x78\x50\xc2\x6c\x9c\xd0\xd8\x9d";
@@ -100,8 +100,8 @@ static void address_and_user_agent_are_told_apart(void **state)
 	identity_hasher_free(h);
 }
 
-/* Collectors of all versions have to make the same identity, or a visitor would
- * be two on the day of an upgrade. */
+/* Collectors of all versions must make the same identity; otherwise a visitor
+ * would count twice on the day of an upgrade. */
 static void a_visitor_has_the_same_identity_for_ever(void **state)
 {
 	static const unsigned char expected[IDENTITY_LEN] =
@@ -132,7 +132,7 @@ static void an_address_loses_all_below_its_network(void **state)
 	assert_truncated("::ffff:203.0.113.77", "::ffff:203.0.113.0");
 	assert_truncated("2001:db8:1234:5678:9abc:def0:1234:5678",
 			 "2001:db8:1234::");
-	/* 6to4 of 203.0.113.77 */
+	/* 6to4 addresses of 203.0.113.77 */
 	assert_truncated("2002:cb00:714d:1::1", "2002:cb00:7100::");
 	assert_truncated("2102:cb00:714d:1::1", "2102:cb00:714d::");
 	assert_truncated("2003:cb00:714d:1::1", "2003:cb00:714d::");

@@ -5,7 +5,8 @@
 
 #include "collector/tools/import/import_batch.h"
 
-/* Offsets of lines in a log, where numbers of 31, 32 and 53 bits end. */
+/* Offsets of lines in a log, around the limits of numbers of 31, 32 and 53
+ * bits. */
 static const uint64_t far_on[] = {
 	5,
 	(UINT64_C(1) << 31) - 1,
@@ -20,7 +21,7 @@ static const uint64_t far_on[] = {
 };
 #define FAR_COUNT (sizeof(far_on) / sizeof(*far_on))
 
-/* It reads its settings as long as it lives. */
+/* The enricher reads the settings during its whole life, so they are static. */
 static struct enricher *new_enricher(void)
 {
 	static char english[] = "en", sha1[] = "sha1", whole[] = "whole";
@@ -48,7 +49,7 @@ static struct enricher *new_enricher(void)
 	return e;
 }
 
-/* A click of each line. */
+/* Takes a click from each line. */
 static void take_lines(struct import_batch *b)
 {
 	static const char agent[] = "curl/8", method[] = "GET", path[] = "/abc";
@@ -83,7 +84,7 @@ static size_t times_in(const struct buf *rows, uint64_t number)
 	return count;
 }
 
-/* Which of far_on are rows, as bits. */
+/* Returns as bits which entries of far_on are rows. */
 static unsigned rows_of(const struct import_batch *b)
 {
 	struct ranges in_hand = b->batch.in_hand;

@@ -27,7 +27,8 @@ static void the_age_stretches_with_the_topics_partitions(void **state)
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 3, 60, 0);
 	assert_int_equal(insert_rate_age(&p, BATCH_AGE), 12000);
-	/* Those that others hold count, whether or not they were heard of. */
+	/* Partitions of other collectors count, whether or not they are known.
+	 */
 	insert_rate_share(&p, 60, 0, 0);
 	assert_int_equal(insert_rate_age(&p, BATCH_AGE), 12000);
 }
@@ -66,7 +67,7 @@ static void a_block_is_due_within_its_age(void **state)
 	}
 }
 
-/* Blocks that all started at once do not all end at once. */
+/* Blocks that all started at once must not all end at once. */
 static void the_partitions_instants_are_spread_over_the_period(void **state)
 {
 	bool taken[PARTITIONS_MAX] = {false};
@@ -93,7 +94,7 @@ static void a_partition_is_due_once_a_period(void **state)
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 20, 20, 0);
 	for (int i = 0; i < 100; i++) {
-		/* The next event comes soon after the insert, or late. */
+		/* The next event comes soon after the insert, or later. */
 		int64_t due =
 			insert_rate_due(&p, 7, last + 1 + i * 31 % 500, 10);
 
@@ -124,7 +125,7 @@ static void full_blocks_keep_to_the_rate(void **state)
 	(void)state;
 	insert_rate_init(&p, 5, 0);
 	insert_rate_share(&p, 4, 4, 0);
-	/* What the bucket holds comes on top, once. */
+	/* The content of the bucket is added once. */
 	assert_in_range(inserts(&p, 0, 100000, 1), 500, 506);
 }
 
@@ -172,8 +173,8 @@ static void a_clock_set_back_gives_no_tokens(void **state)
 	assert_true(inserts(&p, 0, 1000, 1) <= 6);
 }
 
-/* Collectors that hold partitions in turn, each with a full block at any time:
- * together they keep to the setting. */
+/* Collectors hold partitions in turn, each with a full block at any time:
+ * together they stay within the setting. */
 static void collectors_together_keep_to_the_setting(void **state)
 {
 	struct insert_rate p[COLLECTORS_MAX];

@@ -15,7 +15,7 @@ enum {
 	PATIENCE_MS = 60000
 };
 
-/* Nobody listens there; the jobs ask nothing. */
+/* No server listens there; the jobs send no queries. */
 static char url[] = "http://127.0.0.1:1";
 static char database[] = "default";
 static const struct clickhouse_config nowhere = {
@@ -28,7 +28,7 @@ static const struct clickhouse_config nowhere = {
 
 struct job {
 	struct insert_job job; /* first */
-	atomic_int *gate;      /* waits until this is not 0; or NULL */
+	atomic_int *gate;      /* the job waits until this is not 0; or NULL */
 	int *count;
 	int ran;
 	int done;

@@ -1,4 +1,4 @@
-/* An insert that is in its table once, on a real ClickHouse. */
+/* An insert is in its table exactly once, with a real ClickHouse. */
 #include "tests/unit/clickhouse_server.h"
 #include "tests/unit/collector/slow_insert.h"
 
@@ -11,7 +11,8 @@
 
 enum {
 	KEPT_MS = 600000,
-	APPEND_MS = 7200000 /* of all events here; their hour is the first */
+	APPEND_MS = 7200000 /* the time of all events here; their hour is the
+			       first */
 };
 
 struct world {
@@ -44,8 +45,8 @@ static int drop_world(void **state)
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* Stores a row of clicks for each offset, as somebody else would, on the first
- * days of 1970 by turns. */
+/* Stores a row of clicks for each offset, as another collector would; the days
+ * are the first two of 1970 in turn. */
 static void store(struct world *w, const char *topic, uint64_t first,
 		  uint64_t last)
 {
@@ -60,7 +61,7 @@ static void store(struct world *w, const char *topic, uint64_t first,
 		(unsigned long long)(last - first + 1));
 }
 
-/* The bytes that a collector would send for them. */
+/* Builds the bytes that a collector sends for these rows. */
 static void build(struct world *w, const char *topic, uint64_t first,
 		  uint64_t last, struct buf *ret)
 {
@@ -183,7 +184,7 @@ static uint64_t reports_of(struct world *w, const char *topic)
 		topic);
 }
 
-/* --- what is in doubt ----------------------------------------------------- */
+/* --- doubt ---------------------------------------------------------------- */
 
 static void what_is_not_in_doubt_is_sent(void **state)
 {
@@ -209,7 +210,8 @@ static void what_is_in_doubt_and_not_stored_is_sent(void **state)
 	drop(&i);
 }
 
-/* Under another token, or one that was forgotten: rows alone prove it. */
+/* The rows came under another token, or a forgotten one: only the rows prove
+ * the insert. */
 static void what_is_stored_is_not_sent_again(void **state)
 {
 	static const struct {
@@ -259,7 +261,8 @@ static void one_that_is_stored_in_part_is_made_anew_by_its_owner(void **state)
 	}
 }
 
-/* Rows of other offsets, partitions, epochs and topics are none of its own. */
+/* Rows of other offsets, partitions, epochs and topics belong to other inserts.
+ */
 static void only_its_own_rows_are_counted(void **state)
 {
 	struct world *w = *state;
@@ -287,7 +290,7 @@ static void only_its_own_rows_are_counted(void **state)
 	drop(&i);
 }
 
-/* A part that is not there makes the whole one that is stored in part. */
+/* If one part is missing, the whole insert counts as partly stored. */
 static void all_parts_of_an_insert_are_counted(void **state)
 {
 	struct world *w = *state;
@@ -317,7 +320,8 @@ static void all_parts_of_an_insert_are_counted(void **state)
 
 /* --- tokens --------------------------------------------------------------- */
 
-/* A token is good for kept_ms after it was known that nobody has used it. */
+/* A token is valid until kept_ms after the time at which it was known to be
+ * unused. */
 static void nothing_is_sent_once_its_token_may_be_forgotten(void **state)
 {
 	struct world *w = *state;
@@ -329,7 +333,8 @@ static void nothing_is_sent_once_its_token_may_be_forgotten(void **state)
 	assert_int_equal(run_as(w, &i, SINK_CLICKS, &err), -1);
 	assert_int_equal(err.code, ERROR_LATE);
 	assert_int_equal(rows_of(w, "late"), 0);
-	/* Nor is it known later: the next try counts first, and may send. */
+	/* The token's state is still unknown: the next attempt counts first,
+	 * and may send. */
 	assert_true(i.state.doubt);
 	run(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "late"), 10);
@@ -351,9 +356,9 @@ static void a_count_makes_a_token_known_to_be_unused(void **state)
 	drop(&i);
 }
 
-/* ClickHouse keeps the token and not the rows: as a server does that dies after
- * it wrote the one, and before the other.  The rows become those of another
- * life: with a part that is empty its token would go. */
+/* ClickHouse keeps the token and not the rows, like a server that dies between
+ * the two writes.  The rows get another epoch: an empty part would take its
+ * token along. */
 static void take_rows(struct world *w, const char *topic)
 {
 	clickhouse_server_do(&w->server,
@@ -375,7 +380,7 @@ static void a_token_that_outlives_its_rows_is_not_used_again(void **state)
 	run(w, &i, SINK_CLICKS);
 	assert_int_equal(rows_of(w, "outlived"), 10);
 	assert_int_equal(i.state.number, 1);
-	/* The next token is used up, too. */
+	/* The next token was used, too. */
 	take_rows(w, "outlived");
 	i.state.doubt = true;
 	i.state.number = 0;
@@ -404,7 +409,7 @@ static void one_that_is_answered_and_never_stored_fails(void **state)
 	if (err.code != ERROR_REMOTE)
 		fail_msg("%s", err.text);
 	assert_true(err.retriable);
-	/* Its owner goes on where this try ended. */
+	/* The next owner continues where this attempt ended. */
 	assert_true(i.state.doubt);
 	assert_true(i.state.answered);
 	assert_int_equal(i.state.number, 3);
@@ -425,7 +430,7 @@ static void a_report_is_there_once(void **state)
 	i.state.doubt = true;
 	run(w, &i, SINK_PROGRESS);
 	assert_int_equal(reports_of(w, "told"), 1);
-	/* Under another name, so that no token helps. */
+	/* The insert has another name, so its token is unused. */
 	strcpy(i.name, "told otherwise");
 	i.state.doubt = true;
 	run(w, &i, SINK_PROGRESS);
@@ -454,7 +459,7 @@ static void a_report_of_other_offsets_is_another(void **state)
 
 /* --- links ---------------------------------------------------------------- */
 
-/* Rows of links, a version each; `offset` is the version, too. */
+/* Makes rows of links, one version each; `offset` is also the version. */
 static void make_links(struct world *w, struct insert *i, const char *topic,
 		       uint64_t first, uint64_t last)
 {
@@ -505,8 +510,8 @@ static void take_links(struct world *w, const char *topic)
 	assert_int_equal(links_of(w, topic), 0);
 }
 
-/* A row of links that is not there may have given way: once an unused token
- * was answered, that is believed. */
+/* A missing row of links may have been replaced: once ClickHouse answers an
+ * unused token, this is accepted. */
 static void links_are_sent_again_under_a_token_that_nobody_had(void **state)
 {
 	struct world *w = *state;
@@ -520,7 +525,7 @@ static void links_are_sent_again_under_a_token_that_nobody_had(void **state)
 	run(w, &i, SINK_LINKS);
 	assert_int_equal(links_of(w, "links"), 5);
 	assert_int_equal(i.state.number, 1);
-	/* Another owner's first token of that number is not the same. */
+	/* Another owner's first token with that number is a different one. */
 	take_links(w, "links");
 	i.state = (struct insertion_state){.doubt = true, .kept_ms = KEPT_MS};
 	run(w, &i, SINK_LINKS);
@@ -535,7 +540,7 @@ static void what_is_answered_of_links_is_believed(void **state)
 	struct insert i;
 
 	make_links(w, &i, "gone", 0, 0);
-	/* Each row that comes gives way at once. */
+	/* Each new row is replaced at once. */
 	clickhouse_server_do(&w->server, "RENAME TABLE links TO kept");
 	clickhouse_server_do(&w->server,
 			     "CREATE TABLE links AS kept ENGINE = Null");
@@ -547,7 +552,7 @@ static void what_is_answered_of_links_is_believed(void **state)
 	drop(&i);
 }
 
-/* --- ending --------------------------------------------------------------- */
+/* --- killing inserts ------------------------------------------------------ */
 
 static void
 an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
@@ -567,7 +572,7 @@ an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
 	drop(&i);
 }
 
-/* The owner before was replaced in the middle of both inserts. */
+/* The former owner was replaced in the middle of both inserts. */
 static void inserts_of_the_owner_before_are_ended(void **state)
 {
 	struct world *w = *state;
@@ -582,8 +587,8 @@ static void inserts_of_the_owner_before_are_ended(void **state)
 	slow_insert_start(&w->server, &report, "ingest_progress",
 			  "2:former:4:5-9");
 	slow_insert_start(&w->server, &other, "clicks", "2:former:4:5-99");
-	/* No insert is ended that Kafka does not name, or that another program
-	 * wrote. */
+	/* An insert is not killed if Kafka does not name it, or if another
+	 * program sent it. */
 	f.intent.has_batch = false;
 	assert_int_equal(insertion_end_former(w->sink, SINK_CLICKS, "former", 4,
 					      &f, &err),

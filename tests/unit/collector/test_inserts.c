@@ -1,10 +1,10 @@
-/* A batch's way: when its intent is committed, when it is sent, and what
- * becomes of it. */
+/* The way of a batch: when its intent is committed, when it is sent, and its
+ * result. */
 #include "tests/unit/collector/ingest_world.h"
 
 static const struct error refused = {.code = ERROR_REMOTE, .text = "no"};
 
-/* The worker's result, in place of ClickHouse's answer. */
+/* The worker's result; it replaces ClickHouse's answer. */
 static enum batch_insert_result outcome;
 
 static void end_so(struct insert_job *job, struct sink *sink)
@@ -23,13 +23,13 @@ static void begin(struct ingest_world *w, struct partition *p)
 	p->insert.job->job.run = end_so;
 }
 
-/* The brokers' answer to the commit that is under way. */
+/* The brokers answer the commit that is under way. */
 static void answer(struct ingest_world *w, const struct error *err)
 {
 	inserts_on_committed(&w->inserts, w->p, err);
 }
 
-/* Waits until what is under way has ended. */
+/* Waits until the jobs under way have ended. */
 static void serve(struct ingest_world *w)
 {
 	for (int i = 0;
@@ -77,7 +77,7 @@ static void nor_after_a_refusal(void **state)
 	assert_int_equal(p->insert.step, INSERT_COMMITTING_INTENT);
 	assert_int_equal(sent(w), 0);
 	assert_int_equal(metric_value(w->metrics.commit_failures), 1);
-	/* It is committed again, half a second later. */
+	/* The intent is committed again, half a second later. */
 	assert_true(p->commit.due);
 	inserts_update(&w->inserts, &w->all, now);
 	assert_false(p->commit.awaited);
@@ -88,7 +88,7 @@ static void nor_after_a_refusal(void **state)
 	assert_int_equal(sent(w), 1);
 }
 
-/* The commit under way was of a position alone. */
+/* The commit under way has only a position. */
 static void the_answer_to_another_commit_is_no_intents(void **state)
 {
 	struct ingest_world *w = *state;
@@ -99,7 +99,7 @@ static void the_answer_to_another_commit_is_no_intents(void **state)
 	assert_false(p->commit.has_intent);
 	ingest_fill(p, 0, 4);
 	begin(w, p);
-	/* One at a time. */
+	/* Only one commit is under way at a time. */
 	assert_false(p->commit.has_intent);
 	assert_true(p->commit.due);
 	answer(w, NULL);
@@ -178,7 +178,7 @@ static void an_intent_names_what_is_inserted_next(void **state)
 
 	ingest_fill(p, 5, 9);
 	assert_intent(p, (struct intent){.epoch = 2});
-	/* The one that the owner before named, until it is made. */
+	/* The former owner's intent stays until its batch is made. */
 	p->repeat = (struct intent){2, true, 3, 9};
 	assert_intent(p, (struct intent){2, true, 3, 9});
 	p->position = 5;
@@ -192,7 +192,7 @@ static void an_intent_names_what_is_inserted_next(void **state)
 	assert_intent(p, (struct intent){2, true, 10, 12});
 }
 
-/* --- what is known of it -------------------------------------------------- */
+/* --- a batch's state ------------------------------------------------------ */
 
 static void a_batch_of_its_own_is_in_no_doubt(void **state)
 {
@@ -207,7 +207,8 @@ static void a_batch_of_its_own_is_in_no_doubt(void **state)
 	assert_false(job->rows.doubt);
 	assert_false(job->report.doubt);
 	assert_true(job->rows.known_ms >= before);
-	/* 10,000 blocks, of 1,000 a second: five seconds, and half of that. */
+	/* 10,000 blocks at 1,000 a second take ten seconds; half of that is
+	 * used. */
 	assert_int_equal(job->rows.kept_ms, 5000);
 	assert_int_equal(job->origin.epoch, 2);
 	assert_string_equal(job->origin.topic, "clicks");
@@ -228,7 +229,7 @@ static void where_no_token_is_kept_there_is_no_haste(void **state)
 	assert_true(w->p->insert.job->report.kept_ms == INT64_MAX);
 }
 
-/* The owner before may have sent it, at any time since it was asked of. */
+/* The former owner may have sent the batch at any time since the query. */
 static void one_that_is_made_again_is_in_doubt(void **state)
 {
 	struct ingest_world *w = *state;
@@ -244,13 +245,13 @@ static void one_that_is_made_again_is_in_doubt(void **state)
 	assert_true(job->rows.doubt);
 	assert_true(job->report.doubt);
 	assert_int_equal(job->rows.known_ms, 77);
-	/* It is named and told of as it was, but for what is told of
-	 * elsewhere. */
+	/* The batch keeps its former name and its report, except for offsets
+	 * that are reported elsewhere. */
 	assert_int_equal(job->batch.name_first, 5);
 	assert_int_equal(job->batch.first, 7);
 	assert_int_equal(job->batch.last, 12);
 	assert_false(p->repeat.has_batch);
-	/* Its intent is committed already. */
+	/* The intent is committed already. */
 	assert_false(p->commit.awaited);
 	assert_int_equal(sent(w), 1);
 }
@@ -266,7 +267,7 @@ static void one_that_is_made_again_begins_where_it_began(void **state)
 	ingest_fill(p, 6, 10);
 	begin(w, p);
 	assert_int_equal(p->insert.job->batch.first, 5);
-	/* While the breaker is open it waits. */
+	/* The batch waits while the breaker is open. */
 	assert_int_equal(p->insert.step, INSERT_READY);
 	assert_int_equal(sent(w), 0);
 }
@@ -289,7 +290,7 @@ static void hours_and_partitions_are_told_of_clicks_alone(void **state)
 	assert_int_equal(links->insert.job->table, SINK_LINKS);
 }
 
-/* --- what became of it ---------------------------------------------------- */
+/* --- a batch's result ----------------------------------------------------- */
 
 static void send_one(struct ingest_world *w, enum batch_insert_result result)
 {
@@ -312,7 +313,7 @@ static void one_that_is_stored_moves_the_position(void **state)
 	assert_int_equal(p->insert.step, INSERT_NONE);
 	assert_int_equal(p->assignment, 1);
 	assert_true(w->inserts.progressed);
-	/* And that is committed at once. */
+	/* The new position is committed at once. */
 	assert_true(p->commit.due);
 	inserts_update(&w->inserts, &w->all, clock_monotonic_ms());
 	assert_true(p->commit.awaited);
@@ -342,7 +343,7 @@ static void one_that_failed_is_tried_again_as_it_is(void **state)
 	assert_int_equal(p->insert.step, INSERT_READY);
 	assert_int_equal(p->position, 0);
 	assert_int_equal(p->assignment, 1);
-	/* Not at once. */
+	/* The batch is not sent again at once. */
 	inserts_update(&w->inserts, &w->all, w->inserts.breaker.retry_at - 1);
 	assert_int_equal(sent(w), 0);
 	outcome = BATCH_INSERT_DONE;
@@ -414,7 +415,7 @@ static void one_at_a_time_is_tried_by_turns(void **state)
 		inserts_update(&w->inserts, &w->all, at);
 		assert_int_equal(sent(w), 1);
 		assert_int_equal(tried->insert.step, INSERT_RUNNING);
-		/* No second one while it is tried. */
+		/* No second batch is sent during the trial. */
 		inserts_update(&w->inserts, &w->all, at);
 		assert_int_equal(sent(w), 1);
 		serve(w);

@@ -1,5 +1,5 @@
-/* The intake of records: which are taken, in which order, and where a batch
- * that is made again ends. */
+/* The intake of records: which records are taken, in which order, and where a
+ * repeated batch ends. */
 #include "tests/unit/collector/ingest_world.h"
 
 #include "schemas/link.pb-c.h"
@@ -52,7 +52,7 @@ static void take_bad(struct ingest_world *w, int64_t offset)
 	take_payload(w, offset, 1000 + offset, "\xff", 1);
 }
 
-/* The partition is one of links, whose events are easily made. */
+/* The partition is one of links, since their events are easily made. */
 static int set_up(void **state)
 {
 	struct ingest_world *w;
@@ -87,7 +87,7 @@ static void records_are_taken_in_order(void **state)
 	assert_true(w->p->filling.rows.len > 0);
 }
 
-/* A log may leave out offsets. */
+/* A log may have missing offsets. */
 static void a_hole_is_passed(void **state)
 {
 	struct ingest_world *w = *state;
@@ -130,8 +130,7 @@ static void only_who_reads_takes(void **state)
 	w->p->reread_from = 0;
 	take(w, 0);
 	intake_end(&w->intake, "links", 0, 5);
-	/* The partition is not assigned here, so its offset cannot be sought.
-	 */
+	/* The partition is not assigned here, so a seek to its offset fails. */
 	assert_int_equal(w->p->reread_from, 0);
 	assert_int_equal(consumed(w), 0);
 	assert_int_equal(w->p->next_offset, 0);
@@ -177,7 +176,7 @@ static void what_is_no_event_is_a_dead_letter(void **state)
 	take(w, 0);
 	assert_int_equal(w->p->filling.letters_given_up, 0);
 	take_bad(w, 1);
-	/* Letters that were given up before are not this batch's. */
+	/* Letters that were given up before do not belong to this batch. */
 	assert_int_equal(w->p->filling.letters_given_up, 3);
 	atomic_store(&w->p->letters_given_up, 4);
 	take_bad(w, 2);
@@ -199,13 +198,13 @@ static void a_full_batch_is_worth_a_look(void **state)
 	assert_false(w->intake.filled);
 	take(w, 1);
 	assert_true(w->intake.filled);
-	/* Once. */
+	/* The flag is set only once. */
 	w->intake.filled = false;
 	take(w, 2);
 	assert_false(w->intake.filled);
 }
 
-/* The partition is held no longer, and the record at `offset` comes. */
+/* Ends the hold of the partition; the record at `offset` comes next. */
 static void go_on_at(struct ingest_world *w, int64_t offset)
 {
 	w->p->hold.on = false;
@@ -233,7 +232,7 @@ static void an_operators_word_holds_the_partition(void **state)
 	assert_true(w->p->hold.on);
 	go_on_at(w, 4);
 	assert_false(w->p->hold.on);
-	/* The same poll brings the next range that was named. */
+	/* The same poll brings the next named range. */
 	take(w, 5);
 	assert_true(w->p->hold.on);
 	go_on_at(w, 6);
@@ -241,7 +240,7 @@ static void an_operators_word_holds_the_partition(void **state)
 	assert_int_equal(consumed(w), 4);
 }
 
-/* --- a batch that is made again ------------------------------------------- */
+/* --- a repeated batch ----------------------------------------------------- */
 
 static void repeat(struct ingest_world *w, uint64_t first, uint64_t last)
 {
@@ -269,7 +268,7 @@ static void it_ends_with_its_last_offset(void **state)
 	assert_int_equal(w->p->filling.events, 1);
 }
 
-/* Its last offsets are left out of the log. */
+/* The last offsets of the batch are missing in the log. */
 static void it_ends_before_what_lies_behind_it(void **state)
 {
 	struct ingest_world *w = *state;
@@ -321,7 +320,7 @@ static void a_log_that_ends_before_is_another(void **state)
 	assert_int_equal(w->p->state, PARTITION_RECOVERING);
 }
 
-/* --- offsets that are passed over ----------------------------------------- */
+/* --- skipped offsets ------------------------------------------------------ */
 
 static const struct batch gap = {
 	.first = 2, .last = 4, .lost = 3, .append_ms = 99};
@@ -334,7 +333,7 @@ static void a_gap_is_a_batch_of_its_own(void **state)
 	take(w, 1);
 	assert_false(intake_pass(&w->intake, w->p, &gap));
 	inserts_begin(&w->inserts, w->p);
-	/* Nor while another is on its way. */
+	/* It is also refused while another batch is under way. */
 	assert_false(intake_pass(&w->intake, w->p, &gap));
 	assert_int_equal(w->p->next_offset, 2);
 	batch_insert_free(w->p->insert.job);

@@ -93,7 +93,7 @@ static void a_set_of_ranges_knows_its_members(void **state)
 	for (unsigned i = 0; i < 12; i++)
 		assert_int_equal(ranges_have(&r, i),
 				 (i >= 3 && i <= 5) || i == 9);
-	/* Backwards, too. */
+	/* The search also works backwards. */
 	assert_true(ranges_have(&r, 4));
 	assert_int_equal(ranges_end(&r), 10);
 	assert_int_equal(ranges_count(&r, 0, UINT64_MAX - 1), 4);

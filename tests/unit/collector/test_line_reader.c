@@ -7,7 +7,7 @@
 
 struct text {
 	const char *data;
-	size_t piece; /* given at a time */
+	size_t piece; /* bytes at a time */
 };
 
 static ssize_t read_text(void *arg, void *to, size_t len, struct error *err)
@@ -22,7 +22,7 @@ static ssize_t read_text(void *arg, void *to, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* All lines as "offset:text|", with ! behind one that was cut, ? behind one
+/* Reads all lines as "offset:text|"; "!" marks a line that was cut, "?" one
  * without an end. */
 static void read_all(const char *text, size_t piece, size_t line_max,
 		     char result[256])
@@ -82,7 +82,7 @@ static void a_long_line_is_cut_and_the_next_one_is_whole(void **state)
 	}
 }
 
-/* A line of more than 4 GiB of nothing between two others. */
+/* A line of more than 4 GiB of zeros between two other lines. */
 #define FAR (UINT64_C(1) << 32)
 struct far {
 	uint64_t at;

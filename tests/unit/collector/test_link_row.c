@@ -1,4 +1,4 @@
-/* The row of a link, and what is left of one that is forgotten. */
+/* The row of a link, and the rest of a forgotten link. */
 #include "tests/unit/collector/click_row.h"
 
 #include "common/unconst.h"
@@ -142,7 +142,7 @@ static void each_change_has_its_name(void **state)
 	buf_free(&l.row);
 }
 
-/* DateTime64 goes no further than the year 2299. */
+/* DateTime64 ends with the year 2299. */
 static void a_life_without_end_ends_where_the_table_does(void **state)
 {
 	struct link l;
@@ -174,7 +174,7 @@ static void of_a_link_that_is_forgotten_its_code_is_left(void **state)
 	expect(&l, "code", "abc");
 	expect(&l, "link_id", "77");
 	expect(&l, "version", "2");
-	/* The event is as it was. */
+	/* The event is unchanged. */
 	append(&l, false);
 	expect(&l, "owner", "owner");
 	buf_free(&l.row);

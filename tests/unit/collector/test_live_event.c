@@ -66,7 +66,8 @@ static Shortloop__Click some_click(void)
 	return click;
 }
 
-/* Whether it is shown of what came since `since`; the text is in w->text. */
+/* Returns whether a stream that begins at `since` shows the click; the text is
+ * in w->text. */
 static bool put(struct world *w, const Shortloop__Click *click,
 		int64_t append_ms, int64_t since, bool *ret_old)
 {
@@ -105,7 +106,7 @@ static void a_click_says_all_but_who_the_visitor_is(void **state)
 	assert_null(strstr(buf_cstr(&w->text), "secret"));
 }
 
-/* Which are not shown, and stand before what is. */
+/* Lists and maps are not shown, and precede fields that are. */
 static void lists_and_maps_are_passed_over(void **state)
 {
 	static char one[] = "one", two[] = "two";
@@ -158,7 +159,7 @@ static void what_is_old_by_either_clock_is_not_shown(void **state)
 	assert_false(old);
 	assert_false(put(w, &click, NOW, NOW + 1, &old));
 	assert_true(old);
-	/* Stored long ago, and its edge's clock is ahead. */
+	/* The click was stored long ago, and its edge's clock is ahead. */
 	assert_false(put(w, &click, NOW - 1000, NOW - 500, &old));
 	assert_true(old);
 	assert_int_equal(w->text.len, 0);
@@ -187,7 +188,8 @@ static void a_row_that_is_cut_is_not_read_beyond(void **state)
 
 	put(w, &click, NOW, 0, &old);
 	for (size_t len = 0; len < w->row.len; len++) {
-		/* Its own block, so that a sanitizer sees a byte too far. */
+		/* The copy has a block of its own, so that a sanitizer reports
+		 * a read beyond it. */
 		char *copy = malloc(len + 1);
 
 		assert_non_null(copy);

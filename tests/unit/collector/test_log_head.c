@@ -105,7 +105,7 @@ static void a_first_line_without_end_makes_no_head(void **state)
 	free(text);
 }
 
-/* The next line there is, or NULL. */
+/* Returns the next line, or NULL. */
 static const char *next_line(struct line_reader *r, char text[32])
 {
 	struct error err = {0};
@@ -118,7 +118,8 @@ static const char *next_line(struct line_reader *r, char text[32])
 	return text;
 }
 
-/* Reads the head of the file, removes it, and finds its lines none the less. */
+/* Reads the head of the file, removes the file, and must still find its lines.
+ */
 static void check_lines_after_head(const char *path)
 {
 	struct log_head head = {0};
@@ -150,9 +151,9 @@ static void lines_come_from_the_file_that_the_head_was_of(void **state)
 
 static void it_goes_back_in_a_packed_file_that_is_broken(void **state)
 {
-	/* A member of gzip with a kind of block that there is not. */
+	/* A gzip member with an invalid type of block. */
 	static const char broken[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\xff\xff";
-	static char line[256 * 1024]; /* more than is read at once */
+	static char line[256 * 1024]; /* more than one read returns */
 	char path[64];
 	gzFile packed = gzopen(unit_write_file("", path), "wb");
 	FILE *more;

@@ -18,7 +18,8 @@ static void all_shares_together_are_less_than_the_setting(void **state)
 		assert_true(s.rows + 2 * s.fetch_bytes + s.dead_letters +
 				    s.live + s.fetch_unpacked + 16 * MIB <
 			    (size_t)(memory * MIB));
-		/* Of lz4 an answer is worth its way, and fits unpacked. */
+		/* An lz4 answer is large enough to be worth a request, and fits
+		 * when unpacked. */
 		assert_true(memory_fetch_answer(&s, 255) >= 16 * 1024);
 		assert_true(memory_fetch_answer(&s, 255) * 255 <=
 			    s.fetch_unpacked);
@@ -51,7 +52,7 @@ static void too_little_names_the_settings(void **state)
 			    "ua_cache, geo_cache and scan_memory, which take "
 			    "48 MiB of it");
 	assert_int_equal(memory_share(0, 0, &s, &err), -1);
-	/* Caches of more than there is. */
+	/* The caches are larger than the memory. */
 	assert_int_equal(memory_share(512 * MIB, INT64_C(1) << 40, &s, &err),
 			 -1);
 }

@@ -97,7 +97,7 @@ static void a_window_takes_no_more_than_its_offsets(void **state)
 	window_add_word(w, IN_DEAD_LETTERS, 0, ~UINT64_C(0));
 	assert_int_equal(window_count(w, IN_KAFKA), 100);
 	assert_int_equal(window_count(w, IN_ROWS), 0);
-	/* 64 to 127, of which 100 and more are here. */
+	/* The word is 64 to 127; the window begins at 100. */
 	assert_int_equal(window_count(w, IN_DEAD_LETTERS), 28);
 }
 

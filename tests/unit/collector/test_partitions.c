@@ -11,7 +11,7 @@ static void a_partition_is_found_by_topic_and_number(void **state)
 	struct partition *made[3][50];
 
 	(void)state;
-	/* In an order that is none. */
+	/* The partitions are added in no order. */
 	for (int i = 0; i < 150; i++) {
 		int topic = i % 3, partition = i * 7 % 50;
 

@@ -1,7 +1,7 @@
 #include "collector/enrich/place.h"
 #include "tests/unit/collector/geo_file.h"
 
-/* Networks of several sizes around 1.2.3.0/24 and 2a00:1:2::/48. */
+/* Makes networks of several sizes around 1.2.3.0/24 and 2a00:1:2::/48. */
 static struct geo *some_places(void)
 {
 	static const char *const networks[] = {
@@ -35,7 +35,7 @@ static struct place_lookup *lookup_of(const struct geo *g, size_t cache)
 
 static void make_ip(int i, uint8_t ip[16])
 {
-	/* An address, and which byte of it is another one each time. */
+	/* An address, and the number of its byte that varies. */
 	static const struct {
 		const char *text;
 		int byte;
@@ -101,7 +101,7 @@ static void a_network_is_looked_up_once(void **state)
 	geo_close(g);
 }
 
-/* Two networks that nobody knows, which are one record. */
+/* Two unknown networks share one record. */
 static void networks_are_counted_rather_than_records(void **state)
 {
 	struct geo *g = some_places();

@@ -7,7 +7,7 @@
 
 #include "collector/exactly_once/plan.h"
 
-/* A partition of offsets 0 to 999, of which all before 400 is done. */
+/* A partition with the offsets 0 to 999; all before 400 is done. */
 static struct plan_facts usual(void)
 {
 	return (struct plan_facts){
@@ -53,10 +53,10 @@ static void it_goes_on_after_what_was_reported(void **state)
 
 	(void)state;
 	assert_false(reads(&f, 400).intent.has_batch);
-	/* The commit was rolled back, or came to nothing. */
+	/* The commit was rolled back, or failed. */
 	f.commit = 100;
 	reads(&f, 400);
-	/* Nobody wrote anything beside it. */
+	/* No other program wrote to the table. */
 	f.kind = INTENT_FOREIGN;
 	reads(&f, 400);
 }
@@ -72,7 +72,8 @@ static void a_block_that_was_named_is_made_again_as_it_was(void **state)
 	assert_true(p.intent.has_batch);
 	assert_int_equal(p.intent.first, 400);
 	assert_int_equal(p.intent.last, 499);
-	/* Also when its rows are there and only the report is not. */
+	/* This holds even if the rows are stored and only the report is
+	 * missing. */
 	f.stored_end = 500;
 	assert_true(reads(&f, 400).intent.has_batch);
 }
@@ -162,7 +163,7 @@ static void an_added_partition_is_read_from_its_start(void **state)
 
 	(void)state;
 	assert_false(reads(&f, 10).gap);
-	/* What an operator was to say, he is still. */
+	/* A decision that the operator has to make is still open. */
 	f.start = PLAN_ASK;
 	stops(&f);
 }
@@ -187,7 +188,7 @@ static void rows_without_a_commit_stop_it(void **state)
 	(void)state;
 	f.committed = false;
 	stops(&f);
-	/* Rows that nobody reported, too. */
+	/* Unreported rows stop it, too. */
 	f.reported = false;
 	f.next = 0;
 	f.stored_end = 50;
@@ -205,11 +206,11 @@ static void rows_beyond_the_log_stop_it(void **state)
 	f.log_end = 450;
 	f.stored_end = 451;
 	stops(&f);
-	/* A block that was named of a log that has lost it. */
+	/* A named block of a log that has lost it. */
 	f.stored_end = 0;
 	name(&f, 400, 450);
 	stops(&f);
-	/* A commit, too. */
+	/* A commit stops it, too. */
 	f = usual();
 	f.reported = false;
 	f.next = 0;
@@ -226,10 +227,10 @@ static void an_operator_lets_it_go_on_where_it_was(void **state)
 	f.same = true;
 	f.same_next = 400;
 	reads(&f, 400);
-	/* It was said of another state. */
+	/* The decision was made about another state. */
 	f.same_next = 300;
 	stops(&f);
-	/* The log has still to grow. */
+	/* The log is still too short. */
 	f.same_next = 400;
 	f.log_end = 10;
 	stops(&f);
@@ -269,7 +270,7 @@ static void offsets_that_are_gone_are_a_gap(void **state)
 	p = reads(&f, 450);
 	assert_true(p.gap);
 	assert_int_equal(p.gap_first, 400);
-	/* What is left of a block that was named keeps its name. */
+	/* The rest of a named block keeps the name. */
 	name(&f, 400, 499);
 	assert_true(reads(&f, 450).intent.has_batch);
 	f.log_start = 499;
@@ -288,7 +289,8 @@ static void a_later_version_or_epoch_stops_it(void **state)
 	f = usual();
 	f.intent.epoch = 3;
 	stops(&f);
-	/* Also where nothing was reported, and it would begin anew. */
+	/* This holds even if nothing was reported, and reading would begin
+	 * anew. */
 	f = (struct plan_facts){.committed = true,
 				.commit = 30,
 				.kind = INTENT_OURS,
@@ -299,7 +301,7 @@ static void a_later_version_or_epoch_stops_it(void **state)
 	stops(&f);
 }
 
-/* Epoch 3 begins at 20; all before is of epoch 2. */
+/* Epoch 3 begins at 20; everything before is of epoch 2. */
 static struct plan_facts resumed(void)
 {
 	return (struct plan_facts){.committed = true,
@@ -323,18 +325,18 @@ static void a_log_that_was_cut_goes_on_where_it_was_said(void **state)
 	(void)state;
 	assert_int_equal(plan_base(&f), 20);
 	assert_false(reads(&f, 20).gap);
-	/* What was passed over is told of. */
+	/* The skipped offsets are reported. */
 	f.begin = 25;
 	p = reads(&f, 25);
 	assert_true(p.gap);
 	assert_int_equal(p.gap_first, 20);
-	/* And what Kafka has dropped since. */
+	/* Offsets that Kafka has deleted since are reported, too. */
 	f.log_start = 40;
 	f.log_end = 50;
 	p = reads(&f, 40);
 	assert_true(p.gap);
 	assert_int_equal(p.gap_first, 20);
-	/* It was cut once more. */
+	/* The log was cut again. */
 	f = resumed();
 	f.log_end = 19;
 	stops(&f);
@@ -348,7 +350,7 @@ static void who_told_of_a_gap_and_died_is_followed(void **state)
 	f.reported = true;
 	f.next = 25;
 	assert_false(reads(&f, 25).gap);
-	/* But rows without a commit stop it, as ever. */
+	/* Rows without a commit still stop it. */
 	f.batches = true;
 	stops(&f);
 	f.batches = false;
@@ -363,7 +365,7 @@ static void another_event_where_the_last_one_was_stops_it(void **state)
 	(void)state;
 	f.cut = true;
 	stops(&f);
-	/* Whatever was said of its being the same. */
+	/* This holds even if an operator confirmed the log as the same. */
 	f.same = true;
 	f.same_next = 400;
 	stops(&f);

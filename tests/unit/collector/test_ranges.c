@@ -2,7 +2,8 @@
 
 #include "collector/exactly_once/ranges.h"
 
-/* Ranges as pairs, ended by a first that is greater than its last. */
+/* Makes ranges from pairs; a pair whose first is greater than its last ends the
+ * list. */
 static struct ranges make(const uint64_t *pairs)
 {
 	struct ranges r = {0};
@@ -65,7 +66,7 @@ static void a_member_is_found_in_any_order(void **state)
 		for (size_t i = 10; i-- > 0;)
 			assert_false(ranges_have(&r, others[i]));
 	}
-	/* From behind one back into it, and to its neighbours. */
+	/* Searches from beyond a range back into it, and to its neighbours. */
 	for (uint64_t first = 0; first < 32; first++)
 		for (uint64_t then = 0; then < 32; then++) {
 			ranges_have(&r, first);
@@ -102,7 +103,7 @@ static void a_count_includes_both_ends(void **state)
 	ranges_release(&r);
 }
 
-/* Each pair of ranges of a small line, against counting one by one. */
+/* Compares each pair of ranges of a small line with a count one by one. */
 static void what_two_have_in_common_is_counted(void **state)
 {
 	enum {
@@ -129,7 +130,7 @@ static void what_two_have_in_common_is_counted(void **state)
 		}
 }
 
-/* ClickHouse merges what is stored into islands; a batch has its own. */
+/* ClickHouse merges stored rows into islands; a batch has its own. */
 static void islands_that_touch_are_counted_in_full(void **state)
 {
 	struct ranges one = MAKE(0, 99), several = MAKE(0, 9, 10, 19, 50, 99),

@@ -1,5 +1,5 @@
 /* A partition's new owner queries a real ClickHouse and reports to it; the test
- * makes up what Kafka says. */
+ * provides Kafka's answers. */
 #include "tests/unit/collector/slow_insert.h"
 
 #include "collector/ingest/recovery.h"
@@ -36,7 +36,7 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Kafka has offsets 0 to 999 and says that 5-9 were about to be stored. */
+/* Kafka has the offsets 0 to 999, and 5-9 were about to be stored. */
 static struct recovery *begin(struct world *w, const char *topic)
 {
 	struct recovery *r = recovery_new(&w->setup, topic, 4, SINK_CLICKS);
@@ -90,7 +90,7 @@ static void report(struct world *w, const char *topic, unsigned first,
 		topic, first, last, last - first + 1);
 }
 
-/* Rows that it stores after the query would be stored twice. */
+/* Rows that the former owner stores after the query would be stored twice. */
 static void what_the_owner_before_has_under_way_is_ended(void **state)
 {
 	struct world *w = *state;
@@ -160,7 +160,7 @@ static const char *progress_of(struct world *w, const char *topic)
 		topic);
 }
 
-/* However often it is told: who told of it before may have died. */
+/* The gap may be reported again, since the former reporter may have died. */
 static void a_gap_is_told_of_once(void **state)
 {
 	struct world *w = *state;
@@ -174,7 +174,8 @@ static void a_gap_is_told_of_once(void **state)
 		r->facts.commit = 10;
 		r->facts.log_start = 20;
 		ask(w, r);
-		/* The first one seems to have died on its way. */
+		/* The state is as if the first collector had died during its
+		 * report. */
 		r->facts.next = 10;
 		r->facts.reported = true;
 		decide(w, r, 0);

@@ -1,4 +1,4 @@
-/* The number of the rules for verdicts: it changes with each of them. */
+/* The number of the verdict rules changes with each rule. */
 #include "tests/unit/collector/enricher_settings.h"
 
 #include <string.h>
@@ -103,7 +103,7 @@ static void each_byte_of_a_setting_counts(void **state)
 			assert_int_not_equal(seen[byte], seen[other]);
 		assert_int_not_equal(seen[byte], seen[8]);
 	}
-	/* Nor is one taken for the other. */
+	/* The two settings are not interchangeable. */
 	w->settings.scan_codes = 50;
 	w->settings.scan_not_found = 200;
 	assert_int_not_equal(number(w), seen[8]);
@@ -134,7 +134,7 @@ static void each_list_of_robots_makes_another_number(void **state)
 	unlink(path);
 }
 
-/* Rules of more bytes than are read at once. */
+/* The rules have more bytes than one read returns. */
 static void the_end_of_a_long_file_counts(void **state)
 {
 	static const char rules[] = "user_agent_parsers:\n"

@@ -68,7 +68,7 @@ static void a_host_ends_where_its_url_goes_on(void **state)
 	assert_string_equal(r.host, "example.org");
 }
 
-/* `text` is followed by bytes that are not of it. */
+/* The bytes after `text` do not belong to it. */
 static void assert_cut_referrer(const char *text, const char *behind,
 				const char *host)
 {
@@ -144,7 +144,8 @@ static void a_site_is_known_with_its_subdomains_only(void **state)
 	assert_referrer("https://bt.co/", "bt.co", "referral");
 }
 
-/* A label says nothing: the registrable domain's holder gives it. */
+/* A label has no meaning of its own: the holder of the registrable domain
+ * assigns it. */
 static void a_name_counts_within_its_registrable_domain(void **state)
 {
 	(void)state;
@@ -221,7 +222,7 @@ static void an_app_is_an_app(void **state)
 			"com.google.android.gm", "app");
 	assert_referrer("android-app://org.example.my_app",
 			"org.example.my_app", "app");
-	/* A package is no host. */
+	/* A package name is not a host. */
 	assert_referrer("android-app://com.google/", "com.google", "app");
 	assert_referrer("android-app://t.co/", "t.co", "app");
 	assert_referrer("Ios-App://544007664/vnd.youtube", "544007664", "app");
@@ -230,7 +231,7 @@ static void an_app_is_an_app(void **state)
 	assert_referrer("android-web://t.co/", "t.co", "social");
 }
 
-/* Of the list, which also has a host with capitals. */
+/* The list also has a host with capital letters. */
 static void an_app_that_the_list_has_is_what_it_says(void **state)
 {
 	static const char list[] =
@@ -331,7 +332,7 @@ static void a_weight_is_read_to_its_last_digit(void **state)
 	assert_language("en;qs0.1,fr;q=0.5", "en");
 }
 
-/* `text` is followed by bytes that are not of it. */
+/* The bytes after `text` do not belong to it. */
 static void assert_cut_language(const char *text, const char *behind,
 				const char *expected)
 {

@@ -75,7 +75,8 @@ static void write_rules(struct world *w, const char *text)
 	fclose(out);
 }
 
-/* What the columns of a user agent begin with, as its length and text. */
+/* Returns whether the columns of a user agent begin with this family, as its
+ * length and text. */
 static bool is_known_as(struct world *w, const char *ua, const char *family)
 {
 	struct error err = {0};
@@ -103,7 +104,7 @@ static void pause_shortly(void)
 	nanosleep(&ms, NULL);
 }
 
-/* Goes on asking about user agents, as events would, until it is there. */
+/* Requests user agents, as events would, until the files are loaded. */
 static void wait_for_files(struct world *w, const char *family)
 {
 	struct enrich_lookups *fresh;
@@ -174,7 +175,7 @@ static void a_broken_file_changes_nothing(void **state)
 	assert_true(is_known_as(w, "Alpha/1", "Alpha"));
 }
 
-/* For the sanitizers: all of it at once, and an end in the middle. */
+/* For the sanitizers: everything at once, with an end in the middle. */
 static void files_are_asked_for_and_given_back_at_any_time(void **state)
 {
 	struct world *w = *state;

@@ -1,12 +1,12 @@
-/* A partition that goes: what is under way is waited for, within bounds, and
- * nothing of it stays. */
+/* A revoked partition: work under way is waited for, within limits, and no
+ * state of it stays. */
 #include "tests/unit/collector/assignments_world.h"
 
 enum {
-	DRAIN_MS = 5000, /* for an insert */
+	DRAIN_MS = 5000, /* time for an insert */
 };
 
-/* --- going ---------------------------------------------------------------- */
+/* --- revocation ----------------------------------------------------------- */
 
 static void a_partition_that_goes_leaves_nothing_behind(void **state)
 {
@@ -42,7 +42,7 @@ static void a_partition_that_was_never_ours_may_go(void **state)
 	assert_null(partitions_find(&w->ingest->all, "clicks", 99));
 }
 
-/* --- what is under way when it goes --------------------------------------- */
+/* --- work under way at the revocation ------------------------------------- */
 
 static void store_all(struct insert_job *job, struct sink *sink)
 {
@@ -50,7 +50,7 @@ static void store_all(struct insert_job *job, struct sink *sink)
 	((struct batch_insert *)job)->result = BATCH_INSERT_DONE;
 }
 
-/* A batch whose insert waits behind the gate. */
+/* Sends a batch; its insert waits behind the gate. */
 static void send_batch(struct world *w, uint64_t last)
 {
 	struct partition *p = w->p;
@@ -103,11 +103,11 @@ static void nothing_new_is_begun_while_it_goes(void **state)
 	kafka.answer_at = 3;
 	assignments_revoke(&w->a, "clicks", 0, false, true);
 	assert_int_equal(kafka.polls, 3);
-	/* The gate alone: the batch's insert was not begun. */
+	/* Only the gate is pending: the batch's insert was not begun. */
 	assert_int_equal(insert_workers_pending(w->a.workers), 1);
 }
 
-/* Its next owner reads from elsewhere already. */
+/* The next owner already reads from another position. */
 static void what_was_lost_is_not_committed(void **state)
 {
 	struct world *w = *state;
@@ -121,7 +121,7 @@ static void what_was_lost_is_not_committed(void **state)
 	assert_int_equal(w->p->position, POSITION);
 }
 
-/* An answer to a commit of before the loss counts no more. */
+/* The answer to a commit before the loss no longer counts. */
 static void a_loss_makes_the_answers_to_come_an_earlier_owners(void **state)
 {
 	struct world *w = *state;
@@ -162,7 +162,7 @@ static void the_first_that_goes_begins_the_time_of_all(void **state)
 	assert_int_equal(w->a.drain_from, 0);
 }
 
-/* Kafka may keep it for as long, and send it under another generation. */
+/* Kafka may keep the commit that long, and send it under another generation. */
 static void an_answer_to_a_commit_is_waited_for_beyond_that(void **state)
 {
 	struct world *w = *state;

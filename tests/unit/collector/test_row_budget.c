@@ -30,7 +30,7 @@ static void beyond_half_who_holds_more_than_a_share_is_shut(void **state)
 	(void)state;
 	assert_true(row_budget_pauses(&v, BOUND / 10, false));
 	assert_false(row_budget_pauses(&v, BOUND / 10 - 1, false));
-	/* Alone, a partition may have it all. */
+	/* A single partition may use the whole budget. */
 	v = valve_of(BOUND - 1, 1);
 	assert_false(row_budget_pauses(&v, BOUND - 1, false));
 }
@@ -103,8 +103,8 @@ static void relaxed_it_holds_what_it_did_before(void **state)
 	assert_int_equal(v.bound, BOUND);
 }
 
-/* However many partitions bring events of whatever size, in whatever order,
- * never more is held than the bound and one event. */
+/* For any number of partitions, sizes of events and order, the rows held never
+ * exceed the bound by more than one event. */
 static void the_bound_holds_whatever_comes(void **state)
 {
 	size_t own[7] = {0}, held = 0;

@@ -156,7 +156,7 @@ static void a_block_makes_a_part_a_day(void **state)
 						&err),
 				 0);
 	assert_int_equal(schedule_parts(p), 4);
-	p->table = SINK_LINKS; /* has no partitions by day */
+	p->table = SINK_LINKS; /* it has no partitions by day */
 	assert_int_equal(schedule_parts(p), 1);
 	world_free(w);
 }

@@ -1,5 +1,5 @@
-/* The queries about a partition, on a real ClickHouse: what is stored and
- * reported of it, its lives, and offsets that are passed over. */
+/* The queries about a partition, with a real ClickHouse: its stored and
+ * reported rows, its epochs, and skipped offsets. */
 #include "tests/unit/clickhouse_server.h"
 
 #include "collector/exactly_once/facts.h"
@@ -34,7 +34,7 @@ static struct stored_key clicks_of(const char *topic)
 	return (struct stored_key){"clicks", topic, 3, 2};
 }
 
-/* --- lives ---------------------------------------------------------------- */
+/* --- epochs --------------------------------------------------------------- */
 
 /* "partition, epoch, 'decision', next, gap" */
 static void decide(struct clickhouse_server *s, const char *topic,
@@ -70,7 +70,8 @@ static void a_partition_is_in_the_life_that_was_decided_last(void **state)
 	assert_epoch(s, "lives", 1, (struct stored_epoch){.number = 5});
 	assert_epoch(s, "lives", 5, (struct stored_epoch){.number = 5});
 	assert_epoch(s, "lives", 6, (struct stored_epoch){.number = 6});
-	/* Decisions about others do not count, nor those that begin no life. */
+	/* Decisions about other partitions do not count, nor do decisions that
+	 * begin no epoch. */
 	decide(s, "lives", "4, 9, 'renew', 0, 0");
 	decide(s, "lives", "4, 9, 'resume', 70, 7");
 	decide(s, "other lives", "3, 9, 'resume', 70, 7");
@@ -85,12 +86,13 @@ static void one_that_resumes_says_where(void **state)
 
 	decide(s, "resumes", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 50, 20});
-	/* The one that reads more is right, of two at once. */
+	/* Of two decisions at the same time, the one that reads more is valid.
+	 */
 	decide(s, "resumes", "3, 2, 'resume', 40, 30");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 40, 20});
 	decide(s, "resumes", "3, 2, 'renew', 0, 0");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){.number = 2});
-	/* The configured life is not looked up. */
+	/* The configured epoch is not looked up. */
 	decide(s, "configured", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "configured", 2, (struct stored_epoch){.number = 2});
 }
@@ -119,8 +121,8 @@ static void a_partition_is_the_same_up_to_what_was_reported(void **state)
 
 /* --- reports -------------------------------------------------------------- */
 
-/* A row of ingest_progress, so many seconds before now, of an event that came
- * so many seconds before now. */
+/* A row of ingest_progress, stored this many seconds ago, with an event that
+ * came this many seconds ago. */
 struct told {
 	uint64_t first, last, rows, dead, lost;
 	int inserted, appended;
@@ -161,7 +163,7 @@ static struct stored_report report_of(struct clickhouse_server *s,
 	return ret;
 }
 
-/* A time is so many seconds ago, give or take a minute. */
+/* The time must be this many seconds ago, within a minute. */
 static void assert_ago(int64_t real_ms, int64_t seconds)
 {
 	int64_t ago = (clock_real_ms() - real_ms) / 1000;
@@ -180,7 +182,7 @@ static void the_greatest_offset_reported_counts(void **state)
 	assert_int_equal(r.next, 0);
 	tell(s, "reports", (struct told){10, 19, 10, 0, 0, 100, 200});
 	tell(s, "reports", (struct told){0, 9, 10, 0, 0, 50, 300});
-	/* Reports of others do not count. */
+	/* Reports of other partitions do not count. */
 	tell_of(s, "reports", 1, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
 	tell_of(s, "reports", 2, 2, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
 	tell_of(s, "others", 2, 3, 4, (struct told){0, 99, 1, 0, 0, 0, 0});
@@ -190,7 +192,7 @@ static void the_greatest_offset_reported_counts(void **state)
 	assert_true(r.batch);
 	assert_int_equal(r.batch_last, 19);
 	assert_ago(r.batch_ms, 200);
-	/* Brokers may differ by ten minutes. */
+	/* Brokers' clocks may differ by ten minutes. */
 	assert_ago(r.since_ms, 200 + 600);
 }
 
@@ -204,7 +206,7 @@ static void dead_letters_and_gaps_are_reports_too(void **state)
 	r = report_of(s, "kinds");
 	assert_int_equal(r.next, 7);
 	assert_int_equal(r.batch_last, 6);
-	/* A gap was not read. */
+	/* The offsets of a gap were not read. */
 	tell(s, "kinds", (struct told){7, 9, 1, 0, 2, 70, 70});
 	r = report_of(s, "kinds");
 	assert_int_equal(r.next, 10);
@@ -216,7 +218,7 @@ static void dead_letters_and_gaps_are_reports_too(void **state)
 	assert_int_equal(r.batch_last, 6);
 }
 
-/* Reported empty to its end, last is first - 1; at 0 that is 2^64 - 1. */
+/* An empty report has last = first - 1; at offset 0 that is 2^64 - 1. */
 static void an_empty_report_ends_where_it_begins(void **state)
 {
 	struct clickhouse_server *s = *state;
@@ -227,10 +229,10 @@ static void an_empty_report_ends_where_it_begins(void **state)
 	assert_true(r.any);
 	assert_int_equal(r.next, 0);
 	assert_false(r.batch);
-	/* ClickHouse's clock said when; it may be an hour apart from Kafka's.
-	 */
+	/* The time is from ClickHouse's clock, which may differ from Kafka's by
+	 * an hour. */
 	assert_ago(r.since_ms, 95 + 3600);
-	/* A collector's own clock wrote both: of no use. */
+	/* A collector's own clock wrote both times, so they are not used. */
 	tell(s, "older", (struct told){7, 6, 0, 0, 0, 90, 90});
 	r = report_of(s, "older");
 	assert_int_equal(r.next, 7);
@@ -246,7 +248,7 @@ static void none_vouches_for_what_came_after_it(void **state)
 	tell(s, "ahead", (struct told){0, 9, 10, 0, 0, 300, -5000});
 	r = report_of(s, "ahead");
 	assert_ago(r.since_ms, 300 + 600);
-	/* ClickHouse's went back since. */
+	/* ClickHouse's clock went back since. */
 	tell(s, "back", (struct told){0, 9, 10, 0, 0, -5000, -5000});
 	r = report_of(s, "back");
 	assert_int_equal(r.next, 10);
@@ -261,7 +263,7 @@ static void reports_of_the_last_day_suffice(void **state)
 	struct clickhouse_server *s = *state;
 	struct stored_report r;
 
-	/* The newest day of the partition's own, however old it is. */
+	/* The newest day of the partition counts, however old it is. */
 	tell(s, "days", (struct told){0, 9, 10, 0, 0, 3 * DAY, 3 * DAY});
 	r = report_of(s, "days");
 	assert_int_equal(r.next, 10);
@@ -271,7 +273,7 @@ static void reports_of_the_last_day_suffice(void **state)
 	assert_true(r.any);
 	assert_int_equal(r.next, 20);
 	assert_false(r.batch);
-	/* A report of the future does not hide the last day. */
+	/* A report with a future time does not hide the last day. */
 	tell(s, "future", (struct told){0, 9, 10, 0, 0, 100, 100});
 	tell(s, "future", (struct told){0, 4, 5, 0, 0, -3 * DAY, 100});
 	r = report_of(s, "future");
@@ -285,7 +287,8 @@ static void an_added_partition_is_told_by_reports_of_others(void **state)
 	struct error err = {0};
 	bool added = true;
 
-	/* Four partitions, of which it is the last; and nobody knew. */
+	/* The topic had four partitions, of which this is the last; then the
+	 * number was unknown. */
 	tell_of(s, "added", 2, 0, 4, (struct told){0, 9, 10, 0, 0, 0, 0});
 	tell_of(s, "added", 2, 0, 0, (struct told){0, 9, 10, 0, 0, 0, 0});
 	tell_of(s, "not added", 2, 0, 1, (struct told){0, 9, 10, 0, 0, 0, 0});
@@ -329,8 +332,8 @@ static void a_report_is_known_by_its_offsets_and_its_time(void **state)
 
 /* --- rows ----------------------------------------------------------------- */
 
-/* Rows of clicks from `first` up to `last`: their hour is the offset / 10, and
- * they came a second after each other. */
+/* Rows of clicks from `first` up to `last`: the hour is the offset / 10, and
+ * they came one second after each other. */
 static void store(struct clickhouse_server *s, const char *topic,
 		  unsigned epoch, unsigned partition, uint64_t first,
 		  uint64_t last)
@@ -393,14 +396,14 @@ static void rows_stored_are_ranges(void **state)
 	assert_ranges(&r, "10-21 23-30 ");
 	assert_int_equal(stored_ranges(s->ch, &key, 12, 24, 0, &r, &err), 0);
 	assert_ranges(&r, "12-21 23-24 ");
-	/* Rows that Kafka stored before do not count. */
+	/* Rows that Kafka stored before that time do not count. */
 	assert_int_equal(
 		stored_ranges(s->ch, &key, 0, UINT64_MAX, 20000, &r, &err), 0);
 	assert_ranges(&r, "20-21 23-30 ");
 	assert_int_equal(
 		stored_ranges(s->ch, &key, 0, UINT64_MAX, -5, &r, &err), 0);
 	assert_ranges(&r, "10-21 23-30 ");
-	/* Links do not say when they came. */
+	/* Rows of links have no time of arrival. */
 	store_links(s, "rows", 2, 3, 5, 7);
 	store_links(s, "rows", 2, 4, 0, 99);
 	assert_int_equal(
@@ -438,7 +441,7 @@ static void the_last_events_of_batches_are_told(void **state)
 
 	tell(s, "batches", (struct told){20, 29, 10, 0, 0, 0, 300});
 	tell(s, "batches", (struct told){10, 19, 10, 0, 0, 0, 400});
-	/* Told of twice: by the later time. */
+	/* The range was reported twice: the later time counts. */
 	tell(s, "batches", (struct told){15, 19, 5, 0, 0, 0, 350});
 	tell(s, "batches", (struct told){30, 39, 0, 10, 0, 0, 200});
 	tell(s, "batches", (struct told){40, 45, 0, 0, 6, 0, 150});
@@ -480,10 +483,10 @@ static void of_a_gap_what_is_stored_is_not_lost(void **state)
 	assert_int_equal(gap.hours[0].rows, 3);
 	assert_int_equal(gap.hours[1].start, 2 * 3600);
 	assert_int_equal(gap.hours[1].rows, 2);
-	/* When the last of them came. */
+	/* The time is that of the last row. */
 	assert_int_equal(gap.append_ms, 29000);
 	batch_release(&gap);
-	/* Known to be none from before. */
+	/* It is known from before that none of them is stored. */
 	place.since_ms = 20000;
 	gap = (struct batch){.first = 10, .last = 29, .append_ms = 99000};
 	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
@@ -505,7 +508,7 @@ static void a_gap_may_be_all_stored(void **state)
 	assert_int_equal(gap.row_count, 5);
 	assert_int_equal(gap.lost, 0);
 	batch_release(&gap);
-	/* And twice, which somebody else says. */
+	/* Some offsets are stored twice, by another collector. */
 	store(s, "full", 2, 3, 0, 4);
 	gap = (struct batch){.first = 0, .last = 4};
 	assert_int_equal(gap_count(&place, s->ch, &gap, &err), 0);
@@ -530,7 +533,7 @@ static void a_gap_of_links_has_no_hours(void **state)
 	batch_release(&gap);
 }
 
-/* --- offsets that are passed over ----------------------------------------- */
+/* --- skipped offsets ------------------------------------------------------ */
 
 static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 {
@@ -572,7 +575,7 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 			   "'pass' AND reason = 'it\\'s \\\\N broken' AND "
 			   "decided_at > now() - INTERVAL 5 MINUTE"),
 		5);
-	/* One statement notes all that are named together. */
+	/* One statement stores all ranges that are named together. */
 	assert_int_equal(
 		clickhouse_server_number(
 			s, "SELECT uniqExact(decided_at) FROM ingest_epochs "
@@ -580,7 +583,7 @@ static void what_is_to_be_passed_over_is_found_by_offset(void **state)
 		1);
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- all queries ---------------------------------------------------------- */
 
 static void facts_are_what_clickhouse_says(void **state)
 {
@@ -611,12 +614,12 @@ static void facts_are_what_clickhouse_says(void **state)
 	assert_true(f.same);
 	assert_int_equal(f.same_next, 20);
 	assert_int_equal(report.batch_last, 19);
-	/* Only who starts at the end asks. */
+	/* Only a start at the end needs this query. */
 	assert_false(f.added);
 	ranges_release(&stored);
 }
 
-/* From plan_base on: what is reported is known. */
+/* The stored rows are read from plan_base on: what was reported is known. */
 static void facts_have_what_is_stored_behind_the_reports(void **state)
 {
 	struct clickhouse_server *s = *state;
@@ -627,7 +630,7 @@ static void facts_have_what_is_stored_behind_the_reports(void **state)
 	struct error err = {0};
 
 	store(s, "behind", 2, 3, 10, 29);
-	/* Reported to offset 20, at a time of which nobody knows. */
+	/* The report ends at offset 20; its time is unknown. */
 	tell(s, "behind", (struct told){20, 19, 0, 0, 0, 5, 5});
 	assert_int_equal(
 		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
@@ -654,7 +657,7 @@ static void one_that_starts_at_the_end_asks_whether_it_was_added(void **state)
 		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
 		0);
 	assert_true(f.added);
-	/* Nothing is asked with a commit, or with another start. */
+	/* Nothing is queried if there is a commit, or for another start. */
 	f = (struct plan_facts){.start = PLAN_LATEST, .committed = true};
 	assert_int_equal(
 		facts_of_clickhouse(&f, s->ch, &key, 2, &stored, &report, &err),
@@ -730,7 +733,7 @@ static void where_a_partition_starts_is_set(void **state)
 	assert_int_equal(facts_start(&settings), PLAN_EARLIEST);
 }
 
-/* Runs all questions, which fail: a table of theirs is not there. */
+/* Runs all queries, which must fail: a table is missing. */
 typedef int ask_fn(struct clickhouse *ch, const struct stored_key *key,
 		   struct error *err);
 

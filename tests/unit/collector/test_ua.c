@@ -11,7 +11,7 @@
 
 #include "collector/enrich/ua/ua.h"
 
-/* A small file in the form of uap-core's, with every kind of rule in it. */
+/* A small file in uap-core's format, with every kind of rule. */
 static const char rules_text[] =
 	"user_agent_parsers:\n"
 	"  - regex: '(Lynx)/(\\d+)\\.(\\d+)(?:\\.(\\d+))?'\n"

@@ -80,7 +80,7 @@ static void names_are_decoded_as_values_are(void **state)
 	assert_int_equal(parse("gcl%69d=1").mark, UTM_MARK_PAID);
 	assert_int_equal(parse("li%5Ffat%5Fid=1").mark, UTM_MARK_PAID);
 	assert_int_equal(parse("f%62clid=1").mark, UTM_MARK_SOCIAL);
-	/* A blank is in no name, and a NUL ends none. */
+	/* No name contains a blank, and a NUL does not end a name. */
 	assert_int_equal(parse("+gclid=1&gclid+=1&gclid%00=1").mark,
 			 UTM_MARK_NONE);
 	assert_int_equal(parse("gclid%=1&gclid%4=1&%=1").mark, UTM_MARK_NONE);
@@ -118,10 +118,10 @@ static void a_long_value_is_cut_between_characters(void **state)
 	strcpy(query + 9 + 253, "\xc3\xa9\xc3\xa9");
 	u = parse(query);
 	assert_int_equal(u.len[UTM_TERM], 255);
-	memset(query + 9, '\x80', 900); /* no UTF-8: cut at the bound */
+	memset(query + 9, '\x80', 900); /* no UTF-8: cut at the limit */
 	u = parse(query);
 	assert_int_equal(u.len[UTM_TERM], 255);
-	/* No character has four bytes behind its first. */
+	/* No character has more than three bytes after its first. */
 	memset(query + 9, 'a', 252);
 	u = parse(query);
 	assert_int_equal(u.len[UTM_TERM], 255);
@@ -134,7 +134,7 @@ static void a_value_that_just_fits_is_whole(void **state)
 
 	(void)state;
 	memset(query + 9, 'a', 255);
-	/* The bytes behind it belong to no character. */
+	/* The bytes after the text belong to no character. */
 	memset(&u, '\x80', sizeof(u));
 	utm_parse(query, 9 + 255, &u);
 	assert_int_equal(u.len[UTM_TERM], 255);

@@ -14,7 +14,7 @@
 
 #define ANY "- {verdict: bot, reason: r, "
 
-/* Rules of a file with these bytes. */
+/* Loads rules from a file with these bytes. */
 static struct verdict_rules *load_bytes(const char *yaml, size_t len,
 					const char *store_ip, struct error *err)
 {
@@ -46,7 +46,7 @@ static struct verdict_rules *must_load(const char *yaml)
 	return rules;
 }
 
-/* The rule that takes it, from 1; 0: none. */
+/* Returns the rule that applies, from 1; 0: none. */
 static size_t find(const struct verdict_rules *rules, const char *owner,
 		   const char *address, uint32_t asn, const char *agent)
 {
@@ -173,7 +173,7 @@ static void what_is_no_rule_is_refused_by_name(void **state)
 		{ANY "network: '::/129'}\n", "network: expected"},
 		{ANY "network: example.org}\n", "network: expected"},
 		{ANY "asn: 1, country: DE}\n", "country: not known"},
-		/* A "- " that was forgotten. */
+		/* A "- " is missing here. */
 		{"- verdict: human\n  reason: our office\n"
 		 "  network: 198.51.100.0/24\n"
 		 "  verdict: bot\n  reason: rented\n  asn: [64500]\n",
@@ -253,7 +253,7 @@ static void there_may_be_none(void **state)
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
-/* `yaml` with `text` in it so many times, divided by commas. */
+/* Returns `yaml` with `text` in it this many times, separated by commas. */
 static char *yaml_of(const char *before, const char *text, size_t times,
 		     const char *after)
 {
@@ -270,7 +270,7 @@ static char *yaml_of(const char *before, const char *text, size_t times,
 	return strcat(yaml, after);
 }
 
-/* The rules take `most` of them, and refuse one more. */
+/* The rules accept `most` of them, and refuse one more. */
 static void assert_most(const char *before, const char *text, size_t most,
 			const char *after, const char *says)
 {

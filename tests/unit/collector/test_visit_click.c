@@ -9,7 +9,7 @@ static struct access_text text(const char *s)
 	return (struct access_text){s, strlen(s)};
 }
 
-/* What becomes of a path and a prefix. */
+/* Returns the kind of visit for a path, by the rules' prefix. */
 static enum visit_kind take_as(const struct visit_rules *rules,
 			       const char *path, struct arena *arena,
 			       Shortloop__Click *click)
@@ -69,7 +69,8 @@ static void a_code_in_a_text_is_what_the_redirector_makes_of_it(void **state)
 	assert_code("/go/%61bc)", "/go", "abc");
 }
 
-/* Each is a 404 of the redirector's, by its form, whatever links there are. */
+/* The redirector answers each of these paths with 404 because of its form,
+ * whatever links there are. */
 static void what_names_no_code_is_no_click(void **state)
 {
 	static const char *const paths[] = {

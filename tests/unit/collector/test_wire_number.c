@@ -11,7 +11,7 @@ static const struct wire_column columns[] = {
 	{NULL, NULL},
 };
 
-/* Checks a message of one varint, in the field of that name. */
+/* Checks a message of one varint in the field with that name. */
 static int check(const char *name, uint64_t value, struct error *err)
 {
 	const ProtobufCFieldDescriptor *field =

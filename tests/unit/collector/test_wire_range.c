@@ -12,8 +12,8 @@
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
 
-/* What columns hold, by the tables' own types: the greatest number of each
- * field that has one of its name. */
+/* The range of each column by its table's type: the greatest number in a field
+ * of the same name. */
 struct column {
 	const char *name, *type;
 };
@@ -63,7 +63,7 @@ static void put_message(struct event *e, unsigned field,
 	e->len += inner->len;
 }
 
-/* A click or link event that is one, up to the field in question. */
+/* Makes a valid click or link event, up to the field under test. */
 static struct event begin(int what)
 {
 	static const uint8_t code[] = {3 << 3 | 2, 1, 'c'};
@@ -92,7 +92,7 @@ static unsigned id_of_link(void)
 		->id;
 }
 
-/* With a number in one of its fields. */
+/* Makes an event with a number in one of its fields. */
 static struct event with_number(int what, bool in_link, unsigned field,
 				uint64_t value)
 {
@@ -163,7 +163,7 @@ static void assert_refused(int what, bool in_link,
 		fail_msg("\"%s\" does not say %s", err.text, said);
 }
 
-/* How many fields have a bound. */
+/* Checks all fields; returns how many have a limit. */
 static unsigned check_all(int what, bool in_link,
 			  const ProtobufCMessageDescriptor *message,
 			  const struct column *columns)
