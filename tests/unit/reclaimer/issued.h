@@ -1,4 +1,4 @@
-/* issued.h - a space's accounting, written by hand. */
+/* issued.h - a space's accounting, written directly to Redis. */
 #ifndef TESTS_UNIT_RECLAIMER_ISSUED_H
 #define TESTS_UNIT_RECLAIMER_ISSUED_H
 
@@ -34,7 +34,7 @@ static inline long long members(struct fixture *f, const char *set)
 	return redis_server_number(&f->server, words);
 }
 
-/* A member that is to be looked at then. */
+/* Adds a member that has to be checked at that time. */
 static inline void issue_until(struct fixture *f, const char *member,
 			       int64_t score)
 {
@@ -50,7 +50,8 @@ static inline void issue(struct fixture *f, const char *member)
 	issue_until(f, member, 1000);
 }
 
-/* A block that has ended, in a member of its own, and is due in its turn. */
+/* Adds a block that has ended, in a member of its own, which is due in the
+ * order of its number. */
 static inline void put_block(struct fixture *f, int block)
 {
 	char member[64];
@@ -60,7 +61,7 @@ static inline void put_block(struct fixture *f, int block)
 	put_marker(f, block, "1 o 1s 1000 2000 holder");
 }
 
-/* Live blocks, in one member. */
+/* Adds live blocks in one member. */
 static inline void put_live(struct fixture *f, int first, int last)
 {
 	char member[64];

@@ -1,4 +1,4 @@
-/* scene.h - a chunk on its way through a run, against a real Redis. */
+/* scene.h - a chunk during a run, with a real Redis. */
 #ifndef TESTS_UNIT_RECLAIMER_SCENE_H
 #define TESTS_UNIT_RECLAIMER_SCENE_H
 
@@ -10,8 +10,8 @@ enum {
 	BLOCKS = 1000
 };
 
-/* Blocks 0, 2, 4 ... that have ended, each a member of its own: closed, and
- * ready to be settled. */
+/* The blocks 0, 2, 4 ... have ended, each in a member of its own; they are
+ * closed and ready to be settled. */
 struct scene {
 	struct due_feed *feed;
 	struct chunk *chunk;
@@ -20,7 +20,7 @@ struct scene {
 	struct tally tally;
 };
 
-/* A chunk of what is due. */
+/* Fills a chunk with the due members. */
 static inline struct scene fill_scene(struct fixture *f)
 {
 	const struct due_span all = {0};

@@ -1,4 +1,4 @@
-/* Which block size and interval are advised, and when none is. */
+/* Which block size and interval are advised, and when there is no advice. */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Adds blocks of which the first `live` codes have a link. */
+/* Adds blocks in which the first `live` codes have a link. */
 static void blocks(struct world *w, int count, int live,
 		   const struct neighbours groups[3])
 {
@@ -152,7 +152,8 @@ static void a_gain_within_the_error_is_none(void **state)
 {
 	struct world *w = *state;
 
-	/* In one block of 40 all but ten codes would come back. */
+	/* One block of 40 has only ten links, and its other codes would come
+	 * back. */
 	blocks(w, 39, 40, alone);
 	blocks(w, 1, 10, alone);
 	assert_int_equal(best(w), 40);
@@ -165,14 +166,14 @@ static void the_interval_is_small_beside_quarantine_or_ttl(void **state)
 
 	blocks(w, 50, 40, alone);
 	a = advice(w);
-	/* 10 d are 14,400 min: half an hour is within their hundredth */
+	/* 10 d are 14,400 min: half an hour is less than a hundredth of that */
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_HOUR);
 	w->config.quarantine = 5 * CLOCK_DAY;
 	a = advice(w);
 	assert_int_equal(a->intervals[a->best_interval].interval, CLOCK_DAY);
 }
 
-/* Half a minute is long beside two seconds. */
+/* Half a minute is long compared with two seconds. */
 static void
 an_interval_that_is_long_beside_both_is_not_called_little(void **state)
 {
@@ -204,7 +205,8 @@ static void idle_codes_follow_from_what_is_freed(void **state)
 	blocks(w, 50, 40, alone);
 	a = advice(w);
 	assert_true(a->freed_per_day > 239 && a->freed_per_day < 241);
-	/* 240 blocks of 40 a day: 400 an hour, of which half a one waits */
+	/* 240 blocks of 40 codes a day make 400 codes an hour, half of which
+	 * wait */
 	assert_true(a->intervals[2].idle > 199 && a->intervals[2].idle < 201);
 }
 

@@ -1,4 +1,4 @@
-/* Windows of blocks seen and counted, and lists of ranges. */
+/* Windows of blocks that were seen and counted, and lists of ranges. */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void ranges_not_seen_are_found_whole(void **state)
 	block_map_free(&map);
 }
 
-/* Against a plain array, with seeded chance. */
+/* Compares random patterns with a plain array; the seed is fixed. */
 static void any_pattern_is_found_again(void **state)
 {
 	struct block_map map;

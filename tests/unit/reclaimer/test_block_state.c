@@ -1,4 +1,4 @@
-/* Which state a block is in, by its member and its marker. */
+/* The state of a block, from its member and its marker. */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -124,7 +124,8 @@ static void issued_blocks_are_held_then_live_then_due(void **state)
 	       STATE_HELD, 0);
 	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD, due), STATE_LIVE,
 	       0);
-	/* Closed, or of another generation and open: nobody makes codes. */
+	/* The block is closed, or open under another generation: no codes are
+	 * made. */
 	expect(w, SET_ISSUED, due, marked(2, false, NOW, due), STATE_LATER, 0);
 	expect(w, SET_ISSUED, due, marked(1, true, 1, due), STATE_LIVE, 0);
 	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW), STATE_LIVE, 0);
@@ -149,7 +150,7 @@ static void a_block_granted_again_is_held_before_it_is_opened(void **state)
 		     0);
 }
 
-/* No run would say so before their time. */
+/* No run would notice it before the time of the check. */
 static void a_block_to_be_looked_at_later_has_a_mark_or_a_marker(void **state)
 {
 	struct world *w = *state;
@@ -158,7 +159,7 @@ static void a_block_to_be_looked_at_later_has_a_mark_or_a_marker(void **state)
 	expect(w, SET_ISSUED, later, absent, STATE_LOST, TROUBLE_UNMARKED);
 	expect_noted(w, SET_ISSUED, later, absent, unopened, STATE_LATER, 0);
 	expect(w, SET_ISSUED, NOW, absent, STATE_DUE, 0);
-	/* Granted for ever, or long ago for ten days. */
+	/* The block was granted for ever, or long ago for ten days. */
 	expect(w, SET_ISSUED, NOW + HOLD, absent, STATE_LOST, TROUBLE_UNMARKED);
 }
 
@@ -206,14 +207,15 @@ static void lost_blocks_have_no_marker(void **state)
 	expect(w, SET_ISSUED, 0, absent, STATE_LOST, 0);
 	expect(w, SET_ISSUED, 0, marked(2, true, 1, NOW + 1), STATE_LOST,
 	       TROUBLE_LOST_MARKED);
-	/* Granted for ever; who opened it may have been forgotten. */
+	/* The block was granted for ever; Redis may have forgotten that it was
+	 * opened. */
 	expect(w, SET_ISSUED, 0, marked(1, false, 1, 1), STATE_LOST, 0);
 	assert_int_equal(
 		block_state_classify(&w->terms, &gap, &absent, in_gap).state,
 		STATE_GAP);
 }
 
-/* Their marker is of a generation before, or of their own, where only the
+/* The marker is of a former generation, or of the block's own if only the
  * space's node forgot. */
 static void blocks_put_aside_are_lost_but_for_a_marker_of_theirs(void **state)
 {

@@ -1,9 +1,9 @@
-/* A chunk is looked through and closed: what markers, and the marks of grants,
- * say of its blocks. */
+/* A chunk is checked and closed: the state of its blocks, from markers and the
+ * marks of grants. */
 #include "tests/unit/linkstore/sent.h"
 #include "tests/unit/reclaimer/scene.h"
 
-/* Sends a command by a connection of its own. */
+/* Sends a command over a connection of its own. */
 static void act_as_another(struct fixture *f, int argc, const char **argv)
 {
 	redisContext *c = redisConnectUnix(f->server.address + strlen("unix:"));
@@ -20,7 +20,7 @@ static struct link_marker marker_of(struct fixture *f, int block)
 	return marker(f, (uint64_t)block);
 }
 
-/* Its holder may have opened it, and Redis have lost the marker. */
+/* The holder may have opened the block, and Redis may have lost the marker. */
 static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
 {
 	struct fixture *f = *state;
@@ -35,7 +35,7 @@ static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
 	must(f, settle(f, &s));
 	assert_int_equal(s.tally.freed, 2);
 	assert_int_equal(s.tally.lost, 2);
-	/* A late open of one fails. */
+	/* A late open of one of these blocks fails. */
 	assert_false(marker_of(f, 10).open);
 	assert_false(marker_of(f, 13).open);
 	assert_int_equal(marker_of(f, 10).generation, 1);
@@ -44,7 +44,7 @@ static void a_block_without_a_marker_is_freed_only_by_its_mark(void **state)
 	close_scene(&s);
 }
 
-/* More than one question takes, and more than are closed ahead. */
+/* This is more than one query takes, and more than are closed ahead. */
 static void marks_of_many_blocks_are_each_their_own(void **state)
 {
 	enum {
@@ -64,7 +64,7 @@ static void marks_of_many_blocks_are_each_their_own(void **state)
 	}
 	s = fill_scene(f);
 	must(f, scan(f, &s));
-	/* One of them was opened, and has ended. */
+	/* One of the blocks was opened and has ended. */
 	put_marker(f, 700, "1 o 1s 1000 2000 holder");
 	must(f, close_blocks(f, &s));
 	must(f, settle(f, &s));

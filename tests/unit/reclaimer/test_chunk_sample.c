@@ -1,17 +1,16 @@
-/* Blocks of a chunk that have ended are looked through for links, one of so
- * many. */
+/* A sample of a chunk's ended blocks is searched for links. */
 #include "tests/unit/reclaimer/scene.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/random.h>
 
-/* The random number that is refused, counted from now on; 0: none. */
+/* The random number that fails, counted from now on; 0: none. */
 static int random_refused;
-/* Not 0: what is drawn each time. */
+/* Unless 0, every random number is this. */
 static uint64_t random_drawn;
 
-/* In place of libc's. */
+/* Replaces libc's function. */
 ssize_t getrandom(void *to, size_t len, unsigned flags)
 {
 	ssize_t (*draw)(void *, size_t, unsigned);
@@ -56,10 +55,10 @@ static void one_block_of_so_many_is_looked_through(void **state)
 	must(f, sample(f, &s, &all));
 	assert_int_equal(s.tally.sampled, BLOCKS);
 	s.tally.sampled = 0;
-	/* 798 are passed over at most, of 1000. */
+	/* At most 798 of the 1000 are skipped. */
 	must(f, sample(f, &s, &some));
 	assert_in_range(s.tally.sampled, 1, 200);
-	/* One at least, however few there are. */
+	/* At least one block is sampled, however few there are. */
 	s.tally.sampled = 0;
 	must(f, sample(f, &s, &few));
 	assert_int_equal(s.tally.sampled, 1);
@@ -72,8 +71,8 @@ static void one_block_of_so_many_is_looked_through(void **state)
 	close_scene(&s);
 }
 
-/* Number 8, then each 19th: 18 are passed over at most where one of 10 is
- * looked through. */
+/* The sample has number 8, then each 19th: at a sampling of one in ten, at most
+ * 18 are skipped at once. */
 static void the_first_of_a_sample_lies_among_the_first_blocks(void **state)
 {
 	struct fixture *f = *state;

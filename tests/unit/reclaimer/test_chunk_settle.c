@@ -1,4 +1,4 @@
-/* A chunk of more members than one script settles, of which some vanish. */
+/* A chunk has more members than one script settles, and some of them vanish. */
 #include "tests/unit/reclaimer/scene.h"
 
 static void more_members_than_a_script_takes_are_all_settled(void **state)
@@ -36,8 +36,8 @@ static void only_members_that_vanished_are_skipped(void **state)
 	close_scene(&s);
 }
 
-/* Who was granted it is forgotten, and for how long: one that was never opened
- * has the same marker. */
+/* The grantee and the duration are forgotten: a block that was never opened has
+ * the same marker. */
 static void
 what_was_put_aside_is_lost_unless_it_has_its_own_marker(void **state)
 {
@@ -68,8 +68,8 @@ what_was_put_aside_is_lost_unless_it_has_its_own_marker(void **state)
 	close_scene(&s);
 }
 
-/* Redis may have forgotten that one of these was opened, and links of it that
- * were answered: the marker of the generation before says nothing then. */
+/* Redis may have forgotten that a block was opened, and links of it that were
+ * answered: the marker of the former generation proves nothing then. */
 static void
 a_reused_block_granted_for_ever_is_freed_only_by_its_mark(void **state)
 {
@@ -98,7 +98,7 @@ a_reused_block_granted_for_ever_is_freed_only_by_its_mark(void **state)
 	close_scene(&s);
 }
 
-/* It has not run, so that the chunk can be settled again. */
+/* The script has not run, so the chunk can be settled again. */
 static void all_is_settled_after_redis_dropped_the_script(void **state)
 {
 	struct fixture *f = *state;
@@ -114,8 +114,8 @@ static void all_is_settled_after_redis_dropped_the_script(void **state)
 	close_scene(&s);
 }
 
-/* Two live blocks that end at different times: a script takes 85 such members,
- * of three parts each.  Neighbours of two members end at the same time. */
+/* Two live blocks end at different times: a script takes 85 such members of
+ * three parts each.  Neighbours in two members end at the same time. */
 static void members_of_many_parts_are_settled_by_more_scripts(void **state)
 {
 	static const char *const ends[] = {"91000000000000", "92000000000000"};
@@ -144,7 +144,7 @@ static void members_of_many_parts_are_settled_by_more_scripts(void **state)
 	close_scene(&s);
 }
 
-/* 128 members, of two parts each: what the blocks of one have in common is one
+/* 128 members have two parts each: the common state of a member's blocks is one
  * part. */
 static void members_of_few_parts_are_settled_by_one_script(void **state)
 {

@@ -1,15 +1,16 @@
-/* Whether Redis' clock is believed: by this host's and, where they differ, by
+/* Redis' clock is compared with this host's clock and, if they differ, with
  * that of a real ClickHouse. */
 #include "tests/unit/clickhouse_server.h"
 
 #include "common/clock.h"
 #include "reclaimer/space/clock_check.h"
 
-/* More than clocks may differ by, and a moment less. */
+/* This is more than clocks may differ by, and a moment less. */
 #define APART (CLOCK_APART_MAX + 10 * CLOCK_SECOND)
 #define CLOSE (CLOCK_APART_MAX - 10 * CLOCK_SECOND)
 
-/* Is a Redis whose clock differs so much from this host's believed? */
+/* Returns whether a Redis is trusted whose clock differs this much from the
+ * host's. */
 static bool is_believed(struct clock_check *c, int64_t apart,
 			struct error *ret_why)
 {
@@ -41,7 +42,7 @@ static void a_clock_that_jumps_is_not_believed(void **state)
 			"Redis' clock has jumped: it is 310s ahead "
 			"of");
 	is_not_believed(&c, -APART, "behind");
-	/* The clock is compared with the first look, not the last. */
+	/* The clock is compared with the first check, not the last. */
 	assert_true(is_believed(&c, 0, &why));
 }
 
@@ -57,7 +58,7 @@ static void a_clock_that_is_not_known_is_passed_over(void **state)
 	assert_int_equal(clock_check_look(&c, 0, &why), 0);
 }
 
-/* This host's clock may be the one that is wrong. */
+/* This host's clock may be the wrong one. */
 static void this_hosts_clock_alone_denies_nothing(void **state)
 {
 	static char url[] = "http://127.0.0.1:1", database[] = "default";
@@ -71,7 +72,7 @@ static void this_hosts_clock_alone_denies_nothing(void **state)
 
 	(void)state;
 	assert_true(is_believed(&alone, APART, &why));
-	/* The clock has to go on from there as it did. */
+	/* The clock must continue from there. */
 	assert_true(is_believed(&alone, APART + CLOSE, &why));
 	is_not_believed(&alone, 0, "has jumped");
 	assert_true(is_believed(&unanswered, -APART, &why));

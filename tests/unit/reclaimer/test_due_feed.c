@@ -1,4 +1,5 @@
-/* The feed gives what is due in a space, in portions: against a real Redis. */
+/* The feed returns the due members of a space in portions; the Redis is real.
+ */
 #include "tests/unit/reclaimer/issued.h"
 
 #include "reclaimer/space/due_feed.h"
@@ -28,7 +29,7 @@ static int take(struct fixture *f, struct taken *t, size_t blocks)
 	return due_feed_take(t->feed, blocks, t->ranges, &t->count, &f->err);
 }
 
-/* Number i of the last portion. */
+/* Checks number i of the last portion. */
 static void is_taken(const struct taken *t, size_t i, uint64_t first,
 		     uint64_t upto, uint64_t last, int64_t score)
 {
@@ -41,7 +42,7 @@ static void is_taken(const struct taken *t, size_t i, uint64_t first,
 	assert_int_equal(r->score, score);
 }
 
-/* The first member's alone, of a span. */
+/* Only the first member of a span is returned. */
 static void has_only(struct fixture *f, struct due_span span, uint64_t first)
 {
 	struct taken t = feed_of(f, span, 10, false);
@@ -78,7 +79,7 @@ static void a_portion_is_of_so_many_blocks_by_their_first(void **state)
 	due_feed_free(t.feed);
 }
 
-/* More than it keeps at once. */
+/* These are more than the feed keeps at once. */
 static void what_is_only_looked_at_is_stepped_over(void **state)
 {
 	struct fixture *f = *state;
@@ -96,7 +97,7 @@ static void what_is_only_looked_at_is_stepped_over(void **state)
 	due_feed_free(t.feed);
 }
 
-/* Settled, it is due no more, and others stand where it stood. */
+/* A settled member is no longer due, and others take its rank. */
 static void what_is_settled_is_read_from_the_beginning(void **state)
 {
 	struct fixture *f = *state;
@@ -191,7 +192,7 @@ static void nothing_is_due_before_its_time(void **state)
 	due_feed_free(t.feed);
 }
 
-/* --- an accounting that is wrong ------------------------------------------ */
+/* --- wrong accounting ----------------------------------------------------- */
 
 static void a_range_beyond_the_space_is_none(void **state)
 {

@@ -1,4 +1,4 @@
-/* What other block sizes would do, computed from blocks that are known. */
+/* The effect of other block sizes, computed from known blocks. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void dead_parts_come_back_and_mixed_ones_do_not(void **state)
 
 	(void)state;
 	for (int i = 30; i < 40; i += 2)
-		ends[i] = NOW + 500; /* in the last quarter alone */
+		ends[i] = NOW + 500; /* only in the last quarter */
 	estimate_begin(&s, 40);
 	estimate_add(&s, ends, NOW + 900, NOW, alone);
 	near(estimate_trapped(&s, size_at(&s, 10), 1).mean, 5 / 40.0);
@@ -105,7 +105,7 @@ static void larger_blocks_trap_dead_neighbours(void **state)
 	near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 0);
 }
 
-/* Of 1, 0, 1, 0 the mean is 1/2, the variance 1/3, its error sqrt(1/12). */
+/* For 1, 0, 1, 0 the mean is 1/2, the variance 1/3, its error sqrt(1/12). */
 static void the_error_is_that_of_a_mean(void **state)
 {
 	struct sample_figures s;

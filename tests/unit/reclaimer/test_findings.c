@@ -29,7 +29,7 @@ static void a_finding_is_counted_once(void **state)
 	findings_free(&f);
 }
 
-/* Each range of lost blocks that a repair pools is one. */
+/* Each range of lost blocks that a repair pools is one finding. */
 static void what_was_put_right_does_not_remain_however_much_it_is(void **state)
 {
 	const uint64_t more = FINDINGS_MAX + 200;

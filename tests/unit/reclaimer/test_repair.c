@@ -1,4 +1,4 @@
-/* What a repair tells of what it cannot do, as far as that needs no Redis. */
+/* A repair's reports of what it cannot do: the parts that need no Redis. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A repair mends what a survey found: against a real Redis, and an archive of
- * links in a real ClickHouse. */
+/* A repair corrects the findings of a survey: with a real Redis, and an archive
+ * of links in a real ClickHouse. */
 #include "tests/unit/clickhouse_server.h"
 #include "tests/unit/linkstore/sent.h"
 #include "tests/unit/reclaimer/issued.h"
@@ -41,7 +41,7 @@ static bool go_on(void *arg, uint64_t done, uint64_t total, int timeout_ms)
 	return false;
 }
 
-/* A space of so many blocks; the archive knows of no link. */
+/* Opens a space of this many blocks; the archive has no link. */
 static void open_world(struct world *w, struct fixture *f, int cursor)
 {
 	char words[64];
@@ -73,7 +73,7 @@ static void repair(struct world *w)
 	must(w->f, repair_run(&w->repair, &w->f->err));
 }
 
-/* Closes the survey, and has nothing left to be repaired by another. */
+/* Closes the survey; nothing may be left for another repair. */
 static void close_world(struct world *w, uint64_t left)
 {
 	assert_int_equal(findings_left(&w->survey.findings), left);
@@ -89,7 +89,7 @@ static void archive_link(unsigned space, unsigned generation, unsigned id)
 			     space, generation, id);
 }
 
-/* -1: it is no member. */
+/* Returns -1 if it is no member. */
 static long long score(struct world *w, const char *set, const char *member)
 {
 	char words[96];
@@ -110,7 +110,7 @@ static const char *said(const struct world *w, size_t i)
 	return w->survey.findings.list[i].repair;
 }
 
-/* --- claimed twice, or not at all ----------------------------------------- */
+/* --- blocks in two sets, or in none --------------------------------------- */
 
 static void what_is_claimed_twice_stays_once(void **state)
 {
@@ -168,7 +168,7 @@ static void what_is_not_proven_is_not_issued(void **state)
 	close_world(&w, 1);
 }
 
-/* --- at odds with their markers ------------------------------------------- */
+/* --- contradictions with markers ------------------------------------------ */
 
 static void what_is_pooled_and_open_is_issued_and_due(void **state)
 {
@@ -210,7 +210,7 @@ static void what_only_people_can_judge_is_left_to_them(void **state)
 	close_world(&w, 1);
 }
 
-/* The member went between survey and repair: five times. */
+/* The member moved between survey and repair, five times. */
 static void what_keeps_moving_is_for_the_next_repair(void **state)
 {
 	struct world w;
@@ -245,7 +245,7 @@ static void nothing_is_repaired_under_a_lock_that_is_gone(void **state)
 	close_world(&w, 1);
 }
 
-/* --- lost ----------------------------------------------------------------- */
+/* --- lost blocks ---------------------------------------------------------- */
 
 static void put_link(struct world *w, uint64_t block)
 {
@@ -258,7 +258,7 @@ static void put_link(struct world *w, uint64_t block)
 	ask(w->f, words);
 }
 
-/* A link of that generation, or of a later one, or any in Redis. */
+/* There is a link of that generation or a later one, or any link in Redis. */
 static void lost_blocks_of_which_a_link_is_known_stay_lost(void **state)
 {
 	struct world w;
@@ -294,7 +294,8 @@ static void lost_blocks_of_which_a_link_is_known_stay_lost(void **state)
 	close_world(&w, 0);
 }
 
-/* Nor is one that was opened after all, or has no generation left. */
+/* The same holds for a block that was opened after all, or has no generation
+ * left. */
 static void lost_blocks_that_are_lost_no_more_stay(void **state)
 {
 	struct world w;
@@ -329,7 +330,7 @@ static void a_lost_block_that_moves_is_not_pooled(void **state)
 	close_world(&w, 1);
 }
 
-/* A run would believe the marker of the generation before. */
+/* A run would trust the marker of the former generation. */
 static void what_was_never_opened_is_asked_after_in_the_archive(void **state)
 {
 	struct world w;
@@ -350,7 +351,7 @@ static void what_was_never_opened_is_asked_after_in_the_archive(void **state)
 	close_world(&w, 0);
 }
 
-/* --- what is not answered ------------------------------------------------- */
+/* --- missing answers ------------------------------------------------------ */
 
 static void nothing_is_pooled_without_the_archives_answer(void **state)
 {
@@ -371,11 +372,12 @@ static void nothing_is_pooled_without_the_archives_answer(void **state)
 	close_world(&w, 0);
 }
 
-/* Of each trouble that is repaired one, which the survey finds. */
+/* Makes one trouble of each kind that a repair corrects; the survey finds them.
+ */
 static void open_troubled_world(struct world *w, struct fixture *f)
 {
 	open_world(w, f, 12);
-	/* Claimed twice, missing, pooled and open, lost, not opened. */
+	/* In two sets, missing, pooled and open, lost, not opened. */
 	put_live(f, 0, 1);
 	ask(f, "ZADD out:{s5} 3000 1-2:1");
 	ask(f, "ZADD pool:{s5} 1000 4-5:2");

@@ -1,4 +1,4 @@
-/* Live neighbours: which stay one member of the issued set. */
+/* Live neighbours: which of them stay one member of the issued set. */
 #include "tests/unit/unit.h"
 
 #include "common/clock.h"
@@ -8,8 +8,8 @@ enum {
 	LIVE_MAX = 16
 };
 
-/* The plan for one member of live blocks that end then.  They are looked at
- * again when the millisecond they end in is over. */
+/* Plans one member of live blocks with these ends.  A block is checked again
+ * after the millisecond in which it ends. */
 static size_t plan_live(const struct settle_merge *how, const int64_t *ends,
 			size_t count, struct settle_part *ret_parts)
 {
@@ -46,8 +46,8 @@ static void live_neighbours_that_end_apart_are_looked_at_apart(void **state)
 	assert_int_equal(parts[2].score, 9203);
 }
 
-/* A block that is looked at now stays by itself, however near the next end is.
- */
+/* A block that is due now stays a part of its own, however near the next end
+ * is. */
 static void blocks_that_end_now_or_never_are_looked_at_apart(void **state)
 {
 	const struct settle_merge how = {.now = 9001, .apart = 100};

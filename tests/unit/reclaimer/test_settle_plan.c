@@ -11,8 +11,7 @@ enum {
 	ROUNDS = 20000
 };
 
-/* Ranges at random places with a random past, and what the plan makes of
- * them. */
+/* Ranges at random places with random histories, and the plan for them. */
 struct scene {
 	struct scanned_range ranges[RANGES_MAX];
 	size_t count;
@@ -22,7 +21,7 @@ struct scene {
 	size_t part_count;
 };
 
-/* Ends lie at 1000 to 1600, or far away. */
+/* The ends are from 1000 to 1600, or far away. */
 static const struct settle_merge merge = {.now = 600, .apart = 40};
 
 /* xorshift64*, S. Vigna, "An experimental exploration of Marsaglia's xorshift
@@ -83,7 +82,7 @@ static void make_scene(struct scene *s, uint64_t *random)
 		settle_plan(s->ranges, s->count, s->looks, &merge, s->parts);
 }
 
-/* The part that holds a block; exactly one must. */
+/* Returns the part with this block; there must be exactly one. */
 static const struct settle_part *part_with(const struct scene *s,
 					   uint64_t block)
 {

@@ -1,9 +1,10 @@
-/* A run over a space, from its checks to its end: against a real Redis. */
+/* A run over a space, from its checks to its end, with a real Redis. */
 #include "tests/unit/reclaimer/issued.h"
 
 #include "reclaimer/space/space_run.h"
 
-/* A run whose test acts between two chunks, or while it waits for another. */
+/* A run; the test can act between two chunks, or while the run waits for
+ * another. */
 struct watch {
 	struct fixture *f;
 	struct reclaimer_settings settings;
@@ -11,13 +12,13 @@ struct watch {
 	struct space_run run;
 	struct tally tally;
 	bool interrupted;
-	/* Told so far. */
+	/* Reports so far. */
 	int pauses, waits;
 	uint64_t scanned, total, largest; /* of a chunk */
 	int longest;			  /* pause, ms */
-	/* NULL: nothing.  True: the run ends there. */
+	/* NULL: nothing is done.  If it returns true, the run ends there. */
 	bool (*on_pause)(struct watch *w, int timeout_ms);
-	uint64_t seen; /* by note_renewal: `scanned` of the last pause */
+	uint64_t seen; /* for note_renewal: `scanned` of the last pause */
 	bool renewed;
 };
 
@@ -90,7 +91,7 @@ static long long locks(struct fixture *f)
 	return redis_server_number(&f->server, "EXISTS lock:{s5}");
 }
 
-/* --- what is done --------------------------------------------------------- */
+/* --- work of a run -------------------------------------------------------- */
 
 static void all_that_is_due_is_pooled(void **state)
 {
@@ -111,7 +112,7 @@ static void all_that_is_due_is_pooled(void **state)
 	assert_int_equal(w.waits, 0);
 }
 
-/* Nor does it need the lock. */
+/* A dry run does not need the lock either. */
 static void a_dry_run_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -129,7 +130,7 @@ static void a_dry_run_changes_nothing(void **state)
 	assert_int_equal(locks(f), 1);
 }
 
-/* Ends may lie as far apart as links are renewed. */
+/* The ends may differ by up to the interval of renewals. */
 static void neighbours_that_end_together_stay_a_member(void **state)
 {
 	struct fixture *f = *state;
@@ -176,14 +177,14 @@ static void a_run_takes_as_many_as_it_is_told_to(void **state)
 	assert_false(w.interrupted);
 	assert_int_equal(w.tally.freed, 150);
 	assert_int_equal(w.total, 150);
-	/* More than there are. */
+	/* This is more than there are. */
 	w.run.max_blocks = 150;
 	must(f, run(&w));
 	assert_int_equal(w.tally.freed, 100);
 	assert_int_equal(w.total, 100);
 }
 
-/* --- its rate ------------------------------------------------------------- */
+/* --- rate of a run -------------------------------------------------------- */
 
 static void a_run_keeps_its_rate(void **state)
 {
@@ -194,7 +195,7 @@ static void a_run_keeps_its_rate(void **state)
 	put_blocks(f, 150);
 	w.run.rate = 1000;
 	must(f, run(&w));
-	/* A hundredth of a second's worth. */
+	/* This is the work of a hundredth of a second. */
 	assert_int_equal(w.largest, 10);
 	assert_true(clock_monotonic_ms() - begun >= 149);
 	assert_int_equal(w.tally.freed, 150);
@@ -206,7 +207,8 @@ static bool end_of_fourth(struct watch *w, int timeout_ms)
 	return w->pauses == 4;
 }
 
-/* Runs until the fourth pause: was it in time to wait as long as it may? */
+/* Runs until the fourth pause; returns whether there was time for the longest
+ * wait. */
 static bool runs_in_time(struct watch *w)
 {
 	int64_t begun = clock_monotonic_ms();
@@ -218,7 +220,8 @@ static bool runs_in_time(struct watch *w)
 	return clock_monotonic_ms() - begun < 400;
 }
 
-/* An eighth of the lock's time, or a second: it is told to end in time. */
+/* A wait lasts an eighth of the lock's time, or a second: then the run can end
+ * in time. */
 static void a_slow_run_waits_a_while_at_a_time(void **state)
 {
 	struct fixture *f = *state;
@@ -237,7 +240,7 @@ static void a_slow_run_waits_a_while_at_a_time(void **state)
 	assert_in_range(w.longest, 0, 1000);
 }
 
-/* Each chunk renews it, too, so only what is seen of one wait counts. */
+/* Each chunk renews the lock, too, so only renewals during one wait count. */
 static bool note_renewal(struct watch *w, int timeout_ms)
 {
 	const char *words = "PTTL lock:{s5}";
@@ -285,7 +288,7 @@ static void a_run_ends_when_its_lock_is_anothers(void **state)
 	assert_int_equal(locks(f), 1);
 }
 
-/* Nothing is settled then that would tell. */
+/* No later settling would notice the loss. */
 static bool lose_the_lock_at_the_end(struct watch *w, int timeout_ms)
 {
 	(void)timeout_ms;
@@ -339,7 +342,7 @@ static void what_redis_does_not_tell_ends_the_run(void **state)
 	assert_int_equal(members(f, "pool"), 200);
 }
 
-/* The run has read markers by then, and not what was granted for ever. */
+/* By then the run has read markers, but not the marks of endless grants. */
 static void nothing_is_pooled_of_a_chunk_that_is_half_known(void **state)
 {
 	struct fixture *f = *state;
@@ -426,7 +429,7 @@ static void a_run_that_waits_ends_when_it_is_told_to(void **state)
 	assert_int_equal(locks(f), 1);
 }
 
-/* --- what Redis says is not believed -------------------------------------- */
+/* --- replies that are not trusted ----------------------------------------- */
 
 static void more_lost_than_may_be_change_nothing(void **state)
 {
@@ -476,7 +479,7 @@ static bool lose_policy(struct watch *w, int timeout_ms)
 	(void)timeout_ms;
 	if (w->pauses == 2) {
 		ask(w->f, "CONFIG SET maxmemory-policy allkeys-lru");
-		sleep_ms(1100); /* a check holds a second */
+		sleep_ms(1100); /* a check is valid for a second */
 	}
 	return false;
 }
@@ -576,7 +579,7 @@ static void a_span_that_is_still_to_come_is_refused(void **state)
 	assert_int_equal(w.tally.freed, 2);
 }
 
-/* A replica goes on answering, and may lack what is due. */
+/* A replica still answers, and may lack due members. */
 static void what_a_replica_says_is_no_run(void **state)
 {
 	struct fixture *f = *state;

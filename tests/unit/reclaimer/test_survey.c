@@ -1,10 +1,10 @@
-/* A survey reads a space's accounting, which tests write by hand: against a
+/* A survey reads a space's accounting, which the tests write directly, with a
  * real Redis. */
 #include "tests/unit/reclaimer/watch.h"
 
 #define EVER "99999999000000"
 
-/* --- in order ------------------------------------------------------------- */
+/* --- correct accounting --------------------------------------------------- */
 
 static void each_block_is_counted_in_its_state(void **state)
 {
@@ -51,7 +51,7 @@ static void each_block_is_counted_in_its_state(void **state)
 	survey_free(&w.survey);
 }
 
-/* More than are asked for at once. */
+/* These are more than one query takes. */
 static void each_of_many_blocks_is_counted_once(void **state)
 {
 	struct fixture *f = *state;
@@ -59,12 +59,13 @@ static void each_of_many_blocks_is_counted_once(void **state)
 
 	put_live(f, 0, 1023);
 	put_live(f, 1024, 1199);
-	/* The marks of others are looked for among them. */
+	/* The marks of other blocks are looked up among them. */
 	ask(f, "DEL m:{s5:511} m:{s5:512} m:{s5:1199}");
 	ask(f, "ZADD unopened:{s5} 511 511:1 512 512:1");
 	must(f, survey(&w));
 	assert_int_equal(counted(&w, STATE_LIVE), 1197);
-	/* They will never be looked at again, and one has lost its marker. */
+	/* These blocks will never be checked again, and one has lost its
+	 * marker. */
 	assert_int_equal(w.survey.census.unclear, 1);
 	assert_int_equal(counted(&w, STATE_LATER), 2);
 	finds(&w, 1);
@@ -96,7 +97,7 @@ static void a_space_without_blocks_is_in_order(void **state)
 	survey_free(&w.survey);
 }
 
-/* --- what is wrong -------------------------------------------------------- */
+/* --- findings ------------------------------------------------------------- */
 
 static void blocks_in_no_set_are_missing(void **state)
 {
@@ -115,7 +116,7 @@ static void blocks_in_no_set_are_missing(void **state)
 	survey_free(&w.survey);
 }
 
-/* A block in no set need not be one that is retired. */
+/* A block in no set need not be a retired one. */
 static void retired_blocks_are_told_from_missing_ones(void **state)
 {
 	struct fixture *f = *state;
@@ -142,7 +143,7 @@ static bool retire_another(struct watch *w)
 	return false;
 }
 
-/* Which of both the markers are to agree with, nobody can say. */
+/* It is unknown which of the two numbers the markers should agree with. */
 static void a_number_of_retired_blocks_that_changes_is_no_finding(void **state)
 {
 	struct fixture *f = *state;
@@ -177,7 +178,7 @@ static void a_block_in_two_members_is_found_with_both(void **state)
 	survey_free(&w.survey);
 }
 
-/* Neighbours of one member with one trouble are one finding. */
+/* Neighbours in one member with the same trouble are one finding. */
 static void what_markers_say_against_members_is_found(void **state)
 {
 	struct fixture *f = *state;
@@ -228,8 +229,8 @@ static void members_that_are_none_or_beyond_are_found(void **state)
 	survey_free(&w.survey);
 }
 
-/* Blocks granted for ever and not opened have their mark; one that was opened
- * has lost its marker. */
+/* Unopened blocks that were granted for ever have their mark; a block that was
+ * opened has lost its marker. */
 static void each_blocks_own_mark_is_looked_for(void **state)
 {
 	struct fixture *f = *state;
@@ -246,9 +247,9 @@ static void each_blocks_own_mark_is_looked_for(void **state)
 	survey_free(&w.survey);
 }
 
-/* --- while the space is in use -------------------------------------------- */
+/* --- a space in use ------------------------------------------------------- */
 
-/* Block 4 was on its way from one set to another, say. */
+/* For example, block 4 was moving from one set to another. */
 static bool issue_four(struct watch *w)
 {
 	if (w->pauses == 1)
@@ -271,7 +272,7 @@ static void what_had_moved_is_found_in_order(void **state)
 	survey_free(&w.survey);
 }
 
-/* The number is as of a space with more suspects than are kept. */
+/* The number is that of a space with more suspects than are kept. */
 static bool leave_seven_out(struct watch *w)
 {
 	if (w->pauses == 1)
@@ -297,7 +298,7 @@ static void suspects_without_room_are_told_once(void **state)
 	survey_free(&w.survey);
 }
 
-/* The suspect's marker is read between two looks at what has moved. */
+/* The suspect's marker is read between two reads of the moves. */
 static bool move_on(struct watch *w)
 {
 	ask(w->f, "HINCRBY space:{s5} moves 1");
@@ -316,7 +317,7 @@ static void what_is_wrong_while_all_moves_is_not_proven(void **state)
 	finds(&w, 1);
 	is_finding(&w, 0, TROUBLE_DAMAGED, 2, 2, "issued 0-3:1");
 	assert_false(w.survey.proven);
-	/* At once, and five times more. */
+	/* The first at once, then five more. */
 	assert_int_equal(w.pauses, 6);
 	survey_free(&w.survey);
 }
@@ -380,7 +381,7 @@ static void nothing_is_surveyed_for_a_repair_without_its_lock(void **state)
 	survey_free(&w.survey);
 }
 
-/* From this pause on Redis refuses a command. */
+/* From this pause on, Redis refuses a command. */
 struct refusal {
 	int at;
 	const char *command;

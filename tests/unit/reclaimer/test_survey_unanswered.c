@@ -1,10 +1,10 @@
-/* A survey to which one command in turn is not answered: it ends there, and
- * says why. */
+/* One command of a survey gets no answer, each in turn: the survey ends there
+ * and returns the reason. */
 #include "tests/unit/linkstore/sent.h"
 #include "tests/unit/reclaimer/watch.h"
 
-/* Of six blocks one has no sound marker, one is retired and two are not opened.
- */
+/* One of six blocks has no sound marker, one is retired, and two are not
+ * opened. */
 static void put_suspects(struct fixture *f)
 {
 	put_live(f, 0, 2);
@@ -34,7 +34,7 @@ static void a_survey_fails_when_a_command_is_refused(void **state)
 			assert_int_equal(f->err.code, ERROR_REMOTE);
 		survey_free(&w.survey);
 	}
-	/* The markers alone are asked for twice. */
+	/* Only the markers are queried twice. */
 	assert_true(n > 12);
 }
 

@@ -1,4 +1,4 @@
-/* A survey of more blocks than are mapped at once, and of a space that does not
+/* A survey of more blocks than one window holds, and of a space that does not
  * begin with block 0. */
 #include "tests/unit/reclaimer/watch.h"
 
@@ -59,8 +59,8 @@ static void each_block_of_two_windows_is_looked_at_once(void **state)
 	survey_free(&w.survey);
 }
 
-/* Of the first check, which is not at rest: the list is used again by the third
- * one. */
+/* Acts on the first check, when the space is in use: the third check uses the
+ * list again. */
 static bool leave_seven_out_of_the_first_check(struct watch *w)
 {
 	if (w->pauses == 2)

@@ -1,4 +1,4 @@
-/* watch.h - a survey of a space whose accounting a test writes by hand. */
+/* watch.h - a survey of a space whose accounting a test writes directly. */
 #ifndef TESTS_UNIT_RECLAIMER_WATCH_H
 #define TESTS_UNIT_RECLAIMER_WATCH_H
 
@@ -6,13 +6,13 @@
 
 #include "reclaimer/verify/survey.h"
 
-/* A survey, and what happens while it is under way. */
+/* A survey, and the test's actions while it is under way. */
 struct watch {
 	struct fixture *f;
 	struct survey survey;
 	int pauses, shortest, longest;
-	size_t refusal; /* of refuse_some */
-	/* NULL: nothing.  True: it ends there. */
+	size_t refusal; /* for refuse_some */
+	/* NULL: nothing is done.  If it returns true, the survey ends there. */
 	bool (*on_pause)(struct watch *w);
 };
 
@@ -70,7 +70,7 @@ static inline void finds(const struct watch *w, uint64_t count)
 	assert_int_equal(f->total, count);
 }
 
-/* Finding number i is of these blocks. */
+/* Finding number i must be of these blocks. */
 static inline void is_finding(const struct watch *w, size_t i,
 			      enum trouble trouble, uint64_t first,
 			      uint64_t last, const char *detail)
