@@ -1,4 +1,4 @@
-/* keys.h - the keys and the random numbers of the tests of codes. */
+/* keys.h - keys and random numbers for the tests of codes. */
 #ifndef TESTS_UNIT_CODESPACE_KEYS_H
 #define TESTS_UNIT_CODESPACE_KEYS_H
 
@@ -35,7 +35,7 @@ static inline struct codespace *open_space(unsigned length, size_t key_count)
 	return open_base(62, length, key_count);
 }
 
-/* xorshift64 (Marsaglia, 2003): the same ids in every run. */
+/* xorshift64 (Marsaglia, 2003) gives the same ids in every run. */
 static inline uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -1,4 +1,4 @@
-/* What users may call a link. */
+/* The names that users may give a link. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

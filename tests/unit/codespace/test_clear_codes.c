@@ -1,4 +1,4 @@
-/* Codes of spaces that leave out what looks alike. */
+/* Codes of spaces that exclude look-alike characters. */
 #include "tests/unit/codespace/keys.h"
 
 #include <string.h>
@@ -53,8 +53,8 @@ static void every_id_without_look_alikes_has_a_code_of_its_own(void **state)
 	codespace_free(cs);
 }
 
-/* The same secret in both alphabets: what one is told says nothing of the
- * other. */
+/* The secret is the same for both alphabets: the codes of one reveal nothing
+ * about the other. */
 static void another_base_makes_other_codes(void **state)
 {
 	struct codespace *full = open_base(62, 7, 1),
@@ -69,7 +69,7 @@ static void another_base_makes_other_codes(void **state)
 	codespace_free(few);
 }
 
-/* Codes in the wild must decode for ever: these must never change. */
+/* Published codes must be decodable for ever, so these must never change. */
 static void codes_are_what_they_were_in_the_first_release(void **state)
 {
 	static const struct {

@@ -1,11 +1,11 @@
-/* Properties of codes, tried on whole spaces and on millions of random ids. */
+/* Properties of codes, tested on whole spaces and on millions of random ids. */
 #include "tests/unit/codespace/keys.h"
 
 #include <string.h>
 
 #include "codespace/code_run.h"
 
-/* A sanitizer makes each step some ten times dearer. */
+/* A sanitizer makes each step about ten times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -44,7 +44,7 @@ static void every_id_of_the_shortest_space_has_a_code_of_its_own(void **state)
 	codespace_free(cs);
 }
 
-/* Every text of four symbols: those that decode are exactly the codes. */
+/* Tries every text of four symbols: exactly the codes are decoded. */
 static void the_shortest_space_has_as_many_codes_as_ids(void **state)
 {
 	static const char symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
@@ -141,7 +141,7 @@ static void assert_many(const struct codespace *cs, uint64_t first,
 		codespace_encode(cs, first + i, code);
 		assert_string_equal(codes[i], code);
 	}
-	/* Not a byte more. */
+	/* No further byte was written. */
 	if (count < 1000)
 		assert_int_equal(codes[count][0], '?');
 }
@@ -220,7 +220,7 @@ static void old_codes_decode_after_a_rotation(void **state)
 	codespace_free(after);
 }
 
-/* How many of the first 1000 codes two spaces have in common. */
+/* Returns how many of the first 1000 codes two spaces have in common. */
 static unsigned in_common(const struct codespace_key *a,
 			  const struct codespace_key *b)
 {
@@ -274,7 +274,7 @@ static void fingerprints_tell_keys_apart(void **state)
 	codespace_free(b);
 }
 
-/* Codes in the wild must decode for ever: these must never change. */
+/* Published codes must be decodable for ever, so these must never change. */
 static void codes_are_what_they_were_in_the_first_release(void **state)
 {
 	static const struct {

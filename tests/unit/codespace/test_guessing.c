@@ -1,10 +1,10 @@
 /*
  * What a stranger can learn from codes, and how far guessing leads.
  *
- * A stranger here knows very many pairs of id and code, or of URL and code, all
- * of the algorithm and even the order of the symbols; what he lacks is the
- * keys. Each measure counts what an ideal code does as often as chance has it,
- * and is held against weakened codes as well: it must find those out.
+ * The stranger has very many pairs of id and code, or of URL and code, knows
+ * the whole algorithm and even the order of the symbols, but not the keys. Each
+ * measure counts something that an ideal code shows as often as chance.  Each
+ * is also tested with weakened codes, and must detect them.
  */
 #include "tests/unit/codespace/keys.h"
 
@@ -18,8 +18,8 @@
 static const char all_symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
 				  "efghijklmnopqrstuvwxyz";
 
-/* In standard deviations: what chance does not do, and what a measure must show
- * of a code that is weak. */
+/* In standard deviations: a deviation that chance does not reach, and one that
+ * a measure must show for a weak code. */
 #define CHANCE 5
 #define SURELY 10
 
@@ -35,7 +35,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How many pairs of equal values there are; sorts them. */
+/* Sorts the values and returns how many pairs are equal. */
 static double equal_pairs(uint64_t *values, size_t count)
 {
 	double pairs = 0;
@@ -51,11 +51,10 @@ static double equal_pairs(uint64_t *values, size_t count)
 
 /* --- sequence: pairs of id and code --------------------------------------- */
 
-/* A permutation to be judged: a space's codes, or a network with fewer rounds
- * than those have. */
+/* A permutation under test: a space's codes, or a network with fewer rounds. */
 struct suspect {
 	unsigned rounds;      /* 0: the codes */
-	struct codespace *cs; /* of the codes */
+	struct codespace *cs; /* for the codes */
 	unsigned length;
 	struct alphabet alphabet;
 	struct feistel network;
@@ -102,7 +101,7 @@ static uint64_t read_digits(const struct suspect *s, const char *from,
 	return number;
 }
 
-/* What the stranger sees of an id: both parts of its code. */
+/* Returns what the stranger sees of an id: both parts of its code. */
 static struct feistel_parts look_at(const struct suspect *s, uint64_t id)
 {
 	unsigned left = (s->length - 1) / 2, right = s->length - 1 - left;
@@ -131,11 +130,11 @@ static struct feistel_parts look_at(const struct suspect *s, uint64_t id)
 }
 
 /*
- * Ids that differ in their left part alone, by d.  Up to four rounds the left
+ * The ids differ only in their left part, by d.  Up to four rounds the left
  * parts of their codes differ by d, too, at least twice as often as by chance:
  * Luby and Rackoff's attack on three rounds and Patarin's on four ("Generic
- * attacks on Feistel schemes", ASIACRYPT 2001).  `with_right`: pairs whose
- * right parts are equal besides, which shows five.
+ * attacks on Feistel schemes", ASIACRYPT 2001).  `with_right`: only pairs with
+ * equal right parts count, which detects five.
  */
 static double differences(const struct suspect *s, size_t groups, size_t size,
 			  bool with_right)
@@ -180,7 +179,7 @@ static double joint_differences_of(unsigned rounds, size_t key)
 	struct suspect s;
 	double z;
 
-	/* Of short codes a stranger can see enough. */
+	/* A stranger can see enough of short codes. */
 	suspect_open(&s, 5, rounds, key);
 	z = differences(&s, 400, (size_t)s.left, true);
 	codespace_free(s.cs);
@@ -205,7 +204,7 @@ static void a_network_of_two_to_five_rounds_is_found_out(void **state)
 	assert_true(joint_differences_of(5, 0) > SURELY);
 }
 
-/* Chi-square of a table that should be even, in standard deviations. */
+/* Returns chi-square of a table that should be even, in standard deviations. */
 static double unevenness(const unsigned *counts, size_t cells, double expected)
 {
 	double chi = 0, freedom = (double)cells - 1;
@@ -216,7 +215,7 @@ static double unevenness(const unsigned *counts, size_t cells, double expected)
 	return (chi - freedom) / sqrt(2 * freedom);
 }
 
-/* The check character against the symbols beside it, and against the id. */
+/* Compares the check character with the symbols beside it, and with the id. */
 static double tags_of(unsigned rounds)
 {
 	enum {
@@ -252,8 +251,8 @@ static void a_check_character_follows_from_nothing_a_stranger_sees(void **state)
 	assert_true(tags_of(3) > SURELY);
 }
 
-/* A sequence that showed would make ids that are some step apart agree in some
- * place more often than by chance (one in 62). */
+/* If the sequence were visible, ids at some distance would agree in some place
+ * more often than by chance (one in 62). */
 static double agreement_at(const struct suspect *s, uint64_t step)
 {
 	enum {
@@ -324,7 +323,7 @@ static struct url_codes *open_urls(enum url_code_method method, unsigned length)
 	return uc;
 }
 
-/* The code of a URL, as a number in base 62. */
+/* Returns the code of a URL as a number in base 62. */
 static uint64_t url_number(const struct url_codes *uc, const char *url,
 			   unsigned attempt, char code[URL_CODE_TEXT_MAX])
 {
@@ -340,7 +339,8 @@ static uint64_t url_number(const struct url_codes *uc, const char *url,
 	return number;
 }
 
-/* Of 20,000 codes, how many are of the 2^32 that anybody can list? */
+/* Returns how many of 20,000 codes are among the 2^32 that a stranger can list.
+ */
 static unsigned of_the_listed(enum url_code_method method)
 {
 	struct url_codes *uc = open_urls(method, 7);
@@ -368,7 +368,7 @@ static void a_keyed_code_is_of_no_list_a_stranger_can_make(void **state)
 	assert_int_equal(of_the_listed(URL_CODE_MD5_QUARTERS), 20000);
 }
 
-/* Codes of 8 characters that 300,000 URLs have in common. */
+/* Returns how many codes of 8 characters 300,000 URLs have in common. */
 static double collisions(enum url_code_method method)
 {
 	enum {
@@ -393,12 +393,13 @@ static double collisions(enum url_code_method method)
 static void keyed_codes_are_as_many_as_their_length_says(void **state)
 {
 	(void)state;
-	/* 0.013 expected; of 32 bits, 10.5. */
+	/* 0.013 are expected; with 32 bits, 10.5. */
 	assert_true(collisions(URL_CODE_KEYED) < 2);
 	assert_true(collisions(URL_CODE_MD5_QUARTERS) > 2);
 }
 
-/* One bit of the URL, or another attempt, makes another code altogether. */
+/* One other bit in the URL, or another attempt, makes an entirely different
+ * code. */
 static void a_keyed_code_says_nothing_of_the_next(void **state)
 {
 	enum {
@@ -415,7 +416,7 @@ static void a_keyed_code_says_nothing_of_the_next(void **state)
 		url_number(uc, url, i % 8, a);
 		url_number(uc, url, i % 8 + 1, b);
 		url[i % 18] ^= (char)(1 << i % 7);
-		/* Not a NUL: the URL would end there. */
+		/* A NUL is avoided, since the URL would end there. */
 		if (!url[i % 18])
 			url[i % 18] = 1;
 		url_number(uc, url, i % 8, c);
@@ -487,7 +488,7 @@ static void a_guess_is_refused_at_least_fourteen_times_in_fifteen(void **state)
 	struct codespace *few = open_base(57, 7, 4);
 
 	(void)state;
-	/* 1 and 4 of 62: one version knows 15 of the 62 check characters. */
+	/* 1 and 4 of 62: one version uses 15 of the 62 check characters. */
 	assert_in_range(count_guesses(one, all_symbols, 620000), 9500, 10500);
 	assert_in_range(count_guesses(four, all_symbols, 155000), 9500, 10500);
 	/* 4 of 57. */

@@ -1,4 +1,4 @@
-/* Which code a path names, as it stands and as a text made it. */
+/* The code in a path, also where a text program changed the path. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void escapes_of_code_characters_are_equal(void **state)
 	names("/tcz1U2%44", "tcz1U2D", false);
 	names("/%61%2D%2d%5F%5fb%39", "a--__b9", false);
 	names("/%61bc/more", "abc", false);
-	/* Once. */
+	/* Escapes are decoded only once. */
 	names_none("/%2561bc", true);
 	names_none("/a%2562", true);
 }

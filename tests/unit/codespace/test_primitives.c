@@ -1,4 +1,4 @@
-/* What codes are built of: SipHash, the permutation, alphabets, link ids. */
+/* The parts of codes: SipHash, the permutation, alphabets, link ids. */
 #include "tests/unit/unit.h"
 
 #include <endian.h>
@@ -62,7 +62,7 @@ static void the_prepared_siphash_is_siphash_1_3(void **state)
 	}
 }
 
-/* From the vectors in the paper's appendix A and its reference code: key 00 01
+/* The vectors are from the paper's appendix A and its reference code: key 00 01
  * .. 0f, message 00 01 .. of 7 bytes. */
 static void siphash_2_4_meets_the_published_vectors(void **state)
 {
@@ -75,7 +75,7 @@ static void siphash_2_4_meets_the_published_vectors(void **state)
 		    UINT64_C(0xab0200f58b01d137));
 }
 
-/* The permutation as its header defines it, without short cuts. */
+/* The permutation exactly as its header defines it. */
 static struct feistel_parts by_definition(const unsigned char key[16],
 					  const struct feistel *f,
 					  uint64_t number)
@@ -148,7 +148,7 @@ static void assert_lanes(const struct feistel *f, enum feistel_vectors kind,
 	}
 }
 
-/* Every kind this processor has; on one without AVX, the plain one. */
+/* Tests every kind of vectors of this processor; without AVX, the plain one. */
 static void vectors_permute_as_one_by_one(void **state)
 {
 	static const uint64_t sizes[] = {62, 3844, 185193, 916132832};

@@ -1,4 +1,4 @@
-/* Ids made without asking anybody: none twice, whatever the clock does. */
+/* Ids that are made without a server: none twice, whatever the clock does. */
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #include "codespace/snowflake.h"
 
-#define START (SNOWFLAKE_EPOCH + INT64_C(200000000000)) /* some day of 2026 */
+#define START (SNOWFLAKE_EPOCH + INT64_C(200000000000)) /* some day in 2026 */
 #define FAR   (START + INT64_C(1000000000))
 
 static struct snowflake *open_node(unsigned bits, int64_t lead)
@@ -258,7 +258,7 @@ static void wrong_settings_are_refused(void **state)
 struct worker {
 	struct snowflake *s;
 	_Atomic int64_t *clock;
-	uint64_t *ids; /* EACH */
+	uint64_t *ids; /* EACH of them */
 	pthread_t thread;
 };
 
@@ -269,7 +269,7 @@ static void *make_ids(void *arg)
 
 	for (int i = 0; i < EACH; i++)
 		while (snowflake_next(w->s, *w->clock, &w->ids[i], &err))
-			/* Run ahead as far as may be: time goes on, and so
+			/* Runs ahead as far as possible: time advances, and so
 			 * does the lease. */
 			snowflake_allow(w->s, 0, ++*w->clock + 20);
 	return NULL;
@@ -312,7 +312,7 @@ static void threads_never_make_the_same_id(void **state)
 struct ended {
 	struct snowflake *s;
 	_Atomic int made;
-	uint64_t last; /* of this thread */
+	uint64_t last; /* made by this thread */
 	pthread_t thread;
 };
 

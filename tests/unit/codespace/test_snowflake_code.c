@@ -17,7 +17,7 @@ static struct snowflake_codes *open_codes(unsigned base, size_t key_count)
 	return sc;
 }
 
-/* In base 57 there is room for the versions 0 and 1 only. */
+/* Base 57 has room for the versions 0 and 1 only. */
 static struct snowflake_codes *open_clear_codes(void)
 {
 	struct error err;
@@ -61,7 +61,7 @@ static void ids_come_back(void **state)
 	snowflake_codes_free(clear);
 }
 
-/* Codes in the wild must decode for ever: these must never change. */
+/* Published codes must be decodable for ever, so these must never change. */
 static void codes_are_what_they_were_in_the_first_release(void **state)
 {
 	static const struct {
@@ -170,7 +170,8 @@ static void numbers_that_are_not_ids_are_refused(void **state)
 	struct snowflake_codes *few = open_clear_codes();
 
 	(void)state;
-	/* 2^63 of 62^11 numbers, 2^65 of them, 2^63 of 57^11. */
+	/* The shares are 2^63 of 62^11 numbers, 2^65 of them, and 2^63 of
+	 * 57^11. */
 	assert_in_range(count_guesses(one, all, 100000), 17200, 18300);
 	assert_in_range(count_guesses(four, all, 100000), 70300, 71500);
 	assert_in_range(count_guesses(few, clear, 100000), 44000, 45400);

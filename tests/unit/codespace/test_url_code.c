@@ -48,7 +48,7 @@ static void candidate(const struct url_codes *uc, const char *owner,
 }
 
 /*
- * Computed with Python, whose hashlib has BLAKE2b (that crypto_kdf is made of)
+ * The codes are from Python, whose hashlib has BLAKE2b (the base of crypto_kdf)
  * and MD5:
  *
  *	domain = f"shortloop urlcode {length} {len(symbols)} {version}"
@@ -63,7 +63,7 @@ static void candidate(const struct url_codes *uc, const char *owner,
  *	quarter = struct.unpack("<4I", sum.digest())[attempt % 4]
  *	number = quarter * len(symbols) ** length >> 32
  *
- * and number written in base len(symbols).
+ * The code is number, written in base len(symbols).
  */
 static void quarters_are_those_of_another_implementation(void **state)
 {
@@ -101,16 +101,16 @@ static void quarters_are_those_of_another_implementation(void **state)
 }
 
 /*
- * The same of a keyed code, with Python's BLAKE2b:
+ * Keyed codes are from Python's BLAKE2b:
  *
  *	domain = f"shortloop urlcode keyed {length} {len(symbols)} {version}"
- *	master and key as master and salt above
+ *	master and key are computed like master and salt above
  *	sum = blake2b(struct.pack("<I", attempt) + account + b"\0" + owner +
  *		      b"\0" + url, key=key.digest(), digest_size=16,
  *		      salt=struct.pack("<I12x", attempt // 4))
  *	number = int.from_bytes(sum.digest(), "little") % codes
  *
- * and number written in base len(symbols).
+ * The code is number, written in base len(symbols).
  */
 static void keyed_codes_are_those_of_another_implementation(void **state)
 {
@@ -176,7 +176,8 @@ a_keyed_code_made_up_is_refused_fourteen_times_in_fifteen(void **state)
 	unsigned accepted = 0;
 
 	(void)state;
-	/* Made up by one who knows which characters are checks: another's. */
+	/* A stranger who knows which characters are checks invents these codes.
+	 */
 	for (unsigned i = 0; i < 150000; i++) {
 		snprintf(url, sizeof(url), "https://x.example/%u", i);
 		candidate(uc, "", url, 0, code);
@@ -265,7 +266,8 @@ another_account_owner_url_secret_or_attempt_gets_another(void **state)
 	assert_all_differ(URL_CODE_MD5_QUARTERS);
 }
 
-/* Every place of every length: `% base` favours nobody, `& 62` would. */
+/* Every place of every length must be even: `% base` is, `& 62` would not be.
+ */
 static void assert_even(enum url_code_method method, unsigned length,
 			unsigned base)
 {
@@ -281,8 +283,8 @@ static void assert_even(enum url_code_method method, unsigned length,
 		for (unsigned place = 0; place < length; place++)
 			count[place][(int)code[place]]++;
 	}
-	/* 1000 expected, standard deviation 32; of a check character, which
-	 * others test, more. */
+	/* 1000 are expected, standard deviation 32; a check character, which
+	 * other tests cover, has more. */
 	for (unsigned place = 0; place < length - checked; place++) {
 		unsigned symbols = 0;
 
