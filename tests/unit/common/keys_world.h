@@ -1,4 +1,4 @@
-/* keys_world.h - a file of API keys for the tests that read one. */
+/* keys_world.h - a file of API keys for tests. */
 #ifndef TESTS_UNIT_COMMON_KEYS_WORLD_H
 #define TESTS_UNIT_COMMON_KEYS_WORLD_H
 
@@ -7,7 +7,7 @@
 #include "common/keys/api_keyring.h"
 #include "tests/unit/unit.h"
 
-/* SHA-256 of "open sesame". */
+/* The SHA-256 of "open sesame". */
 #define SESAME                                                                 \
 	"sha256:"                                                              \
 	"41ef4bb0b23661e66301aac36066912dac037827b4ae63a7b1165a5aa93ed4eb"

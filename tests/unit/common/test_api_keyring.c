@@ -164,7 +164,7 @@ static void a_name_used_twice_is_refused(void **state)
 		       "twice"));
 }
 
-/* Which of the two had asked, and with which roles? */
+/* The sender and its roles would be ambiguous. */
 static void a_key_of_two_names_is_refused(void **state)
 {
 	struct error err = refusal_of("a admin " SESAME "\nb read " OTHER
@@ -219,7 +219,7 @@ static void a_reload_that_fails_changes_nothing(void **state)
 	api_keyring_free(ring);
 }
 
-/* --- making them ---------------------------------------------------------- */
+/* --- loading -------------------------------------------------------------- */
 
 struct made {
 	int status;
@@ -312,10 +312,10 @@ static void made_keys_differ(void **state)
 	buf_free(&b.line);
 }
 
-/* --- what goes on after a reload ------------------------------------------ */
+/* --- requests after a reload ---------------------------------------------- */
 
-/* Whether one that began with the first file may go on with the second, and in
- * that role. */
+/* Returns whether a request that began with the first file may continue with
+ * the second, in that role. */
 static bool may_go_on(const char *first, const char *then, enum api_role role,
 		      struct api_key_info *info)
 {
@@ -355,7 +355,7 @@ static void what_a_key_began_goes_on_while_the_file_lets_it(void **state)
 	assert_false(may_go_on(first, "", API_CREATE, &info));
 }
 
-/* A key is counted, limited and recorded by its name. */
+/* A key is counted, limited and recorded under its name. */
 static void a_key_that_was_renamed_is_another_one(void **state)
 {
 	struct api_key_info info;

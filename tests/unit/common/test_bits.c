@@ -1,10 +1,10 @@
-/* Sets of bits, against a plain array with seeded chance. */
+/* Compares sets of bits with a plain array; the random seed is fixed. */
 #include "tests/unit/unit.h"
 
 #include "common/bits.h"
 
 enum {
-	NUMBERS = 300, /* no multiple of 64 */
+	NUMBERS = 300, /* not a multiple of 64 */
 	ROUNDS = 50,
 };
 
@@ -13,7 +13,8 @@ struct world {
 	bool plain[NUMBERS];
 };
 
-/* Runs of members and of others, shorter and longer than a word. */
+/* Fills in runs of members and of other numbers, shorter and longer than a
+ * word. */
 static void fill(struct world *w)
 {
 	bool in = random() % 2;

@@ -12,7 +12,7 @@
 #include "common/agent/bots.h"
 #include "common/agent/verdict.h"
 
-/* `path` becomes the name of a new file. */
+/* Sets `path` to the name of a new file. */
 static void put_file(char *path, const char *text)
 {
 	int fd = mkstemp(path);
@@ -22,7 +22,7 @@ static void put_file(char *path, const char *text)
 	close(fd);
 }
 
-/* Either may be NULL. */
+/* Either argument may be NULL. */
 static struct bots *load_both(const char *list, const char *patterns,
 			      struct error *err)
 {
@@ -65,7 +65,7 @@ static const char list[] =
 	" \"tags\": [\"social-preview\", \"ai-crawler\"]},"
 	"{\"pattern\": \"Phone1\\\\.2\"}]";
 
-/* -1: no robot. */
+/* Returns -1 if it is no robot. */
 static int kind_of(const char *user_agent)
 {
 	struct error err = {0};
@@ -190,7 +190,7 @@ static void our_own_need_no_list(void **state)
 	bots_free(bots);
 }
 
-/* Browsers that apps have built in carry the apps' names. */
+/* The built-in browsers of apps have the apps' names in their agents. */
 static void people_in_apps_are_people(void **state)
 {
 	static const char *const people[] = {
@@ -249,7 +249,7 @@ static const char patterns[] =
 
 #define BROWSER "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 "
 
-/* The reason, or "" for a person. */
+/* Returns the reason, or "" for a person. */
 static const char *reason_of(const char *user_agent, bool device)
 {
 	struct error err = {0};
@@ -283,7 +283,7 @@ static void patterns_match_in_either_case(void **state)
 	assert_reason("Some Fetcher/2", "");
 	assert_reason("webSCAN", "listed pattern");
 	assert_reason("a CamScanner", "");
-	assert_reason("Walker 1", ""); /* excepted */
+	assert_reason("Walker 1", ""); /* an exception */
 }
 
 static void a_vague_pattern_is_not_believed_of_a_browser(void **state)
@@ -370,7 +370,7 @@ static void assert_patterns_refused(const char *text, const char *reason)
 		fail_msg("%s", err.text);
 }
 
-/* PCRE2 takes lookbehind of a fixed length, and no hyphen behind \w. */
+/* PCRE2 takes only lookbehind of a fixed length, and no hyphen after \w. */
 static void a_pattern_that_is_only_javascript_is_refused(void **state)
 {
 	(void)state;

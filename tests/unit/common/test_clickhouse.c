@@ -126,7 +126,7 @@ static void a_password_begins_no_other_header(void **state)
 
 static void a_refused_connection_is_retriable(void **state)
 {
-	/* Port 1 is reserved (tcpmux); nobody listens there. */
+	/* Port 1 is reserved (tcpmux); no server listens there. */
 	struct clickhouse_config config = {
 		.url = (char[]){"http://127.0.0.1:1"},
 		.connect_timeout = 1000,

@@ -172,7 +172,7 @@ static void forwarded_is_read_by_its_for_parameter(void **state)
 	       "10.0.0.1");
 }
 
-/* A proxy's `host` is what the visitor sent. */
+/* The `host` of a proxy's element contains what the visitor sent. */
 static void what_is_quoted_separates_nothing(void **state)
 {
 	static const char *const elements[] = {
@@ -180,7 +180,8 @@ static void what_is_quoted_separates_nothing(void **state)
 		"for=192.0.2.1;host=\"x,y\"",
 		"host=\";for=6.6.6.6;\";for=192.0.2.1",
 		"for=192.0.2.1;host=\"a\\\",for=6.6.6.6;b=\\\\\";proto=http",
-		"for=\"x, for=192.0.2.1", /* a visitor's quote, left open */
+		"for=\"x, for=192.0.2.1", /* a visitor's quote that is not
+					     closed */
 		"host=\"x\\, for=192.0.2.1",
 	};
 

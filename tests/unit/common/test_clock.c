@@ -125,7 +125,7 @@ static void a_time_is_written_with_ms_only_when_it_has_some(void **state)
 			    "1969-12-31T23:59:59.999Z");
 }
 
-/* Every few days from year 0 to 9999, leap days and all. */
+/* Checks every few days from year 0 to 9999, including leap days. */
 static void instants_are_written_as_the_c_library_counts_them(void **state)
 {
 	const int64_t first = INT64_C(-62167219200);

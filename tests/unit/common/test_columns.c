@@ -59,7 +59,7 @@ static void numbers_and_texts_go_column_by_column(void **state)
 		       sizeof(expected) - 1);
 }
 
-/* Each of two neighbours has its own dictionary, though they are looked up
+/* Two neighbouring columns have a dictionary each, though both are looked up
  * together. */
 static void words_that_repeat_are_sent_once(void **state)
 {
@@ -139,7 +139,7 @@ static void empty_arrays_need_no_dictionary(void **state)
 		       sizeof(expected) - 1);
 }
 
-/* 300 words take two bytes each; the second block knows nothing of the first.
+/* 300 words take two bytes each; the second block does not depend on the first.
  */
 static void many_words_have_wider_numbers(void **state)
 {

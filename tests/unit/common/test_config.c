@@ -65,7 +65,7 @@ static int load(const char *yaml, struct sample *config, struct error *err)
 
 	unit_write_file(yaml, path);
 	status = config_load(&spec, path, config, err);
-	/* The name is random: keep what follows it. */
+	/* The file's name is random, so only the text after it is kept. */
 	if (status < 0 && !strncmp(err->text, path, strlen(path)))
 		memmove(err->text, err->text + strlen(path),
 			strlen(err->text + strlen(path)) + 1);
@@ -182,7 +182,7 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 	}
 }
 
-/* Another program's section, of which one setting is compared with ours. */
+/* Another program's section; one of its settings is compared with ours. */
 static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
 {
 	static const struct setting one[] = {

@@ -1,4 +1,4 @@
-/* A sample, a print and a manual page are compared to the letter. */
+/* A sample, a print and a manual page must match to the letter. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

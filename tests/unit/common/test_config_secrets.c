@@ -6,7 +6,7 @@
 #include "common/config/config_print.h"
 #include "common/config/secret.h"
 
-/* What no message and no print may have. */
+/* No message and no print may contain these. */
 #define HIDDEN "hunter2"
 
 struct sample {

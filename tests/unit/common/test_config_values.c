@@ -1,5 +1,5 @@
-/* Values at both ends of what they may be, as they are read, printed and
- * described; and files that are none of ours. */
+/* Values at both ends of their ranges, as they are read, printed and described;
+ * and invalid files. */
 #include "tests/unit/unit.h"
 
 #include <limits.h>
@@ -78,7 +78,7 @@ static void assert_refused(const char *yaml, const char *says)
 		fail_msg("'%s' does not say '%s'", err.text, says);
 }
 
-/* Returns the print of this file. */
+/* Returns the print of a file. */
 static char *printed(const char *yaml)
 {
 	struct sample config = {0};
@@ -96,7 +96,7 @@ static char *printed(const char *yaml)
 	return text;
 }
 
-/* A setting is taken, and printed so. */
+/* The setting must be accepted, and printed like this. */
 static void is_printed(const char *setting, const char *line)
 {
 	char yaml[512], want[512], *text;
@@ -184,7 +184,7 @@ static void what_is_not_given_is_null_or_the_fallback(void **state)
 	is_printed("password: ~", "password: null");
 	is_printed("count: null", "count: 4");
 	is_printed("address: ''", "address: \"\"");
-	/* A text, which would be none without its quotes. */
+	/* This is a text only because of its quotes. */
 	is_printed("address: 'null'", "address: \"null\"");
 	is_printed("address: '~'", "address: \"~\"");
 	is_printed("brokers: []", "brokers: []");
@@ -195,7 +195,7 @@ static void what_is_not_given_is_null_or_the_fallback(void **state)
 	is_printed("mode: fast", "mode: fast");
 }
 
-/* No name of an option that we know is so long: who can tell what it is of? */
+/* No known option has so long a name, so its value may be a secret. */
 static void an_option_with_an_endless_name_is_a_secret(void **state)
 {
 	char name[129], yaml[256], line[256];
@@ -416,7 +416,7 @@ static void a_credential_is_named_as_a_file_of_its_folder(void **state)
 	secret_refused("credential:a", "/nowhere/a: No such file");
 	memset(folder, 'x', PATH_MAX - 3);
 	setenv("CREDENTIALS_DIRECTORY", folder, 1);
-	/* With the slash and the NUL it does not fit by one. */
+	/* With the slash and the NUL, the path is too long by one byte. */
 	secret_refused("credential:ab", "the path of a credential is too long");
 	secret_refused("credential:a", "cannot read the secret");
 	setenv("CREDENTIALS_DIRECTORY", "", 1);

@@ -9,7 +9,7 @@
 #include "common/app/fd_store.h"
 #include "common/http/address.h"
 
-/* Descriptors as a service manager hands them over, from 3 on. */
+/* Passes descriptors from 3 on, as a service manager does. */
 static void hand_over(const int *fds, int count, const char *names)
 {
 	char text[24];
@@ -25,7 +25,7 @@ static void hand_over(const int *fds, int count, const char *names)
 	setenv("LISTEN_FDNAMES", names, 1);
 }
 
-/* Moved away from where hand_over puts it. */
+/* Returns a listening socket at a number that hand_over does not use. */
 static int listening(void)
 {
 	struct error err;
@@ -117,7 +117,7 @@ static void one_of_no_use_is_a_mistake_of_configuration(void **state)
 	assert_int_equal(fd_store_take(in, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_non_null(strstr(err.text, "descriptor 3 (dns)"));
-	/* Nothing stays open by itself. */
+	/* The descriptors are closed. */
 	inherited_free(in);
 	assert_int_equal(fcntl(3, F_GETFD), -1);
 	assert_int_equal(fcntl(4, F_GETFD), -1);

@@ -59,7 +59,7 @@ static void text_goes_without_any(void **state)
 	close_all(ends, 2);
 }
 
-/* What is written to one comes out of the other end of the pipe. */
+/* Bytes written to one end of the pipe come out of the other. */
 static void as_many_as_the_kernel_takes_arrive(void **state)
 {
 	int ends[2], pipes[2], many[FDS_SEND_MAX];
@@ -95,7 +95,7 @@ static void more_are_refused(void **state)
 	close_all(ends, 2);
 }
 
-/* It raises no signal. */
+/* No signal is raised. */
 static void a_peer_that_went_is_an_error(void **state)
 {
 	int ends[2];

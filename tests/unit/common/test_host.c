@@ -49,11 +49,11 @@ static void international_names_become_a_labels(void **state)
 	assert_read("B\xc3\x9c"
 		    "CHER.Example",
 		    "xn--bcher-kva.example", HOST_NAME);
-	/* Decomposed: u and a combining diaeresis. */
+	/* A decomposed letter: u and a combining diaeresis. */
 	assert_read("bu\xcc\x88"
 		    "cher.example",
 		    "xn--bcher-kva.example", HOST_NAME);
-	/* Not transitional: sharp s stays itself. */
+	/* The mapping is not transitional: sharp s is kept. */
 	assert_read("fa\xc3\x9f.example", "xn--fa-hia.example", HOST_NAME);
 	/* An ideographic full stop, full-width letters. */
 	assert_read("\xe4\xb8\xad\xe6\x96\x87\xe3\x80\x82"
@@ -77,7 +77,7 @@ static void what_is_no_domain_name_is_refused(void **state)
 	assert_refused("a,b", "not allowed");
 	assert_refused("a\\b", "not allowed");
 	assert_refused("\xff\xfe.example", "international");
-	/* What maps to a slash or a percent sign. */
+	/* These map to a slash and a percent sign. */
 	assert_refused("a\xef\xbc\x8f.example", "host");
 	assert_refused("a\xef\xbc\x85.example", "host");
 	assert_refused("xn--example-.org", "only looks");

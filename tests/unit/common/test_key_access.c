@@ -1,10 +1,10 @@
-/* Keys x deeds: the rule of all programs.  test_key_matrix.py has the same of
- * the programs' routes. */
+/* Keys and deeds: the rule for all programs.  test_key_matrix.py tests the same
+ * for the programs' routes. */
 #include "common/keys/key_access.h"
 #include "common/unconst.h"
 #include "tests/unit/common/keys_world.h"
 
-/* What links there are; the last was forgotten. */
+/* All links; the last was forgotten. */
 static const struct key_link links[] = {
 	{"acme", "ann"}, {"acme", "bob"}, {"acme", ""},
 	{"shop", "ann"}, {"shop", "bob"}, {"", ""},
@@ -19,8 +19,8 @@ static const struct {
 		      {KEY_SEES_LINK, "sees"}};
 #define DEEDS (sizeof(deeds_of_links) / sizeof(deeds_of_links[0]))
 
-/* A letter for each link: x, may.  Then READS_ALL, READS_OWNERS, READS_RUNS and
- * MODERATES. */
+/* A letter for each link; x: allowed.  The second text is for READS_ALL,
+ * READS_OWNERS, READS_RUNS and MODERATES. */
 static const struct {
 	const char *key, *of_links[DEEDS], *of_all;
 } matrix[] = {
@@ -121,7 +121,8 @@ static void a_key_may_what_its_line_says(void **state)
 	}
 }
 
-/* Who reads or changes a link sees it, and what is read lies in the bounds. */
+/* A key that reads or changes a link sees it, and every link it reads is within
+ * its bounds. */
 static void the_deeds_agree_with_each_other(void **state)
 {
 	struct api_key_info who;
@@ -198,7 +199,7 @@ static void without_a_file_of_keys_all_is_read_and_nothing_written(void **state)
 	assert_null(key_bounds_of(NULL).account);
 }
 
-/* A key that nobody filled in. */
+/* This key was never filled in. */
 static void nobody_may_nothing(void **state)
 {
 	const struct api_key_info who = {.roles = 0};
@@ -213,7 +214,7 @@ static void nobody_may_nothing(void **state)
 	assert_string_equal(all, "....");
 }
 
-/* Nor of one without an account, if there were one. */
+/* A link without an account would not belong to it either. */
 static void a_link_that_was_forgotten_is_of_no_account(void **state)
 {
 	const struct key_link forgotten = {"", ""}, ours = {"acme", ""};
@@ -225,7 +226,7 @@ static void a_link_that_was_forgotten_is_of_no_account(void **state)
 	assert_true(key_link_is_of(&ours, "acme"));
 }
 
-/* Keys of one letter read the same. */
+/* Keys with the same letter have the same read access. */
 static void
 what_began_with_a_key_goes_on_with_one_that_reads_alike(void **state)
 {
@@ -267,7 +268,8 @@ static const char *const accounts[][3] = {
 	{NULL}, {"acme", NULL}, {"shop", "acme", NULL}, {"*", NULL}};
 #define LISTS (sizeof(accounts) / sizeof(accounts[0]))
 
-/* A letter for each of `accounts`; then the same of the default domain. */
+/* A letter for each of `accounts`; the second text is for the default domain.
+ */
 static const struct {
 	const char *key, *uses;
 } domains[] = {

@@ -1,11 +1,11 @@
-/* Which key a request carries, and how one is refused. */
+/* The key in a request, and the answers to refused ones. */
 #include "tests/unit/http/world.h"
 
 #include "common/keys/key_check.h"
 #include "tests/unit/common/keys_world.h"
 
-/* A listener that asks for the role that the path says, and answers 200 with
- * the key's name. */
+/* A listener that requires the role named by the path, and answers 200 with the
+ * key's name. */
 struct asked {
 	struct world *w;
 	struct api_keyring *ring;
@@ -60,7 +60,7 @@ static void stop(struct asked *a)
 	metrics_free(a->metrics);
 }
 
-/* The answer to a request with those lines; to be freed. */
+/* Returns the answer to a request with these lines; the caller frees it. */
 static char *ask(struct asked *a, const char *where, const char *lines)
 {
 	char text[1024];
@@ -153,7 +153,8 @@ static void who_asks_too_often_is_told_when_to_come_again(void **state)
 	start(&a, "crm read " SESAME " rate=1/h burst=2\n");
 	assert_answered(&a, "/own", KEY, 200, "crm");
 	assert_answered(&a, "/own", KEY, 200, "crm");
-	/* A refused request costs nothing, nor says anything of rates. */
+	/* A refused request takes no token, and its answer has no rate headers.
+	 */
 	assert_answered(&a, "/create", KEY, 403, "the role 'create'");
 	assert_answered(&a, "/own", KEY, 429, "'crm' sends too many requests");
 	assert_answered(&a, "/own", KEY, 429,
@@ -179,7 +180,7 @@ static void refusals_by_rate_are_counted_by_key(void **state)
 	stop(&a);
 }
 
-/* A batch pays by the line. */
+/* A batch takes a token for each line. */
 static void what_pays_otherwise_is_asked_for_no_token(void **state)
 {
 	struct asked a = {.cost = 0};
@@ -191,7 +192,7 @@ static void what_pays_otherwise_is_asked_for_no_token(void **state)
 	stop(&a);
 }
 
-/* The bucket may even owe more than a stricter line allows. */
+/* The bucket may have a debt larger than a stricter line allows. */
 static void what_pays_otherwise_waits_for_no_other_rate(void **state)
 {
 	struct asked a = {.cost = 0};

@@ -1,7 +1,7 @@
 #include "common/clock.h"
 #include "tests/unit/common/keys_world.h"
 
-/* What of 10 requests the key may make at once. */
+/* Returns how many of 10 requests the key may make at once. */
 static unsigned granted_of_ten(struct api_keyring *ring)
 {
 	struct api_key_info info = {0};
@@ -28,7 +28,7 @@ static void a_key_has_the_rate_of_its_line(void **state)
 	api_keyring_free(ring);
 }
 
-/* An admin's has none. */
+/* The key of an admin has no rate. */
 static void a_key_without_a_rate_has_that_of_all(void **state)
 {
 	const struct api_keyring_options options = {

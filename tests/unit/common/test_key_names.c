@@ -1,4 +1,4 @@
-/* Lists of names in the file of keys. */
+/* Lists of names in the keys file. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void assert_refused(const char *text, const char *says)
 		fail_msg("%s: %s", text, err.text);
 }
 
-/* The names of `text`, each in brackets. */
+/* Compares the names in `text`, each in brackets. */
 static void assert_names(const char *text, const char *expected)
 {
 	struct key_names *names = parse(text);
@@ -65,7 +65,7 @@ static void any_byte_that_prints_may_be_escaped(void **state)
 	assert_refused("a%g2", "expected %XX");
 }
 
-/* `text` so many times, divided by `by`. */
+/* Returns `text` this many times, separated by `by`. */
 static char *repeat(const char *text, const char *by, size_t times)
 {
 	char *all = calloc(times, strlen(text) + strlen(by) + 1);
@@ -99,7 +99,7 @@ static void a_name_and_a_list_are_only_so_long(void **state)
 		assert_refused(text, cases[i].says);
 		free(text);
 	}
-	/* The longest may be behind others. */
+	/* The longest name may follow others. */
 	text = repeat("x", "", KEY_LISTED_NAME_MAX + 4);
 	text[3] = ',';
 	key_names_free(parse(text));

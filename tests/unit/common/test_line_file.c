@@ -16,7 +16,7 @@ struct world {
 	struct line_file *file;
 };
 
-/* The file's thread tells it; nobody here asks. */
+/* The file's thread reports the state; the test does not query it. */
 static void on_state(void *arg, const struct error *err)
 {
 	(void)arg;
@@ -107,7 +107,7 @@ static void each_line_without_room_is_counted(void **state)
 	put(w, "a\nb\nc\n");
 	assert_int_equal(metric_value(w->lost), 3);
 	put(w, "d\n");
-	/* They were told as lost already, by the counter. */
+	/* The counter has already reported them as lost. */
 	finish(w);
 	assert_int_equal(metric_value(w->written), 1);
 	assert_int_equal(metric_value(w->lost), 3);
@@ -178,7 +178,7 @@ static void a_pipe_that_is_full_does_not_hold_up_the_end(void **state)
 	reader = open(w->path, O_RDONLY | O_NONBLOCK);
 	make_line(line);
 	open_it(w, 1 << 20);
-	/* More than any pipe holds. */
+	/* No pipe has room for all of them. */
 	for (int i = 0; i < 1000; i++)
 		put(w, line);
 	left = line_file_free(w->file, 1);
@@ -188,7 +188,7 @@ static void a_pipe_that_is_full_does_not_hold_up_the_end(void **state)
 	close(reader);
 }
 
-/* A reader that is slow, but reads, gets every line. */
+/* A slow reader gets every line. */
 static void a_slow_reader_gets_all(void **state)
 {
 	struct world *w = *state;

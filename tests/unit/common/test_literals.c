@@ -10,7 +10,7 @@
 #include "common/agent/pattern/literals.h"
 #include "common/buf.h"
 
-/* The clauses of an expression, written "a|b & c". */
+/* Compares the clauses of an expression, written "a|b & c". */
 static void assert_required_beside(const char *common, const char *regex,
 				   const char *expected)
 {
@@ -96,7 +96,8 @@ static void assertions_match_nothing_by_themselves(void **state)
 	assert_required("(?<!abc)foo", "foo");
 }
 
-/* On the heap, so that a sanitizer sees a step behind its end. */
+/* The text is on the heap, so that a sanitizer reports a read beyond its end.
+ */
 static void a_brace_that_does_not_close_is_text(void **state)
 {
 	char *regex = strdup("ab{2,44444444444444444444");

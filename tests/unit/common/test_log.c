@@ -5,7 +5,7 @@
 #include "common/buf.h"
 #include "common/log.h"
 
-/* What one line looks like behind its time stamp. */
+/* Checks the part of one line after its time stamp. */
 static void check_line(enum log_format format, const char *expected)
 {
 	struct error err = {0};

@@ -10,7 +10,7 @@
 #include "common/app/notify.h"
 #include "common/clock.h"
 
-/* A manager's socket, with the name that $NOTIFY_SOCKET has for it. */
+/* Opens a manager's socket at a name of $NOTIFY_SOCKET. */
 static int manager_at(const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -7,9 +7,9 @@
 
 struct work {
 	atomic_int calls;
-	atomic_int hold;     /* while 1 the call lasts */
-	int64_t again;	     /* what it returns */
-	atomic_bool stopped; /* it was asked to end within a call */
+	atomic_int hold;     /* the call lasts while this is 1 */
+	int64_t again;	     /* its return value */
+	atomic_bool stopped; /* the stop was requested during a call */
 };
 
 static void nap(void)

@@ -21,7 +21,7 @@ static struct rate_limiter *limiter_of(const char *rate, uint64_t burst)
 	return l;
 }
 
-/* How many of `n` requests are let through at `now`. */
+/* Returns how many of `n` requests are allowed at `now`. */
 static unsigned granted(struct rate_limiter *l, unsigned n, int64_t now)
 {
 	unsigned count = 0;

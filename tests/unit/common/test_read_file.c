@@ -20,7 +20,7 @@ static void expect_refused(const char *path, const char *says)
 	buf_free(&text);
 }
 
-/* In a folder of its own, which the caller removes. */
+/* Makes a file in a folder of its own, which the caller removes. */
 static char *make_path(char directory[64], const char *name, char path[108])
 {
 	snprintf(directory, 64, "/tmp/shortloop-unit-XXXXXX");

@@ -92,7 +92,8 @@ static int read_one(const char *columns, const char *text, struct error *err)
 	return status;
 }
 
-/* What is no number must not pass for 0: nothing would be there then. */
+/* A field that is not a number must not count as 0, which would mean that there
+ * is nothing. */
 static void what_is_no_number_is_named(void **state)
 {
 	static const char *const wrong[] = {
@@ -145,7 +146,7 @@ static void the_reader_ends_the_reading(void **state)
 	struct error err = {0};
 
 	(void)state;
-	/* The second row, of another shape, is not looked at. */
+	/* The second row has another shape, but is not read. */
 	assert_int_equal(read_rows("1\ta\n2\n", &answer, &s, &err), -1);
 	assert_string_equal(err.text, "enough");
 	assert_int_equal(s.count, 1);

@@ -4,7 +4,7 @@
 
 #include "common/table.h"
 
-/* Prints and frees the table, and compares. */
+/* Prints the table, compares the output, and frees the table. */
 static void assert_prints(struct table *t, const char *expected)
 {
 	char *text;

@@ -1,4 +1,4 @@
-/* Characters that a reader does not see. */
+/* Invisible characters. */
 #include "tests/unit/unit.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -7,7 +7,7 @@
 
 #include "common/unseen.h"
 
-/* --- against another's tables --------------------------------------------- */
+/* --- comparison with another table ---------------------------------------- */
 
 static pcre2_code *compile(const char *pattern)
 {

@@ -1,4 +1,4 @@
-/* What of a URL's text is a URI, and what becomes of the rest. */
+/* Which parts of a URL's text are a URI, and how the rest is encoded. */
 #include "tests/unit/unit.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@ struct counted {
 	int freed;
 };
 
-/* A value, and where it is noted that it was freed. */
+/* A value that records whether it was freed. */
 struct noted {
 	int number;
 	struct counted *counted;

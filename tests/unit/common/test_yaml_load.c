@@ -4,8 +4,8 @@
 
 #include "common/yaml_load.h"
 
-/* `unit` so often that the text has 100 kB and more, which took libyaml more
- * than twenty seconds where it is quadratic. */
+/* Repeats `unit` until the text has 100 kB; libyaml needed more than twenty
+ * seconds for such a text where it is quadratic. */
 static char *repeat(const char *head, const char *unit, size_t *ret_len)
 {
 	size_t before = strlen(head), each = strlen(unit);
@@ -111,7 +111,7 @@ static void what_is_no_text_is_refused(void **state)
 	(void)state;
 	assert_int_equal(load("a: \xff\n", 0, &err), -1);
 	assert_int_equal(load("a: \x01\n", 0, &err), -1);
-	/* UTF-16, in which directives would not be seen. */
+	/* Directives would not be found in UTF-16. */
 	assert_int_equal(load("\xff\xfe%T", 0, &err), -1);
 }
 
