@@ -1,6 +1,6 @@
 /*
- * stream_world.h - a listener that streams what is below /s, and does as the
- * path says:
+ * stream_world.h - a listener that streams requests below /s; the path selects
+ * what the handler does:
  *	/s/echo		writes back what comes, as it comes
  *	/s/count	answers how many bytes came
  *	/s/sip		the same, 1,000 bytes a ms
@@ -11,10 +11,10 @@
  *	/s/fill		answers FILL bytes, FILL_MARK of them pending at most
  *	/s/forget	ends without an answer
  *	/s/break	breaks its answer off
- *	/s/name		answers at the end what the headers say
- *	/s/live		answers "hello", then what the test says (stream_say),
- *up to a drain; ignores its body /s/quiet	answers QUIET bytes and goes on
- *as /s/live
+ *	/s/name		answers at the end, with values of the headers
+ *	/s/live		answers "hello", then what stream_say sends, up to a
+ *			drain; ignores its body
+ *	/s/quiet	answers QUIET bytes and goes on as /s/live
  */
 #ifndef TESTS_UNIT_HTTP_STREAM_WORLD_H
 #define TESTS_UNIT_HTTP_STREAM_WORLD_H
@@ -35,7 +35,7 @@ struct stream_world {
 	size_t filled;
 	atomic_size_t taken, most_pending;
 	atomic_int ended, aborted;
-	atomic_bool gone; /* as the end saw it */
+	atomic_bool gone; /* as it was at the end */
 };
 
 static inline bool stream_path_is(const struct http_request *req,
@@ -182,7 +182,7 @@ static inline void stream_abort_live(struct http_request *req, void *arg)
 	stream_end_live(req, arg);
 }
 
-/* No body is looked at, and the answer has no end of its own. */
+/* The body is not read, and the answer does not end by itself. */
 static const struct http_stream_handler live_handler = {
 	.on_abort = stream_abort_live,
 	.on_stop = stream_end_live,
@@ -202,7 +202,7 @@ static inline void stream_handle_live(struct http_request *req,
 		http_stream_write(req, zeroes, QUIET);
 }
 
-/* On the loop: a word in a turn of its own. */
+/* Runs on the loop: sends a word in a turn of its own. */
 static inline void stream_say(void *arg)
 {
 	struct stream_world *w = arg;
@@ -244,7 +244,7 @@ static inline void stream_on_sip(void *arg)
 		http_stream_resume(req);
 }
 
-/* Takes the held body, or ends it when the client has gone. */
+/* Takes the held body, or ends the request if the client has gone. */
 static inline void stream_let_go(void *arg)
 {
 	struct stream_world *w = arg;
@@ -305,7 +305,7 @@ static inline void stream_wait(atomic_int *number, int at_least)
 	assert_true(atomic_load(number) >= at_least);
 }
 
-/* What the chunks of an answer say, in place. */
+/* Joins the chunks of an answer in place. */
 static inline char *stream_join(char *answer)
 {
 	char *at = strstr(answer, "\r\n\r\n") + 4, *to = answer;
@@ -321,7 +321,7 @@ static inline char *stream_join(char *answer)
 	return answer;
 }
 
-/* Sends so many bytes as a body. */
+/* Sends a body of this many bytes. */
 static inline void send_body(int fd, size_t len)
 {
 	char block[8192];

@@ -12,7 +12,7 @@ struct office {
 	char address[32];
 };
 
-/* A port that was free a moment ago. */
+/* Returns a port that was free a moment ago. */
 static uint16_t free_port(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET,
@@ -33,7 +33,7 @@ static int setup(void **state)
 	o->metrics = metrics_new();
 	o->health = health_new();
 	o->redis = health_register(o->health, "redis");
-	/* A program beside this one may take the port in between. */
+	/* Another program may take the port in between. */
 	for (int i = 0; i < 10 && !o->admin; i++) {
 		o->client.port = free_port();
 		snprintf(o->address, sizeof(o->address), "127.0.0.1:%u",

@@ -1,7 +1,6 @@
 /*
- * Where a request ends, by each of the two guards alone: llhttp's, and ours
- * (check.c), which is all there is where a request of the usual kind goes by
- * without llhttp (scan.c).
+ * The end of a request, by each of the two guards alone: llhttp's, and ours
+ * (check.c), which is the only one if a usual request bypasses llhttp (scan.c).
  */
 #include "tests/unit/unit.h"
 
@@ -20,15 +19,15 @@ enum {
 	HEADERS_MAX = 16,
 };
 
-/* --- ours, without llhttp ------------------------------------------------- */
+/* --- our guard, without llhttp -------------------------------------------- */
 
 struct checked {
-	int status; /* 0: it is taken */
+	int status; /* 0: accepted */
 	bool keep_alive, expects;
 	char detail[80];
 };
 
-/* Names and values are split as llhttp splits them. */
+/* Splits names and values as llhttp does. */
 static void split_headers(struct http_request *req)
 {
 	const char *base = req->in.data, *line = strstr(base, "\r\n") + 2;
@@ -46,7 +45,7 @@ static void split_headers(struct http_request *req)
 	}
 }
 
-/* A request by itself. */
+/* A single request. */
 struct alone {
 	struct http_config config;
 	struct http_listener listener;
@@ -54,7 +53,7 @@ struct alone {
 	struct http_request *req;
 };
 
-/* The request is a POST of "/", whose headers are not split yet. */
+/* Makes a POST of "/" whose headers are not split yet. */
 static struct alone *alone_new(const char *text)
 {
 	struct alone *a = calloc(1, sizeof(*a));
@@ -78,7 +77,7 @@ static struct alone *alone_new(const char *text)
 	return a;
 }
 
-/* Returns what the check answered, and frees the request. */
+/* Returns the result of the check, and frees the request. */
 static struct checked alone_end(struct alone *a)
 {
 	struct http_request *req = a->req;
@@ -137,7 +136,7 @@ static void one_length_or_one_coding_says_where_a_body_ends(void **state)
 				"TRANSFER-ENCODING: gzip\r\n\r\n",
 		       400, why);
 	assert_refused(POST_1_0 LENGTH CHUNKED "\r\n", 400, why);
-	/* Names that are as long are others. */
+	/* Names of the same length are different names. */
 	assert_taken(POST_1_1 LENGTH "Content-Lengxh: 3\r\n\r\n");
 	assert_taken(POST_1_1 LENGTH "Transfer-Encodinx: a\r\n\r\n");
 }
@@ -264,17 +263,17 @@ static void an_expectation_is_known_or_refused(void **state)
 		check_alone(POST_1_1 "Expect: 100-Continue\r\n\r\n").expects);
 	assert_refused(POST_1_1 "Expect: 200-ok\r\n\r\n", 417,
 		       "unknown expectation");
-	/* HTTP/1.0 has none. */
+	/* HTTP/1.0 has no 100-continue. */
 	assert_taken(POST_1_0 "Expect: 200-ok\r\n\r\n");
 	assert_false(
 		check_alone(POST_1_0 "Expect: 100-continue\r\n\r\n").expects);
 }
 
-/* --- lines, however they were split --------------------------------------- */
+/* --- lines in any split --------------------------------------------------- */
 
-/* A request with that line behind its Host, of which a parser took these for
- * name and value.  A '$' is a zero byte.  *ret_value is what the value is
- * then. */
+/* Checks a request with that line after its Host, which a parser split into
+ * this name and value.  A '$' is a zero byte.  *ret_value is the value after
+ * the check. */
 static struct checked check_line(const char *line, const char *name,
 				 const char *value, char ret_value[16])
 {
@@ -345,7 +344,7 @@ static void a_line_is_split_where_everybody_splits_it(void **state)
 	}
 }
 
-/* A line that no header is of. */
+/* This line belongs to no header. */
 static void behind_the_last_header_they_end(void **state)
 {
 	struct alone *a = alone_new(POST_1_1 "X: a\r\n\r\n");
@@ -391,7 +390,7 @@ static void headers_are_as_long_as_they_may_be(void **state)
 	assert_string_equal(c.detail, "the request line is too long");
 }
 
-/* Checks `text`, which a parser took for the target. */
+/* Checks `text`, which a parser took as the target. */
 static struct checked check_target(const char *text, uint32_t url,
 				   unsigned major)
 {
@@ -434,7 +433,7 @@ static void a_request_line_has_two_spaces(void **state)
 	}
 }
 
-/* --- llhttp's, without ours ----------------------------------------------- */
+/* --- llhttp's guard, without ours ----------------------------------------- */
 
 /* The error's name depends on llhttp's version. */
 static bool llhttp_takes(const char *text)

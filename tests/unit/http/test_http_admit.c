@@ -1,5 +1,5 @@
-/* Requests that are looked at before their body is read: /no is refused, /few
- * may have 10 bytes. */
+/* Requests that are checked before their body is read: /no is refused, /few may
+ * have 10 bytes. */
 #include "tests/unit/http/world.h"
 
 static bool admit(struct http_request *req, size_t *body_max, void *arg)
@@ -31,7 +31,7 @@ static int setup(void **state)
 #define POST(path, headers)                                                    \
 	"POST " path " HTTP/1.1\r\nHost: a\r\n" headers "\r\n"
 
-/* The answer to a request whose body is never sent. */
+/* Returns the answer to a request whose body is never sent. */
 static char *answer_to_headers(struct world *w, const char *headers)
 {
 	int fd = client_connect(w);
@@ -49,7 +49,8 @@ static void a_refusal_comes_before_the_body(void **state)
 		POST("/no", "Content-Length: 90000\r\n"),
 		POST("/no", "Transfer-Encoding: chunked\r\n"),
 		POST("/no", "Content-Length: 5\r\nExpect: 100-continue\r\n"),
-		/* Longer than any may be: who may not ask is not told that. */
+		/* The body is too long for any request, but a client without
+		 * permission is not told so. */
 		POST("/no", "Content-Length: 8000000\r\n"),
 	};
 	struct world *w = *state;
@@ -147,7 +148,7 @@ static void a_body_may_be_as_long_as_was_said(void **state)
 							  "orld\r\n0\r\n\r\n");
 	assert_non_null(strstr(answer, "\nhelloworld\n"));
 	free(answer);
-	/* Of the next request it may be what it always may. */
+	/* The next request has the usual limit. */
 	answer = get_then_close(
 		w, POST("/echo", "Content-Length: 15\r\n") "fifteen bytes..");
 	assert_non_null(strstr(answer, "\nfifteen bytes..\n"));

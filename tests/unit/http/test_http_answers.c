@@ -1,4 +1,4 @@
-/* Answers, clients that go before theirs, and ports. */
+/* Answers, clients that close before they get one, and ports. */
 #include <netdb.h>
 
 #include "common/http/address.h"
@@ -61,7 +61,7 @@ static void every_answer_has_the_listeners_fields(void **state)
 		     "POST /a HTTP/1.1\r\nHost: a\r\nOrigin: b\r\n"
 		     "Content-Length: 1000000\r\n\r\n",
 		     413, true);
-	/* What Origin says is not known before the end of the headers. */
+	/* The Origin is unknown before the end of the headers. */
 	expect_every(w,
 		     "GET /a HTTP/1.1\r\nHost: a\r\nOrigin: b\r\n"
 		     "Host: c\r\n\r\n",
@@ -133,12 +133,12 @@ static void pipelined_large_answers_are_made_one_by_one(void **state)
 	client_send(fd, GET("/big") GET("/big") GET("/big") GET("/big"));
 	world_wait_handled(w, 1);
 	usleep(100000);
-	/* The client reads nothing: the rest must wait, unparsed. */
+	/* The client reads nothing: the other requests must wait, unparsed. */
 	assert_in_range(atomic_load(&w->handled), 1, 2);
 	close(fd);
 }
 
-/* --- clients that go ------------------------------------------------------ */
+/* --- clients that close --------------------------------------------------- */
 
 static void count_on_loop(void *arg)
 {
@@ -157,8 +157,8 @@ static void a_client_gone_before_the_answer_is_noticed(void **state)
 	world_wait_handled(w, 1);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	close(fd);
-	/* In the second of two turns the loop has met all that was there before
-	 * the first. */
+	/* By the second turn the loop has handled every event from before the
+	 * first. */
 	for (int turn = 0; turn < 2; turn++) {
 		world_post(w, count_on_loop);
 		world_wait_handled(w, 2 + turn);
@@ -212,7 +212,7 @@ static void bytes_behind_a_last_request_do_not_cost_its_answer(void **state)
 	world_let_go(w);
 	usleep(50000);
 	answer = client_read_all(fd);
-	/* Had the server closed with bytes unread, this were a reset. */
+	/* If the server had closed with unread bytes, this would be a reset. */
 	assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
 	assert_int_equal(status_of(answer), 200);
 	free(answer);
@@ -281,7 +281,7 @@ static void no_host_stands_for_every_address(void **state)
 
 	assert_int_equal(address_bind(":0", false, &fd, &w->err), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
-	/* Of IPv4 the port is at the same place. */
+	/* The port of an IPv4 address is at the same place. */
 	assert_true(can_connect("127.0.0.1", ntohs(at.sin6_port)));
 	if (has_ipv6())
 		assert_true(can_connect("::1", ntohs(at.sin6_port)));
@@ -314,7 +314,7 @@ static void loopback_is_what_only_this_host_reaches(void **state)
 		assert_false(http_address_is_loopback(beyond[i]));
 }
 
-/* --- clients that go ------------------------------------------------------ */
+/* --- clients that close --------------------------------------------------- */
 
 static void wait_told_gone(struct world *w)
 {
@@ -364,7 +364,7 @@ static void nobody_is_told_of_a_client_that_goes_after_its_answer(void **state)
 	client_send(fd, GET("/hold"));
 	world_wait_handled(w, 2);
 	close(fd);
-	/* A request that comes after that was seen. */
+	/* This request comes after the close was noticed. */
 	free(client_exchange(
 		w, "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
 	world_let_go(w);

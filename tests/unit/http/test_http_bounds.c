@@ -105,7 +105,7 @@ static void an_idle_connection_is_closed_silently(void **state)
 	close(fd);
 }
 
-/* An empty line may stand before a request (RFC 9112, 2.2). */
+/* A request may begin with an empty line (RFC 9112, 2.2). */
 static void line_ends_alone_do_not_put_the_timeout_off(void **state)
 {
 	int fd = client_connect(*state);
@@ -125,7 +125,8 @@ static void a_connection_without_request_is_closed(void **state)
 {
 	int fd = client_connect(*state);
 
-	/* By header_timeout, which is shorter than idle_timeout. */
+	/* The connection ends by header_timeout, which is shorter than
+	 * idle_timeout. */
 	assert_in_range(ms_until_closed(fd), 200, CLIENT_PATIENCE_S * 1000 - 1);
 	close(fd);
 }
@@ -199,7 +200,7 @@ static void a_client_that_takes_little_by_little_is_served(void **state)
 
 /* --- connections ---------------------------------------------------------- */
 
-/* It is within a request, and not idle. */
+/* The connection is within a request, and not idle. */
 static int half_a_request(struct world *w)
 {
 	int fd = client_connect(w);
@@ -208,7 +209,7 @@ static int half_a_request(struct world *w)
 	return fd;
 }
 
-/* The same, which the server has seen. */
+/* The same, after the server has received it. */
 static int half_a_request_seen(struct world *w)
 {
 	int fd = client_connect(w);
@@ -240,7 +241,7 @@ static void a_place_is_free_again_after_a_close(void **state)
 	int status = 503;
 
 	close(first);
-	/* It is free once the server has seen that. */
+	/* The place is free once the server has noticed the close. */
 	for (int i = 0; i < PATIENCE_MS && status == 503; i++) {
 		usleep(1000);
 		answer = client_exchange(w, "GET / HTTP/1.0\r\n\r\n");
@@ -258,18 +259,19 @@ static void a_flood_of_connections_is_bounded(void **state)
 
 	for (int i = 0; i < 60; i++)
 		fds[i] = i < 2 ? half_a_request_seen(w) : half_a_request(w);
-	/* Two are served, sixteen more may be told why not, the rest go. */
+	/* Two are served, sixteen more get an answer with the reason, the rest
+	 * are closed. */
 	for (int i = 0; i < PATIENCE_MS && refused(w, "overload") < 60 - 18;
 	     i++)
 		usleep(1000);
-	/* Those who were told why are counted, too, once they have been. */
+	/* Those with an answer are counted, too, once they have it. */
 	assert_in_range(refused(w, "overload"), 60 - 18, 60 - 2);
 	assert_in_range(open_connections(w), 0, 18);
 	for (int i = 0; i < 60; i++)
 		close(fds[i]);
 }
 
-/* --- idle ones make room ---------------------------------------------------
+/* --- idle connections are closed -------------------------------------------
  */
 
 static uint64_t made_room(struct world *w)
@@ -353,7 +355,7 @@ static void one_that_goes_on_asking_stays(void **state)
 	ask(busy);
 	idle = client_connect(w);
 	await_open(w, 2);
-	/* Its place in the order is of so long ago at most. */
+	/* The order of connections is only as precise as IDLE_GRAIN_MS. */
 	while (clock_monotonic_ms() - start < 2 * IDLE_GRAIN_MS)
 		ask(busy);
 	third = client_connect(w);
@@ -404,7 +406,7 @@ static void block_loop(void *arg)
 		usleep(1000);
 }
 
-/* What it asked has come, and was not read yet. */
+/* The request has arrived, but was not read yet. */
 static void one_that_has_just_asked_does_not_make_room(void **state)
 {
 	struct world *w = *state;
@@ -446,7 +448,7 @@ static void idle_ones_by_the_hundred_shut_nobody_out(void **state)
 			ask(fds[i]);
 	}
 	await_open(w, MANY);
-	/* In the place of one of those. */
+	/* This connection replaces one of those. */
 	held = client_connect(w);
 	client_send(held, GET("/hold"));
 	world_wait_handled(w, 1 + MANY / 2);
@@ -502,7 +504,7 @@ static uint64_t buffer_bytes(struct world *w)
 					  "listener=\"test\"", ""));
 }
 
-/* A connection in the middle of a body of that many bytes. */
+/* Opens a connection that has sent this much of a body. */
 static int half_a_body(struct world *w, size_t sent)
 {
 	char *body = calloc(1, sent + 1);
@@ -513,7 +515,7 @@ static int half_a_body(struct world *w, size_t sent)
 			"Content-Length: 100000\r\n\r\n");
 	client_send(fd, body);
 	free(body);
-	/* What is left is less than the server reads at once. */
+	/* The unread rest is less than one read of the server. */
 	for (int i = 0; i < PATIENCE_MS && buffer_bytes(w) < sent - 16384; i++)
 		usleep(1000);
 	assert_true(buffer_bytes(w) >= sent - 16384);
@@ -682,14 +684,14 @@ static int set_up_silence(void **state)
 	return set_up_patient(state, 2, 250);
 }
 
-/* Less than the test takes in all, and more than a busy machine makes of a
- * second. */
+/* This is less than the whole test takes, and more than a second on a busy
+ * machine. */
 static int set_up_headers(void **state)
 {
 	return set_up_patient(state, 2, 3000);
 }
 
-/* The same for one that takes an answer in four seconds. */
+/* The same for a client that takes four seconds to read an answer. */
 static int set_up_answers(void **state)
 {
 	struct http_config config = http_config_default;

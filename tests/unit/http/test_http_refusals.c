@@ -172,7 +172,7 @@ static void expect_refusal(const struct refusal *r, const char *answer)
 
 	assert_int_equal(status_of(answer), r->status);
 	assert_non_null(strstr(answer, "\r\nConnection: close\r\n"));
-	/* Nothing behind the refusal is taken for another request. */
+	/* Bytes after the refusal must not be taken for another request. */
 	assert_non_null(second);
 	assert_null(strstr(second, "HTTP/1.1 "));
 }

@@ -1,7 +1,7 @@
-/* What a handler may ask of a request, and how answers are written. */
+/* What a handler can read of a request, and how answers are written. */
 #include "world.h"
 
-/* Each test hands its own handler to a listener of the world's loop. */
+/* Each test adds a listener with its own handler to the world's loop. */
 struct seen {
 	struct world *world;
 	struct http_listener *listener;
@@ -13,8 +13,9 @@ static struct seen see(void **state, http_handler *handler, const char *request)
 	struct seen s = {.world = *state};
 	struct world *w = s.world;
 
-	/* The loop runs already: made on its thread it would need a round
-	 * trip, so this one serves before the other is asked anything. */
+	/* The loop already runs, and a listener made on its thread would need a
+	 * round trip.  So the loop is stopped, and this listener is ready
+	 * before the other gets a request. */
 	loop_stop(w->loop);
 	pthread_join(w->thread, NULL);
 	s.listener = http_listener_new(w->loop, "127.0.0.1:0", &w->config,
@@ -102,7 +103,7 @@ static void whom_a_request_is_for_is_its_target_or_its_header(void **state)
 		{"GET http://b/ HTTP/1.0\r\n\r\n", "b"},
 		{"GET http://b/ HTTP/1.0\r\nHost: a\r\n\r\n", "b"},
 		{"GET / HTTP/1.0\r\n\r\n", ""},
-		/* That of the request before is gone. */
+		/* The host of the request before is no longer valid. */
 		{"GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n"
 		 "GET / HTTP/1.1\r\n" CLOSE "\r\n",
 		 "a"},

@@ -59,7 +59,8 @@ static void chunks_are_joined(void **state)
 	"POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"    \
 	"3\r\nabc\r\n0\r\nExpires: 0\r\nConnection: close\r\nEmpty:\r\n\r\n"
 
-/* RFC 9112, 7.1.2: whoever does not know a trailer's fields drops them. */
+/* RFC 9112, 7.1.2: a recipient that does not know the fields of a trailer drops
+ * them. */
 static void a_trailer_is_read_and_dropped(void **state)
 {
 	char *answer = get_then_close(*state, TRAILED);
@@ -139,7 +140,7 @@ static void a_body_of_the_greatest_length_is_taken(void **state)
 	client_send(fd, body);
 	answer = client_read_all(fd);
 	assert_int_equal(status_of(answer), 200);
-	/* A search for so long a text in its like takes quadratic time. */
+	/* A search for so long a text in a similar one takes quadratic time. */
 	body_at = strchr(strstr(answer, "\r\n\r\n"), 'x');
 	assert_int_equal(strspn(body_at, "x"), len);
 	free(answer);
@@ -176,7 +177,8 @@ static void headers_one_byte_longer_are_a_431(void **state)
 	free(answer);
 }
 
-/* Of what begins so and goes on for longer than a header block may. */
+/* Returns the status of a request that begins like this and is longer than a
+ * header block may be. */
 static int status_without_end(struct world *w, const char *begin)
 {
 	char text[4096], *answer;
@@ -250,7 +252,7 @@ static void http_1_0_may_ask_to_be_kept(void **state)
 	free(answer);
 }
 
-/* How many of two requests are answered, of which the first is this one. */
+/* Returns how many of two requests are answered; the first is this one. */
 static int answered_of_two(struct world *w, const char *version,
 			   const char *header)
 {
@@ -367,7 +369,7 @@ static void pipelined_answers_leave_in_one_write(void **state)
 	ssize_t n;
 
 	client_send(fd, GET("/1") GET("/2") GET("/3"));
-	/* One segment is read at once or not at all on loopback. */
+	/* On loopback one segment is read as a whole or not at all. */
 	n = recv(fd, chunk, sizeof(chunk) - 1, 0);
 	assert_true(n > 0);
 	chunk[n] = '\0';

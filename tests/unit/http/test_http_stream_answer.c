@@ -193,8 +193,8 @@ static void a_quiet_answer_outlives_every_timeout(void **state)
 	close(fd);
 }
 
-/* All of the answer is in the buffers of two kernels: only they can tell that
- * the client takes none of it. */
+/* The whole answer is in the buffers of two kernels: only they can notice that
+ * the client reads none of it. */
 static void a_client_that_only_its_kernel_answers_for_is_dropped(void **state)
 {
 	struct stream_world *w = *state;
@@ -223,7 +223,7 @@ static void a_client_that_leaves_a_quiet_answer_is_noticed(void **state)
 	stream_wait(&w->aborted, 1);
 }
 
-/* Its end of sending is behind what it has sent already. */
+/* The client's FIN comes after the bytes it has already sent. */
 static void a_client_that_leaves_after_more_requests_is_noticed(void **state)
 {
 	struct stream_world *w = *state;
@@ -252,7 +252,7 @@ static void an_answer_without_end_ends_at_a_drain(void **state)
 	close(fd);
 }
 
-/* To HTTP/1.0 the end of the connection is the end of the answer. */
+/* In HTTP/1.0 the end of the connection is the end of the answer. */
 static void a_broken_answer_to_http_1_0_is_reset(void **state)
 {
 	struct stream_world *w = *state;

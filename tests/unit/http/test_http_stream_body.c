@@ -111,7 +111,8 @@ static void the_headers_stay_valid_to_the_end(void **state)
 	int fd = client_connect(&w->base);
 	char *answer;
 
-	/* Behind another request, so that it does not begin its buffer. */
+	/* The request follows another one, so it does not begin at the start of
+	 * the buffer. */
 	client_send(fd, GET("/first") POST("/s/name?q=1",
 					   "Content-Length: 300000\r\n") "x");
 	send_body(fd, 299999);

@@ -1,4 +1,5 @@
-/* Streamed requests that end before their body does, or never get it. */
+/* Streamed requests that end before their body does, or whose body never comes.
+ */
 #include "stream_world.h"
 
 static char *exchange(void **state, const char *text)
@@ -210,7 +211,8 @@ static void a_handler_may_pause_longer_than_any_timeout(void **state)
 	close(fd);
 }
 
-/* Less than six half seconds, and more than a busy machine makes of one. */
+/* This is less than six half seconds, and more than half a second on a busy
+ * machine. */
 static int set_up_bodies(void **state)
 {
 	struct stream_world *w = calloc(1, sizeof(*w));

@@ -24,7 +24,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Listens at a free port, whose address is written. */
+/* Listens at a free port and writes its address. */
 static int at_port(const char *host, char ret_address[64])
 {
 	char any[64];
@@ -36,7 +36,7 @@ static int at_port(const char *host, char ret_address[64])
 	snprintf(any, sizeof(any), "%s:0", host);
 	assert_int_equal(address_bind(any, true, &fd, &err), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&bound, &len), 0);
-	/* The port lies at the same place in both families. */
+	/* The port is at the same place in both families. */
 	snprintf(ret_address, 64, "%s:%u", host, ntohs(bound.sin6_port));
 	return fd;
 }

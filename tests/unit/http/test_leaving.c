@@ -1,12 +1,12 @@
-/* A listener that leaves its socket to another one, and winds down. */
+/* A listener leaves its socket to another one, and drains. */
 #include "world.h"
 
 #include "common/http/address.h"
 
 #define CLOSING "\r\nConnection: close\r\n"
 
-/* Two listeners at one socket, each with a duplicate, as two processes have
- * them.  The first is open. */
+/* Two listeners on one socket, with a duplicate each, as in two processes.  The
+ * first is open. */
 struct pair {
 	struct world *old, *next;
 };
@@ -85,7 +85,7 @@ static void open_on_loop(void *arg)
 	http_listener_open(w->listener);
 }
 
-/* What was posted before has been done. */
+/* Everything that was posted before is done. */
 static void in_turn(void *arg)
 {
 	struct world *w = arg;
@@ -142,7 +142,7 @@ static void drain_on_loop(void *arg)
 	http_listener_drain(w->listener, 0, world_on_drained, w);
 }
 
-/* As a start that fails: who waits there is the other's. */
+/* A start failed: waiting clients belong to the other listener. */
 static void one_that_was_never_open_drains_nobody(void **state)
 {
 	struct pair *p = *state;
@@ -239,7 +239,7 @@ static void winding_down_it_accepts_until_the_former_are_gone(void **state)
 	assert_false(atomic_load(&p->old->drained));
 	asks(first, true);
 	assert_true(world_is_drained(p->old));
-	/* And goes on. */
+	/* The listener goes on. */
 	close(later);
 	later = client_connect(p->old);
 	asks(later, true);
@@ -267,7 +267,8 @@ static void accept_waiting(void *arg)
 	http_listener_accept_waiting(w->listener, w->fd);
 }
 
-/* Of a socket that is to be closed; who comes later is not. */
+/* Waiting clients of a socket that will be closed are accepted, later ones are
+ * not. */
 static void those_who_wait_elsewhere_are_accepted_once(void **state)
 {
 	struct pair *p = *state;

@@ -1,4 +1,5 @@
-/* Connections that begin with a PROXY header, at a listener that expects it. */
+/* Connections that begin with a PROXY header, at a listener that expects one.
+ */
 #include "world.h"
 
 #define V1     "PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n"
@@ -10,7 +11,7 @@
 struct proxied_world {
 	struct world base;
 	struct network_list *proxies;
-	char why[128]; /* what was told of the last that was refused */
+	char why[128]; /* the reason of the last refusal */
 	atomic_int told;
 };
 
@@ -83,7 +84,7 @@ static void send_bytes(int fd, const char *bytes, size_t len)
 	assert_int_equal(send(fd, bytes, len, MSG_NOSIGNAL), len);
 }
 
-/* Sent at once, or in two parts with a moment between them. */
+/* The bytes are sent at once, or in two parts with a pause between them. */
 static void expect_peer(struct world *w, const char *bytes, size_t len,
 			size_t cut, const char *peer)
 {
@@ -283,7 +284,7 @@ static void a_drain_does_not_wait_for_headers(void **state)
 	close(busy);
 }
 
-/* Whoever frees it has no handler any more. */
+/* The caller that frees the listener no longer has a handler. */
 static void freeing_answers_nobody(void **state)
 {
 	struct proxied_world *w = *state;

@@ -17,7 +17,8 @@
 static enum proxy_found parse(const char *bytes, size_t len,
 			      struct proxy_header *ret, const char **ret_wrong)
 {
-	uint8_t *copy = malloc(len ? len : 1); /* a sanitizer sees its end */
+	uint8_t *copy = malloc(
+		len ? len : 1); /* a sanitizer reports reads beyond its end */
 	enum proxy_found found;
 
 	assert_non_null(copy);
@@ -27,8 +28,8 @@ static enum proxy_found parse(const char *bytes, size_t len,
 	return found;
 }
 
-/* A header that is complete with its last byte and no sooner, whatever comes
- * behind it. */
+/* The header must be complete with its last byte and not before, whatever
+ * follows it. */
 static struct proxy_header whole(const char *bytes, size_t len)
 {
 	struct proxy_header got = {0}, again = {0};
@@ -69,7 +70,7 @@ static void is_from(const struct proxy_header *got, const char *ip,
 	assert_string_equal(text, ip);
 }
 
-/* Refused at some byte, and from there on. */
+/* The header must be refused at some byte, and from there on. */
 static void is_refused(const char *bytes, size_t len, const char *why)
 {
 	struct proxy_header got = {0};
@@ -106,7 +107,7 @@ static void a_line_says_who_the_client_is(void **state)
 	is_from(&got, "2001:db8::7", 4711);
 	got = WHOLE(V1("TCP6 ::ffff:192.0.2.7 ::1 4711 443"));
 	is_from(&got, "192.0.2.7", 4711);
-	/* The longest of each, as the specification gives them. */
+	/* The longest headers, as the specification gives them. */
 	got = WHOLE(V1("TCP6 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff "
 		       "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 65535 65535"));
 	assert_int_equal(got.len, 104);
@@ -203,7 +204,7 @@ static void a_block_says_who_the_client_is(void **state)
 
 	(void)state;
 	is_from(&got, "192.0.2.7", 4711);
-	got = WHOLE(SIGNATURE "\x21\x12\0\x0c" FROM_TO); /* datagrams */
+	got = WHOLE(SIGNATURE "\x21\x12\0\x0c" FROM_TO); /* for datagrams */
 	is_from(&got, "192.0.2.7", 4711);
 	got = WHOLE(SIGNATURE "\x21\x21\0\x24" FROM_TO_6);
 	is_from(&got, "2001:db8::7", 4711);
@@ -225,7 +226,7 @@ static void a_proxy_may_speak_for_itself(void **state)
 {
 	(void)state;
 	assert_false(WHOLE(SIGNATURE "\x20\0\0\0").has_source);
-	/* Its block is discarded, "including the family". */
+	/* The address block is discarded, "including the family". */
 	assert_false(WHOLE(SIGNATURE "\x20\x11\0\x0c" FROM_TO).has_source);
 	assert_false(WHOLE(SIGNATURE "\x20\xff\0\x04rest").has_source);
 }
@@ -296,8 +297,8 @@ static void fill_checked(char *bytes, const char sum[4])
 
 static void a_checksum_is_verified(void **state)
 {
-	/* As a program with a table has it, whose checksum of "123456789" is
-	 * that of the catalogues, e3069283. */
+	/* The sum is from a program with a table, whose checksum of "123456789"
+	 * is the catalogues' value, e3069283. */
 	static const char sum[] = "\xce\x80\x06\xa4";
 	char bytes[sizeof(CHECKED) - 1];
 	struct proxy_header got;
@@ -311,7 +312,8 @@ static void a_checksum_is_verified(void **state)
 		const char *wrong = NULL;
 
 		bytes[i] ^= 1;
-		/* Other bits change what the bytes mean, and do not matter. */
+		/* Other bits change the meaning of the bytes, so they are not
+		 * compared. */
 		if (i >= 16 && (i < 28 || i > 30))
 			assert_int_equal(
 				parse(bytes, sizeof(bytes), &none, &wrong),

@@ -1,4 +1,4 @@
-/* What is read in one pass, and what is left to the parser. */
+/* Which requests are read in one pass, and which are left to the parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void usual_requests_are_read_in_one_pass(void **state)
 	}
 }
 
-/* Some of them are refused by it, others read. */
+/* The parser refuses some of them and reads others. */
 static void others_are_left_to_the_parser(void **state)
 {
 	static const char *const others[] = {
@@ -113,7 +113,7 @@ static void others_are_left_to_the_parser(void **state)
 	}
 }
 
-/* Tabs and the end lie anywhere in the steps that a text is read in. */
+/* Tabs and the end can be at any place of the steps in which a text is read. */
 static void values_end_where_they_end(void **state)
 {
 	static const char stops[] = {'\r', '\n', '\x01', '\x1f', '\x7f', '\0'};

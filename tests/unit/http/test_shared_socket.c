@@ -7,7 +7,7 @@
 
 #define LISTENERS   2
 #define CONNECTIONS 40
-#define SHARE	    18 /* of the 20 that it could be */
+#define SHARE	    18 /* of the 20 that are possible */
 #define ROUNDS	    500
 
 struct shared_world {
@@ -78,8 +78,8 @@ static void ask_for_the_peer(int fd)
 	free(answer);
 }
 
-/* Opens connections one after the other, and closes them at the end.  How many
- * of them has the listener got that has the fewest? */
+/* Opens connections one after the other, and closes them at the end.  Returns
+ * the smallest number that a listener got. */
 static int fewest_of_a_round(struct shared_world *all)
 {
 	int fds[CONNECTIONS], before[LISTENERS], fewest = CONNECTIONS;
@@ -100,9 +100,9 @@ static int fewest_of_a_round(struct shared_world *all)
 	return fewest;
 }
 
-/* A thread that has no processor for a while gets fewer, so it may take some
- * rounds.  In the order in which threads wait otherwise, it was a share of 0 to
- * 15 in each of hundreds. */
+/* A thread that gets no processor for a while gets fewer, so some rounds may be
+ * needed.  In the usual order of waiting threads, one got 0 to 15 in each of
+ * hundreds of rounds. */
 static void each_thread_gets_its_share(void **state)
 {
 	int fewest = 0;
@@ -146,7 +146,8 @@ static bool all_drained(const struct shared_world *all)
 	return drained;
 }
 
-/* They wait at the socket when the loops begin, and a drain is asked for. */
+/* Clients wait at the socket when the loops begin, and then a drain is
+ * requested. */
 static void who_has_connected_is_answered_by_a_drain(void **state)
 {
 	struct shared_world *all = *state;

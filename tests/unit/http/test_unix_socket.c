@@ -1,4 +1,4 @@
-/* Whose file is it: a Unix socket's, a dead one's, or none. */
+/* The owner of a file: a Unix socket's, a dead process's, or none. */
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static struct sockaddr_un address_of(const struct place *p)
 	return un;
 }
 
-/* A socket of another's, bound there. */
+/* Binds a socket of another owner there. */
 static int bound(const struct place *p, int type)
 {
 	struct sockaddr_un un = address_of(p);
@@ -57,7 +57,7 @@ static int bound(const struct place *p, int type)
 	return fd;
 }
 
-/* -1 when nobody listens. */
+/* Returns -1 if no process listens. */
 static int client(const struct place *p)
 {
 	struct sockaddr_un un = address_of(p);

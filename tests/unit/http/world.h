@@ -1,15 +1,15 @@
 /*
- * world.h - a listener in a thread of its own, and a client to talk to it.
+ * world.h - a listener in a thread of its own, and a client for it.
  *
- * The handler does as the path says:
+ * The path selects what the handler does:
  *	/echo	answers method, path, query and body, one a line
  *	/later	does the same 30 ms later
- *	/hold	answers when the test says world_let_go
- *	/watch	the same, and counts in `told_gone` that the client went
+ *	/hold	answers when the test calls world_let_go
+ *	/watch	the same, and counts in `told_gone` when the client closes
  *	/big	answers BIG bytes
  *	/peer	answers the peer's address, as text
- *	/again	answers when another client has connected, and asked the same;
- *so many times as `again` says
+ *	/again	answers when another client has connected and sent the same
+ *		request; this is repeated `again` times
  */
 #ifndef TESTS_UNIT_HTTP_WORLD_H
 #define TESTS_UNIT_HTTP_WORLD_H
@@ -38,9 +38,9 @@
 #include "common/ip.h"
 
 #define BIG (4 * 1024 * 1024)
-/* For what has to happen, on a machine that is busy with something else. */
+/* Timeouts for events on a machine that is busy with other work. */
 #define PATIENCE_MS	  60000
-#define CLIENT_PATIENCE_S 5 /* some wait for it to end */
+#define CLIENT_PATIENCE_S 5 /* some tests wait for it to expire */
 
 struct world {
 	struct loop *loop;
@@ -54,10 +54,10 @@ struct world {
 	char *big;
 	struct http_request *later, *held;
 	atomic_int handled;
-	atomic_bool client_gone; /* as the held request saw it at the end */
+	atomic_bool client_gone; /* as the held request had it at the end */
 	atomic_int told_gone;
 	atomic_bool drained;
-	int again; /* of the loop's thread */
+	int again; /* used by the loop's thread */
 };
 
 static inline void world_echo(struct http_request *req)
@@ -190,7 +190,7 @@ static inline void world_configure(struct world *w)
 	w->config.max_buffer_bytes = 60000;
 }
 
-/* The same with timeouts that a test can wait for, and few connections. */
+/* The same, with timeouts that a test can wait for, and few connections. */
 static inline void world_configure_impatient(struct world *w)
 {
 	w->config = http_config_default;
@@ -272,7 +272,7 @@ static inline void world_let_go(struct world *w)
 	world_post(w, world_let_go_on_loop);
 }
 
-/* Waits until so many requests came to the handler. */
+/* Waits until this many requests came to the handler. */
 static inline void world_wait_handled(struct world *w, int count)
 {
 	for (int i = 0; i < PATIENCE_MS && atomic_load(&w->handled) < count;
@@ -281,7 +281,8 @@ static inline void world_wait_handled(struct world *w, int count)
 	assert_true(atomic_load(&w->handled) >= count);
 }
 
-/* For http_listener_drain() and its kin; the argument is the world. */
+/* A callback for http_listener_drain() and similar; the argument is the world.
+ */
 static inline void world_on_drained(void *arg)
 {
 	struct world *w = arg;
@@ -326,7 +327,7 @@ static inline void client_send(int fd, const char *text)
 }
 
 /* Reads until the text has come `times` times, or the end.  Returns what was
- * read, NUL-terminated; to be freed. */
+ * read, NUL-terminated; the caller frees it. */
 static inline char *client_read(int fd, const char *text, int times)
 {
 	struct buf in = {0};
