@@ -1,7 +1,7 @@
 /*
- * scripted_log.h - a partition whose batches a test makes up: some can be read,
- * some cannot.  Clients are librdkafka's own, at its mock broker; what they are
- * assigned, and what they get when they poll, is the test's.
+ * scripted_log.h - a partition whose batches a test defines: some can be read,
+ * some cannot.  Clients are librdkafka's own, at its mock broker; the test
+ * provides what is assigned and polled.
  */
 #ifndef TESTS_UNIT_KAFKA_SCRIPTED_LOG_H
 #define TESTS_UNIT_KAFKA_SCRIPTED_LOG_H
@@ -21,11 +21,12 @@ enum batch_kind {
 	BATCH_CORRUPT, /* a wrong checksum */
 };
 
-/* It ends where the next one begins. */
+/* A batch ends where the next one begins. */
 struct scripted_batch {
 	int64_t first;
 	enum batch_kind kind;
-	unsigned heals_at; /* the fetch that can read it; 0: none */
+	unsigned heals_at; /* the number of the fetch that can read it; 0: none
+			    */
 	unsigned fetches;
 };
 
@@ -38,26 +39,26 @@ static struct {
 	struct scripted_batch batches[SCRIPTED_BATCHES_MAX];
 	size_t count;
 	int64_t end;
-	/* What comes in place of all else; 0: nothing does. */
+	/* This event replaces every other; 0: none. */
 	rd_kafka_resp_err_t event;
 	bool silent;
 	unsigned silent_at;	 /* from this poll on; 0: never */
-	const char *complaint;	 /* librdkafka's, at the next poll */
-	const char *compression; /* of the topic; NULL: not known */
+	const char *complaint;	 /* reported by librdkafka at the next poll */
+	const char *compression; /* of the topic; NULL: unknown */
 	bool refuses_clients;
-	/* The answers of librdkafka. */
+	/* The results of librdkafka's calls. */
 	rd_kafka_resp_err_t assign, bounds, at_time, committed, metadata;
-	unsigned committed_passes; /* refusals before that */
-	int64_t offset;		   /* of a time, or committed */
-	/* What it was asked. */
+	unsigned committed_passes; /* refusals before that result */
+	int64_t offset;		   /* for a time, or committed */
+	/* The calls so far. */
 	rd_kafka_t *rk;
 	int64_t at; /* -1: nothing is assigned */
 	unsigned assigns, unassigns, wakes, polls, pauses;
-	unsigned clients, limits; /* made; asked for */
+	unsigned clients, limits; /* made; requested */
 	unsigned drains, drains_closed, closed;
-	char fetch_bytes[24]; /* of the client made last */
+	char fetch_bytes[24]; /* of the last client */
 	rd_kafka_t *closed_client;
-	rd_kafka_t *spent; /* it read a wrong checksum */
+	rd_kafka_t *spent; /* the client that read a wrong checksum */
 	bool spent_was_used;
 	int64_t ahead_ms; /* of the clock */
 	void (*on_error)(rd_kafka_t *, int, const char *, void *);
@@ -184,7 +185,7 @@ rd_kafka_resp_err_t rd_kafka_assign(rd_kafka_t *rk,
 	return scripted.assign;
 }
 
-/* As librdkafka does, it names the first offset of a batch that it cannot read,
+/* Like librdkafka, it returns the first offset of a batch that cannot be read,
  * wherever in the batch the fetch begins. */
 static rd_kafka_message_t *scripted_fetch(rd_kafka_t *rk)
 {
@@ -235,7 +236,7 @@ rd_kafka_message_t *rd_kafka_consumer_poll(rd_kafka_t *rk, int timeout_ms)
 	return scripted_fetch(rk);
 }
 
-/* --- questions -------------------------------------------------------------
+/* --- queries ---------------------------------------------------------------
  */
 
 rd_kafka_resp_err_t
@@ -417,7 +418,7 @@ rd_kafka_resp_err_t rd_kafka_consumer_close(rd_kafka_t *rk)
 {
 	rd_kafka_resp_err_t (*close)(rd_kafka_t *);
 
-	/* To destroy a client closes it once more. */
+	/* Destroying a client closes it once more. */
 	scripted.closed += rk != scripted.closed_client;
 	scripted.closed_client = rk;
 	*(void **)&close = scripted_real("rd_kafka_consumer_close");
@@ -466,7 +467,7 @@ scripted_reader(rd_kafka_mock_cluster_t *mock)
 	struct error err = {0};
 	struct kafka_reader *r;
 
-	/* Its client may come to lie where one was that has ended. */
+	/* A new client may be at the address of one that has ended. */
 	scripted.spent = scripted.closed_client = NULL;
 	mock_kafka_configure(mock, &made);
 	r = kafka_reader_new(&made.config, "test", "g", &err);

@@ -40,7 +40,7 @@ static rd_kafka_t *new_consumer(rd_kafka_mock_cluster_t *mock)
 	return rk;
 }
 
-/* Returns the message that says so; the caller gives it back. */
+/* Returns the message about the end; the caller releases it. */
 static rd_kafka_message_t *read_to_end(rd_kafka_t *rk)
 {
 	rd_kafka_topic_partition_list_t *list =
@@ -70,7 +70,7 @@ static void test_a_client_ends(void **state)
 	assert_true(kafka_client_destroy(rk, AWAIT_MS));
 }
 
-/* librdkafka waits for what was not given back. */
+/* librdkafka waits for messages that were not released. */
 static void test_a_client_that_does_not_end_is_left(void **state)
 {
 	rd_kafka_t *rk = new_consumer(*state);

@@ -1,4 +1,4 @@
-/* What becomes of messages when librdkafka gives a producer up for good.  The
+/* The fate of messages when librdkafka gives a producer up for good.  The
  * brokers are librdkafka's own mock, in this process. */
 #include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
@@ -20,7 +20,7 @@ enum {
 
 static char topic[] = "t";
 
-/* A message is its number. */
+/* A message's content is its number. */
 struct world {
 	rd_kafka_mock_cluster_t *mock;
 	char *brokers[1], *options[2];
@@ -28,16 +28,16 @@ struct world {
 	struct metrics *registry;
 	struct metric *renewed;
 	struct kafka_producer *producer;
-	atomic_uchar *reports; /* of each message */
-	uint8_t *stored;       /* how often each is in the log */
-	atomic_size_t next;    /* number */
+	atomic_uchar *reports; /* one for each message */
+	uint8_t *stored;       /* how often each message is in the log */
+	atomic_size_t next;    /* the next number */
 	atomic_size_t acknowledged, failed, certain;
 	atomic_int told_down, told_up;
-	atomic_bool enough; /* messages */
-	bool keeps_failed;  /* the producer's user does */
+	atomic_bool enough; /* enough messages were made */
+	bool keeps_failed;  /* the producer's user keeps failed messages */
 };
 
-/* --- what the producer tells ---------------------------------------------- */
+/* --- reports of the producer ---------------------------------------------- */
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
@@ -118,13 +118,14 @@ static void open_producer(struct world *w)
 		kafka_producer_new(&w->config, &options, w->registry, &err);
 	if (!w->producer)
 		fail_msg("%s", err.text);
-	/* The same again. */
+	/* The registry returns the same counter. */
 	w->renewed = metrics_counter(
 		w->registry, "shortloop_kafka_renewed_total", "topic=\"t\"",
 		"Clients made anew after a fatal error");
 }
 
-/* Each message in a request of its own, after the answer to the one before. */
+/* Each message has a request of its own, sent after the answer to the one
+ * before. */
 static void send_one_at_a_time(struct world *w)
 {
 	static char in_flight[] = "max.in.flight.requests.per.connection=1";
@@ -191,7 +192,7 @@ static rd_kafka_t *open_reader(struct world *w)
 	return rk;
 }
 
-/* False: that was the last. */
+/* Returns false after the last record. */
 static bool read_one(struct world *w, rd_kafka_t *rk, size_t *last)
 {
 	rd_kafka_message_t *m = rd_kafka_consumer_poll(rk, AWAIT_MS);
@@ -211,7 +212,7 @@ static bool read_one(struct world *w, rd_kafka_t *rk, size_t *last)
 	return more;
 }
 
-/* Returns how many are in the log. */
+/* Returns how many messages are in the log. */
 static size_t read_log(struct world *w, bool in_order)
 {
 	rd_kafka_t *rk = open_reader(w);
@@ -239,7 +240,7 @@ static void after_a_fatal_error_messages_are_delivered_again(void **state)
 	fail_next(w);
 	take(w);
 	await_renewed(w, 1);
-	/* Somebody may have it. */
+	/* The message may be stored. */
 	assert_int_equal(w->failed, 1);
 	assert_int_equal(w->certain, 0);
 	take(w);
@@ -251,8 +252,8 @@ static void after_a_fatal_error_messages_are_delivered_again(void **state)
 	assert_int_equal(read_log(w, true), 2);
 }
 
-/* One is on its way, and its answer will end the client; the others, but for
- * one that may be sent before that is known, wait. */
+/* One message is under way, and its answer will end the client; the others
+ * wait, except one that may be sent before the failure is known. */
 static void begin_to_fail(struct world *w)
 {
 	send_one_at_a_time(w);
@@ -275,7 +276,7 @@ static void what_waited_is_sent_by_the_next_client_in_order(void **state)
 	struct world *w = *state;
 
 	begin_to_fail(w);
-	/* So far apart that it can be told when each was given. */
+	/* The pauses make the times of the messages different. */
 	for (int i = 0; i < QUEUED; i++) {
 		take(w);
 		usleep(100);
@@ -287,7 +288,7 @@ static void what_waited_is_sent_by_the_next_client_in_order(void **state)
 	assert_int_equal(w->stored[1], 0);
 }
 
-/* librdkafka does not say whether it was tried before. */
+/* librdkafka does not report whether the message was sent before. */
 static void who_keeps_what_has_failed_is_given_what_waited(void **state)
 {
 	struct world *w = *state;
@@ -416,7 +417,7 @@ static void one_that_is_freed_meanwhile_tells_of_each_message(void **state)
 		assert_int_equal(w->reports[i], 1);
 }
 
-/* As where the brokers do not allow an idempotent producer. */
+/* This happens where the brokers do not allow an idempotent producer. */
 static void where_no_client_works_messages_fail_at_once(void **state)
 {
 	struct world *w = *state;

@@ -7,7 +7,8 @@ static bool is_certain(rd_kafka_resp_err_t code, rd_kafka_msg_status_t status)
 	return kafka_certainly_not_stored(code, status);
 }
 
-/* Where the status says that it may have been stored, no code says better. */
+/* If the status means "possibly stored", no error code can prove the opposite.
+ */
 static void check_all(const rd_kafka_resp_err_t *codes, size_t count,
 		      bool certain)
 {

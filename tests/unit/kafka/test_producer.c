@@ -1,5 +1,5 @@
-/* What can be said of a producer without a broker: nobody listens on the port
- * that these tests name.  One that answers is librdkafka's own. */
+/* Tests of a producer that need no broker: no server listens at the port that
+ * they use.  Where a broker answers, it is librdkafka's mock. */
 #include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
@@ -20,7 +20,7 @@ static const struct kafka_config nobody = {
 struct seen {
 	atomic_int failures, certain, states_down;
 	char reason[256];
-	const void *payload; /* of the last failure that on_failure was told */
+	const void *payload; /* of the last failure reported to on_failure */
 	size_t len;
 };
 
@@ -223,9 +223,9 @@ static void an_idle_producer_finds_out_that_nobody_is_there(void **state)
 	assert_non_null(strstr(seen.reason, "refused"));
 }
 
-/* --- what a broker answers ------------------------------------------------ */
+/* --- answers of a broker -------------------------------------------------- */
 
-/* Of a message that is answered so: is it certain that it was not stored? */
+/* Returns whether a message with this answer is certainly not stored. */
 static bool is_certain(rd_kafka_mock_cluster_t *mock, rd_kafka_resp_err_t code)
 {
 	enum {

@@ -11,7 +11,7 @@
 static const struct setting_group groups[] = {{.section = &kafka_section}};
 static const struct config_spec spec = {groups, 1, NULL};
 
-/* Properties whose names sound like a secret and which are none. */
+/* Properties whose names look like a secret's, but which are not secret. */
 static const char *const public_properties[] = {
 	/* Paths of files, and names. */
 	"ssl.key.location",
@@ -33,11 +33,11 @@ static const char *const public_properties[] = {
 	"sasl.oauthbearer.assertion.claim.iss",
 	"sasl.oauthbearer.assertion.claim.jti.include",
 	"sasl.oauthbearer.assertion.claim.sub",
-	/* What everybody may have. */
+	/* These are public. */
 	"ssl.certificate.pem",
 	"ssl.ca.pem",
 	"https.ca.pem",
-	/* No texts: an enum, numbers, a function, a pointer. */
+	/* These are no texts: an enum, numbers, a function, a pointer. */
 	"sasl.oauthbearer.method",
 	"sasl.oauthbearer.assertion.claim.exp.seconds",
 	"sasl.oauthbearer.assertion.claim.nbf.seconds",
@@ -69,7 +69,7 @@ static bool sounds_secret(const char *name)
 	return false;
 }
 
-/* Those of the library that is installed; a later one may have others. */
+/* The properties of the installed library; a later one may have others. */
 static void each_property_that_sounds_secret_is_known(void **state)
 {
 	FILE *list = tmpfile();
@@ -146,7 +146,7 @@ static void what_librdkafka_does_not_take_is_found_by_a_check(void **state)
 		       "sasl.password: a secret is written file:/path");
 	expect_refused("kafka: {options: [sasl.jaas.config=env:UNIT_SECRET]}",
 		       "JAAS");
-	/* As a value of which the library's words have a part. */
+	/* The value occurs in the library's own messages. */
 	setenv("UNIT_SECRET", "JAAS", 1);
 	expect_refused("kafka: {options: [sasl.jaas.config=env:UNIT_SECRET]}",
 		       "sasl.jaas.config: librdkafka does not take it");

@@ -13,7 +13,7 @@ enum {
 
 static const char topic[] = MOCK_KAFKA_TOPIC;
 
-/* The mock broker does not answer what its settings of a topic are. */
+/* The mock broker does not answer queries about a topic's settings. */
 rd_kafka_event_t *rd_kafka_queue_poll(rd_kafka_queue_t *queue, int timeout_ms)
 {
 	(void)queue;
@@ -101,7 +101,7 @@ static void test_records_of_a_stretch_come_in_order(void **state)
 	kafka_reader_free(r);
 }
 
-/* librdkafka 2.0 aborts the process then. */
+/* librdkafka 2.0 aborts the process in this case. */
 static void
 test_a_reader_that_has_just_gone_elsewhere_can_be_closed(void **state)
 {

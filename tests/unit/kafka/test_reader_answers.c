@@ -1,4 +1,4 @@
-/* What a reader makes of the brokers' answers, and of none. */
+/* How a reader handles the brokers' answers, and missing ones. */
 #include "tests/unit/kafka/scripted_log.h"
 
 enum {
@@ -17,7 +17,7 @@ static int read_record(struct kafka_reader *r, struct error *err)
 	return status;
 }
 
-/* A log of three records whose stretch is open. */
+/* Opens a stretch of a log with three records. */
 static struct kafka_reader *open_reader(void **state)
 {
 	struct kafka_reader *r = scripted_reader(*state);
@@ -41,7 +41,7 @@ static void silence_fails_after_a_while(void **state)
 	assert_true(err.retriable);
 	assert_string_equal(err.text, "kafka: t 3: nothing came for 30 s");
 	assert_in_range(scripted.ahead_ms, SILENCE_MS, SILENCE_MS + 1000);
-	/* The stretch is given up. */
+	/* The stretch ends with that error. */
 	scripted.silent = false;
 	assert_int_equal(read_record(r, &err), 0);
 	kafka_reader_free(r);
@@ -136,7 +136,7 @@ static void the_last_record_of_a_stretch_is_the_one_before_its_end(void **state)
 	assert_int_equal(read_record(r, &err), 1);
 	assert_int_equal(scripted.polls, 2);
 	assert_int_equal(read_record(r, &err), 0);
-	/* There is nothing to wait for. */
+	/* The reader has nothing to wait for. */
 	assert_int_equal(scripted.polls, 2);
 	assert_int_equal(scripted.unassigns, 1);
 	kafka_reader_free(r);
@@ -172,7 +172,7 @@ static void another_thread_ends_the_waiting(void **state)
 	kafka_reader_free(r);
 }
 
-/* librdkafka looks for room only once a second. */
+/* librdkafka checks for free memory only once a second. */
 static void a_long_stretch_is_fetched_on(void **state)
 {
 	struct kafka_reader *r = scripted_reader(*state);
@@ -190,7 +190,7 @@ static void a_long_stretch_is_fetched_on(void **state)
 	kafka_reader_free(r);
 }
 
-/* --- questions -------------------------------------------------------------
+/* --- queries ---------------------------------------------------------------
  */
 
 static void the_offset_of_a_time_is_none_behind_the_last_record(void **state)
@@ -246,7 +246,7 @@ static void the_bounds_are_the_brokers(void **state)
 	kafka_reader_free(r);
 }
 
-/* The complaint names the broker, and what is wrong with it. */
+/* The complaint names the broker, and its fault. */
 static void
 a_question_without_an_answer_says_what_kafka_complained_of(void **state)
 {

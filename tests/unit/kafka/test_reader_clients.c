@@ -1,5 +1,5 @@
-/* The clients of a reader: which is made when, and what is awaited before one
- * is closed. */
+/* The clients of a reader: when each is made, and what is awaited before one is
+ * closed. */
 #include "tests/unit/kafka/scripted_log.h"
 
 static int read_record(struct kafka_reader *r, struct error *err)
@@ -21,7 +21,7 @@ static void open_topic(struct kafka_reader *r, const char *topic)
 	assert_int_equal(read_record(r, &err), 1);
 }
 
-/* --- by what a topic can unpack to -----------------------------------------
+/* --- by the unpacked size of a topic's batches -----------------------------
  */
 
 static void a_topic_is_asked_for_its_limits_once(void **state)
@@ -34,7 +34,8 @@ static void a_topic_is_asked_for_its_limits_once(void **state)
 	assert_int_equal(scripted.limits, 1);
 	open_topic(r, "u");
 	assert_int_equal(scripted.limits, 2);
-	/* One batch at a time, since nothing bounds what it unpacks to. */
+	/* One batch is fetched at a time, since its unpacked size has no limit.
+	 */
 	assert_int_equal(scripted.clients, 1);
 	assert_string_equal(scripted.fetch_bytes, "1");
 	kafka_reader_free(r);
@@ -51,7 +52,7 @@ static void a_topic_whose_compression_is_bounded_is_asked_for_much(void **state)
 	assert_string_equal(scripted.fetch_bytes, "262144");
 	open_topic(r, "u");
 	assert_int_equal(scripted.clients, 2);
-	/* Its sender chooses. */
+	/* The producer chooses the compression. */
 	scripted.compression = "producer";
 	open_topic(r, "v");
 	assert_int_equal(scripted.clients, 3);
@@ -75,7 +76,7 @@ static void it_is_not_used_again(void **state)
 	assert_int_equal(read_record(r, &err), 1);
 	assert_true(scripted.spent != NULL);
 	assert_string_equal(scripted.fetch_bytes, "262144");
-	/* What it has asked for is answered before it is destroyed. */
+	/* Its requests are answered before it is destroyed. */
 	assert_true(scripted.drains_closed >= 1);
 	assert_int_equal(scripted.closed + 1, scripted.clients);
 	kafka_reader_free(r);
@@ -138,7 +139,7 @@ static void without_another_client_nothing_is_opened(void **state)
 	assert_string_equal(err.text, "kafka: no more threads");
 	assert_int_equal(scripted.assigns, 0);
 	assert_int_equal(read_record(r, &err), 0);
-	/* The next try makes it. */
+	/* The next attempt makes it. */
 	scripted.refuses_clients = false;
 	open_topic(r, "t");
 	assert_string_equal(scripted.fetch_bytes, "262144");
@@ -157,7 +158,7 @@ without_another_client_no_wrong_checksum_is_passed_over(void **state)
 	scripted.refuses_clients = true;
 	assert_int_equal(read_record(r, &err), -1);
 	assert_string_equal(err.text, "kafka: no more threads");
-	/* Nor is the client of before asked about another topic. */
+	/* The former client is not used for another topic either. */
 	assert_int_equal(
 		kafka_reader_open(r, "u", SCRIPTED_PARTITION, 10, 13, &err),
 		-1);
@@ -182,7 +183,7 @@ static void what_was_assigned_is_answered_before_another_is(void **state)
 	assert_int_equal(read_record(r, &err), 1);
 	scripted_open(r, 10, 13);
 	assert_int_equal(scripted.drains, 1);
-	/* A stretch of nothing assigns nothing. */
+	/* An empty stretch assigns nothing. */
 	scripted_open(r, 13, 13);
 	assert_int_equal(scripted.drains, 2);
 	scripted_open(r, 10, 13);
@@ -221,7 +222,7 @@ static void silence_is_explained_by_what_librdkafka_complains_of(void **state)
 		assert_int_equal(ask_bounds(r, &err), -1);
 		assert_string_equal(err.text,
 				    "kafka: b:9092: connection refused");
-		/* Any other answer speaks for itself. */
+		/* Any other answer is reported as it is. */
 		scripted.bounds = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 		assert_int_equal(ask_bounds(r, &err), -1);
 		assert_string_equal(err.text, "kafka: start and end of t 0: "
@@ -243,7 +244,7 @@ static void without_a_complaint_it_is_named(void **state)
 	kafka_reader_free(r);
 }
 
-/* A record of the stretch could come in place of a complaint. */
+/* A poll within a stretch could return a record instead of a complaint. */
 static void complaints_are_not_polled_for_within_a_stretch(void **state)
 {
 	struct kafka_reader *r = scripted_reader(*state);

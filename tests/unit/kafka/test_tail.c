@@ -1,4 +1,4 @@
-/* A reader of what comes to a topic.  The broker is librdkafka's own mock, in
+/* A reader of new records of a topic.  The broker is librdkafka's own mock, in
  * this process. */
 #include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
@@ -32,7 +32,7 @@ static void open_tail(struct kafka_tail *t)
 		fail_msg("%s", err.text);
 }
 
-/* librdkafka 2.0 aborts the process when that is done at once. */
+/* librdkafka 2.0 aborts the process if this is done at once. */
 static void test_a_tail_that_was_just_opened_again_can_be_freed(void **state)
 {
 	for (int i = 0; i < TAILS; i++) {

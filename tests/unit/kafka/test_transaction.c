@@ -1,11 +1,11 @@
-/* Messages of which readers see all or none.  The broker is librdkafka's own
- * mock, in this process: it fails where a test says. */
+/* Messages that readers see all or none of.  The broker is librdkafka's own
+ * mock, in this process; a test sets its failures. */
 #include "tests/unit/mock_kafka.h"
 #include "tests/unit/unit.h"
 
 #include "common/kafka/transaction.h"
 
-/* Requests, by their numbers in Kafka's protocol. */
+/* Requests by their numbers in Kafka's protocol. */
 enum {
 	PRODUCE = 0,
 	INIT_PRODUCER_ID = 22,
@@ -93,7 +93,7 @@ static void one_after_the_other_is_committed(void **state)
 		begin_and_put(w);
 		assert_int_equal(commit(w), 0);
 	}
-	begin_and_put(w); /* and is given up by the free */
+	begin_and_put(w); /* the free aborts the transaction */
 }
 
 static void one_that_was_overtaken_has_a_conflict(void **state)

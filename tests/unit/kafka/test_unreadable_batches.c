@@ -1,4 +1,4 @@
-/* What cannot be read is passed over, and reported, at exactly its offsets. */
+/* Unreadable batches are skipped, and reported with exactly their offsets. */
 #include "tests/unit/kafka/scripted_log.h"
 
 enum {
@@ -66,10 +66,10 @@ static void expect_reported(int64_t first, int64_t last)
 	assert_int_equal(reported.spans[0].last, last);
 }
 
-/* --- any log ---------------------------------------------------------------
+/* --- random logs -----------------------------------------------------------
  */
 
-/* Batches of one to forty offsets, from `first` on. */
+/* Makes batches of one to forty offsets, from `first` on. */
 static void make_log(int64_t first, bool corrupt)
 {
 	scripted_clear();
@@ -140,7 +140,7 @@ static void so_it_is_near_the_greatest_offset(void **state)
 	read_random_logs(state, INT64_MAX - 1000, false, ROUNDS);
 }
 
-/* A client that met one is not used again. */
+/* A client that read a wrong checksum is not used again. */
 static void so_it_is_behind_a_wrong_checksum(void **state)
 {
 	read_random_logs(state, 1000, true, 20);
@@ -180,7 +180,7 @@ static void the_last_batch_of_a_log_ends_with_it(void **state)
 	kafka_reader_free(r);
 }
 
-/* It belongs to a stretch that others read. */
+/* The batch belongs to a stretch that another reader reads. */
 static void what_lies_beyond_a_stretch_is_not_reported(void **state)
 {
 	struct kafka_reader *r = start_reader(state);
@@ -224,7 +224,7 @@ a_wrong_checksum_is_fetched_again_before_it_is_passed_over(void **state)
 	kafka_reader_free(r);
 }
 
-/* The network had a fault, once. */
+/* The network had a fault once. */
 static void one_that_can_be_read_then_is_read(void **state)
 {
 	for (unsigned fetch = 2; fetch <= TRIES; fetch++) {
@@ -254,12 +254,12 @@ static void a_failure_meanwhile_passes_nothing_over(void **state)
 	assert_int_equal(kafka_reader_next(r, &record, &err), -1);
 	assert_true(err.retriable);
 	assert_int_equal(reported.count, 0);
-	/* The stretch is given up. */
+	/* The stretch ends with that error. */
 	assert_int_equal(kafka_reader_next(r, &record, &err), 0);
 	kafka_reader_free(r);
 }
 
-/* Wherever in the search it falls silent. */
+/* The silence can begin at any poll of the search. */
 static void silence_meanwhile_passes_nothing_over(void **state)
 {
 	for (unsigned poll = 2; poll <= 8; poll++) {
@@ -276,7 +276,7 @@ static void silence_meanwhile_passes_nothing_over(void **state)
 		scripted_open(r, 0, 20);
 		assert_int_equal(kafka_reader_next(r, &record, &err), -1);
 		assert_true(err.retriable);
-		/* The batch is found by the seventh. */
+		/* The search needs seven polls. */
 		assert_int_equal(reported.count, poll == 8);
 		kafka_reader_free(r);
 	}
@@ -294,7 +294,7 @@ static int probe(struct kafka_reader *r, int64_t offset,
 					offset, ret, err);
 	struct kafka_record record;
 
-	/* Nothing is read on from there. */
+	/* Reading does not continue from there. */
 	if (scripted.spent == spent)
 		assert_int_equal(scripted.unassigns, unassigns + 1);
 	assert_int_equal(kafka_reader_next(r, &record, err), 0);
@@ -318,7 +318,7 @@ static void a_probe_says_what_cannot_be_read_from_there_on(void **state)
 	assert_int_equal(probe(r, 12, &what, &err), 0);
 	assert_int_equal(what.first, 12);
 	assert_int_equal(what.last, 19);
-	/* There is none yet. */
+	/* There is no record yet. */
 	assert_int_equal(probe(r, 20, &what, &err), 1);
 	assert_int_equal(probe(r, 31, &what, &err), 1);
 	assert_int_equal(reported.count, 0);
