@@ -16,7 +16,7 @@ struct world {
 	struct workers *workers;
 	struct error err;
 	pthread_t loop_thread;
-	pthread_mutex_t gate; /* held: jobs wait */
+	pthread_mutex_t gate; /* while it is locked, jobs wait */
 	atomic_int runs;
 	atomic_uint highest;
 	int done, expected;
@@ -110,8 +110,8 @@ static void a_full_queue_refuses(void **state)
 	int accepted = 0;
 
 	pthread_mutex_lock(&w->gate);
-	/* Two run (and wait at the gate), four queue; the seventh is too many
-	 * however far the threads have come. */
+	/* Two jobs run (and wait at the gate), four are queued; the seventh is
+	 * refused, however far the threads have come. */
 	while (accepted < 7 && submit(w) == 0)
 		accepted++;
 	pthread_mutex_unlock(&w->gate);
@@ -136,18 +136,18 @@ static void freeing_finishes_what_is_queued(void **state)
 
 enum {
 	ASKED = 32,
-	WAIT_S = 60 /* for what does not come */
+	WAIT_S = 60 /* timeout for events */
 };
 
-/* Work that tells in which order it was run. */
+/* Work that records the order in which it was run. */
 struct told {
 	struct work work; /* first */
 	struct order *order;
 };
 
 struct order {
-	pthread_mutex_t gate; /* held: the first one waits */
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t gate; /* while it is locked, the first job waits */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t changed;
 	uint64_t whose[2 * ASKED + 1];
 	size_t begun, count;
@@ -213,7 +213,7 @@ static void those_who_wait_take_turns(void **state)
 	order_release(&o);
 }
 
-/* Runs until it is let go, or for as long as a test that has failed. */
+/* Runs until it is released, or until the timeout of a failed test. */
 static void stay(struct work *work, unsigned index)
 {
 	struct order *o = ((struct told *)work)->order;
@@ -244,7 +244,7 @@ static void let_go(struct work *work, unsigned index)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Until so many stay. */
+/* Waits until this many jobs have begun. */
 static void await(struct order *o, size_t count)
 {
 	struct timespec until;
@@ -259,7 +259,8 @@ static void await(struct order *o, size_t count)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Of four threads two, so that two of another's stay beside them. */
+/* One user may have two of the four threads, so two jobs of another run beside
+ * them. */
 static void one_who_asks_much_leaves_half_to_others(void **state)
 {
 	struct told one[5], other[2];
