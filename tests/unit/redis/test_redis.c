@@ -1,4 +1,4 @@
-/* The blocking connection, against a real Redis. */
+/* The blocking connection, with a real Redis. */
 #include "tests/unit/redis_server.h"
 
 #include "common/clock.h"
@@ -49,7 +49,7 @@ static void an_error_reply_is_an_error_with_its_text(void **state)
 	assert_non_null(strstr(err.text, "unknown command"));
 }
 
-/* Whatever the server has of them: none, all, none again. */
+/* The server may have none of the scripts, or all, or none again. */
 static void a_connection_loads_its_scripts(void **state)
 {
 	struct redis_server *s = *state;
@@ -75,7 +75,7 @@ static void a_connection_loads_its_scripts(void **state)
 	}
 }
 
-/* Nothing was run: it may be tried again, and that works. */
+/* No script was run, so a retry is allowed, and succeeds. */
 static void dropped_scripts_are_loaded_again(void **state)
 {
 	struct redis_server *s = *state;
@@ -200,7 +200,7 @@ static void a_restarted_server_is_connected_to_again(void **state)
 	redis_server_await(s);
 }
 
-/* Says REPLICAOF to the server by a connection that asks for no role. */
+/* Sends REPLICAOF over a connection that requires no role. */
 static void follow(struct redis_server *s, const char *host, const char *port)
 {
 	redisContext *c = redisConnectUnix(s->address + strlen("unix:"));
@@ -239,14 +239,15 @@ static void a_master_that_has_become_a_replica_is_not_confirmed(void **state)
 	assert_int_equal(redis_confirm_master(r, &err), -1);
 	assert_true(err.retriable);
 	assert_non_null(strstr(err.text, "it is a replica"));
-	/* It was left: what comes next looks for the master. */
+	/* The connection was closed: the next command searches for the master.
+	 */
 	assert_int_equal(read_one(r, &err), -1);
 	follow(s, "NO", "ONE");
 	assert_int_equal(read_one(r, &err), 0);
 	redis_free(r);
 }
 
-/* No read is ever refused by a replica. */
+/* A replica never refuses a read. */
 static void
 reads_do_not_go_on_at_a_master_that_has_become_a_replica(void **state)
 {

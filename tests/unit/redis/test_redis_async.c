@@ -1,4 +1,4 @@
-/* Redis on an event loop, against a real Redis. */
+/* Redis on an event loop, with a real Redis. */
 #include "tests/unit/redis_server.h"
 
 #include "common/clock.h"
@@ -17,7 +17,7 @@ struct fixture {
 	int answers, errors;
 	long long integer;
 	struct error error;
-	int stop_after; /* answers */
+	int stop_after; /* the number of answers */
 };
 
 static void on_state(void *arg, bool up, const struct error *err)
@@ -159,7 +159,7 @@ static void call_script(struct fixture *f)
 	run_loop(f);
 }
 
-/* Nothing was run: what is sent again, runs once. */
+/* No script was run: what is sent again runs once. */
 static void dropped_scripts_are_loaded_again(void **state)
 {
 	struct fixture *f = *state;
@@ -177,7 +177,7 @@ static void dropped_scripts_are_loaded_again(void **state)
 	assert_int_equal(f->ups, 2);
 }
 
-/* Those that were sent before the answer came, too. */
+/* The same holds for commands that were sent before the answer came. */
 static void what_is_in_flight_when_scripts_are_dropped_is_answered(void **state)
 {
 	const char *argv[] = {"n", "5"}, *get[] = {"GET", "n"};

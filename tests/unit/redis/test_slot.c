@@ -1,4 +1,4 @@
-/* Slots, against the specification and a real Redis. */
+/* Slots are compared with the specification and a real Redis. */
 #include "tests/unit/redis_server.h"
 
 #include "common/redis/slot.h"
@@ -8,7 +8,7 @@ static unsigned slot(const char *key)
 	return redis_slot(key, strlen(key));
 }
 
-/* The check value of CRC16/XMODEM: 0x31c3. */
+/* The check value of CRC16/XMODEM is 0x31c3. */
 static void the_sum_is_that_of_the_specification(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Lists of addresses, and what servers say of themselves. */
+/* Lists of addresses, and the servers' roles. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -170,7 +170,7 @@ static redisReply *know(struct known *k, const char *port, const char *flags,
 	return &k->reply;
 }
 
-/* The port of the one that is picked; 0: none. */
+/* Returns the port of the chosen replica; 0: none. */
 static int pick(redisReply **all, size_t count, size_t which, struct error *err)
 {
 	const struct redis_config config = {.master_name = unconst("m")};
@@ -199,7 +199,7 @@ static void of_the_replicas_those_that_are_up_take_turns(void **state)
 	assert_int_equal(pick(all, 5, 0, &err), 2);
 	assert_int_equal(pick(all, 5, 1, &err), 5);
 	assert_int_equal(pick(all, 5, 2, &err), 2);
-	/* Better one that is out of touch, for a while, than none. */
+	/* A replica that lost its master for a while is better than none. */
 	assert_int_equal(pick(all + 2, 1, 7, &err), 3);
 }
 
@@ -228,7 +228,7 @@ static void without_a_replica_that_is_up_the_reason_is_told(void **state)
 	assert_true(err.retriable);
 }
 
-/* Half a pair, or numbers where texts belong. */
+/* The reply has half a pair, or numbers in place of texts. */
 static void fields_that_are_missing_make_no_replica(void **state)
 {
 	struct known k;

@@ -1,4 +1,4 @@
-/* Replies taken value by value, against a real Redis. */
+/* Replies are read value by value, with a real Redis. */
 #include "tests/unit/redis_server.h"
 
 #define VALUES_MAX 16
