@@ -1,6 +1,6 @@
 /*
  * spool_world.h - a spool in a folder of its own for each test.  A test program
- * may define what it wants of the disk (bad_disk.h).
+ * can replace functions of the disk (bad_disk.h).
  */
 #ifndef TESTS_UNIT_SPOOL_SPOOL_WORLD_H
 #define TESTS_UNIT_SPOOL_SPOOL_WORLD_H
@@ -61,7 +61,7 @@ static inline const char *text_of(uint64_t n)
 	return text;
 }
 
-/* Events `first` and on, each with its number as its time. */
+/* Appends events from `first` on; the time of each is its number. */
 static inline size_t try_append(struct world *w, uint64_t first, size_t count,
 				struct error *err)
 {
@@ -101,7 +101,7 @@ static inline struct spool_record next_record(struct world *w, uint64_t lost)
 	return record;
 }
 
-/* The next ones are these events, in order. */
+/* The next events must be these, in order. */
 static inline void read_events(struct world *w, uint64_t first, size_t count,
 			       bool maybe_sent)
 {
@@ -163,7 +163,7 @@ static inline void segment_path(struct world *w, uint64_t first, char path[128])
 	snprintf(path, 128, "%s/%s", w->dir, segment_name(first, name));
 }
 
-/* Segments of two records each, which begin with 1, 3, 5 and so on. */
+/* Makes segments of two records each; they begin with 1, 3, 5 and so on. */
 static inline void make_segments(struct world *w, size_t count)
 {
 	uint64_t first;

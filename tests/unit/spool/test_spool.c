@@ -1,4 +1,4 @@
-/* Order, acknowledging and bounds. */
+/* Order, acknowledgement and limits. */
 #include "tests/unit/spool/spool_world.h"
 
 static void records_come_back_in_order_over_many_segments(void **state)
@@ -93,7 +93,7 @@ static void it_takes_so_many_bytes_and_no_more(void **state)
 	assert_true(usage(w).bytes <= 4096);
 	read_events(w, 0, taken, false);
 	is_read_to_the_end(w, 0);
-	/* Records that are done with make room. */
+	/* Acknowledged records free their room. */
 	acknowledge_all(w);
 	append(w, taken, 10);
 	read_events(w, taken, 10, false);
@@ -145,7 +145,7 @@ static void another_process_is_refused(void **state)
 	struct error err = {0};
 	char want[64];
 
-	/* flock is by open file: the same process is as good as another. */
+	/* flock is per open file, so the same process is as good as another. */
 	assert_null(spool_open(&w->options, &err));
 	assert_int_equal(err.code, ERROR_BUSY);
 	snprintf(want, sizeof(want), "in use by process %d", (int)getpid());

@@ -1,4 +1,4 @@
-/* A disk that is full, fails, or does not keep what was written. */
+/* A disk is full, fails, or does not keep what was written. */
 #include "tests/unit/bad_disk.h"
 #include "tests/unit/spool/spool_world.h"
 
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* In place of libc's: each fails while a test says so. */
+/* Replaces libc's functions: each fails while a test sets it. */
 static bool write_fails, cut_fails, read_fails, lock_fails;
 
 static int failed(int why)
@@ -29,7 +29,7 @@ int ftruncate(int fd, off_t size)
 	return cut_fails ? failed(EIO) : (int)syscall(SYS_ftruncate, fd, size);
 }
 
-/* Headers of segments can be read. */
+/* Reading records fails; headers of segments can still be read. */
 ssize_t pread(int fd, void *to, size_t size, off_t at)
 {
 	return read_fails && at >= SEGMENT_HEADER_SIZE
@@ -47,14 +47,14 @@ enum {
 	FILES_MAX = 64,
 };
 
-/* How much of each file the disk keeps for sure. */
+/* The durable size of each file. */
 static struct kept_file {
 	ino_t file;
 	off_t size;
 } kept[FILES_MAX];
 static size_t syncs;
 
-/* Its place, or a free one. */
+/* Returns the entry of the file, or a free one. */
 static struct kept_file *kept_of(ino_t file)
 {
 	size_t i = 0;
@@ -83,7 +83,7 @@ static bool is_kept(const char *path)
 	return kept_of(st.st_ino)->size == st.st_size;
 }
 
-/* A file that may not grow: write takes some of the bytes, and then none. */
+/* A file cannot grow: write takes some of the bytes, and then none. */
 static void a_full_disk_leaves_no_half_record_behind(void **state)
 {
 	struct world *w = *state;
@@ -105,10 +105,10 @@ static void a_full_disk_leaves_no_half_record_behind(void **state)
 			 -1);
 	assert_int_equal(err.code, ERROR_SYSTEM);
 	assert_int_equal(err.sys, EFBIG);
-	/* Those that there is room for are whole. */
+	/* The records that fit are complete. */
 	assert_int_equal(appended, (500 - SEGMENT_HEADER_SIZE) / 47 - 2);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	/* The half one is not read, and others are written over it. */
+	/* The half record is not read, and others are written over it. */
 	for (size_t i = 0; i < 2 + appended; i++)
 		assert_int_equal(next_record(w, 0).time_ms, i);
 	is_read_to_the_end(w, 0);
@@ -132,7 +132,8 @@ static int sync_on_a_bad_disk(struct world *w)
 	return status;
 }
 
-/* A position that could not be made durable is noted again by the next call. */
+/* A position that could not be made durable is written again by the next call.
+ */
 static void a_sync_makes_records_and_the_position_durable(void **state)
 {
 	struct world *w = *state;
@@ -163,7 +164,7 @@ static void a_folder_that_goes_is_an_error_until_it_is_back(void **state)
 	assert_int_equal(usage(w).records, 0);
 }
 
-/* --- what is on the disk ---------------------------------------------------
+/* --- durable data ----------------------------------------------------------
  */
 
 static void a_sync_is_of_all_segments(void **state)
@@ -180,8 +181,8 @@ static void a_sync_is_of_all_segments(void **state)
 	}
 }
 
-/* Records in it may be gone after a loss of power: the caller has to keep them
- * where they came from. */
+/* A power failure may lose its records: the caller must keep them at their
+ * source. */
 static void
 a_segment_that_the_disk_did_not_keep_fails_the_next_sync(void **state)
 {
@@ -202,8 +203,8 @@ a_segment_that_the_disk_did_not_keep_fails_the_next_sync(void **state)
 /* --- half a record ---------------------------------------------------------
  */
 
-/* Appends a few more, and returns how many of them the disk took: a file has
- * room for so many records, and half a one. */
+/* Appends more records, and returns how many of them the disk took: the file
+ * has room for this many records and half a one. */
 static size_t append_on_full_disk(struct world *w, uint64_t first, rlim_t room)
 {
 	struct spool_record records[4];
@@ -252,7 +253,7 @@ static void a_segment_whose_half_record_stays_is_not_written_to(void **state)
 	cut_fails = false;
 	append(w, 3, 2);
 	assert_int_equal(segment_count(w, &first), 2);
-	/* The whole records in it are as safe as the others. */
+	/* The complete records in it are as durable as the others. */
 	assert_int_equal(spool_sync(w->spool, &err), 0);
 	segment_path(w, 1, path);
 	assert_true(is_kept(path));
@@ -278,7 +279,7 @@ static void damage_last(struct world *w)
 	close(fd);
 }
 
-/* The reader has come to its end before. */
+/* The reader has already reached its end. */
 static void a_segment_that_was_left_without_a_record_is_made_anew(void **state)
 {
 	struct world *w = *state;
@@ -315,8 +316,8 @@ static void what_cannot_be_noted_is_not_handed_over(void **state)
 	write_fails = true;
 	assert_int_equal(spool_next(w->spool, &record, &lost, &err), -1);
 	assert_non_null(strstr(err.text, w->dir));
-	/* Once it can be, it is, as a process that is killed shows: it notes
-	 * nothing at its end. */
+	/* The position is written as soon as the disk allows.  A killed process
+	 * shows this, since it writes nothing at its end. */
 	write_fails = false;
 	read_events(w, 0, 1, false);
 	write_fails = true;
@@ -378,7 +379,7 @@ static void a_lock_that_cannot_be_made_says_why(void **state)
 	assert_int_equal(err.sys, EISDIR);
 }
 
-/* The disk is waited for each time. */
+/* Each note costs a wait for the disk. */
 static void handing_over_is_noted_once_for_many(void **state)
 {
 	struct world *w = *state;

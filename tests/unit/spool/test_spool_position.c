@@ -5,7 +5,7 @@
 
 #include "common/spool/position.h"
 
-/* A folder with a file in which two positions were noted. */
+/* A folder with a file in which two positions were written. */
 struct world {
 	char dir[64];
 	int dir_fd;
@@ -55,9 +55,9 @@ static int drop_world(void **state)
 	return 0;
 }
 
-/* Flips a bit of each byte in turn, and looks what is read then.  How much was
- * handed over is not known without the newer one, or without knowing which it
- * was. */
+/* Flips a bit of each byte in turn, and reads the file.  The number of records
+ * that were handed over is unknown without the newer position, or if it is
+ * unclear which one is newer. */
 static void damage(struct world *w, off_t entry, uint64_t acknowledged)
 {
 	for (off_t at = entry; at < entry + 32; at++) {
@@ -92,7 +92,7 @@ static void with_one_damaged_the_other_counts_and_all_may_be_sent(void **state)
 {
 	struct world *w = *state;
 
-	/* The newer one was written behind. */
+	/* The newer position was written after the older one. */
 	damage(w, 0, newer.acknowledged);
 	damage(w, 512, older.acknowledged);
 }

@@ -43,8 +43,8 @@ static void records_are_found_one_behind_the_other(void **state)
 	buf_free(&bytes);
 }
 
-/* More bytes are asked for as long as they may come, and half a record at the
- * end is none. */
+/* More bytes are requested while more may come; half a record at the end is no
+ * record. */
 static void a_record_that_is_cut_at_any_byte_is_none(void **state)
 {
 	struct buf bytes = {0};
@@ -56,7 +56,7 @@ static void a_record_that_is_cut_at_any_byte_is_none(void **state)
 	for (size_t len = 1; len < size; len++) {
 		assert_false(spool_record_find(bytes.data, len, false, &found,
 					       &used));
-		/* Not a byte of it is given up. */
+		/* No byte of it is skipped. */
 		assert_int_equal(used, 0);
 		assert_false(spool_record_find(bytes.data, len, true, &found,
 					       &used));
@@ -87,8 +87,8 @@ static void a_flipped_bit_costs_its_record_alone(void **state)
 	buf_free(&bytes);
 }
 
-/* Strangers write payloads: what looks like a record there is none, also where
- * the one around it is damaged. */
+/* Strangers write the payloads: bytes in them that look like a record are not
+ * one, even if the record around them is damaged. */
 static void nothing_within_a_payload_is_a_record(void **state)
 {
 	struct buf inner = {0}, bytes = {0};

@@ -1,4 +1,4 @@
-/* Records of a former process are read, whatever became of its files. */
+/* Records of a former process are read, whatever the state of its files. */
 #include "tests/unit/spool/spool_world.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ static void records_of_a_former_process_are_read_unmarked(void **state)
 	is_read_to_the_end(w, 0);
 }
 
-/* Those that were handed over before may have arrived; those behind did not. */
+/* Records that were handed over before may have arrived; later ones did not. */
 static void what_was_not_acknowledged_comes_again_and_says_so(void **state)
 {
 	struct world *w = *state;
@@ -28,13 +28,13 @@ static void what_was_not_acknowledged_comes_again_and_says_so(void **state)
 	assert_int_equal(usage(w).records, 14);
 	read_events(w, 6, 4, true);
 	read_events(w, 10, 10, false);
-	/* And once more, when nothing of it was read since. */
+	/* The same holds after another restart without a read. */
 	reopen(w);
 	read_events(w, 6, 14, true);
 }
 
-/* Another process has the spool, with 5,000 records appended, does that to it,
- * and is killed. */
+/* Another process opens the spool, appends 5,000 records, calls `use`, and is
+ * killed. */
 static void use_and_die(struct world *w, void (*use)(struct world *w))
 {
 	struct error err;
@@ -66,8 +66,8 @@ static void take_next(struct world *w)
 		_exit(2);
 }
 
-/* A process that is killed notes nothing at its end: what it may have handed
- * over is known from before. */
+/* A killed process writes nothing at its end: what it may have handed over is
+ * known from before. */
 static void a_killed_process_leaves_what_it_appended(void **state)
 {
 	struct world *w = *state;
@@ -105,7 +105,7 @@ a_killed_process_repeats_only_what_was_not_acknowledged(void **state)
 	is_read_to_the_end(w, 0);
 }
 
-/* The position alone says what is acknowledged. */
+/* Only the position file has what is acknowledged. */
 static void a_damaged_position_repeats_and_loses_none(void **state)
 {
 	struct world *w = *state;
@@ -154,7 +154,8 @@ static void remove_files(struct world *w)
 	assert_int_equal(system(command), 0);
 }
 
-/* A spool that has but these bytes, in a segment that begins with record 1. */
+/* Opens a spool with only these bytes, in a segment that begins with record 1.
+ */
 static void reopen_with(struct world *w, const char *bytes, size_t len)
 {
 	char path[128];
@@ -204,15 +205,15 @@ static void a_torn_tail_is_tolerated_at_every_byte(void **state)
 		assert_int_equal(usage(w).records, whole);
 		read_events(w, 0, whole, true);
 		is_read_to_the_end(w, 0);
-		/* And what comes now is behind them. */
+		/* New records come after the others. */
 		append(w, 100, 1);
 		read_events(w, 100, 1, false);
 		is_read_to_the_end(w, 0);
 	}
 }
 
-/* The others of three are read, in order, and the damaged one is counted where
- * a record behind it shows that it is missing. */
+/* The other two records are read, in order; the damaged one is counted if a
+ * later record shows that it is missing. */
 static void each_damaged_byte_costs_at_most_one_record(void **state)
 {
 	struct world *w = *state;
@@ -253,7 +254,8 @@ static void a_damaged_header_costs_no_record(void **state)
 	read_events(w, 0, 3, true);
 }
 
-/* Puts another version into a segment's header, and says who refuses that. */
+/* Puts another version into a segment's header; the spool must refuse it with
+ * this message. */
 static void is_refused_of_version(struct world *w, uint64_t first,
 				  const char *says)
 {
@@ -283,7 +285,7 @@ static void a_segment_of_another_version_is_refused(void **state)
 			      "program reads version 1");
 }
 
-/* The start refuses it, before others are read. */
+/* The start refuses it before other segments are read. */
 static void each_segment_of_another_version_is_refused(void **state)
 {
 	struct world *w = *state;
@@ -300,7 +302,8 @@ enum {
 	RECORD_SIZE = SPOOL_HEADER_SIZE + 7,
 };
 
-/* The bit is in the payload of that record of the segment, from 0 on. */
+/* Flips a bit in the payload of record `which` of the segment, counted from 0.
+ */
 static void flip_bit(struct world *w, uint64_t first, int which)
 {
 	const off_t at = SEGMENT_HEADER_SIZE + which * RECORD_SIZE + 44;
@@ -341,7 +344,7 @@ static void a_last_record_that_is_damaged_is_counted_lost(void **state)
 	read_events(w, 4, 2, false);
 }
 
-/* An operator, or the repair of a file system, may remove one. */
+/* An operator, or the repair of a file system, may remove a segment. */
 static void a_segment_that_is_gone_is_counted_lost(void **state)
 {
 	struct world *w = *state;
@@ -357,8 +360,8 @@ static void a_segment_that_is_gone_is_counted_lost(void **state)
 	assert_int_equal(next_record(w, 2).time_ms, 2);
 }
 
-/* Bytes of a record, as an earlier file had them where this segment is: a file
- * system may give them back after a loss of power. */
+/* Puts bytes of a record that an earlier file had at the place of this segment:
+ * a file system may return them after a power failure. */
 static void put_old_bytes(struct world *w, uint64_t into, uint64_t from,
 			  size_t which)
 {
@@ -374,7 +377,8 @@ static void put_old_bytes(struct world *w, uint64_t into, uint64_t from,
 	close(fd);
 }
 
-/* Where its last one is damaged, another is looked for. */
+/* If the last record of a segment is damaged, the next record is searched for.
+ */
 static void a_segment_has_no_records_of_those_behind_it(void **state)
 {
 	struct world *w = *state;

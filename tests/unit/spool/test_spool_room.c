@@ -1,11 +1,11 @@
-/* The room that a spool takes: files that are there, or open. */
+/* The room that a spool takes: files that exist or are open. */
 #include "tests/unit/spool/spool_world.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
 
-/* In place of libc's. */
+/* Replaces libc's function. */
 static bool removal_fails;
 
 int unlinkat(int dir, const char *name, int flags)
@@ -37,8 +37,8 @@ a_segment_that_could_not_be_removed_goes_at_the_next_start(void **state)
 	read_events(w, 4, 1, false);
 }
 
-/* How many files of the spool's folder are open, of those with that in their
- * names. */
+/* Returns how many files of the spool's folder with that in their names are
+ * open. */
 static size_t count_open(struct world *w, const char *name)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -58,8 +58,7 @@ static size_t count_open(struct world *w, const char *name)
 	return count;
 }
 
-/* A file that is open takes its room on the disk, whether it has a name or not.
- */
+/* An open file takes its room on the disk, whether it has a name or not. */
 static void what_is_done_with_takes_no_room(void **state)
 {
 	struct world *w = *state;
@@ -104,7 +103,7 @@ static void a_start_leaves_no_segment_open(void **state)
 	reopen(w);
 	assert_int_equal(count_open(w, ".segment"), 0);
 	read_events(w, 0, 6, false);
-	/* One is read, and one appended to. */
+	/* One file is read, and one is appended to. */
 	append(w, 6, 1);
 	assert_true(count_open(w, ".segment") <= 2);
 	spool_free(w->spool);
