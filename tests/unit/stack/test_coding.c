@@ -16,7 +16,8 @@ static const enum coding all[] = {CODING_GZIP, CODING_DEFLATE, CODING_ZSTD,
 				  CODING_LZ4};
 #define ALL_COUNT (sizeof(all) / sizeof(all[0]))
 
-/* Bytes that compress a little, so that every decoder takes several steps. */
+/* Returns bytes that compress a little, so that every decoder takes several
+ * steps. */
 static char *make_bytes(size_t len)
 {
 	char *bytes = malloc(len);
