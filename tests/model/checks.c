@@ -8,7 +8,7 @@
 #include "linkstore/range.h"
 #include "linkstore/space/raise_cursor.h"
 
-/* --- asking --------------------------------------------------------------- */
+/* --- queries -------------------------------------------------------------- */
 
 static redisReply *ask(struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -24,7 +24,7 @@ static redisReply *ask(struct world *w, const char *fmt, ...)
 	return redis_server_ask(&w->server, words);
 }
 
-/* False: there is none. */
+/* Returns false if there is no marker. */
 static bool read_marker(struct world *w, const char *space, uint64_t block,
 			struct link_marker *ret)
 {
@@ -103,7 +103,8 @@ static int by_first(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Every block below the cursor in one range of one set, and none above. */
+/* Every block below the cursor must be in one range of one set, and none above.
+ */
 static void check_blocks(struct world *w, const struct accounting *a)
 {
 	size_t bytes = (a->count + 1) * sizeof(*a->ranges);
@@ -141,7 +142,8 @@ static bool is_pooled(const struct accounting *a, uint64_t block)
 
 /* --- links ---------------------------------------------------------------- */
 
-/* Of every link of a space: key, when it goes, its block's marker, itself. */
+/* Returns for every link of a space: key, expiry time, block's marker, record.
+ */
 static const char links_script[] =
 	"local all = {} "
 	"for _, k in ipairs(redis.call('KEYS', 'l:{' .. ARGV[1] .. ':*')) do "
@@ -168,8 +170,9 @@ static void check_key(struct world *w, const struct lives *l,
 	if (!marker_parse(entry[2]->str, entry[2]->len, &m))
 		world_broken(w, "%s:%" PRIu64 " has a link and no marker",
 			     a->space, block);
-	/* One whose node has forgotten that it was closed may have a link of a
-	 * late writer.  It is open then, and nobody else opens it. */
+	/* If the block's node has forgotten that the block was closed, it may
+	 * have a link of a late writer.  The block is open then, and no other
+	 * holder opens it. */
 	if (is_pooled(a, block) && !(l->closes_forgotten && m.open))
 		world_broken(w, "%s:%" PRIu64 " is pooled with a live link: %s",
 			     a->space, block, key);
@@ -183,7 +186,7 @@ static void check_key(struct world *w, const struct lives *l,
 			     a->space, block, ends - m.end, key);
 }
 
-/* As if it had been visited. */
+/* Compares the record as after a visit. */
 static void check_record(struct world *w, struct lives *l, redisReply **entry,
 			 struct span when)
 {
@@ -220,7 +223,7 @@ static void check_links(struct world *w, struct lives *l,
 	freeReplyObject(all);
 }
 
-/* Those not met among the links of Redis, though they should be. */
+/* Checks the links that should be in Redis but were not found there. */
 static void check_missing(struct world *w, const struct lives *l, int64_t now)
 {
 	char tag[64];
@@ -267,9 +270,9 @@ static void check_range(struct world *w, const struct accounting *a, size_t i)
 
 	for (uint64_t b = range->first; b <= range->last; b++) {
 		there = read_marker(w, a->space, b, &m);
-		/* Never looked at again: what was lost, also when its holder
-		 * came late, and what was granted for ever to one who closed
-		 * it and, dying, did not hand it back. */
+		/* These are never checked again: lost blocks, even if the
+		 * holder came late, and blocks granted for ever whose holder
+		 * closed them and died before it handed them back. */
 		if (a->scores[i] != 0 && isfinite(a->scores[i]) && there &&
 		    marker_ended(&m, clock_real_ms()) &&
 		    m.generation >= range->generation)
@@ -279,7 +282,8 @@ static void check_range(struct world *w, const struct accounting *a, size_t i)
 				     a->space, b,
 				     a->scores[i] - (double)clock_real_ms());
 		if (range->last - range->first > 1000)
-			break; /* a gap: all alike */
+			break; /* the range is a gap: its blocks are all alike
+				*/
 	}
 }
 

@@ -18,7 +18,7 @@ void holders_init(struct holders *h, struct world *w, struct lives *l)
 		h->budget[i] = UINT64_MAX;
 }
 
-/* One that is awake, or NULL. */
+/* Returns a holder that is awake, or NULL. */
 static struct holder *any_holder(struct holders *h)
 {
 	struct holder *holder = &h->all[rng_below(&h->world->rng, HOLDERS)];
@@ -37,15 +37,16 @@ static void let_go(struct holder *holder, struct held *held)
 	*held = holder->held[--holder->count];
 }
 
-/* Within its hold, and nothing was forgotten: whatever it does must succeed. */
+/* The block is within its hold and nothing was forgotten: every call must
+ * succeed. */
 static bool is_firm(const struct holders *h, const struct held *held)
 {
 	return held->forgets == h->forgets &&
 	       clock_boottime_ms() < held->deadline;
 }
 
-/* One of those held, or NULL.  What is past its hold is dropped, but by one
- * that has been asleep. */
+/* Returns one of the held blocks, or NULL.  Blocks beyond their hold are
+ * dropped, unless the holder was asleep. */
 static struct held *any_held(struct holders *h, struct holder *holder)
 {
 	struct rng *rng = &h->world->rng;
@@ -179,8 +180,8 @@ void holders_open(struct holders *h)
 		open_held(h, holder, held);
 }
 
-/* An answer that was lost: the very same again counts once.  A link that has
- * ended meanwhile, since this machine is busy, has another life. */
+/* The answer was lost, and the same call counts once.  On a busy machine the
+ * link may have ended meanwhile; it has another life then. */
 static void send_again(struct holders *h, struct held *held, struct life *life,
 		       const Shortloop__Link *link, int64_t ends)
 {
@@ -250,7 +251,8 @@ void holders_create(struct holders *h)
 	struct held *held = any_held(h, holder);
 
 	if (held && holder->drowsy && rng_chance(&h->world->rng, 30))
-		/* What was queued while it was stopped is sent at once. */
+		/* Requests that were queued while the process was stopped are
+		 * sent at once. */
 		for (size_t i = holder->count; i-- > 0;)
 			create_in(h, holder, &holder->held[i]);
 	else if (held)
@@ -259,7 +261,7 @@ void holders_create(struct holders *h)
 
 /* --- handing back --------------------------------------------------------- */
 
-/* What is left of the range after `block` was handed back. */
+/* Splits the range after `block` was handed back. */
 static void split_wholes(struct holder *holder, const struct held *gone)
 {
 	uint64_t block = gone->block.number;
@@ -278,7 +280,7 @@ static void split_wholes(struct holder *holder, const struct held *gone)
 	}
 }
 
-/* What its holder has closed is not opened any more. */
+/* A block that its holder closed cannot be opened again. */
 static void check_closed(struct holders *h, const struct held *held)
 {
 	struct world *w = h->world;
@@ -314,7 +316,7 @@ void holders_hand_back(struct holders *h)
 		  gone.block.generation);
 	check_closed(h, &gone);
 	if (rng_chance(&w->rng, 10))
-		return; /* died in between */
+		return; /* the holder died in between */
 	before = clock_real_ms();
 	if (await_hand_back(w->await, gone.block.space, &gone.whole, &part,
 			    &w->err)) {
@@ -339,12 +341,12 @@ void holders_crash(struct holders *h)
 	if (!holder)
 		return;
 	holder->count = 0;
-	/* Some have a file that tells what was seen (high_water_file.h). */
+	/* Some allocators keep a high-water file (high_water_file.h). */
 	if (rng_chance(&h->world->rng, 50))
 		memset(holder->high_water, 0, sizeof(holder->high_water));
 }
 
-/* ms until all of them should have been given up, and have ended. */
+/* Returns the time, in ms, at which the block should be given up and ended. */
 static int64_t end_of_held(const struct held *held)
 {
 	int64_t ttl = held->block.ttl->ttl;

@@ -75,9 +75,9 @@ struct life *lives_any(const struct lives *l)
 
 /* --- blocks --------------------------------------------------------------- */
 
-/* A block waits out its quarantine after the last of its links, but for those
- * of a late writer whom a node let in that had forgotten to have closed it:
- * nobody else opens it then. */
+/* A block is in quarantine after the last of its links.  The exception are
+ * links of a late writer, accepted by a node that had forgotten to have closed
+ * the block: no other holder opens it then. */
 static void check_quarantine(const struct lives *l, size_t space,
 			     uint64_t block)
 {
@@ -108,8 +108,8 @@ void lives_handed_back(struct lives *l, size_t space, uint64_t block,
 		(uint64_t)(before + l->world->config.hold_max));
 }
 
-/* Were it granted at once, and Redis forgot both, it would come back under the
- * same generation. */
+/* Without the wait, Redis could forget both grants, and grant the block again
+ * under the same generation. */
 static void check_wait(const struct lives *l, size_t space, uint64_t block,
 		       uint32_t generation)
 {
@@ -175,7 +175,7 @@ static struct life *add(struct lives *l)
 	return &l->all[l->count++];
 }
 
-/* A code has one owner at a time, and an id one for ever. */
+/* A code has one owner at a time, and an id has one for ever. */
 static void check_new(const struct lives *l, const struct link_target *target,
 		      const Shortloop__Link *link, struct span when)
 {
@@ -278,7 +278,7 @@ static void check_found(struct lives *l, const struct life *life,
 			     tag, life->target.code, link->url, life->url);
 }
 
-/* What Redis has forgotten of it is known again. */
+/* The answer shows the state that Redis had forgotten. */
 static void learn(struct lives *l, struct life *life,
 		  const struct link_answer *answer, struct span when)
 {

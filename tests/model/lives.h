@@ -1,11 +1,11 @@
 /*
- * lives.h - the model: every link that was answered, how long it must be there,
- * and from when on its code may be another's.
+ * lives.h - the model: every link that was answered, how long it must exist,
+ * and from when on another link may have its code.
  *
- * Nothing of this asks Redis.  Times are Redis' (ms since 1970); what happened
- * in a call happened between the clock before it and the clock after it, so a
- * link has a time until which it is surely there and one from which on it is
- * surely gone.
+ * The model sends no queries to Redis.  Times are Redis' (ms since 1970); a
+ * call happened between the clock before it and the clock after it, so a link
+ * has a time until which it surely exists and one from which on it is surely
+ * gone.
  */
 #ifndef TESTS_MODEL_LIVES_H
 #define TESTS_MODEL_LIVES_H
@@ -14,7 +14,7 @@
 #include "tests/model/map.h"
 #include "tests/model/world.h"
 
-/* Between which readings of the clock something happened. */
+/* The readings of the clock before and after an event. */
 struct span {
 	int64_t before, after;
 };
@@ -25,16 +25,17 @@ struct life {
 	uint32_t generation;
 	uint32_t version;
 	char url[40];
-	int64_t there_until; /* surely there before, unless `doubtful` */
-	int64_t gone_by;     /* surely gone from then on */
-	int64_t promised;    /* nobody else has the code before */
-	int64_t kept;	     /* `promised`, if Redis forgets now */
-	int64_t unblocked;   /* `promised`, were it let go now */
+	int64_t there_until; /* it surely exists until then, unless `doubtful`
+			      */
+	int64_t gone_by;     /* it is surely gone from then on */
+	int64_t promised;    /* no other link has the code before */
+	int64_t kept;	     /* `promised` if Redis forgets now */
+	int64_t unblocked;   /* `promised` if it were let go now */
 	bool blocked;	     /* it does not end */
-	bool deleted;	     /* what is there is a tombstone */
+	bool deleted;	     /* a tombstone is stored */
 	bool touched;	     /* since the append-only file was kept */
-	bool doubtful;	     /* Redis has forgotten something of it */
-	uint64_t checked;    /* met by the check of this number */
+	bool doubtful;	     /* Redis has forgotten a part of it */
+	uint64_t checked;    /* found by the check of this number */
 };
 
 struct lives {
@@ -42,53 +43,55 @@ struct lives {
 	struct life *all;
 	size_t count, room;
 	struct map by_id;   /* link_id: index + 1 */
-	struct map by_slot; /* space and id: index + 1 of the newest */
+	struct map by_slot; /* space and id: index + 1 of the newest link */
 	struct map opened;  /* space, block, generation: hash of the holder */
 	struct map granted; /* the same */
-	struct map highest; /* space, block: highest generation granted */
-	/* Space, block, generation: until when one that was handed back waits.
-	 */
+	struct map highest; /* space, block: the highest granted generation */
+	/* Space, block, generation: the end of the wait of a returned block. */
 	struct map waiting;
-	uint64_t checks; /* of everything, so far */
-	/* A node of blocks may have forgotten to have closed some: who is
-	 * granted one of them drops it. */
+	uint64_t checks; /* the number of checks so far */
+	/* A node with blocks may have forgotten that it closed some: an
+	 * allocator that is granted one of these drops it. */
 	bool closes_forgotten;
 };
 
 void lives_init(struct lives *l, struct world *w);
 void lives_free(struct lives *l);
 
-/* Told of what linkstore has answered; each fails where it must not be. */
+/* Each records an answer of linkstore, and fails if the answer is not allowed.
+ */
 void lives_granted(struct lives *l, size_t space, uint64_t block,
 		   uint32_t generation, const char *holder);
-/* To be granted under `generation` again.  `before`: the clock, before. */
+/* The block will be granted under `generation` again.  `before`: the clock
+ * before the call. */
 void lives_handed_back(struct lives *l, size_t space, uint64_t block,
 		       uint32_t generation, int64_t before);
 void lives_opened(struct lives *l, size_t space, uint64_t block,
 		  uint32_t generation, const char *holder);
-/* `ends`: as answered.  `in_time`: within the hold. */
+/* `ends`: as answered.  `in_time`: the call was within the hold. */
 struct life *lives_created(struct lives *l, const struct link_target *target,
 			   const Shortloop__Link *link, int64_t ends,
 			   struct span when, bool in_time);
 void lives_looked_up(struct lives *l, const struct link_target *target,
 		     const struct link_answer *answer, struct span when);
-/* `ends` lies between these two. */
+/* `ends` is between `from` and `to`. */
 void lives_prolonged(struct lives *l, struct life *life, int64_t from,
 		     int64_t to);
 
-/* It was blocked, or let go, or neither: before lives_prolonged says how long
- * it has. */
+/* Records whether the link is blocked; call it before lives_prolonged sets the
+ * end. */
 void lives_moderated(struct life *life, bool blocked);
 
-/* NULL: never answered. */
+/* Returns NULL if the id was never answered. */
 struct life *lives_of_id(const struct lives *l, uint64_t link_id);
-/* The newest of the code, or NULL. */
+/* Returns the newest link of the code, or NULL. */
 struct life *lives_of_code(const struct lives *l,
 			   const struct link_target *target);
-/* Any of the last few hundred, or NULL. */
+/* Returns any of the last few hundred links, or NULL. */
 struct life *lives_any(const struct lives *l);
 
-/* The append-only file is kept as it is; Redis is back at that. */
+/* lives_keep: the append-only file is saved; lives_forget: Redis is restored
+ * from it. */
 void lives_keep(struct lives *l);
 void lives_forget(struct lives *l);
 
@@ -97,7 +100,7 @@ static inline bool life_is_there(const struct life *life, int64_t now)
 	return !life->doubtful && now < life->there_until;
 }
 
-/* "s5:17", first in what is said of it. */
+/* Returns a tag such as "s5:17", which messages about the link begin with. */
 const char *life_tag(const struct life *life, char text[64]);
 
 #endif

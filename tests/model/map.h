@@ -1,4 +1,5 @@
-/* map.h - numbers to numbers, open addressing; 0 is no key and no value. */
+/* map.h - maps numbers to numbers, with open addressing; 0 is no key and no
+ * value. */
 #ifndef TESTS_MODEL_MAP_H
 #define TESTS_MODEL_MAP_H
 

@@ -155,7 +155,7 @@ const struct mutation *mutation_named(const char *name)
 	return NULL;
 }
 
-/* The text with `from` replaced, or NULL. */
+/* Returns the text with `from` replaced, or NULL. */
 static char *replaced(const char *text, const char *from, const char *to)
 {
 	const char *at = strstr(text, from);

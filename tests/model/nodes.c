@@ -1,10 +1,10 @@
 #include "tests/model/nodes.h"
 
-/* Markers, links and visit counts live in their blocks' slots. */
+/* Markers, links and visit counts are in the slots of their blocks. */
 #define IS_OF_BLOCK                                                            \
 	"local function of_block(k) return string.find(k, '^[mlv]:') end "
 
-/* ARGV blocks|spaces: key, value, when it goes. */
+/* ARGV blocks|spaces; returns key, value, expiry time. */
 static const char aside_script[] = IS_OF_BLOCK
 	"local all = {} "
 	"for _, k in ipairs(redis.call('KEYS', '*')) do "

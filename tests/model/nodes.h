@@ -1,6 +1,6 @@
 /*
- * nodes.h - a cluster of which one part forgets: what the other part held is
- * put aside before Redis is taken back, and put back afterwards.
+ * nodes.h - a cluster of which one part forgets: the data of the other part are
+ * saved before Redis is taken back, and restored afterwards.
  */
 #ifndef TESTS_MODEL_NODES_H
 #define TESTS_MODEL_NODES_H
@@ -9,16 +9,16 @@
 
 enum forgetful {
 	ALL_FORGET,
-	SPACES_FORGET, /* the accounting; markers and links are as they were */
-	BLOCKS_FORGET, /* the other way about */
+	SPACES_FORGET, /* the accounting; markers and links stay */
+	BLOCKS_FORGET, /* markers and links; the accounting stays */
 };
 
-/* What does not forget; NULL with ALL_FORGET. */
+/* Returns the data that are not forgotten; NULL with ALL_FORGET. */
 redisReply *nodes_put_aside(struct world *w, enum forgetful who);
-/* Frees it. */
+/* Restores the data and frees the reply. */
 void nodes_put_back(struct world *w, enum forgetful who, redisReply *aside);
 
-/* As if it had not been started anew: the spaces know its run_id. */
+/* Sets the run_id that the spaces know, as if Redis had not restarted. */
 void nodes_keep_run_id(struct world *w);
 
 #endif

@@ -1,5 +1,4 @@
-/* rng.h - chance that can be had again: SplitMix64 (S. Vigna, public domain).
- */
+/* rng.h - reproducible random numbers: SplitMix64 (S. Vigna, public domain). */
 #ifndef TESTS_MODEL_RNG_H
 #define TESTS_MODEL_RNG_H
 
@@ -19,7 +18,7 @@ static inline uint64_t rng_next(struct rng *r)
 	return z ^ (z >> 31);
 }
 
-/* 0 to n - 1. */
+/* Returns a number from 0 to n - 1. */
 static inline unsigned rng_below(struct rng *r, size_t n)
 {
 	return (unsigned)(rng_next(r) % n);

@@ -43,7 +43,8 @@ static struct reclaimer_settings some_settings(struct rng *rng)
 		.chunk = 1 + (rng_chance(rng, 50) ? rng_below(rng, 8)
 						  : rng_below(rng, 256)),
 		.max_lost = max_lost[rng_below(rng, 7)],
-		/* The last guard would hide what the others let through. */
+		/* The sampling would hide errors that the other guards let
+		 * through. */
 		.sample_every = INT64_C(1) << 40,
 	};
 }
@@ -84,7 +85,7 @@ static void begin(struct runs *r, struct one_run *one, size_t space)
 		  one->run.space->name);
 }
 
-/* --- how it ended --------------------------------------------------------- */
+/* --- results -------------------------------------------------------------- */
 
 static void judge_failure(struct runs *r, const struct one_run *one)
 {

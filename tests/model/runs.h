@@ -1,6 +1,6 @@
 /*
  * runs.h - the reclaimers of the model: real runs (reclaimer/space/), each in a
- * thread of its own behind a stepper, up to two at once, whole or cut short.
+ * thread of its own behind a stepper, up to two at once, complete or cut short.
  */
 #ifndef TESTS_MODEL_RUNS_H
 #define TESTS_MODEL_RUNS_H
@@ -15,7 +15,7 @@
 
 struct one_run {
 	bool active;
-	bool disturbed; /* cut, or Redis restarted: it may fail */
+	bool disturbed; /* cut, or Redis restarted: the run may fail */
 	pthread_t thread;
 	int done_fd;
 	struct stepper *stepper;
@@ -40,15 +40,15 @@ struct runs {
 void runs_init(struct runs *r, struct world *w);
 void runs_free(struct runs *r);
 
-/* Begins one of a space, if there may be another. */
+/* Begins a run over a space if another one is allowed. */
 void runs_begin(struct runs *r, size_t space);
-/* Lets one of them go on by a few commands; now and then ends it there. */
+/* Lets one run do a few commands; sometimes ends it there. */
 void runs_go_on(struct runs *r);
-/* Lets all of them come to their end. */
+/* Lets all runs finish. */
 void runs_finish(struct runs *r);
-/* Redis was restarted under them. */
+/* Redis was restarted during the runs. */
 void runs_disturb(struct runs *r);
-/* A whole run, alone. */
+/* Does a complete run, with no other beside it. */
 void runs_whole(struct runs *r, size_t space);
 
 #endif

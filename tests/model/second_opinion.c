@@ -17,12 +17,12 @@ static bool is_accounted_for(const struct lives *l, enum trouble trouble)
 {
 	switch (trouble) {
 	case TROUBLE_LOST_MARKED: /* its holder came late */
-	case TROUBLE_STUCK: /* closed, and its holder died before it gave it
-			     * back */
+	case TROUBLE_STUCK: /* closed, and its holder died before it handed it
+			       back */
 		return true;
 	case TROUBLE_POOL_OPEN:
 	case TROUBLE_POOL_UNMARKED:
-	case TROUBLE_UNMARKED: /* opened, and a node of blocks forgot that */
+	case TROUBLE_UNMARKED: /* opened, and a node with blocks forgot that */
 	case TROUBLE_UNOPENED:
 		return l->closes_forgotten;
 	default:

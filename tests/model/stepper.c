@@ -13,13 +13,13 @@
 
 struct pair {
 	int client, redis; /* -1: free */
-	struct buf asked;  /* of the client, not let through yet */
+	struct buf asked;  /* from the client, not passed on yet */
 	struct buf answer;
 };
 
 struct stepper {
 	int listener, done_fd;
-	bool over; /* cut: nobody may connect again */
+	bool over; /* cut: no more connections are accepted */
 	char path[108], upstream[108];
 	struct pair pairs[PAIRS];
 };
@@ -96,8 +96,8 @@ static void take_in(struct stepper *s)
 
 /* --- the protocol --------------------------------------------------------- */
 
-/* The length of the value at `at`, 0 when it is not all there.  Requests are
- * arrays of bulk strings, answers any RESP2. */
+/* Returns the length of the value at `at`, or 0 if it is incomplete.  Requests
+ * are arrays of bulk strings, answers any RESP2. */
 static size_t value_size(const char *at, const char *end)
 {
 	const char *line =
@@ -130,7 +130,7 @@ static size_t first_size(const struct buf *b)
 	return b->len ? value_size(b->data, b->data + b->len) : 0;
 }
 
-/* False: the other side has gone. */
+/* Returns false if the peer has closed. */
 static bool fill(int fd, struct buf *b)
 {
 	char bytes[65536];
@@ -155,7 +155,7 @@ static bool send_all(int fd, const char *data, size_t len)
 	return true;
 }
 
-/* The first command of a connection, and its answer. */
+/* Passes the first command of a connection, and its answer. */
 static bool pass(struct pair *p)
 {
 	size_t len = first_size(&p->asked), back;
@@ -182,7 +182,7 @@ static struct pair *waiting(struct stepper *s)
 	return NULL;
 }
 
-/* Waits for something to happen.  False: the run has ended. */
+/* Waits for an event.  Returns false if the run has ended. */
 static bool listen_once(struct stepper *s)
 {
 	struct pollfd fds[PAIRS + 2] = {{s->done_fd, POLLIN, 0},
@@ -220,7 +220,7 @@ void stepper_cut(struct stepper *s, bool reach)
 		;
 	if (reach && p) {
 		send_all(p->redis, p->asked.data, first_size(&p->asked));
-		/* It is done when it has been answered. */
+		/* The command is done when it is answered. */
 		fill(p->redis, &p->answer);
 	}
 	for (int i = 0; i < PAIRS; i++)

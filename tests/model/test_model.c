@@ -1,20 +1,21 @@
 /*
- * test_model.c - a random history against a model.
+ * test_model.c - compares a random history with a model.
  *
- * Allocators take, open, use and hand back blocks, crash, and sleep past what
- * they hold; visitors look links up and renew, edit and delete them, now or
- * late; reclaimers run, two at once, killed between any two commands; Redis is
- * restarted, with all it was told or without the last of it.  All of it is
- * linkstore's and the reclaimer's own code and a real Redis; lives last
- * hundredths of a second, so that a few seconds see many.  What must hold is in
- * lives.h (what was answered) and checks.h (what is in Redis).
+ * Allocators take, open, use and hand back blocks, crash, and sleep beyond
+ * their holds; visitors look links up, and renew, edit and delete them, at once
+ * or late; reclaimers run, two at once, and are killed between any two
+ * commands; Redis is restarted, with all of its data or without the last part.
+ * All code is linkstore's and the reclaimer's own, with a real Redis; lives
+ * last hundredths of a second, so that a few seconds have many of them.  The
+ * invariants are in lives.h (answers) and checks.h (data in Redis).
  *
  *	test_model [--seed N] [--seconds N] [--mutation NAME]
- *	test_model --mutations		names those that must be noticed
+ *	test_model --mutations
  *
- * Without a seed: one that is always the same, and one that is new.  A failure
- * prints its seed.  The decisions are the seed's; time is real, so a history is
- * had again nearly, not exactly: try a few times.
+ * Without a seed, two histories run: one with a fixed seed and one with a new
+ * seed.  A failure prints its seed.  The seed determines the decisions, but
+ * time is real, so a repeated history is only nearly the same: try a few times.
+ * --mutations lists the mutations that must be noticed.
  */
 #include "tests/model/checks.h"
 
@@ -48,11 +49,11 @@ struct history {
 	struct visitors visitors;
 	struct runs runs;
 	uint64_t restarts, forgets;
-	bool remembering; /* the append-only file is kept */
+	bool remembering; /* the append-only file is saved */
 	const struct plan *plan;
 };
 
-/* --- Redis' own fate ------------------------------------------------------ */
+/* --- faults of Redis ------------------------------------------------------ */
 
 static void restart(struct history *h)
 {
@@ -75,8 +76,9 @@ static void restart(struct history *h)
 
 static void step(struct history *h);
 
-/* A Redis that forgets even that it forgot before would need somebody who
- * remembers: allocators say what they have seen, or have a file of it. */
+/* If Redis forgot that it had forgotten before, a program with the earlier
+ * state would be needed: allocators report what they have seen, or have it in a
+ * file. */
 static void let_notice(struct history *h)
 {
 	struct world *w = &h->world;
@@ -85,8 +87,7 @@ static void let_notice(struct history *h)
 		check_let_notice(w, i);
 }
 
-/* Redis comes back as it was when its file was kept, or one part of a cluster
- * does. */
+/* Redis goes back to the saved file, or one part of a cluster does. */
 static void come_back(struct history *h, bool same_run_id)
 {
 	static const char *const who_says[] = {"all of it", "of spaces",
@@ -113,13 +114,14 @@ static void come_back(struct history *h, bool same_run_id)
 		holders_raise_cursor(&h->holders);
 }
 
-/* What is told to Redis in these few steps it forgets: less than the gap, the
- * hold and the quarantine cover.  Often no grant is among it. */
+/* Redis forgets the commands of these few steps: less than the gap, the hold
+ * and the quarantine cover.  Often no grant is among them. */
 static void forget(struct history *h)
 {
 	struct world *w = &h->world;
-	/* A virtual machine goes back to a snapshot, a backup is taken over by
-	 * REPLICAOF: nothing but what was seen tells, exactly and at once. */
+	/* A virtual machine goes back to a snapshot, or REPLICAOF loads a
+	 * backup: only the high water of other programs shows the loss, exactly
+	 * and at once. */
 	bool same_run_id = rng_chance(&w->rng, 50);
 	uint64_t gaps = rng_chance(&w->rng, 70) ? same_run_id ? 4 : 1 : 0;
 	unsigned steps = rng_below(&w->rng, same_run_id ? 120 : 40);
@@ -170,7 +172,7 @@ static void by_hand(struct history *h)
 	world_say(w, "%s:%" PRIu64 " to %" PRIu64 " %s", space->name, first,
 		  request.last, hold ? "taken out" : "put back");
 	holders_moved(&h->holders, i, first, request.last);
-	/* What is not out is not put back: that is no failure. */
+	/* A release of blocks that are not held is no failure. */
 	if (hold ? space_hold(w->redis, space, &request, &result, &w->err)
 		 : (space_release(w->redis, space, &request, &result,
 				  &w->err) &&
@@ -199,7 +201,7 @@ static void rare(struct history *h)
 		forget(h);
 }
 
-/* Those who were stopped go on at the worst time: in the middle of a run. */
+/* Stopped processes go on at the worst time: in the middle of a run. */
 static void go_on(struct history *h)
 {
 	runs_go_on(&h->runs);
@@ -236,7 +238,7 @@ static void step(struct history *h)
 		rare(h);
 }
 
-/* All that can end ends, and is reclaimed. */
+/* Everything that can end ends, and is reclaimed. */
 static void come_to_rest(struct history *h)
 {
 	runs_finish(&h->runs);
@@ -345,7 +347,7 @@ static int usage(void)
 	return 64;
 }
 
-/* Those that a history must notice. */
+/* Lists the mutations that a history must notice. */
 static int list_mutations(void)
 {
 	for (size_t i = 0; i < mutation_count; i++)

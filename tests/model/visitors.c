@@ -59,7 +59,7 @@ static void renew(struct visitors *v, const struct link_target *target,
 				when.after + left);
 }
 
-/* Looks up; the answer is compared already. */
+/* Looks the link up and compares the answer with the model. */
 static void look_up(struct visitors *v, const struct link_target *target,
 		    struct link_answer *ret_answer)
 {
@@ -93,7 +93,7 @@ void visitors_visit(struct visitors *v)
 
 /* --- edits ---------------------------------------------------------------- */
 
-/* Whether the edit may be carried out: NULL, or what the model has of it. */
+/* Returns NULL if the edit is not allowed, or the link in the model. */
 static struct life *editable(struct visitors *v, const Shortloop__Link *read)
 {
 	struct life *life = lives_of_id(v->lives, read->link_id);
@@ -222,7 +222,7 @@ void visitors_let_go(struct visitors *v)
 
 		if (!life->blocked && !life->doubtful)
 			continue;
-		/* What Redis has forgotten of it is learned first. */
+		/* The state that Redis has forgotten is read first. */
 		look_up(v, &life->target, &answer);
 		if (answer.outcome == LINK_OUTCOME_BLOCKED &&
 		    answer.link->link_id == life->link_id)

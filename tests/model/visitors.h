@@ -1,13 +1,13 @@
 /*
- * visitors.h - the redirectors of the model, and those who edit and delete
- * links: now, or late with what they read long ago.
+ * visitors.h - the redirectors of the model, and editors who change and delete
+ * links: at once, or late, by what they read long ago.
  */
 #ifndef TESTS_MODEL_VISITORS_H
 #define TESTS_MODEL_VISITORS_H
 
 #include "tests/model/lives.h"
 
-/* What was read and is still to be acted upon. */
+/* A link that was read for a later action. */
 struct intent {
 	struct link_target target;
 	Shortloop__Link *link;
@@ -26,14 +26,14 @@ struct visitors {
 void visitors_init(struct visitors *v, struct world *w, struct lives *l);
 void visitors_free(struct visitors *v);
 
-/* Looks a link up, compares it with the model, renews it if that is due. */
+/* Looks a link up, compares it with the model, and renews it if that is due. */
 void visitors_visit(struct visitors *v);
-/* A renewal or an edit of something read a while ago. */
+/* Renews or edits a link that was read a while ago. */
 void visitors_come_late(struct visitors *v);
 void visitors_edit(struct visitors *v);
-/* Blocks a link that is live, or lets one go that is blocked. */
+/* Blocks a live link, or lets a blocked one go. */
 void visitors_moderate(struct visitors *v);
-/* Lets go whatever is blocked. */
+/* Lets all blocked links go. */
 void visitors_let_go(struct visitors *v);
 
 #endif

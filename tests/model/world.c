@@ -10,7 +10,7 @@
 #define HISTORY 4096 /* lines kept */
 #define SHOWN	60   /* lines shown */
 
-/* Lives a test can wait for, and one that it cannot. */
+/* These lives end within a test, except for the last. */
 static const char *const classes[WORLD_CLASSES] = {"60ms", "150ms", "400ms",
 						   "never"};
 
@@ -76,7 +76,7 @@ void world_open(struct world *w, uint64_t seed,
 	for (size_t i = 0; i < WORLD_SPACES; i++) {
 		const struct link_space *space = world_space(w, i);
 
-		/* The middle one soon has nothing left but its pool. */
+		/* The middle space soon has only its pool left. */
 		w->base[i] = i == 1 ? space->blocks - 300 : 0;
 		if (space_create(w->redis, space, w->base[i], &created,
 				 &w->err))
@@ -114,7 +114,7 @@ void world_say(struct world *w, const char *fmt, ...)
 	va_end(args);
 }
 
-/* "s5:17" and lines that name it; `what` names it first. */
+/* Shows the lines with the tag, such as "s5:17", that `what` begins with. */
 static void show(const struct world *w, const char *what)
 {
 	size_t first = w->said > HISTORY ? w->said - HISTORY : 0;

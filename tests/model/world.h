@@ -1,6 +1,6 @@
 /*
- * world.h - what a history happens in: a Redis, a few spaces with lives of
- * tenths of a second, and the chance that decides.
+ * world.h - the world of a history: a Redis, a few spaces with lives of tenths
+ * of a second, and the random numbers.
  */
 #ifndef TESTS_MODEL_WORLD_H
 #define TESTS_MODEL_WORLD_H
@@ -14,7 +14,8 @@
 #define WORLD_SPACES  3
 #define WORLD_CLASSES 4
 
-/* Redis' clock and ours are one machine's; a reading is this much off (ms). */
+/* Redis and the test use the clock of one machine; readings differ by up to
+ * this (ms). */
 #define CLOCK_SLACK 2
 
 struct world {
@@ -27,10 +28,11 @@ struct world {
 	struct links_space_config space_configs[WORLD_SPACES];
 	struct links_config config;
 	struct linkstore *store;
-	/* Of the runs: a program's store remembers what it has seen. */
+	/* The runs have their own store, since a program's store keeps the high
+	 * water. */
 	struct linkstore *runs_store;
 	struct await *await; /* of the holders and visitors */
-	/* The first block of each space: some begin close to their end. */
+	/* The first block of each space; some begin close to their end. */
 	uint64_t base[WORLD_SPACES];
 	struct error err;
 	char (*history)[160]; /* a ring */
@@ -38,7 +40,7 @@ struct world {
 	uint64_t steps;
 };
 
-/* `change` may break a guard of the scripts; NULL: as they are. */
+/* `change` may remove a guard of the scripts; NULL: no change. */
 void world_open(struct world *w, uint64_t seed,
 		void (*change)(struct linkstore *store, void *arg), void *arg);
 void world_close(struct world *w);
@@ -46,11 +48,11 @@ void world_close(struct world *w);
 const struct link_space *world_space(const struct world *w, size_t i);
 const struct link_class *world_class(const struct world *w, size_t i);
 
-/* Part of the history that a failure shows. */
+/* Adds a line to the history that a failure shows. */
 void world_say(struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Something that must never be.  Shows seed and history, and ends the test. */
+/* An invariant is violated: shows seed and history, and ends the test. */
 _Noreturn void world_broken(struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
