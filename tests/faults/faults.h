@@ -1,7 +1,7 @@
 /*
- * faults.h - what the issuer and the judge of the fault tests agree on: one
- * configuration file, as the programs read it, and how an answered code is
- * written down.  The first space of the file is meant.
+ * faults.h - what the issuer and the judge of the fault tests have in common:
+ * one configuration file, as the programs read it, and the format of a logged
+ * code.  Both use the first space of the file.
  */
 #ifndef TESTS_FAULTS_FAULTS_H
 #define TESTS_FAULTS_FAULTS_H
@@ -16,11 +16,11 @@
 
 #define FAULTS_URL "https://t.example/%016llx"
 
-/* One answered code, as it stands in an issuer's log.  Times are Redis' (ms);
- * a link that never ends ends at INT64_MAX. */
+/* One answered code as an issuer's log has it.  Times are Redis' (ms); a link
+ * that never ends has the end INT64_MAX. */
 struct issued {
 	uint64_t link_id;
-	uint64_t unique; /* in its URL: whose it is */
+	uint64_t unique; /* in the link's URL; it identifies the link */
 	int64_t created, expires;
 	char code[CODE_TEXT_MAX];
 };

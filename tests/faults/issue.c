@@ -1,16 +1,16 @@
 /*
- * Issues codes with the parts that an allocator is made of: the block pool,
- *which takes grants, opens blocks and gives them up when their hold has ended,
- *and the writer, which stores the links of a loop turn.  A link of which it is
- *not known whether it was stored is sent again, the very same, until it is.
- *Each answered code goes to the log at the end of its loop turn.
+ * Issues codes with the parts of an allocator: the block pool takes grants,
+ * opens blocks and gives them up at the end of their hold, and the writer
+ * stores the links of a loop turn.  If it is unknown whether a link was stored,
+ * the same link is sent again until it is stored.  Each answered code is logged
+ * at the end of its loop turn.
  *
- * usage: issue CONFIG create					the space
- *	  issue CONFIG run CLASS RATE NAME LOG [HIGH-WATER-FILE]	until
- *SIGTERM
+ * usage: issue CONFIG create
+ *	  issue CONFIG run CLASS RATE NAME LOG [HIGH-WATER-FILE]
  *
- * JOBS links are under way at once; RATE are begun in a second, 0: all that go.
- * A run that ends by SIGTERM prints what it counted.
+ * "create" makes the space; "run" issues codes until SIGTERM, with JOBS links
+ * under way at once.  RATE links are begun in a second; 0: as many as possible.
+ * A run that ends by SIGTERM prints its counts.
  */
 #include "tests/faults/faults.h"
 
@@ -32,19 +32,19 @@
 
 enum {
 	JOBS = 500,    /* links under way at once */
-	PAUSE_MS = 20, /* before what failed is tried again */
+	PAUSE_MS = 20, /* wait before a retry */
 };
 
-/* One link after the other. */
+/* A job creates one link after the other. */
 struct job {
 	struct issuer *issuer;
-	struct job *next; /* of those that wait for the timer */
+	struct job *next; /* the next job that waits for the timer */
 	struct class_pool_request request;
 	struct link_block block;
 	struct link_target target;
 	uint64_t unique, link_id;
 	uint32_t offset;
-	bool named; /* it has a code, to be stored under no other */
+	bool named; /* it has a code, and is stored only under that one */
 };
 
 struct issuer {
@@ -55,17 +55,17 @@ struct issuer {
 	struct redis_async *redis;
 	struct link_writer *writer;
 	struct block_pool *block_pool;
-	struct class_pool *class_pool; /* of `ttl` */
+	struct class_pool *class_pool; /* the pool of `ttl` */
 	struct block_pool_metrics counts;
 	struct high_water_file *high_water_file;
-	int rate; /* links begun in a second; 0: all that go */
+	int rate; /* links begun in a second; 0: as many as possible */
 	int signals, log;
-	uint64_t unique; /* of the next link */
+	uint64_t unique; /* for the next link */
 	bool stopping;
-	size_t idle;	   /* jobs that have ended for good */
+	size_t idle;	   /* jobs that have ended */
 	struct job *later; /* jobs that wait */
 	struct job jobs[JOBS];
-	struct issued answered[JOBS]; /* in this turn */
+	struct issued answered[JOBS]; /* in this turn of the loop */
 	size_t answered_count;
 	uint64_t issued, resent, late, taken;
 	struct error failed;
@@ -153,7 +153,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 	}
 }
 
-/* A copy of its own each time, as a client's second request would be. */
+/* Each call makes a copy of its own, as a client's second request would. */
 static void store(struct job *job)
 {
 	struct issuer *is = job->issuer;
@@ -244,7 +244,7 @@ static void on_raised(void *arg, const struct error *err)
 		fail(arg, err);
 }
 
-/* As an allocator does when it meets Redis again. */
+/* An allocator does the same when it connects to Redis again. */
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
 	struct issuer *is = arg;

@@ -1,19 +1,20 @@
 /*
- * Reads the issuers' logs and asks Redis for every code in them.
+ * Reads the issuers' logs and looks up every code in them.
  *
  * usage: judge CONFIG LOG...
  *
  * Prints: issued N held N twice N again N live N overwritten N lost N ended N
  *	issued		codes answered
- *	held		the longest that one block was issued from (ms)
- *	twice		of them, those answered to another before, whose link's
- *			life had not ended yet
- *	again		those answered to another before, whose life had ended
+ *	held		the longest time that a block was issued from (ms)
+ *	twice		codes answered before to another, whose link's life had
+ *			not ended yet
+ *	again		codes answered before to another, whose link's life had
+ *			ended
  * and of the last answer of each code
  *	live		Redis has the link as it was answered
- *	overwritten	Redis has another's link
- *	lost		Redis has none
- *	ended		its life is over (not asked for)
+ *	overwritten	Redis has another link
+ *	lost		Redis has no link
+ *	ended		the link's life is over (no look-up)
  */
 #include "tests/faults/faults.h"
 
@@ -29,7 +30,7 @@
 
 enum {
 	PIPELINE = 1000,
-	SHOWN = 10, /* of what is wrong */
+	SHOWN = 10, /* at most this many errors are printed */
 };
 
 struct judge {
@@ -58,7 +59,7 @@ static int add(struct judge *j, const struct issued *one, struct error *err)
 	return 0;
 }
 
-/* An issuer that was killed may have left a part of its last entry. */
+/* A killed issuer may have left a part of its last entry. */
 static int read_log(struct judge *j, const char *path, struct error *err)
 {
 	FILE *in = fopen(path, "rb");
@@ -73,7 +74,7 @@ static int read_log(struct judge *j, const char *path, struct error *err)
 	return status;
 }
 
-/* --- each once ------------------------------------------------------------ */
+/* --- codes answered twice ------------------------------------------------- */
 
 static bool same_code(const struct issued *a, const struct issued *b)
 {
@@ -116,7 +117,7 @@ static void count_twice(struct judge *j)
 			compare(j, &j->all[i - 1], &j->all[i]);
 }
 
-/* --- how long blocks were held ---------------------------------------------
+/* --- time of holds ---------------------------------------------------------
  */
 
 static int by_link_id(const void *a, const void *b)
@@ -136,7 +137,7 @@ static bool same_block(const struct judge *j, const struct issued *a,
 	return x.generation == y.generation && x.id / size == y.id / size;
 }
 
-/* Codes of a block are issued in the order of their ids. */
+/* The codes of a block are issued in the order of their ids. */
 static void measure_hold(struct judge *j)
 {
 	size_t first = 0;
@@ -150,9 +151,9 @@ static void measure_hold(struct judge *j)
 	}
 }
 
-/* --- each where it was answered ------------------------------------------- */
+/* --- links in Redis ------------------------------------------------------- */
 
-/* By what its code says, as a visit would. */
+/* Looks the code up as a visit does. */
 static int ask(struct judge *j, const struct issued *one, struct error *err)
 {
 	struct link_target target;
@@ -194,7 +195,7 @@ static int hear(struct judge *j, const struct issued *one, struct error *err)
 	if (reply->type == REDIS_REPLY_STRING && is_theirs(reply, one))
 		j->live++;
 	else if (one->expires <= clock_real_ms())
-		j->ended++; /* meanwhile */
+		j->ended++; /* since the query began */
 	else if (reply->type == REDIS_REPLY_NIL)
 		j->lost++;
 	else if (j->overwritten++ < SHOWN)
@@ -215,7 +216,7 @@ static int ask_all(struct judge *j, size_t from, size_t to, struct error *err)
 	return 0;
 }
 
-/* Keeps the last answer of each code, where its life has not ended. */
+/* Keeps the last answer of each code if its life has not ended. */
 static void keep_last(struct judge *j)
 {
 	size_t kept = 0;
@@ -231,7 +232,7 @@ static void keep_last(struct judge *j)
 	j->count = kept;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- main ----------------------------------------------------------------- */
 
 static int judge_all(struct judge *j, struct error *err)
 {
