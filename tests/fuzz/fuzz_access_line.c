@@ -1,5 +1,6 @@
-/* Any bytes of a client as lines of the access log: each is one line, which the
- * importer reads; of combined, it reads the bytes that were sent. */
+/* Any bytes of a client in lines of the access log: each entry is one line that
+ * the importer can read; from the combined format it reads the bytes that were
+ * sent. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void read_line(const char *format, const struct buf *line,
 	*ret_format = f;
 }
 
-/* A dash alone is how an absent one is written. */
+/* A single dash means that the value is absent. */
 static void same(struct access_text read, struct http_slice sent)
 {
 	if (sent.len == 1 && *sent.data == '-')
@@ -58,7 +59,7 @@ static void check_json(const struct access_entry *e)
 
 	access_line_put_json(&line, e);
 	read_line("json", &line, &v, &format);
-	/* A byte for a byte, whatever it has become. */
+	/* Each byte is written as one byte, whatever it becomes. */
 	assert(v.user_agent.len == e->user_agent.len ||
 	       (e->user_agent.len == 1 && !v.user_agent.len));
 	access_format_free(format);
@@ -80,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.host = {text, half},
 	};
 
-	/* The parser lets none through: a field never has a NUL. */
+	/* A field never contains a NUL, since the parser refuses it. */
 	if (memchr(data, '\0', size))
 		return 0;
 	check_combined(&e);

@@ -1,9 +1,8 @@
 /*
- * Logs that strangers wrote.  The input is a format, a newline, and lines: any
- * format and any line is either read or refused with a reason, and what is read
- * lies within bounds.  What is written as Apache writes it is read back as it
- * was.  And lines come out of a reader as they are, whatever pieces they came
- * in.
+ * Logs written by strangers.  The input is a format, a newline, and lines: any
+ * format and any line is either read or refused with a reason, and the values
+ * read are within bounds.  A line in Apache's format is read back unchanged.  A
+ * reader returns lines unchanged, whatever pieces they come in.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -21,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct access_rules rules;
 
-/* Touches every byte, so that the sanitizer sees where they lie. */
+/* Touches every byte, so that the sanitizer checks its place. */
 static void touch(struct access_text t, size_t max)
 {
 	volatile char sum = 0;
@@ -59,7 +58,9 @@ static void read_lines(struct access_format *f, const char *text, size_t len)
 	while (len > 0) {
 		const char *end = memchr(text, '\n', len);
 		size_t n = end ? (size_t)(end - text) : len;
-		char *line = malloc(n + 1); /* so that one byte more is seen */
+		char *line = malloc(
+			n +
+			1); /* exact size: a read beyond the end is noticed */
 		struct error err = {0};
 		struct access_visit v;
 
@@ -193,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	any_format((const char *)data, size);
 	what_was_written_is_read(data, size);
-	/* Dear, for the memory that a reader takes. */
+	/* This is slow because of the memory that a reader takes. */
 	if (data[0] % 16 == 0)
 		lines_are_whole((const char *)data + 1, size - 1,
 				data[0] / 16 + 1U);

@@ -1,7 +1,7 @@
 /*
- * Any bytes as the body of a batch: however they arrive in pieces, the lines
- * told are those between the LFs, in order and counted, and those beyond the
- * bound are told as such.  The first byte chooses the pieces.
+ * Any bytes as the body of a batch: in whatever pieces they arrive, the
+ * reported lines are those between the LFs, in order and counted, and lines
+ * beyond the limit are reported as such.  The first byte chooses the pieces.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX 16
 
-/* What is left of the body, to compare with. */
+/* The rest of the body, for the comparison. */
 struct expected {
 	const char *at, *end;
 	uint64_t number;
@@ -43,7 +43,7 @@ static void check(struct expected *e, const struct line_splitter *l,
 		       !memcmp(line.data, want.data, line.len));
 }
 
-/* A copy of exactly this size, so that reading past it is noticed. */
+/* The copy has exactly this size, so that a read beyond it is noticed. */
 static void feed(struct line_splitter *l, struct expected *e,
 		 const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Any text is taken for the same robot with the prefilter and without, and a
- * verdict has a reason.  The lists are those in .deps when they are there.
+ * Any text is recognised as the same robot with and without the prefilter, and
+ * a verdict has a reason.  The lists are those in .deps if they exist.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -66,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		load(&fast, true);
 		load(&plain, false);
 	}
-	/* A copy of its own, so that a byte read too far is seen. */
+	/* The copy has exactly this size, so that a read beyond it is noticed.
+	 */
 	copy = malloc(size + !size);
 	if (!copy)
 		abort();

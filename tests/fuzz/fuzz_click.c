@@ -1,6 +1,6 @@
 /*
  * Any bytes as an event: it becomes a row that can be read back to its end, or
- * is refused with a reason and leaves nothing behind.  What is shown live of a
+ * is refused with a reason and leaves nothing behind.  The live event of a
  * click is JSON.  The first byte chooses between clicks and links.
  */
 #include <assert.h>
@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* A few rules of each kind: the decoder is what is tried here. */
+/* A few rules of each kind suffice: the decoder is under test here. */
 static const char rules[] =
 	"user_agent_parsers:\n  - regex: '(\\w+)/(\\d+)\\.?(\\d*)'\n"
 	"os_parsers:\n  - regex: '\\((\\w+) (\\d*)'\n"
@@ -83,7 +83,7 @@ static uint64_t read_count(struct reader *r)
 	}
 }
 
-/* The types of a row, as the collector's own list has them. */
+/* The types of a row, from the collector's own list. */
 static const char *const click_types[] = {
 #define COLUMN(name, type, write) type,
 #define RUN(name, type, write)	  type,
@@ -96,7 +96,7 @@ static const char *const link_types[] = {
 #include "collector/enrich/link_columns.inc"
 	NULL};
 
-/* Of a value of this type; 0: it is none of a fixed width. */
+/* Returns the width of a value of this type; 0: no fixed width. */
 static uint64_t width_of(const char *type)
 {
 	static const struct {
@@ -137,7 +137,7 @@ static void read_row(struct reader *r, const char *const *types)
 	}
 }
 
-/* A click that is not old is shown if it was a redirect. */
+/* A recent click is shown if it was a redirect. */
 static void check_shown(const struct buf *rows)
 {
 	struct buf text = {0};
@@ -193,8 +193,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* --- before the first input --------------------------------------------------
  *
- * Whole events of both kinds, which a fuzzer rarely finds: were they refused,
- * it would read nothing back and say that all is well.
+ * Tests whole events of both kinds, which a fuzzer rarely finds: if they were
+ * refused, it would read nothing back and report success.
  */
 
 static void try_whole(uint8_t kind, const ProtobufCMessage *event)

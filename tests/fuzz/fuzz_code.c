@@ -1,6 +1,6 @@
 /*
- * Any bytes as a code, an alias, a marker or a range: what is read is what
- * would have been written, and nothing else is read.
+ * Any bytes as a code, an alias, a marker or a range: a value that is read
+ * would be written as the same bytes.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -115,14 +115,15 @@ static void try_marker(const char *text, size_t size)
 	assert(m.end >= 0 && m.opened >= 0);
 	assert(strlen(m.class_name) > 0 && strlen(m.holder) > 0);
 	assert(m.open || marker_ended(&m, 0));
-	/* A block ends at the last with the last of its links. */
+	/* A block ends at the latest when the last of its links does. */
 	assert(marker_ended(&m, INT64_MAX) ==
 	       (!m.open || marker_last_end(&m) != DURATION_NEVER));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of exactly this size, so that reading past it is noticed. */
+	/* The copy has exactly this size, so that a read beyond it is noticed.
+	 */
 	char *text = malloc(size ? size : 1);
 
 	if (!text)

@@ -1,5 +1,5 @@
 /* Any bytes as a configuration file: loaded, or refused with a place and a
- * reason; what was loaded can be printed and is freed. */
+ * reason; a loaded file can be printed and is freed. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static const char *const foreign[] = {"collector", NULL};
 static const struct config_spec spec = {
 	groups, sizeof(groups) / sizeof(groups[0]), foreign};
 
-/* A file that lives in memory, under a name that can be opened. */
+/* Makes a file in memory, under a name that can be opened. */
 static int write_file(const uint8_t *data, size_t size, char path[64])
 {
 	int fd = memfd_create("config", MFD_CLOEXEC);
@@ -52,7 +52,7 @@ static int write_file(const uint8_t *data, size_t size, char path[64])
 	return fd;
 }
 
-/* What holds of each setting and of all together is enough to use them. */
+/* Settings that are valid each and together can be used. */
 static void use(const struct sections *config)
 {
 	struct error err = {0};

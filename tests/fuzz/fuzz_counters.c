@@ -1,5 +1,5 @@
-/* Any bytes can come from the topic of counters: what is taken becomes one
- * whole row, what is not leaves nothing behind. */
+/* Any bytes can come from the topic of counters: an accepted record becomes one
+ * whole row, a refused one leaves nothing behind. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	end = rows.data + rows.len;
 	at = text(rows.data + 4 + 8 + 8, end);
 	at = text(at, end);
-	/* Times, flags and counts. */
+	/* The row has times, flags and counts. */
 	if (end - at != 8 + 8 + 1 + 1 + 12 * 8)
 		abort();
 	buf_free(&rows);

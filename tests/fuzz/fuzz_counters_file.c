@@ -1,5 +1,5 @@
-/* Any bytes can lie in a file of counters after a crash: it is refused, or what
- * is read of it lies in it. */
+/* Any bytes can be in a file of counters after a crash: it is refused, or what
+ * is read is within it. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static void look(void)
 	counters_file_free(f);
 }
 
-/* One that is whole, but for what lies over it from the place that the first
- * two bytes say. */
+/* Makes a whole file and overwrites it from the place that the first two bytes
+ * give. */
 static void damage(const uint8_t *data, size_t size)
 {
 	struct error err;

@@ -1,5 +1,5 @@
-/* Any bytes as a list of denied networks: refused with the line, or loaded, and
- * then the first and the last address of each of its networks is found. */
+/* Any bytes as a list of denied networks: refused with the line, or loaded;
+ * then the first and the last address of each network is found. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>

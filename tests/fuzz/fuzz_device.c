@@ -1,7 +1,7 @@
 /*
- * Any text is of some device, in some class, whether the rules of uap-core are
- * there (.deps/uap) or not, and nothing is read behind its end.  What HarmonyOS
- * says of its device is believed of it alone.
+ * Any text gets a device and a class, with or without the rules of uap-core
+ * (.deps/uap), and nothing is read beyond its end.  HarmonyOS alone determines
+ * its device.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -42,7 +42,8 @@ static void classify(const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct agent_device is;
-	/* A copy of its own, so that a byte read too far is seen. */
+	/* The copy has exactly this size, so that a read beyond it is noticed.
+	 */
 	char *copy = malloc(size + !size);
 
 	if (!copy)

@@ -1,8 +1,8 @@
 /*
- * Any headers and bytes as a record of the topic of dead letters: what is taken
- * for a letter or a mark names a position, and whatever it holds is shown as
- * printable ASCII.  Input: headers as two bytes (which, how long) and the
- * value, ended by 255; then the payload.
+ * Any headers and bytes as a record of the topic of dead letters: a letter or a
+ * mark has a position, and its content is shown as printable ASCII.  Input:
+ * each header is two bytes (number, length) and the value; 255 ends the
+ * headers; then comes the payload.
  */
 #include <librdkafka/rdkafka.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static const char *const names[] = {"topic",	  "partition", "offset",
 				    DLQ_REPLAYED, "other"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
-/* Stands before librdkafka's own, which wants a message that a broker sent. */
+/* Replaces librdkafka's function, which needs a message from a broker. */
 rd_kafka_resp_err_t rd_kafka_message_headers(const rd_kafka_message_t *message,
 					     rd_kafka_headers_t **ret_headers)
 {

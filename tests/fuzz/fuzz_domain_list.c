@@ -1,5 +1,5 @@
-/* Any bytes as a list of domains: refused with the line, or loaded, and then
- * each of its lines is found. */
+/* Any bytes as a list of domains: refused with the line, or loaded; then each
+ * of its lines is found. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>

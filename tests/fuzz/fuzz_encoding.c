@@ -1,6 +1,6 @@
 /*
- * Any bytes as Accept-Encoding and If-None-Match: nothing is chosen that is not
- * accepted, something is unless all is refused, and a header in two lines is
+ * Any bytes as Accept-Encoding and If-None-Match: the chosen encoding is
+ * accepted, one is chosen unless all are refused, and a header in two lines is
  * the same as one.
  */
 #include <assert.h>
@@ -53,7 +53,8 @@ static void match_tags(struct http_slice text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* A copy of its own, so that a byte beyond is seen. */
+	/* The copy has exactly this size, so that a read beyond it is noticed.
+	 */
 	char *copy = malloc(size ? size : 1);
 	struct http_slice text = {copy, size};
 

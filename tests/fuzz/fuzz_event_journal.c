@@ -1,6 +1,6 @@
-/* Any bytes can lie in a journal after a crash of the machine or with a failing
- * disk: what is read of it lies in it, in order.  Of a journal that is damaged
- * here and there no event is read that was not put, and all of the others are.
+/* Any bytes can be in a journal after a crash of the machine or on a failing
+ * disk: the events read from it are within it, in order.  From a journal with
+ * some damage, no event is read that was not put, and all undamaged ones are.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -16,10 +16,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-	EVENTS = 50, /* each of its own length, and all bytes its number */
+	EVENTS = 50, /* events; each has its own length, and all its bytes are
+			its number */
 };
 
-static char *whole; /* a journal of these */
+static char *whole; /* a journal with these events */
 static size_t whole_size;
 
 static size_t length_of(size_t event)
@@ -43,7 +44,7 @@ static void put_events(const char *dir)
 		e = event_journal_put(j, 0, (int64_t)i, event, length_of(i));
 		if (!e)
 			abort();
-		/* Each third is done. */
+		/* Every third event is done. */
 		if (i % 3 == 0)
 			journal_entry_done(e);
 	}
@@ -57,7 +58,7 @@ static void read_whole(const char *dir)
 	struct error err;
 	off_t size;
 
-	/* It is left, since something in it is undone. */
+	/* The journal stays, since some events are undone. */
 	if (owned_files_list(folder, JOURNAL_PREFIX, &files, &err) < 0 ||
 	    files.count != 1)
 		abort();
@@ -100,7 +101,8 @@ static void check_order(const struct journal_rest *rest, const char *bytes,
 	}
 }
 
-/* As it comes; and as the beginning of a journal, whose size is right then. */
+/* Reads the input as it is, and as the beginning of a journal of the right
+ * size. */
 static void read_any(const uint8_t *data, size_t size)
 {
 	size_t rest_size = size < whole_size ? size : whole_size;
@@ -136,7 +138,7 @@ static bool is_event(const struct journal_event *e)
 	return true;
 }
 
-/* Each three bytes damage one, in the first chunk behind its head. */
+/* Each three bytes damage one byte, in the first chunk after its head. */
 static void damage(const uint8_t *data, size_t size)
 {
 	const size_t first = 4096 + 64, span = 20000;
@@ -157,7 +159,7 @@ static void damage(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < rest.count; i++)
 		if (!is_event(&rest.events[i]))
 			abort();
-	/* A byte costs one event, or brings one back that was done. */
+	/* A damaged byte costs one event, or restores one that was done. */
 	if (rest.count + damaged < EVENTS - (EVENTS + 2) / 3 ||
 	    rest.damaged > damaged)
 		abort();

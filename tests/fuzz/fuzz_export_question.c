@@ -1,5 +1,6 @@
-/* Any bytes as the query string of an export, and as its cursor: what is taken
- * leads to a row that the export can have, and is written as it was read. */
+/* Any bytes as the query string of an export, and as its cursor: an accepted
+ * cursor leads to a row that the export can have, and is written as it was
+ * read. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static void try_cursor(const struct export_question *q, const char *text)
 	buf_free(&again);
 }
 
-/* A row of any bytes, with the digest that belongs to it. */
+/* Tries a row of any bytes with a correct digest. */
 static void try_place(const struct export_question *q, const uint8_t *data,
 		      size_t size)
 {

@@ -1,8 +1,8 @@
 /*
  * Any bytes as a geo file: it is refused with a reason, or every address can be
- * looked up and read, within the file's bytes.  libmaxminddb is not built with
- * a sanitizer; files that are made up end where their last page does, so that
- * what it reads behind them ends this.
+ * looked up and read within the file's bytes.  libmaxminddb has no sanitizer,
+ * so generated files end at the end of their last page: a read beyond it stops
+ * the program.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static void touch(struct geo_text t, uint64_t *sum)
 		*sum += (uint8_t)t.data[i];
 }
 
-/* Every byte of what was read, so that a sanitizer sees it. */
+/* Touches every byte that was read, so that a sanitizer checks it. */
 static void touch_all(const struct geo_record *r)
 {
 	static volatile uint64_t sink;
@@ -57,7 +57,7 @@ static void ask_one(const struct geo *g, const uint8_t ip[16])
 	assert(strchr(geo_network(g, 0, ip, network), '/'));
 }
 
-/* Addresses that go every way near the root, both families. */
+/* Looks up addresses that go every way near the root, in both families. */
 static void ask(const struct geo *g)
 {
 	for (unsigned i = 0; i < 256; i += 5) {
@@ -70,8 +70,8 @@ static void ask(const struct geo *g)
 	}
 }
 
-/* Bytes from 0xf0 on become the keys that records have; maps of as many pairs
- * are not missed. */
+/* Bytes from 0xf0 on become keys of records, since maps would rarely have valid
+ * ones by chance. */
 static void put_data(struct buf *b, const uint8_t *data, size_t size)
 {
 	static const char *const keys[16] = {
@@ -89,8 +89,8 @@ static void put_data(struct buf *b, const uint8_t *data, size_t size)
 }
 
 /*
- * A tree that leads somewhere, by a byte for each record, and the rest of the
- * input as data, with metadata that fit: what nobody would hit upon by chance.
+ * Makes a tree with one byte for each record, the rest of the input as data,
+ * and matching metadata: chance would rarely produce such a file.
  */
 static void make_file(const uint8_t *data, size_t size, struct buf *ret_file)
 {

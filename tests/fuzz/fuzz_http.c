@@ -1,7 +1,7 @@
 /*
  * Any bytes on a connection: no crash, no hang, every request that reaches the
- * handler keeps the promises of http_server.h, and every answer is one.  The
- * first byte says in pieces of how many bytes the rest arrives.
+ * handler keeps the guarantees of http_server.h, and every answer is valid.
+ * The first byte is the size of the pieces in which the rest arrives.
  */
 #include <assert.h>
 #include <fcntl.h>

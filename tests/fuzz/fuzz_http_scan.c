@@ -1,6 +1,6 @@
 /*
- * Any bytes as a request, read in both ways: what scan.c takes, llhttp and the
- * checks take too, and find the same in it.
+ * Any bytes as a request, read in both ways: what scan.c accepts, llhttp and
+ * the checks accept too, with the same result.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* With a listener that may stream, nothing is scanned. */
+/* A listener that may stream scans no request. */
 static bool choose_none(const struct http_request *req, void *arg)
 {
 	(void)req;

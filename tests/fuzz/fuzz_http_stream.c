@@ -1,8 +1,9 @@
 /*
- * Any bytes on a connection whose requests are streamed: the handler is shown a
- * body once and in order, told its end or its loss once, finds the headers as
- * they were, and every answer is one.  The first byte says in pieces of how
- * many bytes the rest arrives; the query of a request, what its handler does.
+ * Any bytes on a connection whose requests are streamed: the handler gets a
+ * body once and in order, gets its end or its failure once, finds the headers
+ * unchanged, and every answer is valid.  The first byte is the size of the
+ * pieces in which the rest arrives; a request's query selects what its handler
+ * does.
  */
 #include <assert.h>
 #include <stdlib.h>

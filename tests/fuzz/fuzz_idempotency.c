@@ -1,5 +1,5 @@
-/* Any bytes as an Idempotency-Key, and as the record of one in Redis: what is
- * taken fits, and is what was there. */
+/* Any bytes as an Idempotency-Key, and as its record in Redis: an accepted
+ * value fits and is unchanged. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>

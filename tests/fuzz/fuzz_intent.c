@@ -1,5 +1,5 @@
-/* Any bytes can lie beside a committed offset: what is read as an intent must
- * be written as the same bytes. */
+/* Any bytes can be beside a committed offset: an intent that is read must be
+ * written as the same bytes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

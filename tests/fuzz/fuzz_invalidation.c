@@ -1,5 +1,5 @@
-/* Any bytes as a message of changed links: each code that is read is one, and
- * together they are the message. */
+/* Any bytes as a message about changed links: each code that is read is valid,
+ * and together they are the message. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any bytes as the file of API keys: refused with the line, or read, and then
- * every key in it has a good name, a role and a limit that holds. */
+/* Any bytes as the file of API keys: refused with the line, or read; then every
+ * key in it has a valid name, a role and a working limit. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Whatever is sent as an edit: it is refused with a reason, or makes a link
- * that can be stored, read back and shown. */
+/* Any bytes as an edit: it is refused with a reason, or makes a link that can
+ * be stored, read back and shown. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
  * Any bytes as the record of a link in Redis: it is damaged, or the redirector
- * makes an answer of it in which nothing breaks out of its header line, and the
+ * makes an answer in which nothing breaks out of its header line, and the
  * allocator shows, audits and edits it.
  */
 #include <assert.h>
@@ -27,7 +27,7 @@ static const struct link_world *some_world(void)
 	return &world;
 }
 
-/* "Location: ...", and at most two lines that are ours. */
+/* Expects "Location: ...", and at most two lines of ours. */
 static void check_lines(const struct cached_link *link)
 {
 	const char *at = link->lines.data, *end = at + link->lines.len;

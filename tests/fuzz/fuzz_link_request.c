@@ -1,5 +1,5 @@
-/* Whatever is sent as a link: it is read or refused with a reason, and what is
- * read keeps its promises. */
+/* Any bytes as a new link: it is read or refused with a reason, and what is
+ * read is within its limits. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@ static const struct link_defaults *some_defaults(void)
 	return &world.defaults;
 }
 
-/* What a page opens is of a scheme that link_world lists, or a URL Link; and
- * who knows no pages is led to https. */
+/* A page opens only schemes that link_world lists, or a URL Link; a redirector
+ * without pages redirects to https. */
 static void check_target(const Shortloop__Target *target)
 {
 	assert(strlen(target->url) <= LINK_URL_MAX && *target->url);
@@ -41,7 +41,7 @@ static void check_target(const Shortloop__Target *target)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct http_slice body = {(const char *)data, size};
-	/* The first byte says who asks. */
+	/* The first byte selects the caller. */
 	const struct api_key_info caller = {
 		.account = "crm",
 		.roles = size && (data[0] & 1) ? API_ADMIN : API_CREATE};

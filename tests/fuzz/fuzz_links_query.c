@@ -1,5 +1,6 @@
-/* Any bytes as the query string of a list of links, and as its cursor: what is
- * taken leads to a place that the list has, and is written as it was read. */
+/* Any bytes as the query string of a list of links, and as its cursor: an
+ * accepted cursor leads to a place that the list has, and is written as it was
+ * read. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void try_cursor(const struct links_query *q, const char *text)
 	buf_free(&again);
 }
 
-/* A place of any bytes, with the digest that belongs to it. */
+/* Tries a place of any bytes with a correct digest. */
 static void try_place(const struct links_query *q, const uint8_t *data,
 		      size_t size)
 {

@@ -1,7 +1,7 @@
 /*
- * Any bytes as a record of the topic of live events: they are refused, or what
- * is sent of them is one server-sent event, three lines and a blank one, whose
- * data is an object of texts.
+ * Any bytes as a record of the topic of live events: they are refused, or sent
+ * as one server-sent event of three lines and a blank one, whose data is an
+ * object of texts.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -12,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Behind `prefix`, up to the end of the line, which it moves behind. */
+/* Returns the text from after `prefix` to the end of the line, and moves *at
+ * beyond the line. */
 static const char *line(const char **at, const char *end, const char *prefix,
 			size_t *ret_len)
 {

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a page: it is refused with a reason, or taken, and then no value
- * brings a character into it that ends what the value stands in.
+ * Any bytes as a page: it is refused with a reason, or accepted; then no value
+ * adds a character that ends the context of the value.
  */
 #include <assert.h>
 #include <stddef.h>

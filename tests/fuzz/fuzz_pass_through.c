@@ -1,5 +1,5 @@
-/* What a visit adds to a URL: whatever it is, it ends no line, changes neither
- * scheme nor host, and keeps the URL's own utm_ parameters. */
+/* Any bytes that a visit adds to a URL: they end no line, change neither scheme
+ * nor host, and the URL's own utm_ parameters are kept. */
 #include <stdlib.h>
 #include <string.h>
 

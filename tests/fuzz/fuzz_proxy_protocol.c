@@ -1,7 +1,7 @@
 /*
- * Any bytes as the beginning of a connection from a proxy: no read beyond them,
- * and the answer is the same however they are cut: "more" up to one byte, from
- * which on it is complete or malformed, whatever follows.
+ * Any bytes as the beginning of a connection from a proxy: nothing is read
+ * beyond them, and the result is the same for every split: "more" up to one
+ * byte, from which on it is complete or malformed, whatever follows.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The sanitizer watches the end of the copy. */
+/* The sanitizer checks reads beyond the end of the copy. */
 static enum proxy_found parse(const uint8_t *data, size_t size,
 			      struct proxy_header *ret, const char **ret_wrong)
 {
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		first = parse(data, n, &part, &wrong);
 	if (first != found || !is_same(&whole, &part))
 		abort();
-	/* Nothing waits for what is longer than a header may be. */
+	/* Input that is longer than any header must not wait for more. */
 	if (found == PROXY_MORE && size >= PROXY_HEADER_MAX)
 		abort();
 	if (found == PROXY_COMPLETE && n != whole.len + 1)

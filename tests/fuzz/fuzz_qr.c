@@ -1,5 +1,5 @@
-/* Any bytes as the query string of a QR code: refused with a reason, or a
- * picture within the bounds; and any text in it. */
+/* Any bytes as the query string of a QR code: refused with a reason, or drawn
+ * within the limits; and any text as its content. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * Any bytes as the query string of /v1/clicks: it is refused with a reason, or
- * what was read of it lies within its bounds, and each filter takes its own
- * values, and nothing else, or all but them.
+ * what is read is within its limits, and each filter accepts exactly its own
+ * values, or all but them.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * Any bytes as referrer, host that was asked, query string and languages of a
- * visit: what comes out is bounded, and one of the channels there are; what
- * decided it is an end of the referrer's host.  The input is cut at its first
- * three line ends.  The list of sources is that in .deps when it is there.
+ * Any bytes as referrer, requested host, query string and languages of a visit:
+ * the result is bounded, and a known channel; the source that decided is an end
+ * of the referrer's host.  The input is split at its first three line ends.
+ * The list of sources is that in .deps if it exists.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ static void load_sources(void)
 		abort();
 }
 
-/* What decided is an end of the host, or a brand's name. */
+/* The source that decided is an end of the host, or a brand's name. */
 static void check_source(const struct referrer *r)
 {
 	size_t host = strlen(r->host), site;
@@ -48,7 +48,7 @@ static void check_source(const struct referrer *r)
 	assert(site == host || r->host[host - site - 1] == '.');
 }
 
-/* A copy of its own, so that a byte read too far is seen. */
+/* The copy has exactly this size, so that a read beyond it is noticed. */
 static char *take_line(const uint8_t **data, size_t *size, size_t *ret_len)
 {
 	const uint8_t *end = *size ? memchr(*data, '\n', *size) : NULL;

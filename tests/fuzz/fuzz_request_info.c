@@ -1,6 +1,6 @@
 /*
  * Any bytes as path, proxy header, host and text of a visit: no crash, and what
- * is encoded always decodes again.  The input is cut at its NUL bytes.
+ * is encoded can always be decoded.  The input is split at its NUL bytes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,7 +74,7 @@ static bool says(struct http_slice text, const char *word)
 	return text.len && memmem(text.data, text.len, word, strlen(word));
 }
 
-/* fuzz_device.c has what any text may be. */
+/* fuzz_device.c tests the rest for any text. */
 static void check_device(struct http_slice text)
 {
 	struct device device = device_of(text);
@@ -86,8 +86,8 @@ static void check_device(struct http_slice text)
 		abort();
 }
 
-/* A code as it stands is the same in a text, and any is one of its characters,
- * which may be passed over or not. */
+/* An exact code is the same in a text; a code in a text has only valid
+ * characters, and may have others around it that are ignored. */
 static void check_code(struct http_slice path)
 {
 	struct http_slice code = request_info_code(path);

@@ -1,7 +1,7 @@
-/* Any bytes can lie in the segments of a spool after a crash or with a failing
- * disk: what is read from them is whole and in order, what is not is passed
- * over, and what is written behind is found.  Of records that are damaged here
- * and there all others are read, and it is known how many were not. */
+/* Any bytes can be in the segments of a spool after a crash or on a failing
+ * disk: the records read from them are whole and in order, others are skipped,
+ * and records written after them are found.  If some records are damaged, all
+ * others are read, and the number of missing ones is known. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void remove_folder(void)
 
 static void make_folder(void)
 {
-	/* In memory, where waiting for the disk costs nothing. */
+	/* The folder is in memory, where waiting for the disk costs nothing. */
 	snprintf(dir, sizeof(dir), "%s/shortloop-fuzz-spool-XXXXXX",
 		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	if (!mkdtemp(dir))
@@ -38,7 +38,7 @@ static void make_folder(void)
 	atexit(remove_folder);
 }
 
-/* Whatever stops it, bytes are used up, and none that is not there. */
+/* Wherever the search stops, it uses bytes, but only existing ones. */
 static void scan(const char *data, size_t size)
 {
 	size_t at = 0, used;
@@ -54,7 +54,7 @@ static void scan(const char *data, size_t size)
 	if (used > size - at)
 		abort();
 	at += used;
-	/* No more of them where no more bytes come. */
+	/* At the end of the input there are no more records. */
 	if (spool_record_find(data + at, size - at, true, &r, &used) ||
 	    used != size - at)
 		abort();
@@ -104,8 +104,8 @@ static void read_all(struct spool *s, uint64_t *number)
 		abort();
 }
 
-/* The first byte says where the input is cut in two: a segment and what stands
- * in the file of the position. */
+/* The first byte gives the place where the input is split: a segment, and the
+ * content of the position file. */
 static void open_spool(const uint8_t *data, size_t size)
 {
 	const struct spool_options options = {dir, 1 << 20, 256};
@@ -137,7 +137,7 @@ static void open_spool(const uint8_t *data, size_t size)
 }
 
 /* Each three bytes are a record: its length, which byte of it is damaged, and
- * how.  A CRC is nothing that a fuzzer guesses. */
+ * how.  A fuzzer cannot guess a CRC. */
 static void damage_records(const uint8_t *data, size_t size)
 {
 	const struct spool_options options = {dir, 1 << 20, 0};

@@ -1,7 +1,7 @@
 /*
  * Any bytes as a link's key, record and marker in Redis, as `reclaimer verify`
- * meets them: what is judged sound is what a program of ours would have stored.
- * And any text as blocks on the command line, or shown to people.
+ * reads them: a link is classified as sound only if one of our programs would
+ * have stored it.  Any text as blocks on the command line, or shown to users.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -52,7 +52,8 @@ static const struct link_space *space(void)
 	return linkstore_space(store, 0);
 }
 
-/* What is sound has an open marker of the record's generation that lasts. */
+/* A sound link has an open marker of the record's generation that lasts as
+ * long. */
 static void check_sound(const struct link_facts *facts, uint64_t block)
 {
 	struct link_marker m;
@@ -72,7 +73,7 @@ static void check_sound(const struct link_facts *facts, uint64_t block)
 		facts->expires <= m.end + LINK_CHECK_SLACK));
 }
 
-/* A part of the input, up to a zero byte; the rest stays. */
+/* Returns a part of the input, up to a zero byte; the rest stays. */
 static const char *part(const char **at, size_t *left, size_t *ret_len)
 {
 	const char *start = *at, *zero = memchr(start, 0, *left);
@@ -84,8 +85,8 @@ static const char *part(const char **at, size_t *left, size_t *ret_len)
 	return start;
 }
 
-/* A key of ours with the code of a block and offset out of the input, so that
- * sound ones come up, too. */
+/* Makes a valid key with the code of a block and offset from the input, so that
+ * sound links occur, too. */
 static size_t make_key(const char *bytes, size_t len, char key[64])
 {
 	struct link_target target;
@@ -116,7 +117,7 @@ static void try_link(const char *text, size_t size)
 	expires = (int64_t)expires_len * 1000;
 	facts.expires = expires > 60000 ? DURATION_NEVER : expires;
 	facts.marker = part(&text, &size, &facts.marker_len);
-	facts.head = text; /* may hold zero bytes */
+	facts.head = text; /* it may contain zero bytes */
 	facts.head_len = size < 9 ? size : 9;
 	if (link_judge(space(), CURSOR, key, key_len, &facts, &block) ==
 	    LINK_SOUND)

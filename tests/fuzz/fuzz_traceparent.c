@@ -1,8 +1,7 @@
 /*
- * Any bytes as a traceparent, and as the values of cookies that are recorded: a
- * trace-id is read where the value is, written again, the same; and what is
- * encoded is a click again, with as many cookies, each of text and within its
- * limit.
+ * Any bytes as a traceparent, and as the values of recorded cookies: a trace-id
+ * is read at its place, and is the same when written; what is encoded can be
+ * decoded as a click with as many cookies, each a text within its limit.
  */
 #include <assert.h>
 #include <sodium.h>

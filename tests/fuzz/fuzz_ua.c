@@ -1,9 +1,9 @@
 /*
- * Two questions about user-agent rules.  Any text is parsed the same with the
- * prefilter and without.  And any expression that PCRE2 takes matches the same
- * texts with and without it: an input "expression NUL text" tries that.
+ * Two properties of user-agent rules.  Any text is parsed the same with the
+ * prefilter and without.  Any expression that PCRE2 accepts matches the same
+ * texts with and without it: an input "expression NUL text" tests that.
  *
- * The rules are those in .deps/uap when they are there.
+ * The rules are those in .deps/uap if they exist.
  */
 #include <assert.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Any bytes as a URL: it becomes a URI, which stays as it is; what was one goes
- * through byte for byte; and a path that it takes never becomes its host. */
+/* Any bytes as a URL: it becomes a URI, which stays unchanged; an input that is
+ * a URI is kept byte for byte; and a path that is added never becomes the host.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Those of RFC 3986 that stand for themselves; brackets and '#' are looked at
- * by who calls. */
+/* The characters of RFC 3986 that need no escape; the caller checks brackets
+ * and '#'. */
 static bool may_stand(const char *text, size_t len, size_t i)
 {
 	static const char chars[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -48,7 +49,7 @@ static void check_again(const struct buf *uri)
 	buf_free(&again);
 }
 
-/* Up to where a path begins: scheme and authority. */
+/* Returns the length of scheme and authority, where a path begins. */
 static size_t authority_end(const struct buf *uri)
 {
 	const char *text = uri->data;

@@ -1,5 +1,5 @@
-/* Any bytes as a query string or a path: refused, or decoded to no more bytes
- * than there were, without a NUL. */
+/* Any bytes as a query string or a path: refused, or decoded to at most as many
+ * bytes, without a NUL. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

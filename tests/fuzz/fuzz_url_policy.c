@@ -1,5 +1,6 @@
 /* Any bytes as the URL of a link: refused with a reason, or stored in a form
- * that is taken again, unchanged, and in which libcurl sees the same host. */
+ * that is accepted again, unchanged, and in which libcurl finds the same host.
+ */
 #include <assert.h>
 #include <curl/curl.h>
 #include <stdint.h>

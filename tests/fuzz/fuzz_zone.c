@@ -1,6 +1,7 @@
 /*
  * Any bytes as a time zone file, and any text as the rule at its end: refused
- * with a reason, or read into changes that ascend.  The first byte chooses.
+ * with a reason, or read into changes in ascending order.  The first byte
+ * chooses.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -38,7 +39,8 @@ static void try_rule(const uint8_t *data, size_t size)
 	if (posix_tz_parse(&tz, text, &err) == 0 && tz.has_dst) {
 		int64_t begin = posix_tz_dst_begin(&tz, 2026);
 
-		/* Within the year, give or take the 167 hours of a rule. */
+		/* The times are within the year, plus or minus the 167 hours of
+		 * a rule. */
 		assert(begin > 1767225600 - 10 * 86400);
 		assert(begin < 1798761600 + 10 * 86400);
 	}
