@@ -1,16 +1,16 @@
 /*
- * allocations.c - how often each thread of a process takes memory: LD_PRELOAD
- * it, and name a file by ALLOCATIONS.
+ * allocations.c - counts how often each thread of a process allocates memory.
+ * Use it by LD_PRELOAD, and name a file in ALLOCATIONS.
  *
- * The file, in the order of the machine's bytes:
+ * The file, in the byte order of the machine:
  *
  *	u64	how many threads follow
  *	{ u64 thread id, u64 calls, u64 calls from librdkafka }...
  *
- * A call is one of malloc, calloc, realloc and those for aligned memory; what
- * frees is none.  It counts for librdkafka if the code that it returns to lies
- * there; so what libraries take that librdkafka calls is not told from what
- * others take.  Threads beyond THREADS_MAX are not counted.
+ * Calls of malloc, calloc, realloc and the functions for aligned memory count;
+ * free does not.  A call counts for librdkafka if its return address is there;
+ * allocations by libraries that librdkafka calls count for no library.
+ * Threads beyond THREADS_MAX are not counted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +41,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 static struct counts *counts;
 static uintptr_t library, library_end;
-/* Without a call that would allocate. */
+/* The access must not need a call that allocates. */
 static _Thread_local
 	__attribute__((tls_model("initial-exec"))) struct thread *own;
 static _Thread_local __attribute__((tls_model("initial-exec"))) int uncounted;

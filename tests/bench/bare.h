@@ -1,6 +1,6 @@
 /*
- * bare.h - what the bare loops of epoll and of io_uring have in common: the
- * socket that they listen at, and their answers.
+ * bare.h - the common part of the bare loops of epoll and of io_uring: the
+ * listening socket and the answers.
  */
 #ifndef TESTS_BENCH_BARE_H
 #define TESTS_BENCH_BARE_H
@@ -23,7 +23,8 @@ static const char last[] = "HTTP/1.1 302 Found\r\n"
 			   "Content-Length: 0\r\n"
 			   "Connection: close\r\n\r\n";
 
-/* At a port of 127.0.0.1; `flags` of socket(2) beside.  -1 and errno. */
+/* Listens at a port of 127.0.0.1; `flags` are added to the type for socket(2).
+ * Returns -1 and sets errno on failure. */
 static inline int listen_on(const char *port, int flags)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET,

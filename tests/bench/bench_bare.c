@@ -1,8 +1,8 @@
 /*
- * The least there is: epoll, llhttp, one recv and one send a request, 302 to
- * all.  No header is kept, nothing is checked that llhttp does not check, no
- * request may be split, no connection times out.  What our server costs more
- * than this is what it does more.
+ * The minimum for a server: epoll, llhttp, one recv and one send a request, 302
+ * to all.  No header is kept, only llhttp checks the request, no request may be
+ * split, no connection times out.  Any further cost of our server is for what
+ * it does beyond this.
  * usage: bench_bare PORT
  */
 #include <errno.h>

@@ -1,9 +1,9 @@
 /*
- * Creates links by the line: one batch, written and read at the same time.
+ * Creates links in one batch, one a line, written and read at the same time.
  * usage: bench_batch PORT KEY LINES
  *
- * Prints {"links","seconds","rate"}.  Any line but a link ends it with status
- * 1.  The request is HTTP/1.0, so that the answer is lines and nothing else.
+ * Prints {"links","seconds","rate"}.  Any line that is no link ends it with
+ * status 1.  The request is HTTP/1.0, so that the answer has only lines.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,14 +21,14 @@
 	"{\"url\":\"https://example.org/a/page?number=000000000\","            \
 	"\"ttl\":\"30d\"}\n"
 #define LINE_LEN (sizeof(LINE) - 1)
-#define BLOCK	 512 /* lines written at a time */
+#define BLOCK	 512 /* lines in one write */
 #define DIGITS	 9
 #define LINK	 "{\"code\":\""
 #define LINK_LEN (sizeof(LINK) - 1)
 
 struct run {
 	int fd;
-	long lines, made; /* to be sent; put into `block` so far */
+	long lines, made; /* lines to send; lines put into `block` so far */
 	char block[BLOCK * LINE_LEN];
 	size_t len, sent; /* of the block */
 	char in[262144];
@@ -69,7 +69,7 @@ static void make_block(struct run *r)
 	}
 }
 
-/* False when all has been written. */
+/* Returns false when everything is written. */
 static bool write_some(struct run *r)
 {
 	ssize_t n;
@@ -109,7 +109,7 @@ static void count_lines(struct run *r, const char *text, size_t len)
 	}
 }
 
-/* False at the end of the answer. */
+/* Returns false at the end of the answer. */
 static bool read_some(struct run *r)
 {
 	ssize_t n = recv(r->fd, r->in, sizeof(r->in) - 1, MSG_DONTWAIT);

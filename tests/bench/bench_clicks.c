@@ -1,12 +1,12 @@
 /*
- * Produces clicks as a redirector does: links, addresses and user agents by
- * Zipf's law (the k-th most frequent 1/k as often as the first), the latter of
- * a file, one a line, the most frequent first.
+ * Produces clicks as a redirector does.  Links, addresses and user agents
+ * follow Zipf's law (the k-th most frequent one comes 1/k as often as the
+ * first).  A file has the user agents, one a line, the most frequent first.
  * usage: bench_clicks BROKER TOPIC AGENTS COUNT [RATE]
  *
- * With RATE so many a second, whether or not the broker keeps up.  The same
- * COUNT makes the same clicks but for their time.  Ends when the broker has
- * acknowledged all of them, with status 1 when it has not.
+ * With RATE it makes that many a second, whether or not the broker keeps up.
+ * The same COUNT makes the same clicks, except for their time.  It ends when
+ * the broker has acknowledged all of them, or with status 1 if that fails.
  */
 #include <librdkafka/rdkafka.h>
 #include <math.h>
@@ -56,7 +56,7 @@ static const char *const languages[] = {
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* splitmix64, Sebastiano Vigna. */
+/* splitmix64, by Sebastiano Vigna. */
 static uint64_t mix(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -69,7 +69,7 @@ static uint64_t next(struct load *l)
 	return mix(l->state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* 0 .. n-1, the k-th with a chance near to 1/k. */
+/* Returns 0 .. n-1; the chance of the k-th is nearly proportional to 1/k. */
 static uint64_t zipf(struct load *l, uint64_t n)
 {
 	double u = (double)(next(l) >> 11) / 9007199254740992.0;
@@ -96,7 +96,7 @@ static size_t read_agents(struct load *l, const char *path)
 	return l->agent_count;
 }
 
-/* One in four is an IPv6 address. */
+/* One in four addresses is IPv6. */
 static size_t make_address(struct load *l, uint8_t ip[16])
 {
 	uint64_t bits = mix(zipf(l, ADDRESSES) + 1);
@@ -170,7 +170,7 @@ static int open_producer(struct load *l, const char *broker)
 		{"bootstrap.servers", broker},
 		{"compression.codec", "lz4"},
 		{"linger.ms", "50"},
-		/* What the topic takes, as our own producers send it. */
+		/* These settings are those of our own producers. */
 		{"batch.size", "200000"},
 		{"enable.idempotence", "true"},
 		{"queue.buffering.max.messages", "200000"},

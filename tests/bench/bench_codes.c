@@ -1,12 +1,12 @@
 /*
- * Codes of ids, of 7 characters, and back; prints nanoseconds of CPU time of
- * each.
+ * Encodes ids as codes of 7 characters, and decodes them; prints nanoseconds of
+ * CPU time for each.
  * usage: bench_codes SECONDS
  *
  *	encode	codespace_encode, calls that may overlap
  *	decode	codespace_decode, the same
- *	many	codespace_encode_many, a code
- *	next1	the next code of a thread's own block, a code
+ *	many	codespace_encode_many, per code
+ *	next1	the next code of a thread's own block, per code
  *	next4	the same, four threads at once
  */
 #include <pthread.h>
@@ -19,14 +19,14 @@
 #include "common/clock.h"
 
 enum {
-	IDS = 1000, /* a block */
+	IDS = 1000, /* codes in a block */
 	THREADS_MAX = 4,
 	PARTS = 5,
 };
 
 static char codes[IDS][CODE_TEXT_MAX];
 
-/* Keeps what was computed from being left out. */
+/* Prevents the compiler from removing the computation. */
 static void used(const void *data)
 {
 	__asm__ volatile("" : : "g"(data) : "memory");
@@ -58,7 +58,7 @@ static void encode_many(const struct codespace *cs, uint64_t from)
 	used(codes);
 }
 
-/* Of this thread: others that use the machine do not count. */
+/* CPU time of this thread, so that other users of the machine do not count. */
 static double cpu_ns(void)
 {
 	struct timespec t;

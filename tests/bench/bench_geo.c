@@ -1,9 +1,9 @@
 /*
- * Looks up random addresses, no cache, and reads country, region, city, postal
- * code, position and time zone of each: with collector/geo, or with
- * libmaxminddb and a path a field. Prints nanoseconds an address and a digest
- * of all that was read, which is the same on both sides. usage: bench_geo
- * ours|libmaxminddb FILE v4|v6 SECONDS
+ * Looks up random addresses without a cache, and reads country, region, city,
+ * postal code, position and time zone of each: with collector/geo, or with
+ * libmaxminddb and one path for each field.  Prints nanoseconds an address and
+ * a digest of all values, which is the same on both sides.
+ * usage: bench_geo ours|libmaxminddb FILE v4|v6 SECONDS
  */
 #include <arpa/inet.h>
 #include <maxminddb.h>
@@ -25,7 +25,7 @@ struct answer {
 	float latitude, longitude;
 };
 
-/* Of the processor, so that other programs do not count. */
+/* CPU time of this process, so that other programs do not count. */
 static int64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -36,7 +36,7 @@ static int64_t cpu_ns(void)
 
 static uint64_t state = 1;
 
-/* xorshift64*, Vigna: the same addresses on both sides. */
+/* xorshift64*, by Vigna: both sides get the same addresses. */
 static uint64_t next_random(void)
 {
 	state ^= state >> 12;
@@ -45,7 +45,8 @@ static uint64_t next_random(void)
 	return state * UINT64_C(2685821657736338717);
 }
 
-/* Of the public Internet; v6 of 2000::/4's first networks, where hosts are. */
+/* Makes an address of the public Internet; IPv6 addresses are in 2a00::/12,
+ * where hosts are. */
 static void make_address(bool v6, uint8_t ip[16])
 {
 	uint64_t high = next_random(), low = next_random();
@@ -155,7 +156,7 @@ static void ask_library(const MMDB_s *mmdb, const uint8_t ip[16],
 	ret_answer->longitude = get_number(&found.entry, "longitude");
 }
 
-/* --- both -------------------------------------------------------------- */
+/* --- common ------------------------------------------------------------ */
 
 static void measure(const struct geo *ours, const MMDB_s *library,
 		    const uint8_t *addresses, double seconds)
@@ -165,7 +166,8 @@ static void measure(const struct geo *ours, const MMDB_s *library,
 	int64_t end = start + (int64_t)(seconds * 1e9);
 	struct answer a;
 
-	for (size_t i = 0; i < ADDRESSES; i++) { /* a round not measured */
+	for (size_t i = 0; i < ADDRESSES;
+	     i++) { /* the first round is not measured */
 		if (ours)
 			ask_ours(ours, addresses + 16 * i, &a);
 		else

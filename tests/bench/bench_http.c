@@ -1,6 +1,6 @@
 /*
  * The HTTP server alone: every request is answered 302, as nginx' `return 302`
- * does.  What the redirector needs beyond this is its own work.
+ * does.  Any further cost of the redirector is for its own work.
  * usage: bench_http PORT
  */
 #include <stdio.h>

@@ -1,29 +1,29 @@
 /*
- * Creates links, one a request, over keep-alive connections, and measures. With
- * a file of codes, one a line and all of one length, instead of a key: visits
- * them in turn, with those headers beside Host.
- * usage: bench_load [-r] [-k] [-s STATUS] [-o STATUS] [-H HEADER]... PORT
- * KEY|@FILE SECONDS CONNECTIONS [RATE [EACH]]
+ * Creates links, one a request, over keep-alive connections, and measures.
+ * With a file of codes in place of a key (one a line, all of one length), it
+ * visits them in turn, with the given headers beside Host.
+ * usage: bench_load [-r] [-k] [-s STATUS] [-o STATUS] [-H HEADER]...
+ *		     PORT KEY|@FILE SECONDS CONNECTIONS [RATE [EACH]]
  *
- * Without RATE, or with 0, each connection sends as soon as it has been
- * answered (a closed loop: how many can be had).  With it requests are due RATE
- * times a second whether or not earlier ones were answered (an open loop: what
- * a client waits), and latency counts from when a request was due, so that a
- * server that stalls is charged for all who came meanwhile.  With EACH a
- * connection carries so many visits, the last of which asks the server to close
- * it, and the next goes out on a new one.
+ * Without RATE, or with 0, each connection sends as soon as it has its answer
+ * (a closed loop, which measures the maximum rate).  With RATE, requests are
+ * due RATE times a second whether or not earlier ones were answered (an open
+ * loop, which measures a client's wait).  Latency counts from the time at which
+ * a request was due, so a server that stalls is charged for all requests of
+ * that time.  With EACH, a connection carries that many visits, the last of
+ * which asks the server to close it, and the next visit uses a new one.
  *
  * With -r the server may be restarted: it may close a connection, with an
- * answer that says so, or while none is asked for; the next goes out on a new
- * one. Connections then take turns, rather than that the last one is used
- * first. SIGTERM ends it early, when all has been answered.  With -k it may be
- * killed as well: what was under way then is counted as lost, and connections
- * are made anew when there is a server again.
+ * answer that announces it, or while no request is under way; the next request
+ * uses a new one.  Connections then take turns; otherwise the last one is used
+ * first.  SIGTERM ends it early, when all requests are answered.  With -k the
+ * server may be killed as well: requests under way are counted as lost, and
+ * connections are made again when there is a server.
  *
  * Prints {"requests","others","lost","seconds","rate","p50_us","p99_us",
- * "p999_us","max_us"}. Any answer but 201, to a visit 302, or what -s says,
- * ends it with status 1; one of the status that -o allows counts among the
- * others, too.
+ * "p999_us","max_us"}.  Any answer but 201, or 302 to a visit, or the status of
+ * -s, ends it with status 1; answers with the status of -o are allowed, and
+ * count among the others, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,16 +41,16 @@
 
 #define CONNECTIONS_MAX 4096
 #define ANSWER_MAX	8192
-#define DIGITS		9 /* of the number in each URL */
+#define DIGITS		9 /* digits of the number in each URL */
 #define SUB_BITS	6 /* a bucket is at most 1/64 wide */
 #define BUCKETS		((64 - SUB_BITS) << SUB_BITS)
-#define AGAIN_NS	10000000 /* until it is connected to anew */
+#define AGAIN_NS	10000000 /* wait before a new connection */
 
 struct client {
 	int fd; /* -1: not connected */
 	bool busy;
 	int sent;    /* on this connection */
-	int64_t due; /* of the request under way */
+	int64_t due; /* when the request under way was due */
 	size_t len;
 	char in[ANSWER_MAX];
 };
@@ -62,22 +62,22 @@ struct load {
 	int *idle; /* a stack; with `restarts` a ring, from idle_first on */
 	int idle_first, idle_count;
 	bool restarts, kills;
-	int64_t away_until; /* no server was there */
-	char status[16];    /* what each answer begins with */
-	char other[16];	    /* or may begin with; "": nothing */
+	int64_t away_until; /* no server was found; wait until then */
+	char status[16];    /* the beginning of each answer */
+	char other[16];	    /* another permitted beginning; "": none */
 	char headers[1024];
 	size_t headers_len;
 	char request[2048];
 	size_t request_len, digits_at;
-	char closing[2048]; /* the last of a connection */
+	char closing[2048]; /* the last request on a connection */
 	size_t closing_len;
-	int each; /* requests a connection; 0: any number */
+	int each; /* requests on one connection; 0: no limit */
 	struct sockaddr_in to;
-	char *codes; /* to be visited; NULL: links are created */
+	char *codes; /* codes to visit; NULL: links are created */
 	size_t code_len, code_count;
 	uint64_t sent, answered, others, lost;
 	int64_t start, end; /* ns */
-	double rate;	    /* 0: as fast as can be */
+	double rate;	    /* 0: as fast as possible */
 	uint64_t buckets[BUCKETS];
 	int64_t slowest;
 };
@@ -115,7 +115,7 @@ static size_t bucket_of(uint64_t ns)
 	return ((size_t)shift << SUB_BITS) + (size_t)(ns >> shift);
 }
 
-/* The upper end of a bucket. */
+/* Returns the upper end of a bucket. */
 static double bucket_ns(size_t bucket)
 {
 	size_t shift = bucket >> SUB_BITS, rest;
@@ -177,7 +177,7 @@ static int take_idle(struct load *l)
 	return l->idle[first];
 }
 
-/* The server was killed, perhaps while it was asked. */
+/* The server was killed, perhaps during a request. */
 static void lose(struct load *l, int index)
 {
 	struct client *c = &l->clients[index];
@@ -300,7 +300,7 @@ static int64_t due_ns(const struct load *l)
 	return l->start + (int64_t)((double)l->sent * 1e9 / l->rate);
 }
 
-/* Sends what is due, as far as there are idle connections. */
+/* Sends the requests that are due while there are idle connections. */
 static void send_due(struct load *l)
 {
 	int64_t now = now_ns();
@@ -338,7 +338,7 @@ static void connect_all(struct load *l, const char *port)
 
 /* --- answers -------------------------------------------------------------- */
 
-/* Bytes of the answer, or 0 while its head is not complete. */
+/* Returns the length of the answer, or 0 while its head is incomplete. */
 static size_t answer_len(struct client *c)
 {
 	const char *end, *length;
@@ -417,7 +417,8 @@ static void on_readable(struct load *l, int index)
 
 /* --- the run -------------------------------------------------------------- */
 
-/* Until the next request is due; a moment when none is to be sent. */
+/* Returns the time until the next request is due, or a short one if none will
+ * be. */
 static int64_t patience_ns(const struct load *l)
 {
 	int64_t left;
@@ -470,7 +471,7 @@ static void begin_of_answer(char begin[16], const char *status)
 	snprintf(begin, 16, "HTTP/1.1 %.3s ", status);
 }
 
-/* How many of the arguments were options. */
+/* Returns how many of the arguments are options. */
 static int read_options(struct load *l, int argc, char **argv)
 {
 	const char *status = NULL;

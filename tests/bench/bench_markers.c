@@ -1,5 +1,5 @@
 /*
- * Checks range markers as a reclaimer's run does, over and over.  Prints
+ * Checks ranges of markers again and again, as a reclaimer's run does.  Prints
  * nanoseconds of wall clock and of this process' CPU per marker.
  * usage: bench_markers PORT BLOCKS SECONDS
  *	  bench_markers PORT BLOCKS fill	(writes the markers)

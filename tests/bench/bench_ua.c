@@ -1,6 +1,6 @@
 /*
- * Parses user agents of a file, one a line, over and over without a cache, and
- * prints nanoseconds per string.
+ * Parses the user agents of a file, one a line, again and again without a
+ * cache, and prints nanoseconds per string.
  * usage: bench_ua REGEXES STRINGS SECONDS
  */
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
- * What bench_bare does, by io_uring instead of epoll: connections accepted and
- * bytes received by requests that go on by themselves (multishot), into buffers
- * that the kernel picks, answers submitted once a turn of the loop, completions
- * run when this thread waits for them (DEFER_TASKRUN).
+ * The same as bench_bare, with io_uring in place of epoll: multishot requests
+ * accept connections and receive bytes into buffers that the kernel picks,
+ * answers are submitted once a turn of the loop, and completions run when this
+ * thread waits for them (DEFER_TASKRUN).
  * usage: bench_uring PORT
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define GROUP		0
 #define DESCRIPTORS_MAX 65536
 
-/* What completed; the descriptor is above it. */
+/* The completed operation; the descriptor is in the bits above it. */
 enum what {
 	ACCEPTED,
 	RECEIVED,
@@ -36,8 +36,8 @@ static struct io_uring ring;
 static struct io_uring_buf_ring *buffers;
 static char bytes[BUFFERS][BUFFER_SIZE];
 static llhttp_t parsers[DESCRIPTORS_MAX]; /* by descriptor */
-/* What still has to complete before a descriptor can be closed, and be another
- * connection's. */
+/* The number of operations that must complete before a descriptor can be closed
+ * and reused. */
 static uint8_t pending[DESCRIPTORS_MAX];
 static llhttp_settings_t settings;
 
@@ -88,7 +88,7 @@ static void end_one(int fd)
 		close_later(fd);
 }
 
-/* Ends the receiving, too. */
+/* This also ends the receiving. */
 static void shut_down(int fd)
 {
 	struct io_uring_sqe *sqe = next_sqe();
@@ -104,7 +104,7 @@ static int on_complete(llhttp_t *parser)
 	bool keep = llhttp_should_keep_alive(parser);
 	struct io_uring_sqe *sqe;
 
-	/* The two of a link are submitted at once. */
+	/* The two linked operations must be submitted together. */
 	if (io_uring_sq_space_left(&ring) < 2)
 		io_uring_submit(&ring);
 	sqe = next_sqe();
@@ -161,7 +161,7 @@ static void on_received(const struct io_uring_cqe *cqe, int fd)
 		end_one(fd);
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int make_ring(void)
 {
 	struct io_uring_params params = {.flags = IORING_SETUP_SINGLE_ISSUER |
@@ -199,7 +199,7 @@ static void handle(const struct io_uring_cqe *cqe)
 	case SHUT_DOWN:
 		end_one(fd);
 		break;
-	default: /* the peer has gone: receiving ends, too */
+	default: /* the peer has closed: receiving ends, too */
 		break;
 	}
 }

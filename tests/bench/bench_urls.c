@@ -1,5 +1,5 @@
 /*
- * What it costs to check where a link may lead.
+ * The cost of checking the target of a link.
  *
  * usage: bench_urls policy SECONDS      url_policy_check, ns a URL
  *        bench_urls curl SECONDS        libcurl's parser on the same URLs
@@ -91,7 +91,8 @@ static int time_policy(double seconds)
 	return status;
 }
 
-/* Names of the list, as read again, and with a letter before: not there. */
+/* Returns names from the list; a prefix letter makes them names that are not on
+ * it. */
 static struct host *sample_hosts(const char *path, size_t count,
 				 const char *prefix)
 {
@@ -102,7 +103,7 @@ static struct host *sample_hosts(const char *path, size_t count,
 	size_t at = 0;
 
 	while (hosts && in && at < count && fgets(line, sizeof(line), in)) {
-		/* A few, to be all over the table. */
+		/* A random sample covers the whole table. */
 		if (rand() % 16)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
