@@ -1,4 +1,5 @@
-"""A running allocator with a durable Redis and a real broker, to be loaded."""
+"""A running allocator with a durable Redis and a real broker, as the target of a
+load."""
 import hashlib
 import json
 import time
@@ -14,14 +15,14 @@ WARM_UP_ROUNDS = 4
 
 
 class Allocator:
-    """One thread; what is on it after a round is what it answered."""
+    """One thread; what is on it after a round answered that round."""
 
     def __init__(self, machine, name):
         self.machine = machine
         self.directory = machine.directory / name
         self.parts = []
         try:
-            # A rewrite of the log in the middle of a round would be measured.
+            # A rewrite of the log during a round would be measured.
             self.redis = self.keep(RedisServer(
                 self.directory / "redis", durable=True,
                 extra=["--auto-aof-rewrite-percentage", "0"]))
@@ -36,7 +37,7 @@ class Allocator:
         self.port = self.config["allocator"]["listen"].rsplit(":", 1)[1]
 
     def keep(self, part):
-        """Starts a server and remembers to end it."""
+        """Starts a server and registers it for the end."""
         self.parts.append(part)
         part.start()
         return part
@@ -70,8 +71,8 @@ class Allocator:
             raise Failure(f"create-space: {said[-300:]}")
 
     def settled(self):
-        """Waits until the broker has acknowledged what was produced; how many
-        events that is by now."""
+        """Waits until the broker has acknowledged what was produced; returns how many
+        events that is so far."""
         before = None
         while before != (before := self.program.metric(
                 "shortloop_kafka_delivered_total")):
@@ -79,15 +80,14 @@ class Allocator:
         return before
 
     def warm_up(self, argv, cpu):
-        """A broker that has just started compiles itself on a core that is
-        measured, at several times the CPU an event that it takes later."""
+        """A broker that has just started compiles itself on a core that is measured; an
+        event then costs several times the CPU that it costs later."""
         for _ in range(WARM_UP_ROUNDS):
             self.measure(argv, cpu)
 
     def measure(self, argv, cpu):
-        """What a load generator printed, and the CPU time of the allocator.  A
-        link without its event fails the round, and so does one that is not in
-        Redis."""
+        """Returns the output of a load generator, and the CPU time of the allocator.
+        The round fails if a link has no event or is not in Redis."""
         client = self.redis.client()
         delivered, keys = self.settled(), client.dbsize()
         used = cpu_seconds(self.program.process.pid)

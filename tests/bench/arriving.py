@@ -1,5 +1,5 @@
-"""Clicks that arrive at a rate and are settled meanwhile: broker, collector, engine,
-aggregator, and how far its figure is behind."""
+"""Clicks arrive at a rate and are settled meanwhile: broker, collector, engine,
+aggregator, and the delay of the aggregator's figure."""
 import bisect
 import threading
 import time
@@ -21,10 +21,10 @@ from support.server import RedisServer
 A_MINUTE = parameter("A_MINUTE", 1_000_000)
 RATE = max(1, A_MINUTE // 60)
 LOOK_S = 0.5
-LOOKS = 20  # between looks at superseded rows
-FOLLOW_S = 600  # the last click is settled by then
+LOOKS = 20  # half seconds between checks of superseded rows
+FOLLOW_S = 600  # the last click is settled within this time
 HOUR = 3600
-# Where a click is told by its number: how many came until when.
+# The number of a click gives its time: how many had come until when.
 CAME = """
 SELECT intDiv(toUnixTimestamp64Milli(original_ts), 100) AS tenth, count() AS n
 FROM clicks GROUP BY tenth ORDER BY tenth
@@ -32,7 +32,7 @@ FROM clicks GROUP BY tenth ORDER BY tenth
 
 
 class Arriving(Clicks):
-    """All is as delivered but for where things are; ends with close()."""
+    """Settings are the defaults, except for addresses and paths; ends with close()."""
 
     def __init__(self, machine, name, keys=("watcher",)):
         super().__init__(machine, name)
@@ -65,7 +65,7 @@ class Arriving(Clicks):
         return program
 
     def arrive(self, seconds):
-        """Starts it; (the producer, how many there will be)."""
+        """Starts the producer; returns (the producer, the number of clicks)."""
         count = RATE * seconds
         process = servers.Process("bench_clicks", self.producer(count, RATE),
                                   self.directory / "bench_clicks.log")
@@ -73,7 +73,7 @@ class Arriving(Clicks):
         return process, count
 
     def memory(self):
-        """{program: MiB}, mapped files left out."""
+        """Returns {program: MiB}, without mapped files."""
         found = {}
         for name, process in (("aggregator", self.aggregating.process),
                               ("collector", self.collecting.process),
@@ -90,7 +90,7 @@ class Arriving(Clicks):
 
 
 class Figure(threading.Thread):
-    """Polls the figure of these hours, until it has all `count` clicks."""
+    """Polls the figure of these hours until it has all `count` clicks."""
 
     def __init__(self, arriving, count, seconds):
         super().__init__(daemon=True)
@@ -100,7 +100,7 @@ class Figure(threading.Thread):
         self.until = time.monotonic() + seconds + FOLLOW_S
         self.start_hour = int(time.time()) // HOUR * HOUR - HOUR
         self.seen = []  # (ms, events)
-        self.superseded = 0.0  # at most, in % of the settled tables' rows
+        self.superseded = 0.0  # the maximum, in % of the settled tables' rows
         self.problem = None
         self.ended = threading.Event()
         self.start()
@@ -118,7 +118,7 @@ class Figure(threading.Thread):
             self.problem = e
 
     def look(self, session):
-        """True when all is settled."""
+        """Returns true when everything is settled."""
         answer = session.get(self.arriving.url + "/v1/clicks", timeout=60, params={
             "from": instant(self.start_hour), "to": instant(self.start_hour + 4 * HOUR),
             "bots": "include"})
@@ -136,8 +136,8 @@ class Figure(threading.Thread):
         self.join()
 
     def behind(self):
-        """[seconds], ascending, of each look: how long ago the first click came that
-        the figure did not have."""
+        """Returns ascending [seconds], one for each poll: the age of the first click
+        that the figure lacked."""
         self.join()
         if self.problem:
             raise Failure(f"the figure: {self.problem}")
@@ -159,7 +159,8 @@ class Figure(threading.Thread):
 
 
 def produced(process, seconds):
-    """Waits until the broker has all; that it kept up is what the row rests on."""
+    """Waits until the broker has all clicks; the row is valid only if the broker kept
+    up."""
     eventually(lambda: not process.running(), seconds + FOLLOW_S, 0.2,
                "all clicks produced")
     if process.wait():

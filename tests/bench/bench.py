@@ -1,4 +1,4 @@
-"""Our programs against peers, both sides in turn in the same run.
+"""Measures our programs against peers, both sides in turn in the same run.
 
 usage: bench.py [--rounds N] [--seconds S] [--server-cpu C] [--load-cpu C]
                 [ROW...]
@@ -8,12 +8,12 @@ A row is a module of tests/bench/rows/ with
     METRICS   (label, unit, "more" or "less" is better) ...
     class Bench: __init__(machine), ours() and peer(), each one round and
                  returning {label: number}, and close()
-    PEER      what it is measured against
-    LONG      (optional) true: measured only when it is named, and once
+    PEER      the name of the peer
+    LONG      (optional) true: measured only when it is named, in one round
 
-Prints a table: what, ours, peer (medians over the rounds, the spread of the
-rounds as +-% of the median), and the ratio: how many times as good as the peer
-we are, above 1 for better.
+Prints a table: metric, ours, peer (medians over the rounds, with the spread of the
+rounds as +-% of the median), and the ratio: above 1, ours is better than the peer by
+that factor.
 """
 import argparse
 import importlib
@@ -36,7 +36,7 @@ import servers  # noqa: E402
 from machine import Machine, Failure  # noqa: E402
 from support.clickhouse import ClickHouseError  # noqa: E402
 
-# Why a row may not be measured; AssertionError is what support's waiting raises.
+# Reasons for which a row is not measured; support's waiting raises AssertionError.
 REASONS = (Failure, AssertionError, ClickHouseError, servers.ServerError,
            requests.RequestException)
 
@@ -50,7 +50,7 @@ def is_long(row):
 
 
 def measure(row, machine, rounds, say):
-    """[(metric, ours, peer)] with one number a round on each side."""
+    """Returns [(metric, ours, peer)] with one number a round on each side."""
     module = importlib.import_module(f"rows.{row}")
     rounds = 1 if is_long(row) else rounds
     say(f"{row}: setting up")
@@ -58,8 +58,8 @@ def measure(row, machine, rounds, say):
     ours, peer = [], []
     try:
         for i in range(rounds):
-            # Who goes first alternates: a machine that warms up or gets busy
-            # then favours nobody.
+            # The side that goes first alternates, so that a machine that warms up or
+            # gets busy favours neither.
             order = [(ours, bench.ours), (peer, bench.peer)]
             for side, run in order if i % 2 == 0 else order[::-1]:
                 side.append(run())
@@ -71,7 +71,7 @@ def measure(row, machine, rounds, say):
 
 
 def spread(values):
-    """Half the distance between best and worst, in % of the median."""
+    """Returns half the distance between best and worst, in % of the median."""
     middle = statistics.median(values)
     return 100 * (max(values) - min(values)) / 2 / middle if middle else 0
 

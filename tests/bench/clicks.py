@@ -1,5 +1,4 @@
-"""A broker, an engine and clicks in Kafka, as the rows about the collector use
-them."""
+"""A broker, an engine and clicks in Kafka, for the rows about the collector."""
 import collections
 import json
 import random
@@ -19,8 +18,8 @@ WAIT_S = 300
 
 
 def write_agents(path):
-    """Each string once, the most frequent first: browsers by their share of
-    the market, robots between them."""
+    """Writes each string once, the most frequent first: browsers by their share of the
+    market, with robots between them."""
     chance = random.Random(1)
     with open(DEPS / "ua/user-agents.json", encoding="utf-8") as f:
         shares = collections.Counter()
@@ -54,14 +53,14 @@ class Clicks:
             self.close()
             raise
         kafka = Kafka(self.broker.port)
-        # As `make up` makes them.
+        # The same settings as in `make up`.
         bound = {"compression_type": "lz4", "max_message_bytes": 262144}
         self.topic = kafka.clicks_topic(PARTITIONS, **bound)
         self.others = {"topic_counters": "", "topic_links": kafka.create_topic("links", **bound),
                        "topic_dlq": kafka.create_topic("dlq")}
 
     def keep(self, part):
-        """Starts a server and remembers to end it."""
+        """Starts a server and registers it for the end."""
         self.parts.append(part)
         part.start()
         return part
@@ -76,7 +75,7 @@ class Clicks:
         return argv + ([rate] if rate else [])
 
     def database(self):
-        """An empty one with the tables."""
+        """Returns a new database with empty tables."""
         found = ClickHouse.with_new_database(self.engine.url)
         status, said = Program(
             "aggregator", {"clickhouse": {"url": self.engine.url,
@@ -87,7 +86,8 @@ class Clicks:
         return found
 
     def collector(self, database):
-        """Not started; as it is delivered, but for where things are."""
+        """Returns a collector that is not started; its settings are the defaults,
+        except for addresses and paths."""
         return Program("collector", {
             "kafka": {"brokers": [f"127.0.0.1:{self.broker.port}"],
                       "topic_clicks": self.topic, **self.others},
@@ -104,8 +104,8 @@ class Clicks:
             self.directory)
 
     def wait_for(self, database, count, process):
-        """Until the table has as many rows; (CPU seconds of the process, and
-        of the engine, at that time)."""
+        """Waits until the table has this many rows; returns (CPU seconds of the
+        process, CPU seconds of the engine) at that time."""
         deadline = time.monotonic() + WAIT_S
         while database.value("SELECT count() FROM clicks") < count:
             if not process.running():
@@ -118,7 +118,7 @@ class Clicks:
 
     @staticmethod
     def check(database, count):
-        """Every event once."""
+        """Checks that every event is stored once."""
         rows, offsets = database.rows(
             "SELECT count() AS n, uniqExact(partition, offset) AS o "
             "FROM clicks")[0].values()

@@ -1,4 +1,4 @@
-"""Cores, processes and CPU time of the machine that is measured on."""
+"""Cores, processes and CPU time of the measured machine."""
 import os
 import pathlib
 import re
@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 TICKS = os.sysconf("SC_CLK_TCK")
 
-# What a browser sends; both sides get the same.
+# Headers that a browser sends; both sides get the same.
 BROWSER = [
     "User-Agent: Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
     "(KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
@@ -23,11 +23,11 @@ BROWSER = [
 
 
 class Failure(Exception):
-    """One line: why a row could not be measured."""
+    """The reason, in one line, why a row could not be measured."""
 
 
 def parameter(name, default):
-    """A row's size: BENCH_<name> of the environment."""
+    """Returns a row's size: BENCH_<name> in the environment."""
     text = os.environ.get(f"BENCH_{name}", str(default))
     if not text.isascii() or not text.isdigit() or not int(text):
         sys.exit(f"bench: BENCH_{name} is {text!r}, no whole number above 0")
@@ -50,15 +50,15 @@ class Machine:
         return ["taskset", "-c", str(cpu), *[str(a) for a in argv]]
 
     def start(self, name, argv, cpu, ready, seconds=30):
-        """A process that lives until it is killed, with this script at the
-        latest."""
+        """Starts a process that lives until it is killed, at the latest at the end of
+        this script."""
         process = servers.Process(name, self.pinned(cpu, argv),
                                   self.directory / f"{name}.log")
         servers.wait_ready(process, ready, seconds)
         return process
 
     def run(self, argv, cpu):
-        """Runs a command to its end; returns what it printed."""
+        """Runs a command to its end; returns its output."""
         done = subprocess.run(self.pinned(cpu, argv), capture_output=True,
                               text=True, check=False)
         if done.returncode:
@@ -73,7 +73,7 @@ class Machine:
                        check=True, capture_output=True)
 
     def wrk(self, port, path):
-        """(requests per second, requests) of 64 connections kept alive."""
+        """Returns (requests per second, requests) of 64 keep-alive connections."""
         if not shutil.which("wrk"):
             raise Failure("wrk is not installed; try `tools/deps.sh bench`")
         argv = ["wrk", "-t1", "-c64", f"-d{self.seconds:g}s"]
@@ -88,7 +88,7 @@ class Machine:
 
 
 def cpu_seconds(pid):
-    """User and system time of a process and its children, so far."""
+    """Returns the user and system time of a process and its children so far."""
     total = 0
     for one in [pid, *children(pid)]:
         with open(f"/proc/{one}/stat", encoding="ascii") as f:

@@ -1,4 +1,5 @@
-"""The dashboard's page as a client: its questions, asked at once as a browser does."""
+"""A client that acts like the dashboard's page: it sends its queries at once, as a
+browser does."""
 import concurrent.futures
 import http.client
 import json
@@ -9,12 +10,12 @@ import urllib.parse
 
 from machine import ROOT, Failure
 
-CONNECTIONS = 6  # of a browser to one server
+CONNECTIONS = 6  # connections of a browser to one server
 APP = (ROOT / "web/app.js").read_text(encoding="utf-8")
 
 
 def said(name):
-    """A constant of the page's script."""
+    """Returns a constant of the page's script."""
     return json.loads(re.search(rf"^const {name} = (.*);$", APP, re.MULTILINE)[1])
 
 
@@ -22,11 +23,11 @@ DIMENSIONS, ROWS, REFRESH_S = said("DIMENSIONS"), said("ROWS"), said("REFRESH") 
 
 
 class Refused(Failure):
-    """By a 429."""
+    """The server answered 429."""
 
 
 class Page:
-    """One browser.  Its connections are kept."""
+    """One browser; its connections are kept."""
 
     def __init__(self, url, headers=None, timeout=60):
         self.address = urllib.parse.urlsplit(url).netloc
@@ -63,8 +64,8 @@ class Page:
                                      for path, params in questions]]
 
     def load(self, interval="day", tz="UTC", **about):
-        """As load() of web/app.js: seconds until all is there, and the total.  `about`
-        is the range and whose clicks these are."""
+        """Does what load() of web/app.js does; returns the seconds until everything is
+        there, and the total.  `about` is the range and the owner of the clicks."""
         start = time.monotonic()
         clicks = {"interval": interval, "tz": tz, "bots": "include", **about}
         whole, _ = self.at_once(("/v1/clicks", clicks),

@@ -1,4 +1,4 @@
-"""Peers that are built here: small programs around a crate, or Go modules."""
+"""Peers that are built here: small programs that use a crate or Go modules."""
 import os
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ from machine import BUILD, ROOT, Failure
 
 
 def copy_of(name):
-    """tests/bench/<name> where compilers may write."""
+    """Copies tests/bench/<name> to a place where compilers may write."""
     project = BUILD / "bench" / name
     shutil.copytree(ROOT / "tests" / "bench" / name, project,
                     dirs_exist_ok=True)

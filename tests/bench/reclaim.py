@@ -1,4 +1,4 @@
-"""A Redis with blocks that are due, and runs of the reclaimer over them."""
+"""A Redis with due blocks, and runs of the reclaimer over them."""
 import json
 import re
 import subprocess
@@ -13,8 +13,8 @@ from support.server import RedisServer
 DAY = 86400_000
 HOUR = 3600_000
 
-# Markers and ranges as linkstore/marker.h and linkstore/range.h say; a block's end
-# lies anywhere in `spread`.
+# Markers and ranges in the formats of linkstore/marker.h and linkstore/range.h; a block
+# ends at a random time within `spread`.
 MARKERS = """
 for block = tonumber(ARGV[1]), tonumber(ARGV[2]) do
   local ends = tonumber(ARGV[3]) + block * 7919 % tonumber(ARGV[4])
@@ -46,13 +46,13 @@ def config(directory, redis_port, block_size, grant_blocks):
                       "strategy": "sequence", "block_size": block_size,
                       "keys": [{"version": 0, "key": f"file:{key}"}]}]},
         "allocator": {"listen": address(), "admin": address()},
-        # ClickHouse is no part of this.
+        # These rows do not use ClickHouse.
         "reclaimer": {"admin": address(), "record": False},
     }
 
 
 class Due:
-    """Blocks that are due in a Redis of their own."""
+    """Due blocks in a Redis of their own."""
 
     def __init__(self, machine, name, blocks, block_size, grant_blocks,
                  durable=False):
@@ -60,7 +60,7 @@ class Due:
         self.blocks = blocks
         self.grant_blocks = grant_blocks
         self.directory = machine.directory / name
-        # A rewrite of the log in the middle of a round would be measured.
+        # A rewrite of the log during a round would be measured.
         self.redis = RedisServer(
             self.directory / "redis", durable=durable,
             extra=["--auto-aof-rewrite-percentage", "0"]).start()
@@ -79,12 +79,11 @@ class Due:
         fill(self.client, first, self.blocks, self.grant_blocks, ended)
 
     def run(self, *options):
-        """(seconds from the start of the process to its end, MiB, summary)."""
+        """Returns (seconds from the start of the process to its end, MiB, summary)."""
         return run(self.program.config_path, self.machine.load_cpu, *options)
 
     def peer(self, command, *args):
-        """Seconds that redis-benchmark takes for as many commands as there are
-        blocks."""
+        """Returns the seconds that redis-benchmark takes for one command a block."""
         out = self.machine.run(
             ["redis-benchmark", "-p", self.redis.port, "-P", "256", "-n",
              self.blocks, "--csv", command, *args], self.machine.load_cpu)
@@ -111,9 +110,9 @@ def create_space(settings, directory):
 
 
 def fill(client, first, blocks, grant_blocks, ended):
-    """Grants of a day that was due two days ago.  Their blocks ended yesterday
-    within an hour, or are visited every day: links are renewed every 6 hours, so
-    that ends lie within that time."""
+    """Writes grants of a day; they were due two days ago.  Their blocks ended yesterday
+    within an hour, or are visited every day: links are renewed every 6 hours, so their
+    ends lie within that time."""
     now = int(time.time() * 1000)
     ends, spread = ((now - DAY, HOUR) if ended
                     else (now + 30 * DAY - 6 * HOUR, 6 * HOUR))
@@ -133,8 +132,8 @@ def start(config_path, cpu, *options):
 
 
 class Peak(threading.Thread):
-    """The most memory that a process had.  What wait4 tells is no use: it counts
-    what Python had before the program took its place."""
+    """The peak memory of a process.  The value of wait4 cannot be used: it includes the
+    memory of Python before exec."""
 
     def __init__(self, pid):
         super().__init__(daemon=True)

@@ -1,4 +1,5 @@
-"""A running redirector of one thread with links to visit, a real broker and Redis."""
+"""A running redirector of one thread with links to visit, a real broker and a real
+Redis."""
 import json
 import random
 import time
@@ -11,12 +12,12 @@ from support.kafka import Kafka
 from support.program import Program
 
 CONNECTIONS = 64
-VISITS = 100_000  # in a row, before they begin anew
+VISITS = 100_000  # visits in a row before the codes repeat
 BATCH = 50_000
 
 
 def visit(machine, port, codes, *, status=302, rate=0, each=0, seconds=None):
-    """What bench_load printed of visits to these, a file of codes."""
+    """Returns bench_load's result of visits to a file of codes."""
     argv = [tool("bench_load"), "-s", status]
     for header in BROWSER:
         argv += ["-H", header]
@@ -26,7 +27,7 @@ def visit(machine, port, codes, *, status=302, rate=0, each=0, seconds=None):
 
 
 def measured(machine, process, port, codes, **options):
-    """The same, and the CPU time a visit of the server's process."""
+    """Returns the same, and the server's CPU time per visit."""
     used = cpu_seconds(process.pid)
     out = visit(machine, port, codes, **options)
     out["cpu_us"] = (cpu_seconds(process.pid) - used) * 1e6 / out["requests"]
@@ -34,7 +35,7 @@ def measured(machine, process, port, codes, **options):
 
 
 def each_measured(machine, process, port, prefix, each):
-    """A round for each number of requests that a connection has."""
+    """Measures a round for each number of requests per connection."""
     codes = machine.directory / "codes"
     codes.write_text("0123abc\n")
     values = {}
@@ -46,14 +47,14 @@ def each_measured(machine, process, port, prefix, each):
 
 
 def by_zipf(codes):
-    """Visits to them, of which the first has most."""
+    """Returns visits to these codes; the first has the most."""
     weights = [1 / n for n in range(1, len(codes) + 1)]
     return random.Random(1).choices(codes, weights, k=VISITS)
 
 
 class Redirecting:
-    """`settings` are of the redirector, `http` of that section, `env` is added to its
-    environment; ends with close()."""
+    """`settings` belong to the redirector, `http` to that section, `env` is added to
+    the environment; ends with close()."""
 
     def __init__(self, machine, name, links, http=None, env=None, **settings):
         self.machine = machine
@@ -62,7 +63,7 @@ class Redirecting:
         self.directory = self.made.directory
         try:
             self.redis = self.made.redis.client()
-            # Links are filled in by scripts: no log of that.
+            # Scripts fill in the links, and these are not logged.
             self.redis.config_set("appendonly", "no")
             self.codes = self.links(links)
             self.start(settings, http or {})
@@ -114,7 +115,7 @@ class Redirecting:
         return path
 
     def lookups(self):
-        """How many codes Redis was asked for."""
+        """Returns how many codes Redis was queried for."""
         return self.program.metric("shortloop_redirector_redis_lookups_total")
 
     def counts(self):
@@ -130,12 +131,12 @@ class Redirecting:
         return before
 
     def warm_up(self, codes):
-        """Fills the cache, and has the broker compile itself."""
+        """Fills the cache, and gives the broker time to compile itself."""
         for _ in range(WARM_UP_ROUNDS):
             self.measure(codes)
 
     def measure(self, codes, **options):
-        """A round fails unless each visit has its event in Kafka."""
+        """Fails the round unless each visit has its event in Kafka."""
         delivered, dropped = self.settled()
         out = measured(self.machine, self.program.process, self.port, codes,
                        **options)

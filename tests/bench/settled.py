@@ -1,4 +1,5 @@
-"""Clicks of thirty days, settled and copied, and an aggregator that answers of them."""
+"""Clicks of thirty days, settled and copied, and an aggregator that answers questions
+about them."""
 import math
 import time
 
@@ -11,15 +12,15 @@ from support.server import RedisServer
 
 DAYS = parameter("DAYS", 30)
 DAY = 86400
-SETTLE_S, CLICKS_A_SECOND = 3600, 10_000  # it has settled within, or by
+SETTLE_S, CLICKS_A_SECOND = 3600, 10_000  # the maximum time of settling, or this rate
 MERGED_S = STATEMENT_S = 3600
 AT_ONCE = 1_000_000
 OWNERS = parameter("OWNERS", 10_000)
-# What a settler publishes of a day when it is done with it, in this order.
+# The kinds that a settler publishes for a finished day, in this order.
 KINDS = ("link_day", "sealed_day", "owner_day", "value_day", "spanned_day")
 
-# One of 100 clicks is a robot's, there are a third as many visitors, and links' shares
-# but for the first two fall as 1/n, as do those of owners in the links.
+# One of 100 clicks is a robot's, there are a third as many visitors, and the links'
+# shares except for the first two fall as 1/n, as do the owners' shares of links.
 OWNER = ("concat('owner', toString(toUInt64(pow({owners:UInt64}, "
          "(cityHash64(link_id, 3) % 1000000) / 1000000))))")
 FILL = f"""
@@ -65,7 +66,7 @@ SELECT 1, 'clicks', 0, 1, 0, sum(n) - 1, sum(n),
 FROM (SELECT toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h, count() AS n
     FROM clicks GROUP BY h)
 """
-# Links of whom clicks are, as the archive has them.
+# The links of the clicks, as the archive has them.
 LINKS = f"""
 INSERT INTO links (code, link_id, version, url, owner, created_at)
 SELECT DISTINCT code, link_id, 1, 'https://example.com/', {OWNER},
@@ -85,13 +86,13 @@ def instant(seconds):
 
 
 def key(name):
-    """The header of a key of a file of key_line(name, ...)."""
+    """Returns the header with the key from a file of key_line(name, ...)."""
     return {"Authorization": f"Bearer {name}"}
 
 
 class Served:
-    """An engine with the tables, and a Redis; has `database`.  What a class adds to it
-    in set_up() is ended with it."""
+    """An engine with the tables, and a Redis; has `database`.  What a class adds in
+    set_up() ends with it."""
 
     def __init__(self, machine, name):
         self.directory = machine.directory / name
@@ -112,7 +113,7 @@ class Served:
             raise
 
     def set_up(self):
-        """Before the row is measured."""
+        """Runs before the row is measured."""
 
     def keep(self, part):
         self.parts.append(part)
@@ -120,48 +121,49 @@ class Served:
         return part
 
     def program(self, *args, clickhouse=None, **own):
-        """Not started.  `clickhouse` are settings of that section."""
+        """Returns an aggregator that is not started.  `clickhouse` has settings of that
+        section."""
         return Program("aggregator", {
             "redis": {"address": f"127.0.0.1:{self.redis.port}"},
             "clickhouse": {"url": self.engine.url,
                            "database": self.database.database,
                            **(clickhouse or {})},
-            # Days that ended five days ago are to be sealed.
+            # Days that ended five days ago have to be sealed.
             "clicks": {"late_window": "3d"},
             "aggregator": {"listen": f"127.0.0.1:{servers.free_port()}",
                            "admin": f"127.0.0.1:{servers.free_port()}",
                            "answer_timeout": "60s",
-                           # Answers are measured, and not how they are remembered.
+                           # The answers are measured, not the cache.
                            "answer_cache": "0",
                            **own}},
             self.directory / f"aggregator-{len(self.parts)}", args)
 
     def serve(self, **settings):
-        """One more that runs, to the row's end at the latest."""
+        """Starts one more aggregator, which runs until the end of the row."""
         made = self.program(**settings)
         made.start()
         self.parts.append(made.process)
         return made
 
     def keys(self, **words):
-        """A file of keys: their names are their secrets."""
+        """Returns a file of keys; their names are their secrets."""
         path = self.directory / "api.keys"
         path.write_text("".join(key_line(*item) for item in words.items()))
         return str(path)
 
     def merged(self):
-        """Until the engine has nothing to merge, so that what it uses from then on is
-        used by what is measured."""
+        """Waits until the engine has nothing to merge, so that only the measured work
+        uses it."""
         eventually(lambda: not self.database.value(
             "SELECT count() FROM system.merges "
             "WHERE database = currentDatabase()"), MERGED_S, 0.5, "all merged")
 
     def ask(self, session, path="/v1/clicks", made=None, **params):
-        """Seconds it took."""
+        """Returns the seconds it took."""
         return self.asked(session, path, made, **params)[0]
 
     def asked(self, session, path, made=None, **params):
-        """(seconds it took, the answer)"""
+        """Returns (the seconds it took, the answer)."""
         start = time.monotonic()
         answer = session.get((made or self.aggregator).url + path, params=params,
                              timeout=600)
@@ -189,11 +191,11 @@ class Settled(Served):
     def set_up(self):
         self.fill()
         self.settle()
-        # One that has nothing to do, and looks as often as it does by default.
+        # This aggregator has nothing to do, and polls as often as it does by default.
         self.aggregator = self.serve(**self.settings())
 
     def settings(self):
-        """Of the aggregator that is asked."""
+        """Returns settings of the measured aggregator."""
         return {}
 
     def fill(self):
@@ -206,18 +208,18 @@ class Settled(Served):
         self.database.query(REPORT)
 
     def fill_links(self):
-        """Each link that was clicked."""
+        """Fills in each link that was clicked."""
         self.database.query(LINKS, param_owners=OWNERS, param_start=self.start)
 
     def owners(self):
-        """[(owner, share of all clicks)], the busiest first."""
+        """Returns [(owner, share of all clicks)], the busiest first."""
         return [(row["owner"], int(row["n"]) / self.clicks)
                 for row in self.database.rows(
                     "SELECT owner, sum(events) AS n FROM owner_slots "
                     "GROUP BY owner ORDER BY n DESC, owner")]
 
     def settle(self):
-        """Until all days are sealed, copied for owners and rolled up."""
+        """Waits until all days are sealed, copied for owners and rolled up."""
         settler = self.serve(settle_every="200ms")
         started = time.monotonic()
         within = max(SETTLE_S, self.clicks / CLICKS_A_SECOND)
@@ -233,7 +235,7 @@ class Settled(Served):
         settler.stop()
 
     def published(self):
-        """Days, of each of KINDS."""
+        """Returns the number of days for each of KINDS."""
         return int(self.database.value(
             f"SELECT uniqExact(kind, unit) FROM settled WHERE kind IN {KINDS}"))
 
@@ -241,7 +243,7 @@ class Settled(Served):
         """Called twice a second, and at the end."""
 
     def ask(self, session, path="/v1/clicks", made=None, **params):
-        """About all days, unless others are said."""
+        """Asks about all days unless others are given."""
         return super().ask(session, path, made, **self.range(), **params)
 
     def range(self):

@@ -1,9 +1,8 @@
-"""Bytes and rows of what is settled, by table and by dimension."""
+"""Bytes and rows of the settled tables, by table and by dimension."""
 import collections
 
 Table = collections.namedtuple("Table", "kinds unit")
-# Of each settled table the kinds of rows of `settled` that publish it, and the unit
-# that they name.
+# The kinds of rows of `settled` that publish each settled table, and their unit.
 TABLES = {
     "stats_hourly": Table("hour", "hour"),
     "stats_spans": Table("spanned_day", "toStartOfDay(span_start, 'UTC')"),
@@ -20,7 +19,7 @@ SIZES = """
 SELECT table, sum(bytes_on_disk) AS size, sum(rows) AS there FROM system.parts
 WHERE active AND database = currentDatabase() GROUP BY table
 """
-# Neither those that are read, nor those that are about to be.
+# The rows that are read, or will be.
 NEEDED = """
 WITH published AS (SELECT unit AS u, max(attempt) AS a FROM settled
     WHERE has(splitByChar(',', '{kinds}'), toString(kind)) GROUP BY u, kind)
@@ -32,24 +31,24 @@ WHERE a > newest OR (u, a) IN (SELECT u, a FROM published)
 
 
 def sizes(database):
-    """{table: (bytes, rows)}, with what is deleted and not yet gone."""
+    """Returns {table: (bytes, rows)}, including deleted rows that still exist."""
     return {row["table"]: (int(row["size"]), int(row["there"]))
             for row in database.rows(SIZES)}
 
 
 def superseded(database):
-    """The share of the settled tables' rows, in %."""
+    """Returns the share of the settled tables' rows, in %."""
     there = sizes(database)
     needed = sum(int(database.value(NEEDED.format(
         table=name, unit=table.unit, kinds=table.kinds)))
         for name, table in TABLES.items())
-    # Looked at before, so that rows that came between do not count as such.
+    # The needed rows were counted before, so that rows that came since do not count.
     rows = sum(there.get(name, (0, 0))[1] for name in TABLES)
     return max(0.0, 100 * (rows - needed) / rows) if rows else 0.0
 
 
 def dimensions(database, table):
-    """{dimension: bytes}, each by itself in a table of the same kind."""
+    """Returns {dimension: bytes}, each in a table of its own with the same format."""
     database.query(f"CREATE TABLE one_dimension AS {database.database}.{table}")
     found = {}
     try:
@@ -65,7 +64,7 @@ def dimensions(database, table):
 
 
 def report(database):
-    """What the table of results has no row for."""
+    """Prints the sizes that the table of results has no row for."""
     there = sizes(database)
     raw, rows = there["clicks"]
     print(f"{raw / rows:.1f} bytes a row of clicks, of which " + ", ".join(
@@ -79,7 +78,7 @@ def report(database):
 
 
 def of_raw(database):
-    """(what answers links' questions, all settled tables), in % of clicks."""
+    """Returns (what answers links' questions, all settled tables), in % of clicks."""
     there = sizes(database)
     raw = there["clicks"][0]
     return (100 * there["sealed_slots"][0] / raw,

@@ -5,7 +5,7 @@ import servers
 from machine import Failure, built, children, cpu_seconds
 
 METRICS = [("requests", "1/s", "more"), ("CPU", "us a request", "less")]
-# How many requests a connection has, and what that is called.
+# The number of requests per connection, and its label.
 ENDING = {10: "10 requests a connection", 1: "1 request a connection"}
 EACH = {0: "kept alive", **ENDING}
 
@@ -37,8 +37,8 @@ server {{
 
 
 def start_nginx(machine, modules="", server=REDIRECTS, config=CONFIG):
-    """(process, port) of nginx with one worker that answers 302, or does as its
-    `server` says, in which {port} is the port."""
+    """Returns (process, port) of nginx with one worker that answers 302, or is
+    configured by `server`, where {port} is the port."""
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if not binary:
         raise Failure("nginx is not installed; try `tools/deps.sh bench`")
@@ -55,12 +55,12 @@ def start_nginx(machine, modules="", server=REDIRECTS, config=CONFIG):
 
 
 def worker(nginx):
-    """The process that has the connections."""
+    """Returns the process that has the connections."""
     return children(nginx.pid)[0]
 
 
 def load(machine, process, port, path):
-    """One round: the metrics, and how many requests were answered."""
+    """Runs one round: returns the metrics, and how many requests were answered."""
     before = cpu_seconds(process.pid)
     rate, requests = machine.wrk(port, path)
     used = cpu_seconds(process.pid) - before
@@ -68,7 +68,8 @@ def load(machine, process, port, path):
 
 
 def start_answering(machine, name):
-    """(process, port) of a program of ours that answers 302 to whatever it is asked."""
+    """Returns (process, port) of one of our programs that answers 302 to every
+    request."""
     port = servers.free_port()
     return machine.start(name, [built(f"tests/bench/{name}"), port],
                          machine.server_cpu,

@@ -1,6 +1,6 @@
-"""How often the redirector takes memory for a cached redirect with its event, which
-lies in the journal, too; by malloc and its kin. librdkafka's calls are told from
-others by who calls, and its own threads by their names."""
+"""How often the redirector allocates memory for a cached redirect with its event, which
+is in the journal, too; by malloc and related functions. The caller's address shows
+librdkafka's calls, and the names of threads show its own."""
 import pathlib
 import struct
 import subprocess
@@ -34,13 +34,13 @@ class Bench:
             cache_ttl="1h")
         try:
             self.visits = self.made.file("visits", by_zipf(self.made.codes))
-            self.made.measure(self.visits)  # all of them are in the cache now
+            self.made.measure(self.visits)  # the cache has all of them after this
         except BaseException:
             self.close()
             raise
 
     def calls(self):
-        """{thread: (calls, those from librdkafka)}"""
+        """Returns {thread: (calls, calls from librdkafka)}."""
         data = self.counts.read_bytes()
         count, = struct.unpack_from("Q", data)
         if not 0 < count <= THREADS_MAX:
@@ -49,7 +49,7 @@ class Bench:
         return {thread: (calls, its) for thread, calls, its in rows}
 
     def is_its(self, thread):
-        """It names them."""
+        """librdkafka names its threads."""
         task = pathlib.Path(f"/proc/{self.made.program.process.pid}/task/{thread}")
         try:
             return (task / "comm").read_text().startswith("rdk:")

@@ -1,5 +1,5 @@
-"""What the API adds to ClickHouse's own time: a question, against the queries that the
-aggregator asks for its answer, the same bytes again on one connection that is kept."""
+"""What the API adds to ClickHouse's own time: a question, compared with the queries
+that the aggregator sends for it, as the same bytes on one kept connection."""
 import http.client
 import re
 import statistics
@@ -25,12 +25,12 @@ QUESTIONS = {
 }
 METRICS = [(f"api_over_sql: {name}", "ms", "less") for name in QUESTIONS]
 PEER = "the answer's own queries, one after the other"
-# The name of a question's queries, and which of them it is.
+# The common name of a question's queries, and a query's number.
 QUERY_ID = re.compile(r"&query_id=(aggregator-[^&]*?)%23(\d+)")
 
 
 class Recorder(ClickHouseProxy):
-    """Keeps requests whole; `passed` has the beginnings of their queries."""
+    """Keeps complete requests; `passed` has the beginnings of their queries."""
 
     def __init__(self, port):
         self.requests = []
@@ -43,7 +43,7 @@ class Recorder(ClickHouseProxy):
         return judged
 
     def questions(self):
-        """[[request, ...]], those of one question each."""
+        """Returns [[request, ...]], one list for each question."""
         found = {}
         with self.lock:
             for request in self.requests:
@@ -65,13 +65,13 @@ class Bench(Settled):
         self.recorder = None
         super().set_up()
         self.fill_links()
-        # Both have nothing to settle; the one that is measured asks the engine itself.
+        # Neither has anything to settle; the measured one queries the engine directly.
         self.recorder = Recorder(self.engine.port)
         recorded = self.serve(clickhouse={"url": self.recorder.url})
         self.queries = {}
         with requests.Session() as session:
             for name, params in QUESTIONS.items():
-                self.ask(session, made=recorded, **params)  # what only a first one asks
+                self.ask(session, made=recorded, **params)  # only a first one needs
                 self.recorder.forget()
                 self.ask(session, made=recorded, **params)
                 found = self.recorder.questions()
@@ -82,7 +82,7 @@ class Bench(Settled):
 
     @staticmethod
     def replay(connection, queries):
-        """Seconds."""
+        """Returns the seconds."""
         start = time.monotonic()
         for query in queries:
             connection.request(query.method, QUERY_ID.sub("", query.path), query.body,
@@ -95,8 +95,8 @@ class Bench(Settled):
         return time.monotonic() - start
 
     def ours(self):
-        """Both sides in turn, question by question: a machine that gets busy meanwhile
-        is then as busy for both."""
+        """Measures both sides in turn, question by question, so that a machine that
+        gets busy is equally busy for both."""
         found, self.bare = {}, {}
         where = urllib.parse.urlsplit(self.engine.url)
         connection = http.client.HTTPConnection(where.netloc, timeout=600)
@@ -114,7 +114,7 @@ class Bench(Settled):
         return found
 
     def peer(self):
-        """A row that is LONG has one round, its own side first."""
+        """A LONG row has one round, with our side first."""
         return self.bare
 
     def close(self):

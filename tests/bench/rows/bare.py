@@ -1,5 +1,5 @@
-"""The HTTP server alone, against the least that a server can do: llhttp in a loop of
-epoll, no checks, no bounds, no timeouts."""
+"""The HTTP server alone, against the minimum for a server: llhttp in an epoll loop,
+without checks, limits and timeouts."""
 import web
 from redirecting import each_measured
 

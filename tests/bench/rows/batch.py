@@ -1,6 +1,6 @@
-"""Links created by the line, stored in Redis and in Kafka, against
-redis-benchmark's pipelined SET of a record of the same size: what the same
-Redis can take at all.  Redis, allocator and client share both cores."""
+"""Links created in a batch, one a line, stored in Redis and in Kafka, against
+redis-benchmark's pipelined SET of a record of the same size: the maximum of the same
+Redis.  Redis, allocator and client share both cores."""
 import re
 import shutil
 
@@ -8,10 +8,10 @@ from allocator import KEY, Allocator, tool
 from machine import Failure, cpu_seconds
 
 RATE = "batch: links"
-CPU = "batch: CPU of servers"  # Redis and, of ours, the allocator
+CPU = "batch: CPU of servers"  # Redis and, on our side, the allocator
 METRICS = [(RATE, "1/s", "more"), (CPU, "us a link", "less")]
 PEER = "redis-benchmark -P 64 SET"
-LINKS_A_SECOND = 100000  # a round's length, about
+LINKS_A_SECOND = 100000  # the approximate length of a round
 RECORD = 110  # bytes of such a link in Redis
 
 

@@ -1,5 +1,5 @@
-"""Codes of ids and ids of codes, against the Rust crate sqids, which is what
-others make short codes of ids with (no key, no check character)."""
+"""Encoding ids and decoding codes, against the Rust crate sqids, which other projects
+use to make short codes (no key, no check character)."""
 import re
 
 import peers
@@ -23,8 +23,8 @@ class Bench:
                          "peer": peers.build("codes-peer")}
 
     def round(self, side):
-        # Four threads need more than one core; the parts with one thread stay
-        # where they start.
+        # Four threads need more than one core; the parts with one thread stay on the
+        # core where they start.
         cores = f"{self.machine.server_cpu},{self.machine.load_cpu}"
         out = self.machine.run(
             [self.binaries[side], str(self.machine.seconds)], cores)

@@ -1,5 +1,5 @@
-"""From Kafka to ClickHouse: the collector against a sink of the libraries that
-those in Go are made of, on the same topic and table."""
+"""From Kafka to ClickHouse: the collector against a sink that uses the usual Go
+libraries, on the same topic and table."""
 import time
 import uuid
 
@@ -15,7 +15,7 @@ METRICS = [(RATE, "1/s", "more"), (WALL, "1/s", "more"),
            (ENGINE, "us an event", "less")]
 PEER = "franz-go + ch-go, nothing looked up"
 EVENTS = 2_000_000
-# What clickhouse_sinker gathers by default; and the collector's age.
+# The default batch of clickhouse_sinker, and the collector's age.
 PEER_ROWS, PEER_MS = 262144, 1000
 
 
@@ -31,7 +31,7 @@ class Bench:
             raise
 
     def round(self, database, process):
-        """From now on: what was used to start is nobody's rate."""
+        """Counts from now on, so that the start-up costs belong to neither side."""
         start, used = time.monotonic(), cpu_seconds(process.pid)
         there = database.value("SELECT count() FROM clicks")
         engine = cpu_seconds(self.clicks.engine.process.pid)

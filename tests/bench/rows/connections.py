@@ -1,5 +1,5 @@
-"""The HTTP server alone, kept alive and where connections end after some requests,
-against nginx `return 302`; by the same load as the bare loops."""
+"""The HTTP server alone, with keep-alive and with connections that end after some
+requests, against nginx `return 302`, with the same load as the bare loops."""
 import web
 from redirecting import each_measured
 

@@ -1,5 +1,5 @@
-"""Links created one a request: stored in Redis and in Kafka, against nginx with
-Lua doing an INCR and a SET, which is the least that a shortener can do."""
+"""Links created one a request, stored in Redis and in Kafka, against nginx with Lua
+that does an INCR and a SET, the minimum for a shortener."""
 import json
 import pathlib
 
@@ -7,7 +7,7 @@ import web
 from allocator import KEY, Allocator, tool
 from machine import Failure, cpu_seconds
 
-RATE = 10000  # half of the 20,000/s that are promised
+RATE = 10000  # half of the promised 20,000/s
 PREFIX = "create: "
 LATENCY = f"{PREFIX}tp999 at {RATE:,}/s"
 METRICS = [(PREFIX + label, unit, better)
@@ -20,8 +20,8 @@ load_module {modules}/ndk_http_module.so;
 load_module {modules}/ngx_http_lua_module.so;
 """
 
-# Two commands over one connection of the pool, the value being the request; no
-# JSON is read, no key is checked, nobody is told.
+# Two commands over one pooled connection, with the request as the value; no JSON is
+# parsed, no key is checked, no event is sent.
 SERVER = """
 client_body_buffer_size 64k;
 server {{
@@ -52,7 +52,7 @@ server {{
 
 
 def doubled(text):
-    """Once more through str.format."""
+    """Doubles the braces once more, for str.format."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
@@ -83,8 +83,8 @@ class Bench:
             raise
 
     def spread_out(self):
-        """The server has a core of its own, as far as this goes; the rest
-        shares the other."""
+        """The server gets a core of its own as far as possible; the rest shares the
+        other."""
         a = self.allocator
         self.machine.pin(a.program.process.pid, self.machine.server_cpu)
         for server in (a.redis, a.broker):

@@ -1,5 +1,5 @@
-"""Fifty dashboards that ask all of a page every fifteen seconds, half of them all links'
-and half one link's each, while a million clicks a minute arrive."""
+"""Fifty dashboards that query a whole page every fifteen seconds, half of them for all
+links and half for one link each, while a million clicks a minute arrive."""
 import threading
 import time
 
@@ -27,7 +27,7 @@ MASK = (1 << 64) - 1
 
 
 def code_of(link):
-    """As bench_clicks.c names the link_th most frequent, from 0 on."""
+    """Returns the link_th most frequent code of bench_clicks.c, counted from 0."""
     z = link + 7
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9 & MASK
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb & MASK
@@ -35,7 +35,7 @@ def code_of(link):
 
 
 class Client(threading.Thread):
-    """Begins somewhere within the first of its turns."""
+    """Begins at a random time within its first turn."""
 
     def __init__(self, bench, number, until):
         super().__init__(daemon=True)
@@ -56,14 +56,14 @@ class Client(threading.Thread):
                         max(0, due - time.monotonic())):
                     self.seconds.append(page.load(
                         interval="hour", tz="Europe/Berlin", **day(), **about)[0])
-                    # As the page does: from when it has its answers.
+                    # Like the page, it counts from the time of its answers.
                     due = time.monotonic() + REFRESH_S
         except Exception as e:  # pylint: disable=broad-exception-caught
             self.problem = e
 
 
 def day():
-    """As rangeOf("24h") of web/api.js."""
+    """Does what rangeOf("24h") of web/api.js does."""
     end = -(-int(time.time()) // HOUR) * HOUR
     return {"from": instant(end - DAY), "to": instant(end)}
 
@@ -110,7 +110,7 @@ class Bench:
         return percentiles(PAGE, seconds)
 
     def peer(self):
-        """Of the round before: this row has one."""
+        """Returns the results of the round before: this row has one round."""
         return {f"{PAGE}, p50": WANTED_MS, f"{PAGE}, p99": WANTED_MS,
                 BEHIND: FIGURE_S, **{label: self.before[name]
                                      for name, label in MEMORY.items()}}

@@ -1,5 +1,5 @@
-"""How long a click at 10,000 a second takes to become a row that a query sees,
-with the settings as delivered."""
+"""How long a click takes, at 10,000 a second, to become a row that a query sees, with
+the default settings."""
 import bisect
 import time
 
@@ -23,7 +23,7 @@ class Bench:
         self.clicks = Clicks(machine, "delay")
 
     def watch(self, database, count, producer):
-        """[(when, {partition: last offset seen})] until all are there; rows
+        """Returns [(when, {partition: last offset seen})] when all rows are there; rows
         of a partition come in the order of their offsets."""
         seen, rows = [], 0
         deadline = time.monotonic() + 120

@@ -1,5 +1,5 @@
-"""The largest export of one owner, by itself; and another owner's page while half of
-fifty clients of the first export all the time, and half of them look at their page."""
+"""The largest export of one owner, alone; and another owner's page while half of fifty
+clients of the first owner export all the time, and half load their page."""
 import json
 import socket
 import threading
@@ -23,11 +23,11 @@ METRICS = [(RATE, "1/s", "more"), (MEMORY, "MiB", "less"),
 PEER = "200,000 rows a second and 64 MiB, which are wanted; the page without exports"
 WANTED_RATE, WANTED_MIB = 200_000, 64
 PIECE = 1 << 20
-TIMEOUT_S = 300  # without a byte
+TIMEOUT_S = 300  # maximum time without a byte
 
 
 class Export:
-    """GET of /v1/export/clicks over HTTP/1.0, whose answer has no chunks."""
+    """A GET of /v1/export/clicks over HTTP/1.0, whose answer has no chunks."""
 
     def __init__(self, url, params, name):
         where = urllib.parse.urlsplit(url)
@@ -38,7 +38,7 @@ class Export:
             "\r\n\r\n").encode())
 
     def run(self, go_on=lambda: True):
-        """(status, rows, the end of the answer)"""
+        """Returns (status, rows, the end of the answer)."""
         head, end, lines = b"", b"", 0
         with self.socket:
             while b"\r\n\r\n" not in head:
@@ -57,7 +57,8 @@ class Export:
 
 
 class Client(threading.Thread):
-    """Asks again and again; who is told to wait does, as long as most would."""
+    """Sends requests again and again; after a Retry-After it waits, as most clients
+    would."""
 
     def __init__(self, bench):
         super().__init__(daemon=True)
@@ -81,7 +82,7 @@ class Client(threading.Thread):
 
 
 class Exporter(Client):
-    """`done` are rows."""
+    """`done` counts rows."""
 
     def ask_on(self, ended):
         params = {"owner": self.bench.big, **self.bench.range()}
@@ -97,7 +98,8 @@ class Exporter(Client):
 
 
 class Reader(Client):
-    """A browser that loads the page as often as it does by itself; `done` are pages."""
+    """A browser that loads the page as often as the page does by itself; `done` counts
+    pages."""
 
     def ask_on(self, ended):
         with Page(self.bench.aggregator.url, key("big"), TIMEOUT_S) as page:

@@ -1,6 +1,5 @@
-"""Where an address is: random addresses, no cache, against libmaxminddb's own
-look-up and decoding of the same fields, on the same files; both sides must read
-the same."""
+"""Random addresses looked up without a cache, against libmaxminddb's own look-up and
+decoding of the same fields, on the same files; both sides must read the same values."""
 import re
 
 from machine import ROOT, Failure, built

@@ -1,5 +1,5 @@
-"""Memory of connections that were asked something once and are kept alive, as the
-process has it; the kernel's is the same for both."""
+"""Memory of idle keep-alive connections after one request, as the process has it; the
+kernel's memory is the same for both."""
 import resource
 import socket
 
@@ -12,7 +12,7 @@ IDLE = "an idle connection kept alive"
 METRICS = [(IDLE, "bytes", "less")]
 PEER = "nginx return 302"
 CONNECTIONS = 15_000
-SPARE = 100  # descriptors of this script besides
+SPARE = 100  # further descriptors of this script
 
 CONFIG = web.CONFIG.replace("worker_connections 1024", "worker_connections 20000")
 
@@ -43,7 +43,7 @@ class Bench:
     def grown(self, pid, port, code):
         lines = "\r\n".join([f"GET /{code} HTTP/1.1", "Host: 127.0.0.1", *BROWSER])
         request = f"{lines}\r\n\r\n".encode()
-        kept = [ask(port, request) for _ in range(SPARE)]  # what comes with the first
+        kept = [ask(port, request) for _ in range(SPARE)]  # cost of the first ones
         before = status(pid)["VmRSS"]
         try:
             kept += [ask(port, request) for _ in range(CONNECTIONS - SPARE)]
@@ -58,7 +58,7 @@ class Bench:
 
 
 def ask(port, request):
-    """A connection that has been answered."""
+    """Returns a connection that has its answer."""
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
     connection.sendall(request)
     if not connection.recv(4096).startswith(b"HTTP/1.1 302"):

@@ -1,6 +1,6 @@
-"""One link's month by hour with distinct visitors: through the API, most of the days
-sealed, against the same question to a copy of the clicks ordered by time.  One link is
-an ordinary one, one has 1 % of all clicks and one 5 %."""
+"""One link's month by hour with distinct visitors: through the API, with most of the
+days sealed, against the same question to a copy of the clicks ordered by time.  The
+links are an ordinary one, one with 1 % of all clicks and one with 5 %."""
 import time
 
 import requests
@@ -46,7 +46,7 @@ class Bench(Settled):
                 f"toDate(ts) = toDate(toDateTime({day}, 'UTC'))")
 
     def check(self, session, link):
-        """The answer that is measured has all of the link's clicks."""
+        """The measured answer must have all of the link's clicks."""
         events = self.asked(session, "/v1/clicks", link_id=link, interval="hour",
                             **self.range())[1]["total"]["events"]
         rows = self.database.value(

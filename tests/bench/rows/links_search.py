@@ -11,11 +11,12 @@ LINKS = parameter("LINKS", 10_000_000)
 ASKED = parameter("ASKED", 200)
 OWNERS, TAGS = 10_000, 5_000
 AT_ONCE = 250_000
-CURSORS = 10  # pages that are gone through one after the other
+CURSORS = 10  # pages that are read one after the other
 WANTED_MS = 200
 PEER = "200 ms, which are wanted"
 
-# One of a thousand has a rare word of as many; all have one of 20 frequent ones.
+# One of a thousand links has one of a thousand rare words; all have one of 20 frequent
+# words.
 FILL = f"""
 INSERT INTO links (code, link_id, version, space, generation, change, state, ttl_class,
     created_at, changed_at, url, redirect_status, owner, campaign, tags, domain,
@@ -36,7 +37,7 @@ FROM (SELECT number, cityHash64(number) AS chance,
         'UTC') AS t
     FROM numbers({{first:UInt64}}, {{count:UInt64}}))
 """
-# A tenth of the links was clicked, on one of thirty days each.
+# A tenth of the links was clicked, each on one of thirty days.
 CLICKED = """
 INSERT INTO link_days (link_id, day, attempt, pv, uv, human_uv, ip, human_ip, effective)
 SELECT number * 10 + 1, toDate({today:UInt32}) - 1 - number % 30, 1, n, n, n, n, n, n
@@ -48,7 +49,7 @@ INSERT INTO settled (kind, unit, attempt)
 SELECT 'link_day', toDateTime(toDate({today:UInt32}) - 1 - number, 'UTC'), 1
 FROM numbers(30)
 """
-# What the i-th question says.
+# The parameters of the i-th question.
 QUESTIONS = {
     "rare text": lambda i: {"q": f"rare{i}x"},
     "frequent text": lambda i: {"q": ("shoes", "BAGS", "hats", "lamps")[i % 4],
@@ -93,7 +94,7 @@ class Bench(Served):
         return self.asked(session, "/v1/links", **params)
 
     def check(self, session):
-        """What is looked for is found, and only that."""
+        """The answer must have exactly the matching links."""
         last = instant(int(time.time()))
         for params, count in (({"q": "nowhere0"}, 0), ({"created_from": last}, 0),
                               ({"url": "https://shop0.example/item/0"}, 1),
@@ -106,7 +107,8 @@ class Bench(Served):
             raise Failure("no link has clicks")
 
     def pages(self, session):
-        """Seconds of each page; the first of a row is no page by cursor."""
+        """Returns the seconds of each page; the first of a row is not read by
+        cursor."""
         found = []
         while len(found) < ASKED:
             cursor = {}

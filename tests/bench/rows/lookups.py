@@ -1,5 +1,5 @@
-"""Visits of which each asks Redis: the redirector without a cache, against nginx with
-Lua, which is what a user would write otherwise."""
+"""Visits that each query Redis: the redirector without a cache, against nginx with Lua,
+which a user would write otherwise."""
 import web
 from machine import Failure
 from redirecting import Redirecting, measured
@@ -10,7 +10,7 @@ METRICS = [(PREFIX + label, unit, better) for label, unit, better in web.METRICS
 PEER = "nginx, Lua: GET"
 LINKS = 10_000
 
-# One command over a connection of the pool; nobody is told of the visit.
+# One command over a pooled connection; no event is sent.
 SERVER = """
 server {{
     listen 127.0.0.1:{{port}};
@@ -63,7 +63,7 @@ class Bench:
         before = self.made.lookups()
         out = self.made.measure(self.visits)
         asked = self.made.lookups() - before
-        # Visits of one link that are under way at once are one question.
+        # Concurrent visits of one link share one query.
         if asked < out["requests"] * 0.9:
             raise Failure(f"{out['requests']} visits, and Redis was asked "
                           f"{asked:.0f} times")

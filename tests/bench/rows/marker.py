@@ -1,4 +1,4 @@
-"""Range markers checked by the reclaimer's code, against redis-benchmark's
+"""Ranges of markers checked by the reclaimer's code, against redis-benchmark's
 pipelined GET of a value of the same size, on the same Redis."""
 import re
 import resource

@@ -1,5 +1,5 @@
-"""A million clicks a minute: how far the settled figure of the open hour and the live
-stream are behind, with settings as delivered."""
+"""A million clicks a minute: the delays of the open hour's settled figure and of the
+live stream, with the default settings."""
 import bisect
 import datetime
 import re
@@ -23,13 +23,14 @@ METRICS = [(FIGURE_MIDDLE, "s", "less"), (FIGURE_WORST, "s", "less"),
            (MEMORY, "MiB", "less"), (COLLECTOR, "MiB", "less")]
 PEER = "60 s and 1 s, which are wanted; memory: as it was at the beginning"
 FIGURE_S, LIVE_MS = 60, 1000
-# Some dozens a second: a client in Python keeps up, and nothing is lost on the way.
+# This owner has a few dozen a second: a client in Python keeps up, and nothing is lost
+# on the way.
 LISTENED = "owner-499"
 LIVE_TS = re.compile(rb'"ts":"([^"]+)"')
 
 
 class Listener(Stream):
-    """Knows when its bytes came."""
+    """Records when its bytes came."""
 
     def __init__(self, *args, **kwargs):
         self.came = []  # (ms, bytes so far)
@@ -40,7 +41,8 @@ class Listener(Stream):
         self.came.append((time.time() * 1000, len(self.raw)))
 
     def behind(self):
-        """[ms], ascending, from a click to the end of its time in the stream."""
+        """Returns ascending [ms], from the time of a click to its arrival in the
+        stream."""
         ends = [end for _, end in self.came]
         found = []
         for match in LIVE_TS.finditer(self.raw):
@@ -88,7 +90,7 @@ class Bench:
                 MEMORY: memory["aggregator"], COLLECTOR: memory["collector"]}
 
     def peer(self):
-        """Of the round before: this row has one."""
+        """Returns the results of the round before: this row has one round."""
         return {FIGURE_MIDDLE: FIGURE_S, FIGURE_WORST: FIGURE_S,
                 LIVE_MIDDLE: LIVE_MS, LIVE_WORST: LIVE_MS,
                 MEMORY: self.before["aggregator"], COLLECTOR: self.before["collector"]}

@@ -1,7 +1,8 @@
-"""The dashboard's page about a month, its questions at once as a browser asks them: of an
-ordinary owner, of one of about 1 % of all clicks, and of all.  From owners' tables and
-rollups, against the same questions with a filter that takes all, which rows answer.  And
-what the settled tables take."""
+"""The dashboard's page about a month, with all its queries at once, as a browser sends
+them: for an ordinary owner, for one with about 1 % of all clicks, and for all owners.
+The answers come from owners' tables and rollups; the peer has the same questions with a
+filter that takes all, answered from rows.  The size of the settled tables is measured,
+too."""
 import storage
 from machine import Failure, parameter
 from page import Page
@@ -14,14 +15,14 @@ PAGES = ("ordinary owner", "owner of 1 %", "all owners")
 BY_LINK = "settled by link"
 ALL = "all settled tables"
 SUPERSEDED = "superseded rows, at most"
-# Of clicks' bytes, and of the settled tables' rows, what is wanted.
+# The target shares of clicks' bytes, and of the settled tables' rows.
 WANTED = {BY_LINK: 20, ALL: 40, SUPERSEDED: 2}
 METRICS = [(f"owner_page: {kind}, {what}", "ms", "less")
            for kind in PAGES for what in ("p50", "p99")] + [
            (BY_LINK, "% of clicks", "less"), (ALL, "% of clicks", "less"),
            (SUPERSEDED, "%", "less")]
 PEER = "the same, counted in rows of clicks; storage: what is wanted"
-LOOKS = 20  # half seconds between looks at superseded rows
+LOOKS = 20  # half seconds between checks of superseded rows
 
 
 class Bench(Settled):
@@ -66,7 +67,7 @@ class Bench(Settled):
                     self.superseded, storage.superseded(self.database))}
 
     def peer(self):
-        """One that may read all rows, as long as it takes."""
+        """Uses an aggregator that may read all rows, without a time limit."""
         made = self.serve(clickhouse={"query_timeout": "10m"}, keep_open="11m",
                           raw_rows_max=10 * CLICKS)
         found = self.measured(made, PEER_ASKED, domain="d.example")

@@ -1,8 +1,8 @@
 """Redirects while the reclaimer runs, against redirects while it does not.
 
-Links are visited one after the other, at a rate that does not depend on the answers,
-so that most visits ask Redis; a round fails unless the reclaimer was at work all the
-time and nothing else than blocks that had ended was freed."""
+Links are visited one after the other, at a rate that does not depend on the answers, so
+that most visits query Redis; a round fails unless the reclaimer worked all the time and
+freed only blocks that had ended."""
 import json
 import math
 import signal
@@ -20,8 +20,8 @@ PEER = "the same redirector with no run beside it"
 LINKS = 20000
 VISITS = 4000  # a second
 SLICES = 5
-FIRST = 1_000_000  # block: far from those that the links are in
-BLOCKS_A_SECOND = 300_000  # more than a run gets done
+FIRST = 1_000_000  # the first block; far from those with the links
+BLOCKS_A_SECOND = 300_000  # more than a run can do
 PACE = 5000
 
 
@@ -38,8 +38,8 @@ class Bench:
         machine.pin(made.made.redis.process.pid, machine.server_cpu)
 
     def p99(self):
-        """Of the quietest slice: what others do to the machine in between is not
-        what is asked for."""
+        """Returns the p99 of the quietest slice, since other load on the machine is not
+        the subject."""
         p99 = min(self.slice() for _ in range(SLICES))
         if math.isinf(p99):
             raise Failure(f"never {VISITS} visits a second: the machine is busy")
@@ -49,7 +49,7 @@ class Bench:
         out = visit(self.machine, self.made.port, self.codes, rate=VISITS,
                     seconds=self.machine.seconds / SLICES)
         if out["rate"] < VISITS * 0.9:
-            return math.inf  # the load had no core
+            return math.inf  # the load generator had no core
         return out["p99_us"]
 
     def beside(self, blocks, *options):

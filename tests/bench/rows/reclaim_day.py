@@ -1,6 +1,5 @@
-"""A day of 90,000 blocks, from the start of the reclaimer's process to its end,
-against a GET and a SET for each by redis-benchmark, which is the least there is to
-do for a block that has ended."""
+"""A day of 90,000 blocks, from the start of the reclaimer's process to its end, against
+a GET and a SET for each by redis-benchmark, the minimum for a block that has ended."""
 from reclaim import Due
 
 ENDED = "a day of 90,000 blocks, all ended"
@@ -13,7 +12,7 @@ BLOCKS = 90000
 class Bench:
     def __init__(self, machine):
         self.machine = machine
-        # As they come: a grant is one block of 1000.
+        # This is the usual grant: one block of 1000.
         self.due = Due(machine, "reclaim-day", BLOCKS, 1000, 1, durable=True)
 
     def ours(self):

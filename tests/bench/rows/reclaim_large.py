@@ -1,7 +1,7 @@
 """4.7 million blocks: 470 million codes a day in blocks of 100."""
 from reclaim import Due
 
-# Two minutes and 1.5 GB of Redis a round: only when asked for by name.
+# A round takes two minutes and 1.5 GB of Redis, so it runs only when it is named.
 LONG = True
 ENDED = "4.7 million blocks, all ended"
 LIVE = "4.7 million blocks, all live"
@@ -14,7 +14,7 @@ BLOCKS = 4_700_000
 class Bench:
     def __init__(self, machine):
         self.machine = machine
-        # Ten blocks of 100 a grant: as many codes as one of 1000.
+        # A grant has ten blocks of 100: as many codes as one of 1000.
         self.due = Due(machine, "reclaim-large", BLOCKS, 100, 10)
 
     def ours(self):
@@ -28,7 +28,7 @@ class Bench:
                 MEMORY: max(live_memory, ended_memory)}
 
     def peer(self):
-        """Its memory is what is asked for."""
+        """This row measures only the reclaimer's memory."""
         get = self.due.peer("GET", "m:{s7:1}")
         put = self.due.peer("SET", "peer", "x" * 60)
         return {ENDED: get + put, LIVE: get, MEMORY: 64}

@@ -1,5 +1,5 @@
-"""The redirector: cached links and a Kafka event a visit, through a real broker, without
-a spool and with one, against nginx `return 302`."""
+"""The redirector: cached links and a Kafka event a visit, through a real broker, with
+and without a spool, against nginx `return 302`."""
 import web
 from redirecting import Redirecting, by_zipf, measured
 

@@ -1,5 +1,5 @@
-"""A day that has ended is settled, sealed, copied and rolled up: what it takes
-of the engine and the aggregator, against the least that could be done with its rows."""
+"""A day that has ended is settled, sealed, copied and rolled up: the cost of engine and
+aggregator, against the minimum that could be done with its rows."""
 import time
 
 import storage
@@ -34,7 +34,7 @@ class Bench(Settled):
         super().__init__(machine, "settle_day", EVENTS, days=1)
 
     def fill(self):
-        """The engine is another afterwards: its memory is that of settling."""
+        """Restarts the engine afterwards, so that its memory is that of settling."""
         super().fill()
         self.merged()
         self.database.session.close()
@@ -55,7 +55,7 @@ class Bench(Settled):
         self.own_mib = max(self.own_mib, MemoryWatch(settler).peak / MIB)
 
     def at(self, when):
-        """CPU seconds up to then, between two looks in proportion."""
+        """Returns the CPU seconds up to then, interpolated between two samples."""
         for (t0, c0), (t1, c1) in zip(self.used, self.used[1:]):
             if when <= t1:
                 return c0 + (c1 - c0) * max(0, when - t0) / (t1 - t0)

@@ -1,6 +1,7 @@
-"""What good clients wait while slowhttptest (Debian's) keeps a thousand connections busy
-with requests that never end, and without it: what a visit takes from when it was due, at
-a rate that does not wait. Below some 200 us the difference of the two is the machine's."""
+"""The latency of good clients while slowhttptest (Debian's) keeps a thousand
+connections busy with requests that never end, and without it.  A visit counts from the
+time at which it was due, at a fixed rate. Below some 200 us the difference of the two
+is noise of the machine."""
 import os
 import shutil
 import signal
@@ -13,15 +14,15 @@ from support.slowhttptest import MODES
 
 PREFIX = "good clients' p99 beside "
 SLOW = 1000
-RATE = 2000  # of good clients: what keeps no core busy
+RATE = 2000  # of good clients; this keeps no core busy
 METRICS = [(PREFIX + mode, "us", "less") for mode in MODES]
 PEER = "the same, alone; 0.5 is wanted"
 LINKS = 1000
 
 
 class Slow:
-    """slowhttptest, begun again when it ends, as it does when all of its connections
-    have been answered; from when it has made as many as it is to have."""
+    """slowhttptest, restarted whenever it ends, which it does when all of its
+    connections have an answer; begins when it has made all of its connections."""
 
     AGAIN = ["bash", "-c", 'while :; do "$@"; done', "again"]
 
@@ -46,7 +47,7 @@ class Slow:
         return self
 
     def connections(self):
-        """That were made so far."""
+        """Returns how many were made so far."""
         return self.made.program.metric("shortloop_http_connections_total",
                                         listener="redirector")
 
@@ -60,7 +61,7 @@ class Bench:
         if not shutil.which("slowhttptest"):
             raise Failure("slowhttptest is not installed; try `tools/deps.sh long`")
         self.machine = machine
-        # Whoever is slow is slow for as long as a round lasts.
+        # Slow clients are slow for a whole round.
         self.made = Redirecting(machine, "slow-clients", LINKS, http={
             "header_timeout": "10m", "body_timeout": "10m", "write_timeout": "10m"})
         try:

@@ -1,6 +1,6 @@
-"""How soon a change of a link is told by every thread of two edges: from the answer to
-PATCH until the last of them leads to the new URL; and so where the subscription to
-changes has just gone silent, so that links are asked for again."""
+"""How soon every thread of two edges uses a change of a link: from the answer to PATCH
+until the last of them redirects to the new URL; also when the subscription to changes
+has just gone silent, so that links are queried again."""
 import http.client
 import time
 
@@ -14,7 +14,7 @@ from support.kafka import Kafka
 from support.program import Program, eventually
 
 CHANGES = parameter("CHANGES", 1000)
-DEAF_CHANGES = max(1, CHANGES // 10)  # each waits for a new subscription
+DEAF_CHANGES = max(1, CHANGES // 10)  # each change waits for a new subscription
 EDGES, THREADS = 2, 2
 HEARING = "a change told by all threads"
 DEAF = "a change told by all threads, subscription silent"
@@ -52,8 +52,8 @@ class Edge:
         return self.series("cache_entries")
 
     def connect(self, codes):
-        """`codes` are not known here yet: whose cache has one more is whose connection
-        it is."""
+        """The caches do not have `codes` yet: the thread whose cache grows by one owns
+        the connection."""
         of = {}
         for code in codes:
             before = self.entries()
@@ -121,7 +121,7 @@ class Bench:
         return url
 
     def told(self, edges, url):
-        """ms until the last of their threads tells it."""
+        """Returns the ms until the last thread uses the change."""
         since = time.monotonic()
         left = [c for edge in edges for c in edge.connections]
         while left:
@@ -139,7 +139,7 @@ class Bench:
         return found
 
     def unheard(self):
-        """Each by a subscription that was well until just before the change."""
+        """Returns changes whose subscription worked until just before the change."""
         found = []
         for _ in range(DEAF_CHANGES):
             eventually(lambda: all(edge.subscribed() for edge in self.silent),

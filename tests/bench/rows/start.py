@@ -1,4 +1,4 @@
-"""How soon the redirector is ready after its start, and how large it is."""
+"""How soon the redirector is ready after its start, and its memory."""
 import shutil
 import subprocess
 import time

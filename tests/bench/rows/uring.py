@@ -1,5 +1,5 @@
-"""A bare loop of io_uring against the same of epoll: what the other way into the kernel
-could save, before anything of a server's own work is added."""
+"""A bare loop of io_uring against the same with epoll: what io_uring could save, before
+a server's own work is added."""
 import web
 from redirecting import each_measured
 

@@ -1,5 +1,5 @@
-"""A URL checked and put into its one form by the allocator, against libcurl's
-parser taking the same URLs apart."""
+"""A URL checked and normalized by the allocator, against libcurl's parser on the same
+URLs."""
 from machine import built
 
 LABEL = "URL of a link checked"

@@ -1,5 +1,5 @@
-"""Parsing user agents the first time they are seen, against the Rust crate of
-the ua-parser project, by the same rules on the same strings."""
+"""Parsing user agents without a cache, against the Rust crate of the ua-parser project,
+with the same rules and strings."""
 import json
 import random
 import re
@@ -15,7 +15,7 @@ RULES = ROOT / ".deps" / "uap" / "regexes.yaml"
 
 
 def write_strings(path):
-    """Browsers by their share of the market, and robots; each string once."""
+    """Writes browsers by their share of the market, and robots; each string once."""
     chance = random.Random(1)
     with open(ROOT / ".deps/ua/user-agents.json", encoding="utf-8") as f:
         browsers = json.load(f)

@@ -1,6 +1,6 @@
-"""Codes that nobody was given, as who tries them all sends them, against nginx
-`return 404`. Of seven characters few are codes of the space at all: the others are
-refused without a question to Redis."""
+"""Codes that were never issued, as in an attempt to try all of them, against nginx
+`return 404`. Few texts of seven characters are codes of the space at all: the others
+are refused without a query to Redis."""
 import random
 import string
 
