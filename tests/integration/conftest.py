@@ -1,23 +1,22 @@
 """Fixtures: real Redis, Kafka and ClickHouse on free ports, and our programs.
 
-Each run of pytest has a directory of its own, build/test/<run>/ (in memory, where
-there is room), removed when all tests passed.  Servers are started once a run, the
-first time a test asks for them, and end with it: also when pytest is killed.
+Each run of pytest has a directory of its own, build/test/<run>/ (in memory if there is
+room), which is removed if all tests passed.  A server is started at most once a run, at
+its first use by a test, and ends with the run, also if pytest is killed.
 
     redis           a client of the run's Redis, emptied before each test
     redis_server    that server; .port, .kill(), .start()
-    own_redis       a Redis for this test alone, to be killed or misconfigured
+    own_redis       a Redis for this test alone, which may be killed or misconfigured
     kafka           support.kafka.Kafka: topics, messages, offsets
     clickhouse      support.clickhouse.ClickHouse in a database of its own
-    tables          the same, with the tables as `aggregator migrate` makes them
-    migrated        support.clicks.Collector on these
+    tables          the same, with the tables of `aggregator migrate`
+    migrated        support.clicks.Collector with these tables
     proxy           support.fault_proxy.ClickHouseProxy before that ClickHouse
     base_config     the sections redis, kafka (with topics of the test's own),
                     clickhouse, log
     program         program("redirector", config) starts it and waits for ready
-    skew            skew(seconds): the environment of a program whose clock is
-                    wrong
-    wall_clock      .env of programs whose clock .set(seconds) sets wrong
+    skew            skew(seconds): the environment of a program with a wrong clock
+    wall_clock      .env of programs whose clock is wrong by .set(seconds)
     confinement     support.unit.Confinement: programs under their systemd units
     workdir         a directory of this test
     free_port       a function that returns an unused port
@@ -57,15 +56,16 @@ RUNS = servers.ROOT / "build" / "test"
 MEMORY = pathlib.Path("/dev/shm")
 STARTED = pytest.StashKey()
 SPENT_BEFORE = pytest.StashKey()
-# Every program under what its systemd unit forbids: tests/run-long.
+# Every program runs under the restrictions of its systemd unit: tests/run-long.
 CONFINED = os.environ.get("SHORTLOOP_CONFINED") == "1"
 
 
-# --- the run's directory and what is shown of it -------------------------------
+# --- the run's directory and its reports ---------------------------------------
 
 def make_run(path):
-    """In memory, where there is plenty: a run's servers make and remove files by
-    the hundred thousand, which on a disk took an eighth of ClickHouse's time."""
+    """The directory is in memory if there is room: a run's servers make and remove
+    files by the hundred thousand, which on a disk took an eighth of ClickHouse's
+    time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if MEMORY.is_dir() and min(shutil.disk_usage(MEMORY).free,
                                memory_available()) >= 8 << 30:
@@ -82,8 +82,8 @@ def memory_available():
 
 
 def keep_run(path):
-    """For a look, after the next start of the machine too.  Kafka's indexes are 20 MiB of
-    nothing for each partition, which must not become 20 MiB on the disk."""
+    """The directory is kept for inspection, also after a reboot.  Kafka's indexes are
+    20 MiB of zeros for each partition, which must not use 20 MiB of disk."""
     if path.is_symlink():
         there = path.resolve()
         path.unlink()
@@ -92,7 +92,7 @@ def keep_run(path):
 
 
 def remove_old_runs():
-    """Those that failed are kept for a look; of them the newest will do."""
+    """Failed runs are kept for inspection; only the newest of them."""
     if RUNS.is_dir():
         ended = sorted((p for p in RUNS.iterdir() if not os.path.exists(
             f"/proc/{p.name.rpartition('-')[2]}")),
@@ -112,7 +112,7 @@ def rundir(request):
     if request.session.testsfailed:
         keep_run(path)
     else:
-        # Thousands of files, of Kafka's above all: nobody waits for it.
+        # There are thousands of files, mostly Kafka's: the run does not wait for this.
         subprocess.Popen(["rm", "-rf", path.resolve(), path],
                          start_new_session=True, stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -139,8 +139,8 @@ def pytest_runtest_protocol(item):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Adds the end of every log that the test's parts wrote to a failure, and what the
-    test has spent to its last report."""
+    """Adds the end of every log of the test's parts to a failure, and the CPU time of
+    the test to its last report."""
     if call.when == "teardown":
         item.user_properties.append(
             ("spent", spent.spent_since(item.stash[SPENT_BEFORE])))
@@ -153,8 +153,8 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What tests have counted, told by record_property("summary", text), and what the
-    run has spent."""
+    """Prints the counts of tests, from record_property("summary", text), and the CPU
+    time of the run."""
     spent_by_test = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -167,7 +167,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def write_spent(terminalreporter, spent_by_test):
-    """All of it to the file that SPENT_JSON names, if any."""
+    """Writes everything to the file that SPENT_JSON names, if any."""
     for line in spent.lines_of_sum(spent_by_test):
         terminalreporter.write_line(line)
     if path := os.environ.get("SPENT_JSON"):
@@ -182,19 +182,19 @@ def watch(request, thing):
 
 @pytest.fixture
 def links_config(workdir, request):
-    """Section `links`: what the test's module has as LINKS_SECTION, with keys."""
+    """Section `links`: LINKS_SECTION of the test's module, with keys."""
     return with_keys(workdir, request.module.LINKS_SECTION)
 
 
 @pytest.fixture
 def first_keys():
-    """{name: roles and what else its line says}; a test module may have its own."""
+    """{name: roles and other words of its line}; a test module may have its own."""
     return {}
 
 
 @pytest.fixture
 def keys_file(workdir, first_keys):
-    """support.keys.KeysFile."""
+    """A support.keys.KeysFile."""
     made = KeysFile(workdir / "api.keys")
     made.write(first_keys)
     return made
@@ -202,8 +202,8 @@ def keys_file(workdir, first_keys):
 
 @pytest.fixture
 def allocator_settings():
-    """What section `allocator` of support.redirects has beside its keys; a test module
-    may have its own."""
+    """The settings that section `allocator` of support.redirects has beside its keys; a
+    test module may have its own."""
     return {}
 
 
@@ -240,8 +240,8 @@ def redis(redis_server):
 
 @pytest.fixture
 def own_redis(request, workdir):
-    # Each second, it would put a write off, and answer, while the sync before waits
-    # for a processor; to be killed then is to lose what was answered.
+    # With "everysec", Redis would delay a write, but answer, while the sync before
+    # waits for a processor; a kill at that time loses what was answered.
     server = watch(request, RedisServer(workdir / "redis", durable=True,
                                         extra=["--appendfsync", "always"]))
     yield server.start()
@@ -266,8 +266,8 @@ def kafka_server(request, _kafka_server):
 
 @pytest.fixture(scope="session")
 def proxied_kafka_server(rundir):
-    """For support.fault_world; here, since a fixture that two modules import
-    is made for each."""
+    """For support.fault_world; it is here because a fixture that two modules import is
+    made for each of them."""
     with KafkaProxy() as proxy:
         server = ProxiedKafkaServer(rundir / "kafka-proxied", proxy,
                                     extra=BROKER)
@@ -327,7 +327,8 @@ def skew(skew_library):
 
 @pytest.fixture
 def wall_clock(skew_library, workdir):
-    """.env of programs whose wall clock is off, from .set(seconds) to the next."""
+    """.env of programs whose wall clock is wrong by the seconds of the last
+    .set(seconds)."""
     path = workdir / "skew"
     path.write_bytes(struct.pack("l", 0))
 
@@ -340,8 +341,8 @@ def wall_clock(skew_library, workdir):
 
 @pytest.fixture(scope="session")
 def disk_full(tmp_path_factory):
-    """disk_full(flag, under=PART): the environment of a process whose disk is full, for
-    files whose path contains PART, while the file `flag` is there."""
+    """disk_full(flag, under=PART): the environment of a process whose disk is full for
+    files whose path contains PART, while the file `flag` exists."""
     library = tmp_path_factory.mktemp("disk") / "disk_full.so"
     source = servers.ROOT / "tests/integration/support/disk_full.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
@@ -364,8 +365,8 @@ def confinement(rundir):
 
 @pytest.fixture
 def base_config(request):
-    """Sections for those servers that the test has asked for; the others point
-    to a port where nothing listens."""
+    """Sections for the servers that the test uses; the others point to a port where no
+    server listens."""
     asked = request.fixturenames
     closed = servers.free_port()
     config = {"log": {"format": "logfmt", "level": "debug"}}
@@ -376,10 +377,10 @@ def base_config(request):
         return request.getfixturevalue(fixture).port
 
     redis_port = port("own_redis" if "own_redis" in asked else "redis_server")
-    # A Redis that has no processor for a while is not one that is away.
+    # A Redis that gets no processor for a while must not count as down.
     config["redis"] = {"address": f"127.0.0.1:{redis_port}",
                        "command_timeout": "20s"}
-    # Counters: only where a test is about them, test_reconciliation.py.
+    # Counters are only used where a test is about them, test_reconciliation.py.
     config["kafka"] = {"brokers": [f"127.0.0.1:{port('kafka_server')}"],
                        "topic_counters": ""}
     if "kafka" in asked:
@@ -398,14 +399,14 @@ def base_config(request):
 
 @pytest.fixture
 def program(request, workdir, base_config):
-    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None):
-    merges the sections given into base_config, gives the program's own section
-    free ports for `listen` and `admin` unless they are said, writes the file,
-    starts it and waits for /readyz; in tests that are marked so, under what its
-    systemd unit forbids."""
+    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None): merges
+    the given sections into base_config, gives the program's own section free ports for
+    `listen` and `admin` unless they are given, writes the file, starts the program and
+    waits for /readyz; marked tests run it under the restrictions of its systemd
+    unit."""
     programs = []
     confined = CONFINED or request.node.get_closest_marker("confined")
-    numbers = itertools.count()  # threads of a test may ask for one at a time
+    numbers = itertools.count()  # thread-safe, for tests with threads
 
     def make(name, sections=None, start=True, args=(), env=None, ready=True):
         config = {k: dict(v) for k, v in base_config.items()}
@@ -430,13 +431,13 @@ def program(request, workdir, base_config):
     for made in programs:
         if made.process:
             made.process.kill()
-    # Of a build with SANITIZE, whoever's exit status no test looks at.
+    # In a build with SANITIZE, this covers programs whose exit status no test checks.
     assert not [made.log_path for made in programs if "Sanitizer: " in made.log()]
 
 
 @pytest.fixture(scope="session")
 def _copy_tables():
-    """Empty until the first test with tables has migrated its own."""
+    """The tables are empty until the first test with tables has migrated its own."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""The alert rules, held against the metrics of a program that runs."""
+"""The alert rules, compared with the metrics of a running program."""
 import re
 import shutil
 
@@ -13,7 +13,8 @@ ADDED = {"instance", "job"}
 
 
 def promtool():
-    """Debian's prometheus has it; `tools/deps.sh lint` fetches it alone.  Or None."""
+    """Debian's prometheus has it; `tools/deps.sh lint` fetches it alone.  Returns None
+    if it is missing."""
     return shutil.which("promtool") or shutil.which(
         servers.ROOT / ".deps/promtool/promtool")
 
@@ -25,13 +26,13 @@ def rules_of(name):
 
 
 def labels_in(expression, word):
-    """Those in lists such as `by (space, reason)`."""
+    """Returns the labels in lists such as `by (space, reason)`."""
     return {label for labels in re.findall(rf"\b{word} \(([^)]*)\)", expression)
             for label in re.split(r",\s*", labels)}
 
 
 def mistakes(name, text):
-    """What a program's rules ask of its metrics, in `text`, that is not there."""
+    """Returns what a program's rules use of its metrics but `text` does not have."""
     found = []
     for rule in rules_of(name):
         asked = re.findall(r"(shortloop_\w+)(?:\{([^}]*)\})?", rule["expr"])

@@ -1,5 +1,5 @@
-"""What the tests of the allocator stand on; a test file says
-`from support.allocator import *` for the fixtures."""
+"""The fixtures of the allocator's tests; a test file gets them by `from
+support.allocator import *`."""
 import concurrent.futures
 import http.client
 import json
@@ -20,7 +20,7 @@ LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"],
 
 
 class Api:
-    """One allocator as a client sees it."""
+    """One allocator from a client's view."""
 
     def __init__(self, program):
         self.program = program
@@ -54,7 +54,7 @@ class Api:
 
 @pytest.fixture
 def first_keys():
-    """{name: roles and what else its line says}; a module may have its own."""
+    """{name: roles and other words of its line}; a module may have its own."""
     return KEYS
 
 
@@ -66,7 +66,7 @@ def more_sections():
 
 @pytest.fixture
 def sections(links_config, keys_file, more_sections):
-    # Who has domains says in their section what a short URL begins with.
+    # With domains, their section has the beginning of a short URL.
     base_url = {} if "domains" in more_sections else {"base_url": "https://sho.rt"}
     mine = {"keys_file": str(keys_file.path), "threads": 2, **base_url}
     return {"links": links_config, **more_sections,
@@ -85,7 +85,7 @@ def create_space(program, sections):
 
 @pytest.fixture
 def start(program, sections):
-    """start(topic=..., setting=...): an allocator."""
+    """start(topic=..., setting=...) starts an allocator."""
     def make(topic=None, ready=True, kafka_settings=None, **settings):
         mine = {**sections, "allocator": {**sections["allocator"], **settings},
                 "kafka": {**({"topic_links": topic} if topic else {}),
@@ -109,7 +109,7 @@ def api(redis, topic, create_space, start):
 
 
 def problem(answer, status):
-    """The detail of a problem object, which the answer must be."""
+    """Returns the detail of the answer, which must be a problem object."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/problem+json"
     body = answer.json()
@@ -118,8 +118,8 @@ def problem(answer, status):
 
 
 def create_many(api, count, connections=4, ttl="1h", patience=0):
-    """Creates over that many keep-alive connections; returns the codes.  Who has
-    patience tries again what is answered by 503, for so many seconds."""
+    """Creates links over that many keep-alive connections; returns the codes.  With
+    patience, a request answered by 503 is retried for that many seconds."""
     until = time.monotonic() + patience
 
     def run(n):

@@ -1,5 +1,5 @@
-"""Questions to an aggregator; a test file says `from support.asking import
-aggregator  # noqa: F401` for the fixture."""
+"""Questions to an aggregator; a test file gets the fixture by `from support.asking
+import aggregator  # noqa: F401`."""
 import select
 import socket
 import urllib.parse
@@ -10,12 +10,12 @@ import requests
 from support.clicks import instant, rfc3339, some_clicks
 from support.program import eventually
 
-# What is asked about unless a test says another range.
+# The range of questions unless a test gives another.
 FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 
 QUICK = "/v1/visit-statistics?link_id=1"  # reads no clicks
-# How many queries of questions and exports ClickHouse is at, in the test's database:
-# those of an aggregator that an earlier test ended may not be over.
+# The number of queries of questions and exports that ClickHouse runs in the test's
+# database; queries of an aggregator that an earlier test ended may still run.
 RUNNING = ("SELECT count() FROM system.processes WHERE "
            "current_database = currentDatabase() AND "
            "startsWith(Settings['log_comment'], 'aggregator-')")
@@ -23,7 +23,7 @@ RUNNING = ("SELECT count() FROM system.processes WHERE "
 
 @pytest.fixture
 def slow(migrated, clickhouse):
-    """Clicks of a link that take minutes to be read."""
+    """Clicks of a link that take minutes to read."""
     migrated.link("code1", 1)
     migrated.insert(some_clicks(1, 3000, [(FROM, FROM + 86400)], links=(1,)),
                     progress=False)
@@ -50,7 +50,7 @@ def ask(aggregator, path="/v1/clicks", **params):
 
 
 def begin(aggregator, path="/v1/links/code1/summary", key=None):
-    """A connection on which a question was asked."""
+    """Returns a connection on which a question was sent."""
     at = urllib.parse.urlsplit(aggregator.url)
     conn = socket.create_connection((at.hostname, at.port), 60)
     said = f"Authorization: Bearer {key}\r\n" if key else ""
@@ -59,7 +59,7 @@ def begin(aggregator, path="/v1/links/code1/summary", key=None):
 
 
 def is_full(aggregator, key):
-    """Whether a key has as many questions waiting as it may."""
+    """Returns whether the key has the maximum number of waiting questions."""
     with begin(aggregator, QUICK, key) as conn:
         return bool(select.select([conn], [], [], 1)[0]) and \
             b" 429 " in conn.recv(4096)
@@ -71,7 +71,7 @@ def ask_range(aggregator, start=FROM, end=TO, **params):
 
 
 def settled(aggregator, events, start=FROM, end=TO):
-    """Waits until the settled hours hold so many events."""
+    """Waits until the settled hours have this many events."""
     def check():
         total = ask_range(aggregator, start, end, interval="month")["total"]
         return total["events"] == events

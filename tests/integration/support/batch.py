@@ -1,5 +1,5 @@
-"""A client of POST /v1/links/batch that writes and reads at the same time, as
-such a client must."""
+"""A client of POST /v1/links/batch that writes and reads at the same time, as every
+client of it must."""
 import http.client
 import json
 import socket
@@ -9,8 +9,8 @@ NDJSON = "application/x-ndjson"
 
 
 class Batch:
-    """A batch under way.  `lines` are bytes, each with its own line end; the
-    body ends when they do, unless keep_open."""
+    """A batch under way.  `lines` are bytes, each with its own line end; the body ends
+    with them unless keep_open."""
 
     def __init__(self, api, lines=(), key="boss", content_type=NDJSON,
                  headers=None, receive_buffer=None, keep_open=False):
@@ -56,7 +56,7 @@ class Batch:
             if not self.keep_open:
                 self.end()
         except OSError:
-            pass  # the answer says why
+            pass  # the answer has the reason
 
     def response(self):
         if not self.answer:
@@ -65,7 +65,7 @@ class Batch:
         return self.answer
 
     def read(self, count=None):
-        """The next answers, as objects; all of them when no count is given."""
+        """Returns the next answers as objects; all of them without a count."""
         answers = []
         while count is None or len(answers) < count:
             line = self.response().readline()
@@ -76,14 +76,14 @@ class Batch:
         return answers
 
     def cut(self):
-        """Goes away in the middle."""
-        # A thread that is blocked in sending would keep the connection.
+        """Closes the connection in the middle."""
+        # A thread that is blocked in sending would keep the connection open.
         self.socket.shutdown(socket.SHUT_RDWR)
         self.thread.join()
         self.close()
 
     def close(self):
-        # The response holds the socket open as well.
+        # The response also keeps the socket open.
         if self.answer:
             self.answer.close()
         self.socket.close()
@@ -96,7 +96,7 @@ class Batch:
 
 
 def batch(api, lines, **kw):
-    """Sends lines, returns all answers."""
+    """Sends lines and returns all answers."""
     with Batch(api, lines, **kw) as b:
         assert b.response().status == 200, b.response().read()
         return b.read()

@@ -1,12 +1,12 @@
-"""Events as fast as Python can send them, and which of them are poison.
+"""Sends events as fast as Python can, and lists which of them are poison.
 
     python click_source.py BROKERS CLICKS LINKS SEED NOTES_FILE
 
-Reads numbers from its input: so many clicks more, a hundredth as many new links,
-half as many changes of links, one message of a thousand poison.  Answers each
-line, when they are sent, with how many clicks, links and changes there are; at the
+Reads numbers of further clicks from its input, and adds a hundredth as many new links
+and half as many changes of links; one message of a thousand is poison.  When they are
+sent, it answers each line with the total numbers of clicks, links and changes; at the
 end of its input it waits until the broker has all.  Each topic holds every message
-once: the producer is idempotent.  NOTES_FILE gets "topic partition offset
+once, since the producer is idempotent.  NOTES_FILE gets "topic partition offset
 poison|change" of each such message.
 
 A click's event_id is its number, from 1 on; a link's link_id, too.  The changes
@@ -18,9 +18,9 @@ import sys
 import time
 
 CLICKS_PER_LINK = 100
-POISON = 1000  # one of so many
+POISON = 1000  # one message in this many
 HOT = 20       # links that change again and again
-DAYS = 3       # that clicks are spread over
+DAYS = 3       # clicks are spread over these days
 AGENTS = [
     b"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, "
     b"like Gecko) Chrome/%d.0.0.0 Safari/537.36",
@@ -41,12 +41,12 @@ def varint(number):
 
 
 def field(number, value):
-    """A length-delimited field."""
+    """Returns a length-delimited field."""
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
 def click_ends(chance, count=2000):
-    """What follows id and time in a Click (schemas/click.proto)."""
+    """Returns the part of a Click after id and time (schemas/click.proto)."""
     ends = []
     for _ in range(count):
         link = int(chance.paretovariate(1.2)) % 5000
@@ -90,7 +90,7 @@ def hot_code(number):
 
 
 def newest_version(number, changes):
-    """Of a hot link, after so many changes of them all."""
+    """Returns the version of a hot link after that many changes of all hot links."""
     return (changes - number - 1) // HOT + 1
 
 
@@ -101,7 +101,7 @@ class Source:
         self.ends, self.times = click_ends(self.chance), times(self.chance)
         self.topics = {"clicks": clicks, "links": links}
         self.notes = notes
-        # Numbers given; poison has none.
+        # Numbers that were used; poison has none.
         self.sent = {"clicks": 0, "links": 0, "changes": 0}
         self.failed = 0
         self.producer = Producer({

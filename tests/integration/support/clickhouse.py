@@ -1,4 +1,4 @@
-"""ClickHouse as a test sees it: a database of its own over plain HTTP."""
+"""ClickHouse for a test: a database of its own over plain HTTP."""
 import os
 import re
 import uuid
@@ -10,8 +10,7 @@ from support.program import eventually
 from support.server import Server
 
 DATABASE_NOT_EMPTY = 219
-# Tests ask questions a few times, of few rows: what machine code gains is less than
-# what it takes to make it.
+# Tests run a query few times, on few rows: compiling it costs more than it saves.
 QUICK = ["--compile", "no"]
 
 
@@ -49,7 +48,7 @@ class ClickHouseError(Exception):
 class ClickHouse:
     def __init__(self, url, database="default"):
         self.url = url
-        self.timeout = 60  # of an answer's next byte
+        self.timeout = 60  # maximum wait for the next byte of an answer
         self.database = database
         self.session = requests.Session()
         self.session.trust_env = False
@@ -61,10 +60,10 @@ class ClickHouse:
         return cls(url, database)
 
     def drop(self):
-        # What a program that has ended asked would go on, for minutes where a view
-        # makes a statement slow, and take the processor of the tests after it.
+        # A query of a program that has ended would go on, for minutes where a view
+        # makes a statement slow, and use the processor of later tests.
         self.query("KILL QUERY WHERE current_database = currentDatabase() ASYNC")
-        # A statement of a program that was killed may still make a table.
+        # A statement of a killed program may still make a table.
         def dropped():
             try:
                 self.query(f"DROP DATABASE IF EXISTS {self.database}")
@@ -86,7 +85,7 @@ class ClickHouse:
         return answer.text
 
     def rows(self, query, **settings):
-        """Rows as dictionaries; 64-bit integers are numbers."""
+        """Returns rows as dictionaries; 64-bit integers are numbers."""
         answer = self.session.post(
             self.url, params={
                 "database": self.database, "default_format": "JSON",
@@ -104,9 +103,9 @@ class ClickHouse:
                 self.query(statement.strip())
 
     def copy_tables(self):
-        """A function that makes the tables that are here, and what
-        schema_migrations says of them, in another database.  They are empty.  It
-        takes a third of what the migrations take."""
+        """Returns a function that makes the present tables, and the rows of
+        schema_migrations, in another database.  The tables are empty.  This takes a
+        third of the migrations' time."""
         made = [row["made"].replace(f" {self.database}.", " ", 1)
                 for row in self.rows(
                     "SELECT create_table_query AS made FROM system.tables "
@@ -122,7 +121,7 @@ class ClickHouse:
         return copy
 
     def value(self, query, **settings):
-        """The one value of the one row."""
+        """Returns the only value of the only row."""
         rows = self.rows(query, **settings)
         assert len(rows) == 1 and len(rows[0]) == 1, rows
         return next(iter(rows[0].values()))

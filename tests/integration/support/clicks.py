@@ -1,5 +1,5 @@
-"""Rows of `clicks` and `ingest_progress`, inserted as the collector does, and
-the same clicks counted in Python."""
+"""Rows of `clicks` and `ingest_progress`, inserted in the collector's way, and the same
+clicks counted in Python."""
 import bisect
 import collections
 import datetime
@@ -12,37 +12,37 @@ import zoneinfo
 
 UTC = datetime.timezone.utc
 SLOT = 900
-# All that are settled, those with states of visitors first.
+# All settled dimensions; those with states of visitors come first.
 VISITED = ("country", "device_class", "verdict", "outcome", "channel")
 DIMENSIONS = (*VISITED, "city", "os_family", "ua_family", "language", "referrer_host",
               "domain", "edge", "owner", "campaign", "tag", "link")
-# Of whole days, and of rows.
+# Dimensions of whole days, and of rows.
 DAILY = ("continent", "region", "asn", "device_brand", "device_model", "ua_version",
          "os_version", "verdict_reason", "utm_source", "utm_medium", "utm_campaign",
          "utm_term", "utm_content")
 
 
 def instant(text):
-    """Seconds since 1970 of an RFC 3339 time."""
+    """Returns the seconds since 1970 of an RFC 3339 time."""
     return int(datetime.datetime.fromisoformat(
         text.replace("Z", "+00:00")).timestamp())
 
 
 def rfc3339(seconds):
-    """With milliseconds if there are any."""
+    """Returns an RFC 3339 time, with milliseconds if there are any."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     ms = int(seconds * 1000) % 1000
     return f"{whole}.{ms:03}Z" if ms else f"{whole}Z"
 
 
 def datetime64(ms):
-    """As ClickHouse reads a DateTime64(3)."""
+    """Returns the time in the format of a DateTime64(3)."""
     at = datetime.datetime.fromtimestamp(ms // 1000, UTC)
     return f"{at:%Y-%m-%d %H:%M:%S}.{ms % 1000:03}"
 
 
 def make_click(rng, at_ms, link_id, **fields):
-    """One row of `clicks`; what is not said is drawn."""
+    """Returns one row of `clicks`; fields that are not given are random."""
     visitor = rng.randrange(60)
     row = {
         "ts_ms": at_ms, "link_id": link_id, "code": f"code{link_id}",
@@ -57,14 +57,16 @@ def make_click(rng, at_ms, link_id, **fields):
         "tags": rng.choice([[], ["a"], ["a", "b"]]),
         "unique_identity": hashlib.sha1(b"%d" % visitor).hexdigest()[:20],
     }
-    # Drawn by themselves, so that what a test's seed draws stays what it was.
+    # These have their own random numbers, so that a test's seed still gives the same
+    # other values.
     row.update(_more(random.Random(f"{at_ms} {link_id} {visitor}")))
     row.update(fields)
     return row
 
 
 def _more(rng):
-    """Whoever exchanges two dimensions, or addresses and visitors, counts wrong."""
+    """Makes all values different, so that mixing up two dimensions, or addresses and
+    visitors, gives wrong counts."""
     address = rng.randrange(45)
     return {
         "ip": f"::ffff:10.0.{address // 8}.{address}",
@@ -93,7 +95,7 @@ def _more(rng):
 
 
 def values_of(row, dimension):
-    """Those of a row of `clicks` in a dimension."""
+    """Returns the values of a row of `clicks` in a dimension."""
     if dimension == "tag":
         return row["tags"]
     if dimension == "link":
@@ -105,9 +107,9 @@ def values_of(row, dimension):
 
 
 def some_clicks(seed, count, windows, links=(1, 2, 3)):
-    """Clicks at drawn instants within (from, to) windows, in order.  Some are at the
-    first or the last millisecond of a window, or of an hour, where ranges that are
-    asked for begin and end."""
+    """Returns clicks at random times within (from, to) windows, in order.  Some are at
+    the first or the last millisecond of a window or an hour, where requested ranges
+    begin and end."""
     rng = random.Random(seed)
     rows = []
     for number in range(count):
@@ -122,19 +124,20 @@ def some_clicks(seed, count, windows, links=(1, 2, 3)):
 
 
 def at_an_end_of_its_hour(rng, at, start, end):
-    """The first or the last millisecond of the hour of `at`, if it is within."""
+    """Returns the first or the last millisecond of the hour of `at`, if it is within
+    the window."""
     found = at // 3_600_000 * 3_600_000 + rng.choice((0, 3_599_999))
     return found if start <= found < end else at
 
 
 class Collector:
-    """Inserts blocks into ClickHouse, clicks first, then their progress."""
+    """Inserts blocks into ClickHouse: clicks first, then their progress."""
 
     def __init__(self, clickhouse, partitions=1):
         self.clickhouse = clickhouse
         self.partitions = partitions
         self.offsets = collections.Counter()
-        self.clock_ms = None  # inserted_at; the real time when None
+        self.clock_ms = None  # inserted_at; None: the real time
 
     def _insert(self, table, rows):
         self.clickhouse.query(
@@ -162,7 +165,7 @@ class Collector:
             self.report(clicks, partition, append_ms, first)
 
     def report(self, clicks, partition, append_ms, first=None):
-        """The progress of a block; of no clicks: the end of the log."""
+        """Inserts the progress of a block; without clicks: the end of the log."""
         first = self.offsets[partition] if first is None else first
         hours = collections.Counter(
             row["ts_ms"] // 3600000 * 3600 for row in clicks)
@@ -179,7 +182,7 @@ class Collector:
             "collector": "test"}])
 
     def tell(self, topic, hours, rows=0, append_ms=0):
-        """Progress of others than Kafka's topics: {hour: rows}."""
+        """Inserts progress of sources other than Kafka's topics: {hour: rows}."""
         self._insert("ingest_progress", [{
             "epoch": 1, "topic": topic, "partition": 0, "partitions": 0,
             "first": 0, "last": 0, "rows": rows, "dead_lettered": 0,
@@ -198,7 +201,7 @@ class Collector:
             "redirect_status": 302, **fields}])
 
 
-# --- the same, counted by hand -------------------------------------------------
+# --- the same, counted in Python -----------------------------------------------
 
 def is_click(row):
     return row["outcome"] == "redirected"
@@ -209,7 +212,7 @@ def is_human(row):
 
 
 def counted(rows, bots="exclude"):
-    """What an answer should say of these rows."""
+    """Returns the expected counts of these rows."""
     clicks = [row for row in rows if is_click(row)]
     humans = [row for row in clicks if is_human(row)]
     prefetches = [row for row in clicks if row["verdict"] == "prefetch"]
@@ -227,7 +230,7 @@ def counted(rows, bots="exclude"):
 
 
 def groups_of(rows, dimension, bots="exclude"):
-    """{value: counts} without visitors."""
+    """Returns {value: counts} without visitors."""
     found = collections.defaultdict(list)
     for row in rows:
         for value in values_of(row, dimension):
@@ -241,8 +244,8 @@ def without_visitors(counts):
 
 
 def bucket_key(at, interval, tz):
-    """What tells a bucket from the others: its local start, and for hours the
-    offset too, as an hour can come twice."""
+    """Returns the key of a bucket: its local start, and for hours the offset too, as an
+    hour can occur twice."""
     if interval == "15m":
         return at // SLOT
     local = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(tz))
@@ -257,7 +260,7 @@ def bucket_key(at, interval, tz):
 
 
 def starts(start, end, interval, tz):
-    """The first slot of every bucket of [start, end)."""
+    """Returns the first slot of every bucket of [start, end)."""
     found = []
     last = None
     for at in range(start, end, SLOT):
@@ -269,7 +272,7 @@ def starts(start, end, interval, tz):
 
 
 def expected_data(rows, start, end, interval, tz, bots="exclude"):
-    """The `data` of an answer, with starts in seconds."""
+    """Returns the `data` of an answer, with starts in seconds."""
     found = starts(start, end, interval, tz)
     inside = [[] for _ in found]
     for row in rows:
@@ -279,10 +282,10 @@ def expected_data(rows, start, end, interval, tz, bots="exclude"):
             for low, some in zip(found, inside)]
 
 
-# --- what is settled ----------------------------------------------------------
+# --- settled data -------------------------------------------------------------
 
 def hours_events(clickhouse):
-    """The events of the published hours."""
+    """Returns the events of the published hours."""
     return clickhouse.value(
         "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' AND "
         "(hour, attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "
@@ -298,8 +301,8 @@ DAYS = ("(SELECT * FROM link_days WHERE (toDateTime(day, 'UTC'), attempt)"
 
 
 def link_counts(clickhouse):
-    """[(link_id, day, pv, uv, human_uv, ip, effective)] of the published days,
-    and the same effective from the slots."""
+    """Returns [(link_id, day, pv, uv, human_uv, ip, effective)] of the published days,
+    and the same effective counts from the slots."""
     days = [tuple(row.values()) for row in clickhouse.rows(
         "SELECT link_id, toString(day) AS d, pv, uv, human_uv, ip, effective "
         f"FROM {DAYS} ORDER BY link_id, d")]

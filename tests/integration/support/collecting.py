@@ -1,5 +1,5 @@
-"""A collector with topics and tables of the test's own; a test file says
-`from support.collecting import *` for the fixtures."""
+"""A collector with topics and tables of the test's own; a test file gets the fixtures
+by `from support.collecting import *`."""
 import pytest
 
 from support.program import eventually
@@ -12,9 +12,9 @@ def topics(kafka):
 
 
 def settings(base_config, topics, late_window="7d", robots=None, **collector):
-    """Sections for program(): quick batches, a group that is this test's."""
+    """Sections for program(): small batches, a group of this test's own."""
     return {
-        # A killed member is missed as soon as the broker allows.
+        # The broker removes a killed member as soon as it is allowed to.
         "kafka": {**base_config["kafka"], **topics,
                   "options": ["session.timeout.ms=6000"]},
         "clicks": {"late_window": late_window},

@@ -1,7 +1,7 @@
-"""A crowd of collectors of one group, each behind a ClickHouse proxy of its own
-and all behind one to Kafka, and what may happen to them.
+"""A crowd of collectors in one group, each behind a ClickHouse proxy of its own and all
+behind one Kafka proxy, and the faults they meet.
 
-Decisions are the seed's, time is real.
+The seed determines the decisions; time is real.
 """
 import pathlib
 import random
@@ -15,11 +15,11 @@ import servers
 from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 
-SESSION = 2.0  # seconds without a heartbeat that make a member dead
-PATIENCE = 120  # seconds; a machine may be slow
+SESSION = 2.0  # seconds without a heartbeat until a member counts as dead
+PATIENCE = 120  # seconds; the machine may be slow
 OPTIONS = [f"session.timeout.ms={int(SESSION * 1000)}",
            "heartbeat.interval.ms=300", "reconnect.backoff.max.ms=500"]
-# The broker must allow for that.
+# The broker must allow so short a session.
 BROKER = "group.min.session.timeout.ms=500\n"
 
 
@@ -66,7 +66,7 @@ class Crowd:
             Member(f"c{i}", program, sections, clickhouse_server.port,
                    seed * 100 + i) for i in range(count + 1)]
         self.guest = self.members.pop()  # joins and leaves
-        self.done = {}  # what happened, how often
+        self.done = {}  # how often each event happened
 
     @property
     def everyone(self):
@@ -98,7 +98,7 @@ class Crowd:
     def faults(self):
         return sum(sum(m.proxy.faults().values()) for m in self.everyone)
 
-    # --- what happens ----------------------------------------------------------
+    # --- events ----------------------------------------------------------------
 
     def do(self, name):
         self.done[name] = self.done.get(name, 0) + 1
@@ -111,7 +111,7 @@ class Crowd:
         return self.chance.choice(self.members)
 
     def kill(self):
-        """At any moment."""
+        """Kills a member at a random moment."""
         self.pause(1)
         victim = self.any()
         victim.program.kill()
@@ -119,7 +119,7 @@ class Crowd:
         victim.start()
 
     def kill_at(self):
-        """When a request is on its way, or carried out but not answered."""
+        """Kills a member while a request is under way, or executed but not answered."""
         victim = self.any()
         self.at_a_request(victim, victim.program.kill)
         if victim.running():
@@ -128,8 +128,8 @@ class Crowd:
         victim.start()
 
     def at_a_request(self, member, function):
-        """Calls it, once, at one of the next; waits for that a while, and for
-        its end."""
+        """Calls the function once, at one of the next requests; waits a while for the
+        request, and for the call to end."""
         called, lock = threading.Event(), threading.Lock()
 
         def call():
@@ -148,16 +148,16 @@ class Crowd:
         self.disturb(member)
 
     def freeze(self):
-        """Longer than a member may be silent: others take over, and it wakes
-        with what it had."""
+        """Stops a member for longer than its session: others take over, and it wakes
+        with its old state."""
         victim = self.any()
         victim.signal(signal.SIGSTOP)
         time.sleep(SESSION + 1)
         victim.signal(signal.SIGCONT)
 
     def freeze_at(self):
-        """The same in the middle of a request, which arrives when others have
-        taken over."""
+        """The same in the middle of a request, which arrives after others have taken
+        over."""
         victim = self.any()
 
         def freeze():
@@ -190,7 +190,7 @@ class Crowd:
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{member.name} does not end:\n"
                                  f"{stacks(process.pid)}") from None
-        # By the signal itself: it had only just begun.
+        # The signal itself can end a member that had only just started.
         assert status in (0, -signal.SIGTERM), (
             f"{member.name} ended with {status}")
 
@@ -225,12 +225,12 @@ class Crowd:
     # --- the end -----------------------------------------------------------------
 
     def alive(self):
-        """None has died by itself."""
+        """Checks that no member has ended by itself."""
         dead = [m.name for m in self.members if not m.running()]
         assert not dead, f"{dead} ended by themselves"
 
     def inserts_of(self, topic, partition, offset):
-        """What is known of the requests that held it, for a failure's sake."""
+        """Returns the requests that had the offset, for the report of a failure."""
         found = []
         for member in self.everyone:
             for p in member.proxy.passed:
@@ -243,7 +243,7 @@ class Crowd:
 
 
 def stacks(pid):
-    """Where its threads are, where there is a debugger."""
+    """Returns the stacks of its threads if there is a debugger."""
     try:
         return subprocess.run(
             ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"],
@@ -261,7 +261,7 @@ def holds(token, topic, partition, offset):
 
 
 class Events:
-    """support/click_source.py, as a process."""
+    """Runs support/click_source.py as a process."""
 
     def __init__(self, directory, brokers, topics, seed):
         self.notes = pathlib.Path(directory) / "notes"
@@ -275,12 +275,12 @@ class Events:
         self.clicks = self.links = self.changes = 0  # sent, without poison
 
     def more(self, count):
-        """Does not wait."""
+        """Requests more events and does not wait."""
         self.asked += 1
         print(count, file=self.process.stdin, flush=True)
 
     def wait(self):
-        """Until all asked for is on its way."""
+        """Waits until all requested events are sent."""
         while self.answered < self.asked:
             line = self.process.stdout.readline()
             assert line, "the source of events died"
@@ -288,7 +288,7 @@ class Events:
             self.answered += 1
 
     def end(self):
-        """Until the broker has all."""
+        """Waits until the broker has all events."""
         self.wait()
         self.process.stdin.close()
         assert self.process.wait(600) == 0
@@ -299,7 +299,7 @@ class Events:
         self.process.wait()
 
     def noted(self, what):
-        """{(topic, partition, offset)} of the poison, or of the changes."""
+        """Returns {(topic, partition, offset)} of the poison, or of the changes."""
         lines = map(str.split, self.notes.read_text().splitlines())
         return {(topic, int(partition), int(offset))
                 for topic, partition, offset, noted in lines if noted == what}

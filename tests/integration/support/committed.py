@@ -1,7 +1,7 @@
 """The committed offset of a group and the bytes beside it, by librdkafka.
 
-The Python client takes those bytes for a string that ends with a zero and
-reads on behind them, into whatever lies there.
+The Python client reads those bytes as a string that ends with a zero, and so reads
+beyond their end.
 """
 import ctypes
 import ctypes.util
@@ -55,7 +55,7 @@ def _client(lib, bootstrap, group):
 
 
 def committed_bytes(bootstrap, group, topic, partition):
-    """(offset, bytes); the offset of a partition without one is below zero"""
+    """Returns (offset, bytes); the offset of a partition without one is below zero."""
     lib = _library()
     client = _client(lib, bootstrap, group)
     wanted = lib.rd_kafka_topic_partition_list_new(1)
@@ -74,7 +74,7 @@ def committed_bytes(bootstrap, group, topic, partition):
 
 
 def commit_bytes(bootstrap, group, topic, partition, offset, beside):
-    """As a member of the group would, while nobody is in it."""
+    """Commits as a member of the group, while the group has no members."""
     lib = _library()
     strdup = ctypes.CDLL(None).strdup
     strdup.restype, strdup.argtypes = ctypes.c_void_p, [ctypes.c_char_p]

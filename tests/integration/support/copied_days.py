@@ -1,4 +1,4 @@
-"""Days of which `settled` says that they were copied into tables of their own."""
+"""Days that `settled` lists as copied into tables of their own."""
 from support.clicks import hours_events
 from support.program import eventually
 
@@ -7,18 +7,18 @@ PATIENCE = 120
 
 
 def ends_of(start, end):
-    """Windows of two days each: days that are settled cost their time, and those in
-    between show nothing that these do not."""
+    """Returns windows of two days each: settling days takes time, and the days in
+    between would test nothing more."""
     return (start, start + 2 * DAY), (end - 2 * DAY, end)
 
 
 def days_of(rows):
-    """The starts of the UTC days of rows of `clicks`."""
+    """Returns the starts of the UTC days of rows of `clicks`."""
     return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
 
 
 def copied_days(clickhouse, kind):
-    """{start of the day: attempt}, as answers may read them."""
+    """Returns {start of the day: attempt} of the days that answers may read."""
     return {int(row["d"]): int(row["n_copied"]) for row in clickhouse.rows(
         "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
         f"maxIf(attempt, kind = '{kind}') AS n_copied, "
@@ -27,7 +27,8 @@ def copied_days(clickhouse, kind):
 
 
 def wait_copied(clickhouse, kind, rows, but=()):
-    """Those of the rows, `but` some. Hours first: until then the days are as they were."""
+    """Waits for the days of the rows, except `but`. It waits for the hours first: until
+    then the days are unchanged."""
     if not but:
         eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
                    what=f"{len(rows)} events settled")

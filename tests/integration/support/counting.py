@@ -1,5 +1,4 @@
-"""A collector and what it has counted, for tests of the commands that look into
-that: verify, dlq."""
+"""A collector and its counts, for tests of the commands that read them: verify, dlq."""
 import json
 
 import pytest
@@ -10,8 +9,8 @@ from support.rule_files import UA_RULES
 
 
 class World:
-    """Topics clicks (two partitions), links and dlq, empty tables, and a
-    collector that runs only while it is asked to collect."""
+    """Topics clicks (two partitions), links and dlq, empty tables, and a collector that
+    runs only on request."""
 
     def __init__(self, kafka, tables, program, base_config):
         self.kafka = kafka
@@ -33,7 +32,7 @@ class World:
                            key)
 
     def ends(self, topic):
-        """{partition: one past the last record}"""
+        """Returns {partition: one past the last record}."""
         ends = {}
         for m in self.messages(topic):
             ends[m.partition()] = m.offset() + 1
@@ -43,13 +42,13 @@ class World:
         return self.kafka.consume(self.topics[f"topic_{topic}"])
 
     def committed(self, topic):
-        """{partition: offset}; one that is empty is committed at 0."""
+        """Returns {partition: offset}; an empty partition is committed at 0."""
         found = self.kafka.committed(self.topics["topic_clicks"],
                                      self.topics[f"topic_{topic}"])
         return {p: offset for p, offset in found.items() if offset}
 
     def collect(self):
-        """All that was sent is stored and committed."""
+        """Runs the collector until everything sent is stored and committed."""
         ends = {t: self.ends(t) for t in ("clicks", "links")}
         made = self.program("collector", self.sections)
         for topic, end in ends.items():
@@ -58,7 +57,7 @@ class World:
         assert made.stop() == 0
 
     def settle(self, seen, days=0):
-        """An aggregator has settled so many events, and closed days."""
+        """Runs an aggregator until it has settled this many events, and closed days."""
         made = self.program("aggregator", {"aggregator": {
             "settle_every": "500ms", "lease": "1s", "day_grace": "0s"}})
         eventually(lambda: int(self.clickhouse.value(
@@ -72,12 +71,12 @@ class World:
         assert made.stop() == 0
 
     def run(self, *args):
-        """(exit status, all that it wrote) of a command of the collector."""
+        """Returns (exit status, output) of a command of the collector."""
         return self.program("collector", self.sections, start=False,
                             args=args).run()
 
     def ask(self, *args):
-        """(exit status, what the JSON says)"""
+        """Returns (exit status, parsed JSON)."""
         status, output = self.run(*args, "--json")
         assert output.startswith("{"), output
         return status, json.loads(output.splitlines()[0])

@@ -6,7 +6,7 @@ import urllib.parse
 
 
 class Member:
-    """One stream.  It keeps counts and its last bytes, not what it was sent."""
+    """One stream.  It keeps counts and its last bytes, not the whole text."""
 
     def __init__(self, connected, key):
         self.socket = connected
@@ -17,7 +17,7 @@ class Member:
         self.tail = b""
 
     def read(self):
-        """What has come; False at the end."""
+        """Reads what has come; returns False at the end."""
         try:
             got = self.socket.recv(1 << 18)
         except BlockingIOError:
@@ -30,12 +30,12 @@ class Member:
         text = self.tail + got
         self.clicks += text.count(b"event: click\n")
         self.ready = self.ready or b"event: ready\n" in text
-        # What may be the beginning of a name, and too short for a whole one.
+        # The rest may be the beginning of a name, but is too short for a whole one.
         self.tail = text[-12:]
         return True
 
     def whole(self):
-        """Has the answer come to its own end?"""
+        """Returns whether the answer has come to its own end."""
         return self.tail.endswith(b"0\r\n\r\n")
 
 
@@ -63,8 +63,8 @@ class Crowd:
             member.socket.close()
 
     def join(self, number, key, reads=True, buffer=None):
-        """`number` more streams of `key`; those that do not read keep what they are
-        sent waiting."""
+        """Adds `number` streams of `key`; those that do not read leave the data
+        waiting."""
         made = [self._connect(key, buffer) for _ in range(number)]
         with self.lock:
             self.members += made
@@ -89,5 +89,5 @@ class Crowd:
                 for found, _ in self.selector.select(0.05):
                     if not found.data.read():
                         self.selector.unregister(found.fileobj)
-            # Whoever joins gets its turn.
+            # This gives a thread that joins its turn.
             self.ended.wait(0.001)

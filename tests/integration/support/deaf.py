@@ -1,12 +1,13 @@
-"""A subscription to Redis that brings nothing any more."""
+"""A subscription to Redis that delivers nothing any more."""
 import socket
 
 from support.passage import Passage
 
 
 class Deaf(Passage):
-    """Between a redirector and Redis, at .address: while it is deaf, a connection that
-    has subscribed brings nothing, and stays open.  New ones go to the port `to`."""
+    """A proxy between a redirector and Redis, at .address: while it is deaf, a
+    connection with a subscription delivers nothing, and stays open.  New connections go
+    to the port `to`."""
 
     def __init__(self, port):
         self.deaf = False
@@ -24,5 +25,5 @@ class Deaf(Passage):
         return not (self.deaf and source in self.subscribed)
 
     def cut_one(self):
-        """Ends a connection that looks links up."""
+        """Closes a connection that looks links up."""
         self.askers.pop(0).shutdown(socket.SHUT_RDWR)

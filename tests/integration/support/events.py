@@ -1,4 +1,4 @@
-"""Events as the topics carry them, and how visitors name themselves."""
+"""Events in the topics' formats, and the identities of visitors."""
 import itertools
 import time
 
@@ -19,7 +19,7 @@ _numbers = itertools.count(1)
 
 
 def click(number=None, **fields):
-    """A visit of now; its identity is the next number, or `number` + 1."""
+    """Returns a visit of now; its identity is the next number, or `number` + 1."""
     given = {"event_id": next(_numbers) if number is None else number + 1,
              "event_id_high": 7, "time_ms": int(time.time() * 1000),
              "edge": "edge-1", "domain": "go.example.com", "code": "abc",
@@ -33,7 +33,7 @@ def click(number=None, **fields):
 
 
 def link_event(number, version=1):
-    """A link that was created now: its code and its id are the number's."""
+    """Returns a link that was created now: its code and its id are the number's."""
     now = int(time.time() * 1000)
     event = LinkEvent(change=1, time_ms=now, space="s7", code=f"code{number}")
     event.link.link_id = number + 1

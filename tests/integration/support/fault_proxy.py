@@ -1,26 +1,26 @@
-"""Stand between a program and ClickHouse, or Kafka, and do what networks and
-servers do at their worst.
+"""Proxies between a program and ClickHouse, or Kafka, with the faults of networks
+and servers.
 
     with ClickHouseProxy(port, seed=7) as proxy:
-        proxy.url                               to be clickhouse.url
+        proxy.url                               the value for clickhouse.url
         proxy.at(2, "hang_after", "clicks")     the 2nd insert into clicks from now
-        proxy.every("error_after")              each request there is
-        proxy.at_random(0.1, kinds=INSERTS)     one of ten, by the seed
-        proxy.refuse(); proxy.accept()          nobody listens; somebody again
-        proxy.call_at(2, f, "clicks")           f() before the 2nd is passed on, or
-        proxy.call_at(2, f, "clicks", True)     when it is carried out, not answered
+        proxy.every("error_after")              each request
+        proxy.at_random(0.1, kinds=INSERTS)     one of ten, chosen by the seed
+        proxy.refuse(); proxy.accept()          refuses connections; accepts again
+        proxy.call_at(2, f, "clicks")           calls f() before the 2nd passes, or
+        proxy.call_at(2, f, "clicks", True)     when it is executed, not answered
         held = proxy.hold("clicks")             the next one waits (held.here) until
-        held.release()                          this, and then passes, even when its
-                                                sender has gone: a late packet
-        proxy.say(f, "question")                f(answer) in place of each answer: bytes
-        proxy.calm()                            no more faults
-        proxy.passed                            what came: at, kind, says, token, fault,
+        held.release()                          this, and then passes, even if its
+                                                sender has closed: a late packet
+        proxy.say(f, "question")                replaces each answer with the bytes f(answer)
+        proxy.calm()                            ends all faults
+        proxy.passed                            the requests: at, kind, says, token, fault,
                                                 query
 
 A request's kind is the table that it inserts into ("clicks", "ingest_progress",
 "links", ...), "alter", "create", "question" for any other query, "ping" for /ping.  A
-rule may also name what a row of `settled` says: "settled:sealed_day".  FAULTS lists what can
-happen to one.  All methods are for any thread.
+rule may also name the kind of a row of `settled`: "settled:sealed_day".  FAULTS lists the
+faults of a request.  All methods may be called in any thread.
 """
 import collections
 import http.client
@@ -38,7 +38,8 @@ from backports import zstd
 
 import servers
 
-# What becomes of a request: does it reach ClickHouse, and what of its answer.
+# The faults of a request: whether it reaches ClickHouse, and what happens to its
+# answer.
 FAULTS = {
     "hang_before": "does not reach it; no answer ever comes",
     "hang_after": "is carried out; no answer ever comes",
@@ -54,7 +55,7 @@ FAULTS = {
     "late": "the connection is cut; it reaches it proxy.delay seconds later",
 }
 INSERTS = ("clicks", "ingest_progress", "links")
-# Those that end by themselves, for whom a test waits.
+# Faults that end by themselves, for tests that wait.
 QUICK = tuple(f for f in FAULTS if not f.startswith("hang_"))
 
 INSERT = re.compile(r"\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?:\w+\.)?`?(\w+)",
@@ -73,8 +74,8 @@ class Listener:
         self.sockets = set()
         self.closed = False
         self.listener = None
-        # Not one of those that the system gives to whoever asks for any: it would
-        # have another when this one comes back to it.
+        # The port is not one that the system gives to any process: otherwise another
+        # process could have it when this one needs it again.
         self.port = servers.free_port()
         self.accept()
 
@@ -99,7 +100,7 @@ class Listener:
                              daemon=True).start()
 
     def refuse(self):
-        """Connecting is refused; who is connected is cut."""
+        """Refuses new connections and resets the present ones."""
         with self.lock:
             listener, self.listener = self.listener, None
             if listener:
@@ -107,7 +108,7 @@ class Listener:
         self.cut()
 
     def cut(self):
-        """Resets all connections; new ones are welcome."""
+        """Resets all connections; new ones are accepted."""
         with self.lock:
             sockets, self.sockets = self.sockets, set()
         for sock in sockets:
@@ -143,7 +144,7 @@ class Listener:
 
 
 def shut(sock):
-    """Wakes whoever waits on it, too."""
+    """Shuts the socket down, which also wakes every thread that waits on it."""
     try:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:
@@ -152,7 +153,7 @@ def shut(sock):
 
 
 def reset(sock):
-    """The peer sees ECONNRESET, not a clean end; who reads here wakes."""
+    """The peer gets ECONNRESET, not a clean end; a thread that reads here wakes."""
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                         struct.pack("ii", 1, 0))
@@ -178,40 +179,42 @@ class ClickHouseProxy(Listener):
     def url(self):
         return f"http://{self.address}"
 
-    # What shall happen.
+    # Setting faults.
 
     def at(self, number, fault, kind=None):
-        """To the `number`th request of that kind from now on."""
+        """Applies the fault to the `number`th request of that kind from now on."""
         self._add(Rule(fault, kind and (kind,), number=number))
 
     def call_at(self, number, function, kind=None, carried_out=False):
-        """At the `number`th request of that kind from now on."""
+        """Calls the function at the `number`th request of that kind from now on."""
         self._add(Rule(Call(function, carried_out), kind and (kind,),
                        number=number))
 
     def every(self, fault, *kinds):
-        """To each request of these kinds, of any kind if none is named."""
+        """Applies the fault to each request of these kinds, of any kind if none is
+        named."""
         self._add(Rule(fault, kinds or None))
 
     def say(self, function, *kinds):
-        """What `function` makes of the answer, to each request of these kinds; then
-        the connection ends."""
+        """Replaces the answer to each request of these kinds with function(answer);
+        then the connection ends."""
         self._add(Rule(Say(function), kinds or None))
 
     def at_random(self, chance, faults=QUICK, kinds=None):
-        """To one of 1/chance requests, one of these faults."""
+        """Applies one of these faults to one in 1/chance requests."""
         self._add(Rule(tuple(faults), kinds, chance=chance))
 
     def hold(self, kind=None, fault=None, words=""):
-        """The next one of that kind whose query has these words; `fault` is what
-        happens to it then."""
+        """Holds the next request of that kind whose query has these words; `fault` is
+        applied to it then."""
         held = Held(kind, fault, words)
         with self.lock:
             self.held.append(held)
         return held
 
     def calm(self):
-        """Those that hang go on hanging until their senders have gone."""
+        """Removes all faults.  Requests that hang do so until their senders have
+        gone."""
         with self.lock:
             self.rules = []
 
@@ -222,20 +225,21 @@ class ClickHouseProxy(Listener):
         with self.lock:
             self.rules.append(rule)
 
-    # What has happened.
+    # Records of what happened.
 
     def count(self, kind=None, fault=None):
-        """How many passed, of a kind, with a fault (None: with any or none)."""
+        """Returns how many requests passed, of a kind, with a fault (None: any or
+        none)."""
         with self.lock:
             return sum(kind in (None, p.kind, p.says) and fault in (None, p.fault)
                        for p in self.passed)
 
     def faults(self):
-        """{fault: how often}."""
+        """Returns {fault: how often}."""
         with self.lock:
             return collections.Counter(p.fault for p in self.passed if p.fault)
 
-    # How it happens.
+    # Implementation.
 
     def serve(self, client):
         asked = Stream(client)
@@ -268,7 +272,7 @@ class ClickHouseProxy(Listener):
         return held, fault
 
     def _meet(self, request, client, fault):
-        """False when the connection is at its end."""
+        """Returns False at the end of the connection."""
         if isinstance(fault, Call):
             return self._call(request, client, fault)
         if isinstance(fault, Say):
@@ -316,12 +320,12 @@ class ClickHouseProxy(Listener):
         return True
 
     def _hang(self, client):
-        """Until the other side gives up, or cut() ends it."""
+        """Waits until the other side closes, or cut() ends it."""
         while not self.closed:
             try:
                 if select.select([client], [], [], 0.2)[0]:
                     break
-            except ValueError:  # what a closed socket is to select()
+            except ValueError:  # select() raises it for a closed socket
                 break
         return False
 
@@ -331,8 +335,8 @@ class ClickHouseProxy(Listener):
         return False
 
     def _ask(self, request):
-        """The answer of ClickHouse, as bytes with a known length.  One that is
-        away is a 502, as of a balancer."""
+        """Returns ClickHouse's answer as bytes with a known length.  If ClickHouse is
+        down, it is a 502, as from a load balancer."""
         to = http.client.HTTPConnection("127.0.0.1", self.clickhouse_port,
                                         timeout=600)
         try:
@@ -369,7 +373,7 @@ class Rule:
         self.chance = chance
 
     def decide(self, request, chance):
-        """The fault for the request that comes now, or None."""
+        """Returns the fault for the present request, or None."""
         if self.kinds and not {request.kind, request.says}.intersection(self.kinds):
             return None
         if self.number is not None:
@@ -381,7 +385,7 @@ class Rule:
 
 
 class Held:
-    """A request that is to be late."""
+    """A request that arrives late."""
 
     def __init__(self, kind, fault=None, words=""):
         self.kind = kind
@@ -389,20 +393,20 @@ class Held:
         self.words = words
         self.here = threading.Event()
         self.gone = threading.Event()
-        self.met = threading.Event()  # passed, and carried out
+        self.met = threading.Event()  # passed, and executed
 
     def release(self):
         self.gone.set()
 
 
-# Of schemas/clickhouse/, the kinds of rows that are not made by a SELECT.
+# The kinds of rows in schemas/clickhouse/ that are not made by a SELECT.
 DECODE = {"zstd": zstd.decompress, "": bytes}
 SETTLED_BYTES = {1: "hour", 2: "pass", 7: "sealing", 14: "copying", 16: "valuing",
                  19: "spanning"}
 
 
 def settled_kind(query, encoding, body):
-    """What an insert into `settled` says; its rows are of one kind."""
+    """Returns the kind of an insert into `settled`; all of its rows have the same."""
     selected = re.search(r"\bSELECT '(\w+)'", query)
     if selected:
         return f"settled:{selected[1]}"
@@ -442,7 +446,7 @@ class Request:
 
 
 class Stream:
-    """Not socket.makefile, which would keep the socket from being reset."""
+    """This replaces socket.makefile, which would keep the socket from being reset."""
 
     def __init__(self, sock):
         self.sock = sock
@@ -486,20 +490,19 @@ PRODUCE, FETCH, COMMIT, HEARTBEAT = 0, 1, 8, 12
 
 
 class KafkaProxy(Listener):
-    """Bytes pass both ways, but for
+    """Passes bytes both ways; faults:
 
         proxy.cut()                 all connections are reset
-        proxy.refuse(), .accept()   nobody listens; somebody again
-        proxy.stall(), .flow()      nothing passes, nothing is lost; goes on
-        proxy.delay = 0.05          seconds by which each piece comes later
-        proxy.garbled = b"abc"      what brokers send has these bytes' case changed;
-                                    None: no more
-        held = proxy.hold(COMMIT)   the next such request waits, and what comes
-                                    after it on its connection; held.here,
-                                    held.release()
-        proxy.count(FETCH)          how many of them have come
+        proxy.refuse(), .accept()   refuses connections; accepts again
+        proxy.stall(), .flow()      nothing passes, nothing is lost; passes again
+        proxy.delay = 0.05          seconds by which each piece is delayed
+        proxy.garbled = b"abc"      changes the case of these bytes from brokers;
+                                    None: no change
+        held = proxy.hold(COMMIT)   the next such request waits, and all later ones
+                                    of its connection; held.here, held.release()
+        proxy.count(FETCH)          how many of these requests have come
 
-    A broker tells its clients where it is, so it must name this port
+    A broker reports its address to clients, so it must report this port
     (ProxiedKafkaServer)."""
 
     def __init__(self, kafka_port=None):
@@ -523,7 +526,7 @@ class KafkaProxy(Listener):
         return held
 
     def calm(self):
-        """All as it was at first; what was held goes on."""
+        """Restores the first state; a held request goes on."""
         with self.lock:
             held, self.held = self.held, []
         for one in held:
@@ -565,7 +568,7 @@ class KafkaProxy(Listener):
         return piece.replace(word, word.swapcase()) if word else piece
 
     def request(self, stream):
-        """A whole one, once it may pass."""
+        """Returns a whole request, once it may pass."""
         size = stream.bytes(4)
         body = stream.bytes(int.from_bytes(size, "big"))
         api = int.from_bytes(body[:2], "big")
@@ -599,8 +602,8 @@ class KafkaProxy(Listener):
 
 
 class Meeting:
-    """A request waits until this thread has done something.  A server is not
-    started by a thread of the proxy: it would end with that thread."""
+    """A request waits until this thread has done something.  A thread of the proxy must
+    not start a server, since the server would end with that thread."""
 
     def __init__(self):
         self.here = threading.Event()
@@ -612,7 +615,7 @@ class Meeting:
 
 
 class Meetings:
-    """The same of many requests, in the order in which they come."""
+    """The same for many requests, in the order in which they come."""
 
     def __init__(self):
         self.waiting = queue.Queue()
@@ -623,15 +626,16 @@ class Meetings:
         meeting.wait()
 
     def act(self, function, timeout=0):
-        """Calls it while the next one waits; queue.Empty: there was none."""
+        """Calls the function while the next request waits; raises queue.Empty if there
+        was none."""
         meeting = self.waiting.get(timeout > 0, timeout)
         function()
         meeting.gone.set()
 
 
 def each_step(proxy, kinds, act, insert, rows):
-    """Inserts a part of the rows, has `act` done before a statement of each kind is
-    carried out, and after one, and gives the rows that are there."""
+    """Inserts a part of the rows, runs `act` before a statement of each kind is
+    executed, and after one, and yields the rows that are there."""
     steps = [(kind, done) for kind in kinds for done in (False, True)]
     part = len(rows) // len(steps)
     for number, (kind, carried_out) in enumerate(steps):
@@ -645,8 +649,8 @@ def each_step(proxy, kinds, act, insert, rows):
 
 
 def each_fault(proxy, fault, kinds, insert, rows):
-    """Inserts a part of the rows, has the fault meet a statement of each kind, and gives
-    the rows that are there."""
+    """Inserts a part of the rows, applies the fault to a statement of each kind, and
+    yields the rows that are there."""
     part = len(rows) // len(kinds)
     for number, kind in enumerate(kinds):
         proxy.at(1, fault, kind)

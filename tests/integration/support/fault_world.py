@@ -1,5 +1,5 @@
-"""What tests of collectors under faults stand on: a broker and a ClickHouse of
-their own, to be killed, and a crowd of collectors behind proxies."""
+"""The fixtures for tests of collectors under faults: a broker and a ClickHouse of their
+own, which can be killed, and a crowd of collectors behind proxies."""
 import os
 import random
 
@@ -13,7 +13,7 @@ SEED = int(os.environ.get("COLLECTOR_SEED", random.randrange(10**6)))
 
 @pytest.fixture
 def kafka_server(request, proxied_kafka_server):
-    """Collectors come through its proxy."""
+    """Collectors connect through its proxy."""
     server = proxied_kafka_server
     if not server.running():
         server.start()
@@ -33,7 +33,7 @@ def topics(kafka, partitions):
 
 @pytest.fixture
 def tables(tables):
-    # Merged, a link stored twice would be stored once.
+    # Merges would make one row of a link that was stored twice.
     tables.query("ALTER TABLE links MODIFY SETTING "
                  "max_bytes_to_merge_at_max_space_in_pool = 1, "
                  "max_bytes_to_merge_at_min_space_in_pool = 1")
@@ -42,7 +42,7 @@ def tables(tables):
 
 @pytest.fixture
 def own_settings():
-    """Of a module's own, for the section collector."""
+    """A module's own settings of the section collector."""
     return {}
 
 

@@ -1,28 +1,28 @@
-"""Requests as they should be, as they should not be, and as they are sent by who
-wants two servers to disagree about where one ends.  support/raw_http.py says what
-the words of an outcome mean.
+"""Valid requests, invalid ones, and requests as attackers send them who want two
+servers to disagree about where one ends.  support/raw_http.py explains the words of an
+outcome.
 
-A case of ours has one outcome, or those that versions of llhttp differ in.  What else
-the RFC leaves open stands behind it; what it does not is quoted.  RFC 9110 and 9112
-are meant where a section is named.
+A case of ours has one outcome, or those that versions of llhttp differ in.  Further
+outcomes that the RFC allows come after it; a rule that forbids them is quoted.
+Sections are those of RFC 9110 and 9112.
 """
 from support.raw_http import Case
 
 SERVED = "ok canary"
-ENDED = "ok close"          # answered, and no more on this connection
+ENDED = "ok close"          # answered, and then closed
 DROPPED = "close"           # no answer
 REFUSED = "[45]?? close"
 ANSWERED = (SERVED, "[2345]?? canary")
 R400, R413, R414, R417, R431, R501, R505 = (
     f"{status} close" for status in (400, 413, 414, 417, 431, 501, 505))
 
-# What a body's length cannot be told of may be answered before it is read.
+# A body of unknown length may be answered before it is read.
 EARLY = (ENDED, DROPPED, REFUSED)
 
 G = b"GET {T} HTTP/1.1\r\n{H}"
 P = b"POST {T} HTTP/1.1\r\n{H}{J}"
 END = b"\r\n"
-# Legal for the allocator, one line of a batch too.
+# The body is valid for the allocator, as one line of a batch, too.
 BODY = b'{"url":"https://example.org/","ttl":"30d"}\n'
 LENGTH = b"Content-Length: %d\r\n" % len(BODY)
 CODED = b"Transfer-Encoding: chunked\r\n"
@@ -46,7 +46,7 @@ def case(name, rfc, writes, ours, others=(), **more):
     CASES.append(Case(name, rfc, tuple(writes), ours, tuple(others), **more))
 
 
-# --- requests as they should be ----------------------------------------------------
+# --- valid requests ----------------------------------------------------------------
 
 case("get", "9112 2.1", G + END, SERVED)
 case("head", "9110 9.3.2", b"HEAD {T} HTTP/1.1\r\n{H}\r\n", SERVED,
@@ -107,8 +107,8 @@ case("method TRACE with a body", "9110 9.3.8",
      ("[45]?? canary", REFUSED),
      must="The origin server MUST generate an Allow header field in a 405 response "
      "(9110 15.5.6)")
-# A method that is not implemented SHOULD be a 501 (9110 9.1), a token longer than
-# any, too (9112 3).
+# A method that is not implemented SHOULD be a 501 (9110 9.1), as should a token longer
+# than any (9112 3).
 for name, method in (("unknown", b"FETCH"), ("lower-case", b"get"),
                      ("mixed-case", b"Get"), ("odd", b"X-!#$%&'*+.^_`|~"),
                      ("GETX", b"GETX"), ("HEADX", b"HEADX"), ("GE", b"GE"),
@@ -141,7 +141,7 @@ case("method CONNECT with a body", "9110 9.3.6", b"CONNECT a:443 HTTP/1.1\r\n{H}
 
 # --- the request line ----------------------------------------------------------------
 
-# SP alone stands between a request line's parts; recipients MAY parse on whitespace
+# Only SP separates the parts of a request line; recipients MAY parse on whitespace
 # (9112 3).
 for name, line in (
         ("two spaces before the target", b"GET  {T} HTTP/1.1"),
@@ -280,14 +280,14 @@ case("a query alone", "9112 3.2.1", b"GET ?a=b HTTP/1.1\r\n{H}\r\n", R400,
      (REFUSED, DROPPED))
 case("a backslash for a slash", "9112 3.2.1", b"GET \\{T} HTTP/1.1\r\n{H}\r\n", R400,
      (REFUSED, DROPPED))
-# A request target has no fragment (9112 3.2); 400 SHOULD be the answer.
+# A request target has no fragment (9112 3.2); the answer SHOULD be 400.
 for name, target in (("a fragment", b"{T}#a"), ("an empty fragment", b"{T}#"),
                      ("a fragment in absolute-form", b"http://a{T}#b"),
                      ("a fragment behind a query", b"{T}?a#b")):
     case(name, "9112 3.2", b"GET " + target + b" HTTP/1.1\r\n{H}\r\n", R400,
          (SERVED, REFUSED, DROPPED))
 
-# A client means what it says; browsers send ^ and | in queries as they are.
+# A client chose these bytes; browsers send ^ and | in queries unescaped.
 for name, text in (
         ("an escaped letter", b"%41"), ("an escaped NUL", b"%00"),
         ("escaped CRLF", b"%0d%0aX:%20y"), ("an escaped slash", b"%2f.."),
@@ -307,7 +307,8 @@ for name, text in (("a NUL", b"\x00"), ("a control character", b"\x01"),
                    ("a tab", b"\t"), ("not of ASCII", b"\xc3\xa4"),
                    ("not of UTF-8", b"\xff")):
     for part, mark in (("path", b""), ("query", b"?")):
-        # In a query these end nothing for anybody, and nginx takes them, too.
+        # In a query these are no delimiters for any server, and nginx accepts them,
+        # too.
         taken = part == "query" and text[0] >= 0x80
         case(f"{part}: {name}, raw", "9112 3.2.1",
              b"GET {T}" + mark + b"x" + text + b"y HTTP/1.1\r\n{H}\r\n",
@@ -339,7 +340,7 @@ case("a target that is too long", "9112 3",
 case("a path that is too long", "9112 3",
      b"GET {T}" + 100000 * b"x" + b" HTTP/1.1\r\n{H}\r\n", R414, must=TOO_LONG)
 
-# --- empty lines, and what is no HTTP -------------------------------------------------
+# --- empty lines, and other protocols -------------------------------------------------
 
 case("an empty line first", "9112 2.2", b"\r\n" + G + END, SERVED,
      must="a server SHOULD ignore at least one empty line (9112 2.2)")
@@ -554,7 +555,7 @@ for name, value in (
         ("a thousand digits", b"9" * 1000)):
     case(f"length: {name}", "9112 6.3",
          P + b"Content-Length: " + value + b"\r\n\r\n" + BODY, R400,
-         # Numbers that are too large are valid ones.
+         # Numbers that are too large are still valid.
          (R413,) if value.isdigit() else
          (SERVED,) if name == "a list with an empty member" else (), must=LENGTHS)
 case("length: two equal in a list", "9110 8.6",
@@ -577,8 +578,8 @@ for name, value in (("leading zeros", b"000%d" % N),
          P + b"Content-Length: " + value + b"\r\n\r\n" + BODY, SERVED,
          (R400, R413) if "zeros" in name else (),
          must="" if "zeros" in name else BLANKS)
-# llhttp and nginx refuse tabs here.  5.5 would have them taken off, but nobody sends
-# them except to find servers that disagree.
+# llhttp and nginx refuse tabs here.  By 5.5 they would be removed, but only clients
+# that look for servers that disagree send them.
 for name, value in (("a tab before", b"\t%d" % N), ("a tab behind", b"%d\t" % N)):
     case(f"length: {name}", "9110 5.5",
          P + b"Content-Length: " + value + b"\r\n\r\n" + BODY, (SERVED, R400))
@@ -622,7 +623,7 @@ for name, value in (
     case(f"coding with a length: {name}", "9112 6.3",
          P + b"Transfer-Encoding: " + value + b"\r\n" + LENGTH + END + BODY, R400,
          (R501,), must=FINAL)
-# A coding that the server does not understand SHOULD be a 501 (9112 6.1).
+# A coding that the server does not support SHOULD be a 501 (9112 6.1).
 for name, value in (("gzip, chunked", b"gzip, chunked"),
                     ("identity, chunked", b"identity, chunked"),
                     ("foo, chunked", b"foo,chunked"),
@@ -692,7 +693,7 @@ def chunked(text):
 
 
 def framed(*args, **more):
-    """Its headers are in order."""
+    """The headers of these cases are valid."""
     case(*args, in_body=True, **more)
 
 
@@ -718,7 +719,7 @@ for name, size in (("in capitals", b"%X" % N), ("leading zeros", b"000%x" % N)):
     framed(f"chunk size: {name}", "9112 7.1", chunked(size + REST), SERVED)
 framed("chunk size: many zeros", "9112 7.1", chunked(b"0" * 30 + b"%x" % N + REST),
        SERVED, EARLY)
-# 9112 7.1: CRLF ends a chunk's lines; a bare LF makes bodies of two lengths.
+# 9112 7.1: CRLF ends a chunk's lines; a bare LF would give a body two lengths.
 for name, text in (
         ("a bare LF behind the size", b"%x\n%s\r\n0\r\n\r\n" % (N, BODY)),
         ("a bare CR behind the size", b"%x\r%s\r\n0\r\n\r\n" % (N, BODY)),
@@ -748,8 +749,8 @@ framed("chunks: no last one", "9112 8", chunked(b"%x\r\n%s\r\n" % (N, BODY)), DR
 framed("chunks: one a byte", "9112 7.1",
        chunked(b"".join(b"1\r\n%c\r\n" % c for c in BODY) + b"0\r\n\r\n"), SERVED)
 EXTENSION = "a recipient MUST ignore unrecognized chunk extensions (9112 7.1.1)"
-# llhttp 8 has a MUST against it here: it refuses a second extension and an escaped
-# quote.  Nobody sends either, and a refusal harms nobody else.
+# llhttp 8 violates a MUST here: it refuses a second extension and an escaped quote.  No
+# client sends either, and a refusal harms no other request.
 BROKEN = ("two", "an escaped quote")
 for name, text in (("a name", b";a"), ("a value", b";a=b"), ("two", b";a=b;c=d"),
                    ("a quoted value", b';a="b c"'),
@@ -763,8 +764,8 @@ for name, text in (("a name", b";a"), ("a value", b";a=b"), ("two", b";a=b;c=d")
     framed(f"chunk extension of the last: {name}", "9112 7.1.1",
            chunked(b"%x\r\n%s\r\n0%s\r\n\r\n" % (N, BODY, text)), allowed,
            must=EXTENSION)
-# Bad whitespace, which a recipient MUST parse (9110 5.6.3), is where a front end's
-# idea of the line's end may differ; nobody sends it but to try that.
+# This is bad whitespace, which a recipient MUST parse (9110 5.6.3).  A front end may
+# see another line end in it, and only attackers send it.
 for name, text in (("blanks", b" ; a = b"), ("a space before it", b" ;a"),
                    ("a space behind it", b";a ")):
     framed(f"chunk extension: {name}", "9112 7.1.1",
@@ -779,7 +780,7 @@ for name, text in (("a semicolon alone", b";"), ("an open quote", b';a="b'),
     framed(f"chunk extension with {name}", "9112 7.1.1",
            chunked(b"%x%s\r\n%s\r\n0\r\n\r\n" % (N, text, BODY)), R400,
            (SERVED, *EARLY))
-# Wrong, and without a say in where the chunk ends.
+# These are invalid, but do not change where the chunk ends.
 for name, text in (("no name", b";=b"), ("two semicolons", b";;a")):
     framed(f"chunk extension with {name}", "9112 7.1.1",
            chunked(b"%x%s\r\n%s\r\n0\r\n\r\n" % (N, text, BODY)), (SERVED, R400),
@@ -798,7 +799,7 @@ for name, text in (
         ("a type", b"Content-Type: text/plain\r\n"),
         ("Connection", b"Connection: close\r\n"), ("Expect", b"Expect: x\r\n")):
     framed(f"trailer: {name}", "9112 7.1.2", chunked(LAST + text + END), SERVED)
-# Dropped, or refused by llhttp, of which version 9 refuses a length, too.
+# These are dropped, or refused by llhttp; its version 9 refuses a length, too.
 for name, text in (("a coding", CODED), ("a length", LENGTH)):
     framed(f"trailer: {name}", "9110 6.5.1", chunked(LAST + text + END),
            (R400, SERVED), EARLY)
@@ -961,7 +962,7 @@ case("the end of sending behind two requests", "9112 9.3.2", 2 * (G + END),
 
 
 def cut(name, head, text, outcome):
-    """At every byte of `text`, in two writes, and at all of them."""
+    """Cuts `text` at every byte into two writes, and at all bytes at once."""
     for at in range(1, len(text)):
         case(f"{name}, cut at {at}", "9112 2.1", (head + text[:at], text[at:]),
              outcome)

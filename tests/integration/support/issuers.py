@@ -1,5 +1,5 @@
-"""Many processes that issue codes (tests/faults/issue.c), a Redis that keeps an
-append-only file, and what may happen to both."""
+"""Many processes that issue codes (tests/faults/issue.c), a Redis with an append-only
+file, and the faults of both."""
 import os
 import pathlib
 import random
@@ -24,13 +24,13 @@ COUNTS = ("refused", "dropped", "late", "resent", "taken", "expired",
 
 
 class ForgetfulRedis(RedisServer):
-    """Can lose what it wrote last, as after a power cut or a failover."""
+    """A Redis that can lose its last writes, as after a power failure or a failover."""
 
     def __init__(self, directory):
-        # One file to cut: never rewritten.
+        # Redis must not rewrite the file, since a single file is cut.
         super().__init__(directory, durable=True, extra=[
             "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"])
-        self.start_seconds = 300  # millions of links to load
+        self.start_seconds = 300  # it loads millions of links
         self.sizes = []  # (time, bytes) of the file
         self.watching = threading.Event()
         self.watcher = None
@@ -39,7 +39,7 @@ class ForgetfulRedis(RedisServer):
         return next((self.directory / "appendonlydir").glob("*.incr.aof"))
 
     def watch(self):
-        """Notes how the file grows, to know what to cut."""
+        """Records how the file grows, to know where to cut."""
         def look():
             while not self.watching.wait(0.05):
                 self.sizes.append((time.monotonic(),
@@ -54,8 +54,8 @@ class ForgetfulRedis(RedisServer):
         self.kill()
 
     def forget(self, seconds):
-        """Killed; what it wrote in its last `seconds` is cut off, in the middle
-        of a command; started again."""
+        """Kills Redis, cuts off what it wrote in its last `seconds`, in the middle of a
+        command, and starts it again."""
         at = time.monotonic() - seconds
         self.forget_from(max([size for when, size in self.sizes
                               if when <= at], default=0))
@@ -87,16 +87,16 @@ class Issuer:
         self.process.signal(signal.SIGCONT)
 
     def stop(self):
-        """A clean end; one that has only just begun may not know how."""
+        """Expects a clean end, except from an issuer that has only just started."""
         assert self.process.stop(PATIENCE) in (0, -signal.SIGTERM), \
             self.process.log()
 
     def issued(self):
-        """Codes answered, by the size of its log."""
+        """Returns the number of answered codes, from the size of the log."""
         return self.codes.stat().st_size // 48 if self.codes.exists() else 0
 
     def counts(self):
-        """Empty when it was killed."""
+        """Returns an empty result for a killed issuer."""
         return numbers(self.process.log())
 
 
@@ -105,9 +105,8 @@ def numbers(text):
 
 
 class Issuers:
-    """Some number of them at work under one class, some of which are replaced
-    now and then.  A new one has seen nothing, unless there is a
-    high_water_file."""
+    """A number of issuers at work in one class, some of which are replaced now and
+    then.  A new one has no high water, unless there is a high_water_file."""
 
     def __init__(self, config, directory, ttl="1h", count=8, rate=0,
                  high_water_file=None):
@@ -115,7 +114,7 @@ class Issuers:
         self.config = config
         self.directory = directory
         self.ttl = ttl
-        self.rate = rate  # links a second of each; 0: as many as go
+        self.rate = rate  # links a second for each issuer; 0: as many as possible
         self.high_water_file = high_water_file
         self.chance = random.Random(1)
         self.all = []
@@ -142,7 +141,7 @@ class Issuers:
         return self.chance.randrange(len(self.working))
 
     def replace_one(self):
-        """Two times of three by kill -9, else by SIGTERM."""
+        """Ends one by kill -9 in two of three cases, otherwise by SIGTERM."""
         i = self.any()
         if self.chance.random() < 2 / 3:
             self.working[i].kill()
@@ -153,7 +152,7 @@ class Issuers:
         self.working[i] = self.start()
 
     def trouble(self, seconds, more=None):
-        """Replaces them at random for so long, and does more in between."""
+        """Replaces issuers at random for that long, and calls `more` in between."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(self.chance.uniform(0.1, 0.5))
@@ -162,14 +161,15 @@ class Issuers:
                 more()
 
     def work(self, seconds):
-        """For so long, and longer if none has answered a code by then."""
+        """Lets them work for that long, and longer if none has answered a code by
+        then."""
         before = self.issued()
         time.sleep(seconds)
         eventually(lambda: self.issued() > before, what="codes issued")
 
     def stop_once_it_goes_on(self, issuer):
-        """So that one of those that saw Redis go and come back says what it
-        counted, however many are killed later."""
+        """Ensures that one issuer that saw Redis go and come back prints its counts,
+        however many are killed later."""
         before = issuer.issued()
         eventually(lambda: issuer.issued() > before, what="it to go on")
         issuer.stop()
@@ -194,12 +194,12 @@ class Issuers:
         return sum(i.issued() for i in self.all)
 
     def count(self, what):
-        """Over those that ended cleanly."""
+        """Returns the sum over those that ended cleanly."""
         return sum(i.counts().get(what, 0) for i in self.all)
 
     def judge(self):
-        """What became of every code that was answered, which is printed.  None
-        may have been answered twice, no link be overwritten."""
+        """Prints the state of every answered code.  No code may have been answered
+        twice, and no link overwritten."""
         took = time.monotonic() - self.begun
         done = self.run(JUDGE, self.config, *(i.codes for i in self.all
                                               if i.codes.exists()))
@@ -214,20 +214,21 @@ class Issuers:
 
 
 def write_config(directory, redis_port, **links):
-    """The one file of issuers, judge and reclaimer."""
+    """Writes the one file of issuers, judge and reclaimer."""
     key = directory / "space.key"
     key.write_text("a secret of the fault tests")
     path = directory / "faults.yaml"
     path.write_text(yaml.safe_dump({
         "redis": {"address": f"127.0.0.1:{redis_port}"},
         "log": {"format": "logfmt", "level": "info"},
-        # Nobody remembers a link, so no quarantine is too short.
+        # No process caches a link, so any quarantine is long enough.
         "redirector": {"cache_ttl": "0s", "cache_negative_ttl": "0s",
                        "cache_stale": "0s", "permanent_max_age": "0s"},
         "collector": {"max_lag": "0s"},
         "reclaimer": {"admin": f"127.0.0.1:{servers.free_port()}",
                       "record": False, "sample_every": 10,
-                      # Granted to one that was killed before it opened it.
+                      # This covers blocks of an issuer that was killed before it opened
+                      # them.
                       "max_lost": 1000000, "lock_ttl": "5s"},
         "links": {"ttl_classes": ["2s", "1h"], "hold_max": "3s",
                   "quarantine": "1s", "grant_blocks": 8, **links,

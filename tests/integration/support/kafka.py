@@ -1,4 +1,4 @@
-"""Kafka as a test sees it: topics of its own, messages in and out."""
+"""Kafka for a test: topics of its own, messages in and out."""
 import re
 import time
 import uuid
@@ -11,8 +11,8 @@ from support.committed import committed_bytes
 from support.program import PATIENCE, eventually
 
 
-LOOK = 10  # seconds for one try of a client
-# With these a broker fails that was away a moment ago.
+LOOK = 10  # seconds for one attempt of a client
+# A broker that has just started fails with these errors.
 PASSES = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT,
           KafkaError._ALL_BROKERS_DOWN, KafkaError.INVALID_REPLICATION_FACTOR,
           KafkaError._UNKNOWN_PARTITION, KafkaError.LEADER_NOT_AVAILABLE,
@@ -20,8 +20,7 @@ PASSES = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT,
 
 
 def asked(ask, what):
-    """What ask() returns, which is tried again as long as its error is one that
-    passes."""
+    """Returns the result of ask(), which is retried while its error is temporary."""
     def tried():
         try:
             return [ask()]
@@ -44,9 +43,9 @@ class Kafka:
         return self.client
 
     def administer(self, name, *args, done=None):
-        """Asks again with another client: one that met a broker which had just
-        come back, and named no controller yet, waits for that until its end.
-        `done` is the error that says that an earlier try did it."""
+        """Retries with a new client: a client of a broker that had just started, and
+        named no controller yet, would wait for that until its end. `done` is the error
+        that shows that an earlier attempt succeeded."""
         tried = False
 
         def ask():
@@ -63,8 +62,8 @@ class Kafka:
         return asked(ask, what=name)
 
     def create_topic(self, name="t", partitions=1, exactly=None, **config):
-        """Makes a topic with an unused name, or `exactly` that one, and
-        returns the name."""
+        """Makes a topic with an unused name, or with `exactly` that one, and returns
+        the name."""
         topic = exactly or f"{name}-{uuid.uuid4().hex[:8]}"
         self.administer("create_topics", [NewTopic(
             topic, num_partitions=partitions, replication_factor=1,
@@ -77,20 +76,21 @@ class Kafka:
                                  message_timestamp_type="LogAppendTime", **config)
 
     def collector_topics(self, clicks=2, links=1):
-        """New ones with so many partitions, as settings of section kafka."""
+        """Makes new topics with this many partitions; returns them as settings of
+        section kafka."""
         return {"topic_clicks": self.clicks_topic(clicks),
                 "topic_links": self.create_topic("links", links),
                 "topic_dlq": self.create_topic("dlq", 1)}
 
     def add_partitions(self, topic, count):
-        """So that it has `count` of them."""
+        """Raises the number of partitions to `count`."""
         self.administer("create_partitions", [NewPartitions(topic, count)],
                         done=KafkaError.INVALID_PARTITIONS)
-        # The controller answers before the broker tells of them.
+        # The controller answers before the broker reports the partitions.
         eventually(lambda: self._is_led(topic, count))
 
     def _is_led(self, topic, count=1):
-        """Asks as a new client, which keeps nothing of an answer before."""
+        """Uses a new client, which has no former answer cached."""
         partitions = self._partitions(Producer(
             {"bootstrap.servers": self.bootstrap}), topic)
         return len(partitions) >= count and all(
@@ -99,11 +99,12 @@ class Kafka:
     def delete_topic(self, topic):
         self.administer("delete_topics", [topic],
                         done=KafkaError.UNKNOWN_TOPIC_OR_PART)
-        # The controller answers before the broker knows: until then it takes more.
+        # The controller answers before the broker knows: until then the broker accepts
+        # more.
         eventually(lambda: topic not in self.topics(), what=f"{topic} gone")
 
     def produce(self, topic, values, partition=None, key=None):
-        """Sends and waits until every message is acknowledged."""
+        """Sends messages and waits until all are acknowledged."""
         failed = []
         producer = Producer({"bootstrap.servers": self.bootstrap,
                              "linger.ms": 5})
@@ -116,11 +117,11 @@ class Kafka:
         assert not left and not failed, (left, failed[:1])
 
     def consume(self, topic, count=None, seconds=PATIENCE):
-        """Reads the topic from its start: `count` messages, or without it all
-        there are now."""
+        """Reads the topic from its start: `count` messages, or without it all present
+        ones."""
         # A client of librdkafka 2.6 and later that sees a partition without a leader,
-        # as of a broker that was away for longer than its session, may never
-        # read it (librdkafka's issue 5430).
+        # as with a broker that was down for longer than its session, may never read it
+        # (librdkafka's issue 5430).
         eventually(lambda: self._is_led(topic), what=f"leaders of {topic}")
         consumer = Consumer({
             "bootstrap.servers": self.bootstrap,
@@ -134,7 +135,7 @@ class Kafka:
             consumer.close()
 
     def topics(self):
-        """The names of all there are."""
+        """Returns the names of all topics."""
         return asked(lambda: self.admin.list_topics(timeout=LOOK).topics,
                      what="a list of topics")
 
@@ -144,7 +145,7 @@ class Kafka:
                      what=f"partitions of {topic}").topics[topic].partitions
 
     def ends(self, topic):
-        """{partition: offset of the next message}"""
+        """Returns {partition: offset of the next message}."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap,
                              "group.id": "ends"})
         try:
@@ -177,7 +178,7 @@ class Kafka:
                              f"{wanted} within {seconds} s")
 
     def committed(self, group, topic):
-        """{partition: offset} of a group; partitions without one are left out."""
+        """Returns {partition: offset} of a group, without partitions that have none."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap,
                              "group.id": group})
         try:
@@ -190,7 +191,7 @@ class Kafka:
             consumer.close()
 
     def intent(self, group, topic, partition=0):
-        """(offset, what a collector has written beside it, or None)"""
+        """Returns (offset, what a collector has written beside it, or None)."""
         offset, beside = committed_bytes(self.bootstrap, group, topic,
                                          partition)
         ours = re.fullmatch(rb"shortloop 1 \d+( \d+-\d+)?", beside)
@@ -198,7 +199,7 @@ class Kafka:
 
 
 def bombs(kafka, topic, number=1, size=120 << 20, codec="zstd", partition=0):
-    """Records of zeros, each in a batch of its own, which is a few KB long."""
+    """Sends records of zeros, each in a batch of its own of a few KB."""
     producer = Producer({"bootstrap.servers": kafka.bootstrap,
                          "compression.type": codec, "linger.ms": 0,
                          "message.max.bytes": 1000000000,

@@ -1,4 +1,4 @@
-"""kafka-topics.sh --create, as far as README uses it."""
+"""kafka-topics.sh --create, with the options that README uses."""
 import argparse
 
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -11,7 +11,7 @@ parser.add_argument("--partitions", type=int, required=True)
 parser.add_argument("--config", action="append", default=[])
 given = parser.parse_args()
 
-# Its requests end with the client.
+# The requests of a client end with it.
 client = AdminClient({"bootstrap.servers": given.bootstrap_server})
 made = client.create_topics([
     NewTopic(given.topic, num_partitions=given.partitions,

@@ -1,6 +1,6 @@
-"""Days whose rows of `clicks` are dropped, by an aggregator that deletes as soon as it may;
-a test file says `from support.keeping import keeper, world  # noqa: F401` for the
-fixtures."""
+"""Days whose rows of `clicks` are dropped, by an aggregator that deletes as soon as
+allowed; a test file gets the fixtures by `from support.keeping import keeper, world  #
+noqa: F401`."""
 import time
 
 import pytest
@@ -11,7 +11,7 @@ from support.clicks import (DAILY, DIMENSIONS, counted, expected_data, groups_of
                             instant, rfc3339)
 from support.program import eventually
 
-# Longer ago than RAW_DAYS, whenever this runs.
+# The range is older than RAW_DAYS, whenever the test runs.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-27T00:00:00Z")
 DAY = 86400
 DAYS = (TO - FROM) // DAY
@@ -20,7 +20,7 @@ OWNERS = ("ann", "bob")
 RAW_DAYS = 5
 PATIENCE = 120
 
-# What is written of a sealed day until its rows are dropped, in its order; then into
+# What is written about a sealed day until its rows are dropped, in order; then come
 # dropped_sources and `settled`, and the statement that deletes.
 CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
            "owner_values", "settled:copying", "settled:owner_day", "day_values",
@@ -28,7 +28,7 @@ CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots
            "settled:spanned_day")
 DROPPING = ("dropped_sources", "settled:dropped_day", "alter")
 
-# What deletes rows as soon as it may.
+# Settings that delete rows as soon as allowed.
 CLICKS = {"late_window": "1m"}
 SOON = {"resettle_every": "0s", "clean_every": "1s",
         "keep_superseded": "7s", "watermark_every": "500ms", "owner_rows_max": 0}
@@ -36,13 +36,13 @@ CLICKHOUSE = {"query_timeout": "4s"}
 
 
 def caught_up(world, partition=0):
-    """The partition's log was read up to now: by that days are old."""
+    """Reports that the partition's log was read up to now, which makes the days old."""
     world.report([], partition, int(time.time() * 1000))
 
 
 def put_ahead(clickhouse):
-    """What was written while ClickHouse's clock was a year ahead: all numbers are beyond
-    that time since then."""
+    """Inserts data from a time when ClickHouse's clock was a year ahead: since then all
+    numbers are beyond that time."""
     ahead = int(time.time()) + 365 * DAY
     clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt, settled_at, settler) SELECT 'pass', "
@@ -60,7 +60,7 @@ def world(migrated):
 
 @pytest.fixture
 def keeper(program, redis):
-    """keeper(raw_days, ...): an aggregator that deletes as soon as it may."""
+    """keeper(raw_days, ...) returns an aggregator that deletes as soon as allowed."""
     def make(raw_days=RAW_DAYS, clickhouse=CLICKHOUSE, clicks=CLICKS, start=True,
              **settings):
         return program("aggregator", {
@@ -75,7 +75,7 @@ def rows_left(clickhouse):
 
 
 def dropped_days(clickhouse):
-    """{start of the day: number of its last drop}"""
+    """Returns {start of the day: number of its last drop}."""
     return {int(row["d"]): int(row["n"]) for row in clickhouse.rows(
         "SELECT toUInt32(unit) AS d, max(attempt) AS n FROM settled "
         "WHERE kind = 'dropped_day' GROUP BY d")}
@@ -98,12 +98,12 @@ def wait_sealed(clickhouse, days=DAYS):
 
 
 def of_owner(rows, owner):
-    """Those of no link are nobody's."""
+    """Returns the owner's rows; clicks without a link have no owner."""
     return [r for r in rows if r["owner"] == owner and r["link_id"]]
 
 
 def is_counted(made, rows):
-    """Whether all of it is: hours, links, owners and days' values."""
+    """Returns whether everything is counted: hours, links, owners and days' values."""
     def events(**params):
         return ask_range(made, FROM, TO, interval="month", **params)["total"]["events"]
     return events() == len(rows) and all(
@@ -119,7 +119,7 @@ def wait_counted(made, rows):
 
 
 def assert_counted(made, rows):
-    """From FROM to TO, to the digit."""
+    """Checks all counts from FROM to TO exactly."""
     for link in LINKS:
         mine = [row for row in rows if row["link_id"] == link]
         for interval, bots in (("hour", "exclude"), ("day", "include"),
@@ -148,7 +148,7 @@ def assert_counted(made, rows):
 
 
 def problem(made, path="/v1/clicks", **params):
-    """What the 400 says."""
+    """Returns the detail of the 400."""
     answer = requests.get(made.url + path, params={
         "from": rfc3339(FROM), "to": rfc3339(TO), **params}, timeout=60)
     assert answer.status_code == 400, answer.text
@@ -156,5 +156,5 @@ def problem(made, path="/v1/clicks", **params):
 
 
 def bare(answer):
-    """Without what changes as time goes on."""
+    """Returns the answer without fields that change with time."""
     return {k: v for k, v in answer.items() if k not in ("revision", "complete_until")}

@@ -1,4 +1,4 @@
-"""Clicks as a collector shows them live."""
+"""Clicks as a collector's live events."""
 import uuid
 
 

@@ -1,6 +1,6 @@
-"""The bench's load generator, bench_load, as visitors of a redirector.
+"""The load generator of tests/bench, bench_load, as visitors of a redirector.
 
-Fixtures; a test module imports those it uses."""
+The module has fixtures; a test module imports those it uses."""
 import json
 import subprocess
 
@@ -18,9 +18,9 @@ def bench_load(tmp_path_factory):
 
 
 class Load:
-    """Visits at a rate, on so many connections, until stop(), for `seconds` at most;
-    each carries `each` visits, or as many as it may.  `options`: "-r", the redirector
-    may be restarted, or "-k", also killed, and others of bench_load."""
+    """Visits at a rate, on that many connections, until stop(), for `seconds` at most;
+    each connection carries `each` visits, or has no limit.  `options`: "-r", the
+    redirector may be restarted, or "-k", also killed, and others of bench_load."""
 
     def __init__(self, tool, redirector, codes, rate, connections, each=0,
                  options=("-r",), seconds=600):
@@ -40,7 +40,8 @@ class Load:
         return self.process.poll() is None
 
     def stop(self):
-        """How many visits were answered, with 302 all but .result["others"]."""
+        """Returns how many visits were answered, all with 302 except
+        .result["others"]."""
         self.process.terminate()
         out, said = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, said

@@ -1,7 +1,7 @@
-"""A service manager, as systemd is one for its services: it listens at $NOTIFY_SOCKET,
-keeps the descriptors that come with FDSTORE=1, and hands them to the next start.
+"""A service manager like systemd: it listens at $NOTIFY_SOCKET, keeps the descriptors
+that come with FDSTORE=1, and hands them to the next start.
 
-What it does is systemd's protocol (sd_notify(3), sd_listen_fds(3)), not systemd.
+It implements systemd's protocol (sd_notify(3), sd_listen_fds(3)), not systemd itself.
 """
 import array
 import contextlib
@@ -14,13 +14,13 @@ import threading
 from support import unit
 from support.program import PATIENCE, eventually
 
-# Descriptors are passed from here on, so that they do not stand in each other's way.
+# Descriptors are passed from here on, so that their numbers do not collide.
 ABOVE = 200
 
 
 class Manager:
-    """manager.start(program), .restart(program), .stop(program); `states` is what
-    came, in order, `store` what is kept: {name: [descriptor, ...]}."""
+    """manager.start(program), .restart(program), .stop(program); `states` is what came,
+    in order, `store` what is kept: {name: [descriptor, ...]}."""
 
     def __init__(self, offer=True):
         self.name = f"shortloop-test-{os.getpid()}-{id(self):x}"
@@ -40,7 +40,7 @@ class Manager:
         self.drop_store()
 
     def drop_store(self):
-        """As when a service has been stopped."""
+        """Does what happens when a service is stopped."""
         for name in [*self.store]:
             self._remove(name)
 
@@ -75,13 +75,13 @@ class Manager:
         return sum("READY" in said for said in self.states)
 
     def start(self, program, ready=True):
-        """Hands over what it keeps, as descriptors 3, 4, ...; returns once the
-        program says that it is ready."""
+        """Hands over the stored descriptors as 3, 4, ...; returns once the program
+        reports that it is ready."""
         kept = [(name, fd) for name, fds in self.store.items() for fd in fds]
         kept += [(name, s.fileno()) for name, s in self.unit_sockets.items()]
         before = self._ready()
         copies = []
-        for _, fd in kept:  # each with a copy of its own, to be closed here
+        for _, fd in kept:  # each program gets a copy, closed here
             copies.append(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, ABOVE))
         moves = " ".join(f"{3 + i}<&{fd} {fd}<&-" for i, fd in enumerate(copies))
         env = {"NOTIFY_SOCKET": "@" + self.name}
@@ -110,7 +110,7 @@ class Manager:
         return program
 
     def restart(self, program):
-        """systemctl restart: the store is kept."""
+        """Does what systemctl restart does: the store is kept."""
         ending = unit.service("redirector")["RestartKillSignal"][0]
         program.process.signal(getattr(signal, ending))
         assert program.process.wait(PATIENCE) == 0, program.log()

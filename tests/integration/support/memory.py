@@ -1,4 +1,4 @@
-"""What a process holds, looked at all the time."""
+"""The memory of a process, sampled all the time."""
 import pathlib
 import socket
 import xml.etree.ElementTree
@@ -9,7 +9,7 @@ MIB = 1 << 20
 
 
 def status(pid):
-    """{field: bytes} of /proc/<pid>/status."""
+    """Returns {field: bytes} of /proc/<pid>/status."""
     found = {}
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         name, _, value = line.partition(":")
@@ -19,8 +19,8 @@ def status(pid):
 
 
 def heap_in_use(path):
-    """Bytes that malloc has given out and not got back, of a program that runs with
-    heap_info.c and HEAP_INFO=path.  What malloc keeps for later does not count."""
+    """Returns the allocated bytes of malloc in a program that runs with heap_info.c and
+    HEAP_INFO=path.  Free memory that malloc keeps does not count."""
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(str(path))
         with s.makefile() as answer:
@@ -35,8 +35,8 @@ def heap_in_use(path):
 class MemoryWatch(Repeating):
     """with MemoryWatch(program) as memory: ...; memory.peak, in bytes.
 
-    Mapped files do not count.  The kernel's own high-water mark has them in it,
-    so they are taken off that, and looks at the anonymous memory are beside."""
+    Mapped files do not count.  The kernel's own high-water mark includes them, so they
+    are subtracted from it; samples of the anonymous memory are a second source."""
 
     def __init__(self, program, every=0.02):
         super().__init__(every)

@@ -6,7 +6,7 @@ MARKER = b"\xab\xcd\xefMaxMind.com"
 
 
 def control(kind, size):
-    """The bytes in front of a payload."""
+    """Returns the bytes before a payload."""
     more = b""
     if size >= 65821:
         size, more = 31, (size - 65821).to_bytes(3, "big")
@@ -35,7 +35,7 @@ class Data:
                 + (offset & 65535).to_bytes(2, "big"))
 
     def encode(self, value):
-        if isinstance(value, bytes):  # encoded already
+        if isinstance(value, bytes):  # already encoded
             return value
         if isinstance(value, bool):
             return control(14, int(value))
@@ -74,7 +74,7 @@ class Mmdb:
         self.nodes = [[None, None]]
 
     def add(self, network, record):
-        """Wider networks before those within."""
+        """Add wider networks before those within them."""
         net = ipaddress.ip_network(network)
         bits, length = int(net.network_address), net.prefixlen
         width = 32 if self.version == 4 else 128
@@ -109,7 +109,7 @@ class Mmdb:
     def content(self):
         tree = b"".join(self.node(*map(self.number, pair))
                         for pair in self.nodes)
-        metadata = {  # their types are the specification's
+        metadata = {  # the types are those of the specification
             "node_count": control(6, 4) + len(self.nodes).to_bytes(4, "big"),
             "record_size": self.record_size,
             "ip_version": self.version, "database_type": "Test",
@@ -122,7 +122,7 @@ class Mmdb:
                 + plain.encode(metadata))
 
     def save(self, path):
-        """As it should be done: complete, or not at all."""
+        """Saves the file atomically, as it should be done."""
         fresh = path.with_suffix(".new")
         fresh.write_bytes(self.content())
         fresh.rename(path)

@@ -1,4 +1,4 @@
-"""A program's API against its own description, by schemathesis."""
+"""Tests a program's API against its own description with schemathesis."""
 import functools
 import json
 import os
@@ -18,7 +18,7 @@ CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
           "unsupported_method,ignored_auth,use_after_free,"
           "ensure_resource_availability,negative_data_rejection,"
           "missing_required_header")
-# Examples of an operation; make test-long asks for more.
+# The number of examples of an operation; make test-long uses more.
 EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
 
 # Methods that the server's parser knows; others are a 501.
@@ -38,7 +38,7 @@ negative_data_rejection.expected-statuses = [
 
 @functools.cache
 def in_the_tree(name):
-    """The description of the program `name`; to be read only."""
+    """Returns the description of the program `name`; it must not be modified."""
     path = servers.ROOT / f"schemas/openapi/{name}.yaml"
     return yaml.load(path.read_text(), yaml.CSafeLoader)
 
@@ -50,9 +50,9 @@ def served(url):
 
 
 def schemathesis(path, url, *args, key=None, keys=(), checks=CHECKS, status=0):
-    """Runs it against the description at `path`, the same way every time; returns
-    what it printed.  With `keys` each operation is asked for by these in turn, None
-    being nobody."""
+    """Runs schemathesis with the description at `path`, the same way every time;
+    returns its output.  With `keys` each operation is requested with each of them; None
+    is no key."""
     settings = path.with_name("schemathesis.toml")
     settings.write_text(SETTINGS)
     path.with_name("answers").unlink(missing_ok=True)
@@ -72,14 +72,14 @@ def schemathesis(path, url, *args, key=None, keys=(), checks=CHECKS, status=0):
              "PYTHONPATH": str(pathlib.Path(__file__).parent.parent),
              "OPENAPI": str(path), "OPENAPI_KEYS": json.dumps(keys),
              "ANSWERS": str(path.with_name("answers"))}, check=False)
-    # What failed, and the summary; between them may be a body of 100 kB.
+    # The output has the failures and the summary; between them may be a body of 100 kB.
     assert done.returncode == status, (done.stdout[:4000] + "\n...\n" +
                                        done.stdout[-4000:])
     return done.stdout
 
 
 def remembered(path, **equal):
-    """Lines of support/openapi_hooks.py, of the methods that are described."""
+    """Returns lines of support/openapi_hooks.py, for the described methods."""
     for line in path.with_name("answers").read_text().splitlines():
         answer = json.loads(line)
         if answer["as_described"] and equal.items() <= answer.items():
@@ -87,7 +87,7 @@ def remembered(path, **equal):
 
 
 def answers_of(path, **equal):
-    """{"POST /v1/links": {201: 12, 400: 34}}"""
+    """Returns {"POST /v1/links": {201: 12, 400: 34}}."""
     found = {}
     for answer in remembered(path, **equal):
         statuses = found.setdefault(answer["operation"], {})
@@ -96,7 +96,7 @@ def answers_of(path, **equal):
 
 
 def seen(path, expected, **equal):
-    """What has to have happened for a run to say something: {operation: statuses}."""
+    """Checks what must occur in a valid run: {operation: statuses}."""
     answers = answers_of(path, **equal)
     assert set(answers) == set(expected)
     for operation, statuses in expected.items():

@@ -1,5 +1,5 @@
-"""For schemathesis: who asks, how batches are written, and that each line of an
-answer in lines is one of those that the description has."""
+"""Hooks for schemathesis: the key of a request, the format of batches, and a check that
+each line of an answer in lines matches the description."""
 import functools
 import itertools
 import json
@@ -22,8 +22,9 @@ def validator(name):
 
 
 def leave_one(case):
-    """Of parameters that exclude each other (x-one-of, of a path): the one that the
-    case is about, or the first.  Coverage gives all there are, but for one."""
+    """Keeps one of the parameters that exclude each other (x-one-of, of a path): the
+    one that the case is about, or the first.  Coverage sends all of them, except for
+    one."""
     if case.meta is None or case.meta.phase.name != "coverage":
         return
     about = case.meta.phase.data.parameter
@@ -54,7 +55,7 @@ def lines(ctx, value):
 
 
 def filled(response):
-    """The members of an answer that say something."""
+    """Returns the members of an answer that have a value."""
     kind = response.headers.get("content-type", [""])[0]
     if response.status_code != 200 or kind != "application/json":
         return []
@@ -63,7 +64,7 @@ def filled(response):
 
 @schemathesis.check
 def remembered(ctx, response, case):
-    """Notes what was answered, for the test to see what was tried."""
+    """Records the answer, so that the test can check what was tried."""
     method = case.operation.method.upper()
     key = response.request.headers.get("Authorization", "").split(" ")[-1]
     with open(os.environ["ANSWERS"], "a", encoding="utf-8") as log:

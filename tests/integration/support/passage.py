@@ -1,9 +1,9 @@
-"""Between two servers: passes on what either says, and can be told to stop.
+"""A proxy between two servers that passes data both ways, and can be stopped.
 
     with Passage(port) as passage:
         passage.address, passage.port
-        passage.stop()      connections stay open, and bring nothing any more
-        passage.go_on()     what was held back, and what follows
+        passage.stop()      connections stay open, but deliver nothing
+        passage.go_on()     delivers what was held back, and all that follows
 """
 import socket
 import threading
@@ -69,12 +69,12 @@ class Passage:
         shut(source, to)
 
     def passes(self, data, source, to):
-        """Of those that are more than this: is it handed on?"""
+        """For subclasses: returns whether this is passed on."""
         return True
 
 
 def shut(*sockets):
-    """What waits for them, or sends to them, ends."""
+    """Ends threads that wait for the sockets or send to them."""
     for sock in sockets:
         try:
             sock.shutdown(socket.SHUT_RDWR)

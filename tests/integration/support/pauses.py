@@ -1,11 +1,10 @@
-"""A plug-in that stops what runs, again and again, for a moment, as a machine does
-that has no processor for it: `tests/run-integration -p support.pauses`.
+"""A plug-in that stops running processes for a moment, again and again, as on a machine
+without a free processor: `tests/run-integration -p support.pauses`.
 
-A test that relies on something that is usually, but not always, so by then fails
-beside it.  Each process of pytest stops the programs and servers that it has started;
-the one that hands out the tests stops the others, and with them the tests' own
-threads.  No pause is longer than LONGEST, well below what programs and tests wait
-for.
+It makes a test fail that relies on something that is usually, but not always, done in
+time.  Each process of pytest stops the programs and servers that it has started; the
+one that hands out the tests stops the others, and with them the tests' own threads.  No
+pause is longer than LONGEST, well below the timeouts of programs and tests.
 """
 import contextlib
 import os
@@ -14,9 +13,9 @@ import signal
 import threading
 import time
 
-# s; one is as likely from 10 to 20 ms as from 500 ms to LONGEST.
+# s; a pause from 10 to 20 ms is as likely as one from 500 ms to LONGEST.
 SHORTEST, LONGEST = 0.01, 1.0
-# Between two pauses, s, on the average.
+# The average time between two pauses, s.
 BETWEEN = 0.3
 
 
@@ -25,7 +24,7 @@ def duration():
 
 
 class Pauser(threading.Thread):
-    """Calls pause() until it is told to end."""
+    """Calls pause() until it is stopped."""
 
     def __init__(self, pause):
         super().__init__(daemon=True)
@@ -42,13 +41,13 @@ class Pauser(threading.Thread):
 
 
 class Started:
-    """What this process of pytest has started.  What a test stops itself stays
-    stopped."""
+    """Everything that this process of pytest has started.  A process that a test itself
+    stopped stays stopped."""
 
     def __init__(self):
-        import servers  # found once conftest.py has been read
+        import servers  # available after conftest.py was read
 
-        self.processes = {}  # and the lock that keeps a test's signals from a pause
+        self.processes = {}  # and the lock that separates a test's signals from a pause
         made, told = servers.Process.__init__, servers.Process.signal
 
         def init(process, *args, **kwargs):
@@ -78,7 +77,7 @@ class Started:
 
 
 def pause_worker():
-    """One of the processes of pytest."""
+    """Pauses one of the processes of pytest."""
     children = [int(line) for task in os.listdir("/proc/self/task")
                 for line in open(f"/proc/self/task/{task}/children").read().split()]
     if children:

@@ -1,4 +1,4 @@
-"""Pictures of QR codes: PNG and SVG as rows of pixels, and what they say."""
+"""Pictures of QR codes: PNG and SVG as rows of pixels, and their text."""
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
@@ -23,7 +23,7 @@ BLACK_WHITE = bytes.maketrans(b"01", b"\x00\xff")
 
 
 def read_png(data):
-    """Rows of bytes, 0 black and 255 white, of a 1-bit grey PNG."""
+    """Returns rows of bytes, 0 black and 255 white, of a 1-bit grey PNG."""
     chunks = list(chunks_of(data))
     assert chunks[0][0] == b"IHDR" and chunks[-1] == (b"IEND", b"")
     width, height, depth, colour, *rest = struct.unpack(">IIBBBBB",
@@ -45,7 +45,7 @@ PATH = re.compile(r"M(\d+) (\d+)h(\d+)v(\d+)(?:h-|H)(\d+)z")
 
 
 def read_svg(text, scale=4):
-    """The same of an SVG that is made of rectangles."""
+    """Returns the same for an SVG that is made of rectangles."""
     root = ElementTree.fromstring(text)
     x0, y0, width, height = map(int, root.get("viewBox").split())
     assert (x0, y0) == (0, 0)
@@ -62,7 +62,7 @@ def read_svg(text, scale=4):
 
 
 def qr_of(rows):
-    """(text, error correction level) of the one QR code in the picture."""
+    """Returns (text, error correction level) of the only QR code in the picture."""
     image = memoryview(b"".join(rows)).cast("B", (len(rows), len(rows[0])))
     found = zxingcpp.read_barcodes(image)
     assert len(found) == 1, found

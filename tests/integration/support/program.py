@@ -1,4 +1,4 @@
-"""One program of ours: its configuration file, its process, its metrics."""
+"""One of our programs: its configuration file, its process, its metrics."""
 import os
 import pathlib
 import re
@@ -9,12 +9,12 @@ import yaml
 
 import servers
 
-# Seconds that a test waits for what must come.  No test says how fast: machines
-# are busy with other things.
+# The timeout of a test, in seconds.  No test measures speed, since machines are busy
+# with other work.
 PATIENCE = 120
 
-# For what is asked often: looks for no proxies in the environment each time, and
-# keeps no connection to a program that may have been killed.
+# For frequent requests: this session does not search the environment for proxies each
+# time, and keeps no connection to a program that may have been killed.
 quick = requests.Session()
 quick.trust_env = False
 quick.headers["Connection"] = "close"
@@ -27,7 +27,7 @@ class Program:
 
     def __init__(self, name, config, directory, args=(), env=None,
                  binaries=BIN, under=()):
-        """`under` is what starts it, if it is not started itself."""
+        """`under` is the command that starts it, if it is not started directly."""
         self.name = name
         self.under = list(under)
         self.binaries = binaries
@@ -53,7 +53,7 @@ class Program:
 
     @property
     def url(self):
-        """Where it serves."""
+        """Returns the address where it serves."""
         return f"http://{self.section['listen']}"
 
     @property
@@ -74,7 +74,7 @@ class Program:
                            timeout)
 
     def ready(self):
-        """(status, text) of /readyz; (0, reason) when there is no answer."""
+        """Returns (status, text) of /readyz; (0, reason) if there is no answer."""
         try:
             answer = quick.get(self.admin + "/readyz", timeout=10)
             return answer.status_code, answer.text
@@ -85,21 +85,21 @@ class Program:
         return self.process.log() if self.process else ""
 
     def series(self, name, **labels):
-        """The values of the series of that name that carry these labels."""
+        """Returns the values of the series with that name and these labels."""
         text = quick.get(self.admin + "/metrics", timeout=PATIENCE).text
         return [value for series, value in series_of(text, name)
                 if labels.items() <= series.items()]
 
     def metric(self, name, **labels):
-        """Their sum."""
+        """Returns the sum of these series."""
         values = self.series(name, **labels)
         if not values:
             raise KeyError(f"{self.name} has no metric {name} {labels}")
         return sum(values)
 
     def wait_metric(self, value, name, **labels):
-        """A program counts and logs what it did once it is done, a moment after
-        others see it."""
+        """Waits for a value: a program counts and logs its work when it is done, a
+        moment after others see it."""
         def reached():
             values = self.series(name, **labels)
             return values and sum(values) == value
@@ -109,21 +109,21 @@ class Program:
         eventually(lambda: text in self.log(), what=f"logged: {text}")
 
     def stop(self, timeout=PATIENCE):
-        """SIGTERM; returns the exit status."""
+        """Sends SIGTERM; returns the exit status."""
         return self.process.stop(timeout)
 
     def kill(self):
         self.process.kill()
 
     def run(self, timeout=PATIENCE):
-        """Runs it to its end, for commands.  Returns (status, output)."""
+        """Runs a command to its end.  Returns (status, output)."""
         self.start(ready=False)
         status = self.process.wait(timeout)
         return status, self.log()
 
 
 def migrate(program):
-    """Makes the tables, as an operator does."""
+    """Makes the tables in an operator's way."""
     status, output = program("aggregator", args=["migrate"],
                              start=False).run()
     assert status == 0, output
@@ -142,9 +142,9 @@ def series_of(text, name):
 
 
 def eventually(check, seconds=PATIENCE, every=None, what="condition"):
-    """Waits until check() is true and returns its value.  Without `every`, s, it
-    looks the less often the longer it waits: each look takes processor time from
-    what it waits for."""
+    """Waits until check() is true and returns its value.  Without `every`, in s, the
+    checks become rarer with time, since each takes processor time from the process it
+    waits for."""
     start = time.monotonic()
     while True:
         value = check()

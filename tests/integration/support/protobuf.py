@@ -1,5 +1,5 @@
-"""Message classes made from schemas/*.proto at run time, so that no generated
-Python has to fit the version of the protobuf library."""
+"""Message classes made from schemas/*.proto at run time, so that no generated Python
+has to match the version of the protobuf library."""
 import functools
 import subprocess
 import tempfile
@@ -24,6 +24,6 @@ def _pool(schema):
 
 
 def message(schema, full_name):
-    """message("click.proto", "shortloop.Click") -> a message class."""
+    """message("click.proto", "shortloop.Click") returns a message class."""
     return message_factory.GetMessageClass(
         _pool(schema).FindMessageTypeByName(full_name))

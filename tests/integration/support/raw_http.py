@@ -1,21 +1,20 @@
-"""Raw requests, and what a server made of them.
+"""Raw requests, and how a server handles them.
 
 A case (support/http_cases.py) is bytes.  `ask` sends them on a connection of their
-own, the canary behind them: a request for something that no case asks for, which
-ends the connection.  What comes back until its end is told in words, one for each
-answer and one for the end:
+own, followed by the canary: a request for a target that no case has, which ends the
+connection.  The result is a list of words, one for each answer and one for the end:
 
-    ok         the status that the server has for that method there
-    404        another one
+    ok         the server's usual status for that method and target
+    404        another status
     100        100 Continue
     canary     the canary's answer: the connection was kept, and in step
-    SMUGGLED   that of a request which stands in the case as a body
-    cut        an answer that is not whole
+    SMUGGLED   the answer to a request that is a body in the case
+    cut        an incomplete answer
     raw        bytes that are no answer
     close      the connection ended, the canary was not answered
-    hang       neither in time
+    hang       neither happened in time
 
-So "ok canary" is an answer on a connection that goes on, "400 close" a refusal.
+So "ok canary" is an answer on a connection that is kept, "400 close" a refusal.
 """
 import dataclasses
 import datetime
@@ -29,15 +28,15 @@ from support.program import PATIENCE
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """`writes` leave one after the other, each when the server has read the one
-    before it, or, at None, when it has answered something.  The canary goes with the
-    last.  In `writes`, {T} is the target, {H} the line Host with all that the
-    server wants to know of its client, {J} the type of a body, {SMUGGLED} a request,
-    of {LENGTH} bytes ({HEX} in hexadecimal), for {S}, which must never be answered.
+    """`writes` are sent one after the other, each when the server has read the one
+    before it, or, at None, when it has answered something.  The canary is sent with
+    the last.  In `writes`, {T} is the target, {H} the line Host with the other
+    headers that the server needs, {J} the type of a body, {SMUGGLED} a request of
+    {LENGTH} bytes ({HEX} in hexadecimal) for {S}, which must never be answered.
 
-    `ours` is how our servers answer, in one or more ways, `others` are those that
-    the RFC allows, too, all as fnmatch patterns.  `must` quotes what whoever answers
-    in another way breaks."""
+    `ours` are the permitted results of our servers, `others` are further ones that
+    the RFC allows, all as fnmatch patterns.  `must` quotes the rule that any other
+    result breaks."""
     name: str
     rfc: str
     writes: tuple
@@ -46,10 +45,10 @@ class Case:
     must: str = ""
     methods: tuple = ()
     status: frozenset = frozenset()  # in place of the server's own for "ok"
-    half_close: bool = False         # the end of sending in place of the canary
-    elsewhere: bool = False          # it asks for what is not there
-    in_body: bool = False            # its headers are in order
-    endless: bool = False            # it says to have a larger body than it has
+    half_close: bool = False         # the client ends sending, with no canary
+    elsewhere: bool = False          # the target does not exist
+    in_body: bool = False            # the headers are valid
+    endless: bool = False            # the announced body is larger than the sent one
 
     def all_methods(self):
         if self.methods:
@@ -59,9 +58,10 @@ class Case:
 
 
 class Server:
-    """Where cases are sent.  `served` and `absent`: {method: statuses} of the
-    target and of what is not there, with None for all other methods.  One that
-    `streams` takes bodies of any length, and begins its answer before their end."""
+    """A server to which cases are sent.  `served` and `absent`: {method: statuses} of
+    the target and of a target that does not exist, with None for all other methods.  A
+    server that `streams` takes bodies of any length, and begins its answer before their
+    end."""
 
     def __init__(self, name, port, target, served, absent, canary, smuggled,
                  fields=b"", content=b"application/json", streams=False):
@@ -96,8 +96,8 @@ class Server:
         return case.status or table.get(method, table[None])
 
     def wait_read(self):
-        """Until a server of one thread has read what was sent before: it answers
-        another connection after that."""
+        """Waits until a server of one thread has read everything sent before: it
+        answers another connection after that."""
         if not self.other:
             self.other = socket.create_connection(("127.0.0.1", self.port),
                                                   PATIENCE)
@@ -123,7 +123,7 @@ DATE = re.compile(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} "
 
 
 class Answer:
-    """Everything that is wrong with it by itself is in `flaws`."""
+    """`flaws` has everything that is wrong with the answer itself."""
 
     def __init__(self, head, method):
         line, *fields = head.split(b"\r\n")
@@ -182,7 +182,7 @@ class Answer:
             self.flaws.append(f"Date {dates} is not now")
 
     def take_body(self, rest):
-        """What follows the body, or None: it is not whole."""
+        """Returns what follows the body, or None if the body is incomplete."""
         if not self.has_body():
             return rest
         if self.values("transfer-encoding"):
@@ -209,8 +209,8 @@ class Answer:
 
 
 def split_answers(came, methods):
-    """(answers to requests of those methods, and the canary's, what is left).  An
-    answer that is not whole is `cut`, and the last."""
+    """Returns (answers to requests with those methods, and to the canary, the rest).
+    An incomplete answer is `cut`, and the last."""
     answers = []
     methods = [*methods, "GET"]
     while came.startswith(b"HTTP/"):
@@ -237,11 +237,12 @@ class Result:
     server: Server
     words: str
     flaws: list
-    unsaid: bool  # the connection was closed behind an answer that does not say so
+    unsaid: bool  # the connection was closed after an answer that did not announce it
     came: bytes
 
     def is_ours(self):
-        """To refuse a body behind a begun answer is to cut that."""
+        """A server refuses a body after the start of an answer by cutting the
+        answer."""
         if self.words.endswith("cut close") and self.server.streams \
                 and self.case.in_body:
             return not self.flaws and any(
@@ -265,7 +266,7 @@ class Result:
 
 
 def read(connection, enough):
-    """(what comes until `enough` of it or the end, did it come in time?)"""
+    """Returns (what comes until `enough` of it or the end, whether it came in time)."""
     came = b""
     while not enough(came):
         try:
@@ -281,7 +282,7 @@ def read(connection, enough):
 
 
 def talk(connection, server, case, patience):
-    """(what came, did all of it come in time?)"""
+    """Returns (what came, whether all of it came in time)."""
     came, in_time = b"", True
     connection.settimeout(patience)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -301,7 +302,7 @@ def talk(connection, server, case, patience):
         if half_close:
             connection.shutdown(socket.SHUT_WR)
     except (BrokenPipeError, ConnectionResetError):
-        pass  # it has been refused
+        pass  # it was refused
     more, in_time = read(connection, lambda got: False)
     return came + more, in_time
 

@@ -1,12 +1,12 @@
-"""Is every event that Kafka holds stored, and once?  By topic, partition and
+"""Checks that every event in Kafka is stored, and once, by topic, partition and
 offset."""
 import collections
 
-NAMED = 5  # of what is wrong, so many are named
+NAMED = 5  # at most this many errors are named
 
 
 def stored(clickhouse, table, topic, partition, where="1"):
-    """Offsets in order, as often as they are there."""
+    """Returns the offsets in order, each as often as it is stored."""
     text = clickhouse.query(
         f"SELECT offset FROM {table} WHERE topic = '{topic}' AND "
         f"partition = {partition} AND {where} ORDER BY offset FORMAT TSV")
@@ -26,7 +26,7 @@ class Reckoning:
         self.events = 0
 
     def check(self, table, topic, where="1"):
-        """Every event is there once; of changes only the newest has to be."""
+        """Every event must be stored once; of changes only the newest must be."""
         left_out = self.poison | self.changes
         for partition, end in self.kafka.ends(topic).items():
             expected = {o for o in range(end)
@@ -41,8 +41,8 @@ class Reckoning:
                     o for o, n in collections.Counter(found).items() if n > 1})
 
     def check_reports(self, topic):
-        """Blocks reported lie end to end, from the log's start to its end, and
-        count what is stored."""
+        """Reported blocks must be contiguous, from the log's start to its end, and have
+        the counts of the stored rows."""
         for partition, end in self.kafka.ends(topic).items():
             rows = self.clickhouse.rows(
                 f"SELECT first, last, rows, dead_lettered FROM ingest_progress"
@@ -60,7 +60,7 @@ class Reckoning:
                               partition, {at})
 
     def check_dead_letters(self, dlq):
-        """All poison is there, and nothing else."""
+        """The topic must have all poison, and nothing else."""
         found = set()
         for message in self.kafka.consume(dlq, seconds=60):
             headers = dict(message.headers())

@@ -1,5 +1,5 @@
-"""What the tests of the reclaimer stand on; a test file says
-`from support.reclaim import *` for the fixtures."""
+"""The fixtures of the reclaimer's tests; a test file gets them by `from support.reclaim
+import *`."""
 import json
 import os
 import subprocess
@@ -26,13 +26,13 @@ LINKS_SECTION = {**USUAL, "ttl_classes": ["3s", "30d", "never"], "hold_max": "2s
 
 
 def redis_bytes(client):
-    """Another client of that server, whose answers are bytes."""
+    """Returns another client of that server, whose answers are bytes."""
     return redis_client.Redis(
         port=client.connection_pool.connection_kwargs["port"])
 
 
 class Space:
-    """Space s7 in Redis, written and read as linkstore documents it."""
+    """Space s7 in Redis, written and read in the documented formats of linkstore."""
 
     def __init__(self, redis, name="s7"):
         self.redis = redis
@@ -45,7 +45,7 @@ class Space:
         return f"m:{{{self.name}:{block}}}"
 
     def issue(self, first, last, generation=1, score=None):
-        """A range that is due."""
+        """Adds a range that is due."""
         score = now() - 1000 if score is None else score
         self.redis.zadd(self.key("issued"),
                         {f"{first}-{last}:{generation}": score})
@@ -53,7 +53,7 @@ class Space:
         self.redis.set(self.key("cursor"), max(cursor, last + 1))
 
     def issue_each(self, ranges):
-        """Many ranges that are due."""
+        """Adds many due ranges."""
         score = now() - 1000
         self.redis.zadd(self.key("issued"),
                         {f"{first}-{last}:1": score for first, last in ranges})
@@ -75,13 +75,14 @@ class Space:
         return self.redis.get(self.marker_key(block)).split(" ")
 
     def ranges(self, what):
-        """{member: score} of `issued` or `pool`."""
+        """Returns {member: score} of `issued` or `pool`."""
         return dict(self.redis.zrange(self.key(what), 0, -1, withscores=True))
 
     def blocks(self, *whats):
-        """The blocks in them, with repetitions if there are any; of several at one
-        instant, as the last words of who was killed may still be on their way."""
-        # A full Redis takes no transaction.
+        """Returns the blocks in them, with repetitions if there are any.  Several sets
+        are read at one instant, as the last commands of a killed process may still
+        arrive."""
+        # A full Redis refuses transactions.
         with self.redis.pipeline(transaction=len(whats) > 1) as p:
             for what in whats:
                 p.zrange(self.key(what), 0, -1)
@@ -101,7 +102,7 @@ class Space:
                 for key in self.redis.scan_iter()}
 
 
-# What redirectors and collectors remember of a code, shorter than that
+# How long redirectors and collectors cache a code; this is shorter than that
 # quarantine.
 BRIEF = {"redirector": {"cache_ttl": "500ms", "cache_negative_ttl": "500ms",
                         "cache_stale": "1s", "permanent_max_age": "1s"},
@@ -110,7 +111,7 @@ BRIEF = {"redirector": {"cache_ttl": "500ms", "cache_negative_ttl": "500ms",
 
 @pytest.fixture
 def make_space(program, links_config):
-    """make_space(redis): space s7, created as an operator would."""
+    """make_space(redis) makes space s7 in an operator's way."""
     def make(redis):
         space = program("allocator", {"links": links_config}, start=False,
                         args=["create-space", "--space", "s7", "--no-archive"])
@@ -125,7 +126,7 @@ def space(make_space, redis):
 
 
 class Done:
-    """How a command ended."""
+    """The result of a command."""
 
     def __init__(self, process):
         self.out, self.err = process.communicate(timeout=60)
@@ -147,9 +148,9 @@ class Done:
 
 @pytest.fixture
 def begin(program, links_config):
-    """begin("run", "--rate", "9", sample_every=1): a started process.
-    `sections` replaces those of other programs, `stderr` where it writes, `env`
-    is added to the environment."""
+    """begin("run", "--rate", "9", sample_every=1) returns a started process. `sections`
+    replaces those of other programs, `stderr` is its output for errors, `env` is added
+    to the environment."""
     started = []
 
     def make(*args, links=None, sections=None, stderr=subprocess.PIPE,
@@ -173,7 +174,7 @@ def begin(program, links_config):
 
 @pytest.fixture
 def reclaimer(begin):
-    """reclaimer("run", ...): runs it to its end, with --json."""
+    """reclaimer("run", ...) runs it to its end, with --json."""
     def run(*args, **settings):
         return Done(begin(*args, "--json", **settings))
     return run

@@ -1,7 +1,7 @@
-"""Redirectors whose counters are held against what is stored and settled, with a
+"""Redirectors whose counters are compared with what is stored and settled, with a
 collector and an aggregator.
 
-An hour is judged when it is over, so the redirectors' clocks are two hours behind."""
+An hour is checked when it is over, so the redirectors' clocks are two hours behind."""
 import time
 
 import pytest
@@ -63,7 +63,8 @@ class World:
         return answer.json()
 
     def clicks(self):
-        """Of people and robots, as the hour is answered."""
+        """Sends visits of people and robots, and returns the counts of the hour's
+        answers."""
         answer = requests.get(
             self.aggregator.url + "/v1/clicks", timeout=60,
             params={"from": rfc3339(self.hour), "to": rfc3339(self.hour + HOUR),
@@ -75,7 +76,7 @@ class World:
         return requests.get(self.aggregator.url + "/v1/pipeline", timeout=60).json()
 
     def told(self):
-        """The hour, as it stands."""
+        """Returns the present state of the hour."""
         return self.reconciliation()["hours"][0]
 
     def wait(self, **figures):
@@ -95,15 +96,15 @@ class World:
         assert status == 0, said
 
     def records(self):
-        """The messages there are in the topic of counters."""
+        """Returns the messages in the topic of counters."""
         return [m.value()
                 for m in self.kafka.consume(self.topics["topic_counters"])]
 
 
 @pytest.fixture
 def make_world(program, kafka, tables, skew, links_config):
-    """make_world(links, setting=...): with these links, and settings of its aggregator;
-    `clicks` are some of section clicks."""
+    """make_world(links, setting=...) makes a world with these links, and settings of
+    its aggregator; `clicks` are settings of section clicks."""
     def make(links, partitions=1, clicks=None, **aggregator):
         topics = {**kafka.collector_topics(clicks=partitions),
                   "topic_counters": kafka.create_topic("counters", 2)}

@@ -1,6 +1,6 @@
 """A redirector, and links that the real allocator makes for it.
 
-Fixtures; a test module imports those it uses."""
+The module has fixtures; a test module imports those it uses."""
 
 import pytest
 import redis as redis_client
@@ -15,7 +15,7 @@ Click = message("click.proto", "shortloop.Click")
 Link = message("link.proto", "shortloop.Link")
 
 REDIRECTED, NOT_FOUND, EXPIRED, BLOCKED, HEAD = range(1, 6)
-# What is left to a link, in ms, when it is to be due: its TTL is 30 days.
+# The rest of a link's life, in ms, that makes its renewal due: its TTL is 30 days.
 DAY = 86_400_000
 
 
@@ -69,7 +69,7 @@ class Links:
         return "m:" + self.key(code).split(":", 1)[1].rsplit(":", 1)[0]
 
     def record(self, code):
-        """As it is in Redis."""
+        """Returns the link's record in Redis."""
         with self.bytes_client() as client:
             return Link.FromString(client.get(self.key(code)))
 
@@ -98,8 +98,9 @@ def heard(edge):
 
 
 def change_and_wait(links, edge, code, **fields):
-    """The edge has heard of it then: said again, if the subscription that it had was
-    given up meanwhile, as after two seconds in which nothing came."""
+    """Changes a link and waits until the edge has received it; repeats the change if
+    the edge had given up its subscription meanwhile, as after two seconds without
+    data."""
     before, begun = heard(edge), subscriptions(edge)
     links.change(code, **fields)
 
@@ -116,7 +117,7 @@ def change_and_wait(links, edge, code, **fields):
 @pytest.fixture
 def make_links(program, workdir, links_config, domains_config,
                allocator_settings, kafka):
-    """make_links(redis): an allocator and its spaces in that Redis."""
+    """make_links(redis) makes an allocator and its spaces in that Redis."""
     def make(redis):
         keys = admin_keys(workdir)
         sections = {"links": links_config, "domains": domains_config,
@@ -139,16 +140,16 @@ def links(make_links, redis, kafka):
 
 @pytest.fixture
 def own_links(make_links, own_redis):
-    """The same in a Redis that may be killed and has everything afterwards."""
+    """The same in a Redis that can be killed without a loss of data."""
     return make_links(own_redis.client())
 
 
 @pytest.fixture
 def start(program, links_config, domains_config, kafka):
-    """start(setting=...): a redirector; .topic is where its clicks go."""
+    """start(setting=...) starts a redirector; its clicks go to .topic."""
     def make(ready=True, kafka_settings=None, domains=None, http=None, env=None,
              robots=None, **settings):
-        topic = kafka.clicks_topic(1)  # events come in the order they were sent in
+        topic = kafka.clicks_topic(1)  # keeps the events in order
         settings.setdefault("threads", 2)
         settings.setdefault("edge", "edge-1")
         made = program("redirector", {
@@ -165,8 +166,8 @@ def start(program, links_config, domains_config, kafka):
 
 @pytest.fixture
 def clicks(kafka):
-    """clicks(redirector, n): its first n events; clicks(redirector): all of
-    them, once the redirector has stopped."""
+    """clicks(redirector, n) returns its first n events; clicks(redirector) all of them,
+    once the redirector has stopped."""
     def read(redirector, count=None):
         if count is None and redirector.process.running():
             assert redirector.stop() == 0

@@ -1,22 +1,22 @@
-"""Stands between a program and its Redis, counts the commands, and stops or
+"""A proxy between a program and its Redis that counts the commands, and stops or
 ends everything at one of them.
 
     with RedisProxy(port) as proxy:
         proxy.end_at(7, reach=True)     the 7th command reaches Redis, its answer
-                                        nobody; on_end() is then called
-        proxy.call_at(7, function)      function() before the 7th passes
-        held = proxy.hold(b"l:{s7:3}:") the next command that says this waits
+                                        is dropped; then on_end() is called
+        proxy.call_at(7, function)      calls function() before the 7th passes
+        held = proxy.hold(b"l:{s7:3}:") the next command with these bytes waits
                                         (held.here; it is held.command) until
                                         held.release()
         held = proxy.hold_answer(b"MGET", b"abc")
-                                        the same of the answer to the next that
-                                        says all of these
-        proxy.on_command = function     function(command) before each one passes
+                                        the same for the answer to the next that
+                                        has all of these
+        proxy.on_command = function     calls function(command) before each
 
-A connection that has subscribed is passed through as it is from then on.
+A connection with a subscription is passed through unchanged from then on.
 
-Commands of all connections are counted in one row, and pass one at a time, so
-that there is exactly one order of things.
+Commands of all connections have one common count, and pass one at a time, so
+that there is exactly one order of events.
 """
 import socket
 import threading
@@ -66,7 +66,7 @@ class RedisProxy:
         return self.held_answers[-1]
 
     def close(self):
-        """Nobody connects from here on, and all who are connected are cut."""
+        """Refuses new connections and cuts all present ones."""
         self.ended = True
         shut(self.listener, *self.sockets)
         for sock in [self.listener, *self.sockets]:
@@ -104,7 +104,7 @@ class RedisProxy:
                 return
 
     def pass_on(self, command, redis, answers):
-        """The answer; None: it is nobody's."""
+        """Returns the answer, or None if no client gets it."""
         if self.ended:
             return None
         self.commands.append(name_of(command))
@@ -128,7 +128,7 @@ class RedisProxy:
 
 
 class Held:
-    """A command, or the answer to one, that is to be late."""
+    """A command, or an answer, that arrives late."""
 
     def __init__(self, words):
         self.words = words
@@ -141,7 +141,7 @@ class Held:
 
 
 def wait(all_held, command):
-    for held in list(all_held):  # more may be asked for meanwhile
+    for held in list(all_held):  # other holds may be set meanwhile
         if not held.here.is_set() and all(w in command for w in held.words):
             held.command = command
             held.here.set()
@@ -149,7 +149,7 @@ def wait(all_held, command):
 
 
 def pass_through(asked, answers):
-    """Both ways, until one ends."""
+    """Passes data both ways until one side ends."""
     def pump(source, to):
         try:
             while data := source.file.read1(65536):
@@ -162,14 +162,14 @@ def pass_through(asked, answers):
 
 
 def name_of(command):
-    """The first word, and of a script its sum."""
+    """Returns the first word, and the sum of a script."""
     words = command.split(b"\r\n")
     name = words[2].upper().decode()
     return f"{name} {words[4].decode()[:8]}" if name == "EVALSHA" else name
 
 
 class Stream:
-    """Reads whole RESP2 values as the bytes they are."""
+    """Reads whole RESP2 values as raw bytes."""
 
     def __init__(self, sock):
         self.sock = sock

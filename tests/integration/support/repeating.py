@@ -1,10 +1,10 @@
-"""What is done over and over beside a test."""
+"""Actions that are repeated during a test."""
 import threading
 
 
 class Repeating:
-    """with Repeating(0.1): calls its step() each so many seconds, on a thread of its
-    own, until the block ends or a step says that it is the last one: ended.set()."""
+    """with Repeating(0.1): calls its step() at that interval in seconds, on a thread of
+    its own, until the block ends or a step sets ended as the last one: ended.set()."""
 
     def __init__(self, every):
         self.every = every

@@ -29,8 +29,8 @@ class Sentinel(Server):
             return False
 
     def mind(self, after=500):
-        """From now on a master that does not answer is replaced soon, after so many
-        milliseconds.  Before, one that has only been slow is not: that takes 30
+        """From now on a master that does not answer is replaced after this many
+        milliseconds.  Before that, a slow one is not replaced: the limit is 30
         seconds."""
         self.client().sentinel_set("mymaster", "down-after-milliseconds", after)
 
@@ -41,7 +41,7 @@ class Sentinel(Server):
         return self.knows_replicas(1)
 
     def knows_replicas(self, count):
-        """That are there, and have all."""
+        """Waits until this many replicas are known and have all data."""
         known = self.client().sentinel_slaves("mymaster")
         return len(known) == count and all(
             replica["flags"] == "slave" and replica["master-link-status"] == "ok"

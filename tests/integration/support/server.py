@@ -1,4 +1,4 @@
-"""Servers with the life of a test run; they die with pytest."""
+"""Servers that live during a test run; they end with pytest."""
 import shutil
 
 import redis
@@ -8,8 +8,8 @@ from support.program import PATIENCE
 
 
 class Server:
-    """start(), stop() and kill() as often as a test likes, on one port and with
-    one directory."""
+    """A test may call start(), stop() and kill() repeatedly; the port and the directory
+    stay the same."""
 
     name = "server"
     start_seconds = 300
@@ -40,12 +40,12 @@ class Server:
         return self.process.stop(PATIENCE)
 
     def kill(self):
-        """SIGKILL, and waits until it is gone."""
+        """Sends SIGKILL and waits for the end."""
         if self.process:
             self.process.kill()
 
     def signal(self, number):
-        """SIGSTOP and SIGCONT: a server that hangs."""
+        """SIGSTOP and SIGCONT make a server hang and go on."""
         self.process.signal(number)
 
 
@@ -69,12 +69,12 @@ class RedisServer(Server):
         return redis.Redis(port=self.port, decode_responses=True)
 
 
-# A broker of a test starts often and does little: what the second compiler gains
-# is less than the half of the processor time of a start that it takes.
+# A broker of a test starts often and does little: the second compiler takes half of the
+# processor time of a start, and saves less.
 QUICK = ["-XX:TieredStopAtLevel=1"]
 
-# One that was killed is let in again when the session that it had has ended,
-# which is nine seconds otherwise.
+# A killed broker is accepted again when its former session has expired, which takes
+# nine seconds by default.
 SOON_BACK = """\
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=300
@@ -83,8 +83,8 @@ broker.heartbeat.interval.ms=300
 
 class KafkaServer(Server):
     name = "kafka"
-    # {file: content} of a directory that was formatted, which takes a JVM a second:
-    # the brokers of a run may be alike.
+    # {file: content} of a formatted directory; formatting takes a JVM a second, and the
+    # brokers of a run may be alike.
     formatted = {}
 
     def __init__(self, directory, extra=""):
@@ -126,8 +126,8 @@ inter.broker.listener.name=PLAINTEXT
 
 
 class ProxiedKafkaServer(KafkaServer):
-    """A broker with two ports: `port`, and one whose clients are told to come
-    through `proxy` (support.fault_proxy.KafkaProxy), `proxy.address` to them."""
+    """A broker with two ports: `port`, and one whose clients are directed to `proxy`
+    (support.fault_proxy.KafkaProxy), at `proxy.address`."""
 
     def __init__(self, directory, proxy, extra=""):
         super().__init__(directory, extra)
@@ -162,7 +162,7 @@ http {{
 
 
 class NginxServer(Server):
-    """Answers as `locations` say; needs nothing outside of its directory."""
+    """Answers by `locations`; uses nothing outside of its directory."""
 
     name = "nginx"
 

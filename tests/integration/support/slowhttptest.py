@@ -1,6 +1,6 @@
-"""Debian's slowhttptest, by which tests and bench are slow clients."""
+"""Debian's slowhttptest, which provides slow clients for tests and bench."""
 
-# Options of its modes; it ends when all of its connections are closed.
+# The options of its modes; it ends when all of its connections are closed.
 MODES = {
     "slow headers": ["-H", "-i", "1", "-x", "24", "-t", "GET"],
     "slow bodies": ["-B", "-i", "1", "-s", "8192", "-x", "10", "-t", "POST"],

@@ -1,12 +1,12 @@
 """Spaces, and section `links` of the programs' configuration.
 
-The section of a test is what its module has as LINKS_SECTION: see the fixture
-links_config in conftest.py."""
+The section of a test is LINKS_SECTION of its module: see the fixture links_config in
+conftest.py."""
 import copy
 import hashlib
 
 SECRET = "0123456789abcdef0123456789abcdef"
-# What most sections have beside their TTL classes and spaces.
+# The settings that most sections have beside TTL classes and spaces.
 USUAL = {"hold_max": "1h", "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2}
 
 
@@ -29,7 +29,7 @@ def aliases(name="names", number=4):
 
 
 def with_key(workdir, space, secret=None):
-    """That space with a key, whose file is made; aliases need none."""
+    """Returns that space with a key, whose file is made; aliases need none."""
     if space["strategy"] == "alias":
         return space
     if not secret:
@@ -41,7 +41,7 @@ def with_key(workdir, space, secret=None):
 
 
 def with_keys(workdir, section):
-    """A copy of section `links`, whose spaces have keys."""
+    """Returns a copy of section `links` whose spaces have keys."""
     made = copy.deepcopy(section)
     made["spaces"] = [with_key(workdir, space) for space in made["spaces"]]
     return made

@@ -1,7 +1,7 @@
-"""Processor time of a test, by who spent it: the test's own Python, each kind of server
+"""The processor time of a test, by process: the test's own Python, each kind of server
 that the run shares, and the programs that the test started.
 
-A server that is idle spends some too: the test that runs at that time has it in its sum.
+An idle server takes some time too: it counts for the test that runs at that time.
 """
 import os
 import pathlib
@@ -13,7 +13,7 @@ SERVERS = {"clickhouse": "ClickHouse", "kafka": "Kafka", "redis": "Redis"}
 
 
 def seconds_by_kind():
-    """{kind: seconds} of this process and its children since their starts."""
+    """Returns {kind: seconds} of this process and its children since their starts."""
     own = os.times()
     spent = {"Python": own.user + own.system,
              "programs": own.children_user + own.children_system}
@@ -23,7 +23,7 @@ def seconds_by_kind():
         try:
             stat = pathlib.Path(f"/proc/{process.pid}/stat").read_text()
         except OSError:
-            continue  # the machine has no more of it
+            continue  # the process has ended
         kind = SERVERS.get(process.name, "programs")
         spent[kind] = spent.get(kind, 0) + sum(
             map(int, stat.rpartition(")")[2].split()[11:15])) / TICKS
@@ -31,8 +31,8 @@ def seconds_by_kind():
 
 
 def spent_since(before):
-    """{kind: seconds} since `before`, an answer of seconds_by_kind().  The sum of a
-    server that was ended has gone over to the programs: it is taken out of theirs."""
+    """Returns {kind: seconds} since `before`, a result of seconds_by_kind().  The time
+    of a server that has ended counts for the programs: it is subtracted from theirs."""
     now = seconds_by_kind()
     spent = {kind: now.get(kind, 0) - before.get(kind, 0) for kind in {**before, **now}}
     for kind in SERVERS.values():
@@ -42,8 +42,8 @@ def spent_since(before):
 
 
 def lines_of_sum(spent_by_test):
-    """Yields what a run shows of {test: {kind: seconds}}: the sums by kind, and the 15 tests
-    that spent the most."""
+    """Yields the lines for {test: {kind: seconds}}: the sums by kind, and the 15 tests
+    that took the most."""
     sums = {}
     for spent in spent_by_test.values():
         for kind, seconds in spent.items():

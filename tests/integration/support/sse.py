@@ -1,5 +1,4 @@
-"""A client of server-sent events, which reads as they come or when it is told
-to."""
+"""A client of server-sent events, which reads as they come or on request."""
 import json
 import socket
 import threading
@@ -9,8 +8,8 @@ from support.program import eventually
 
 
 def events_of(text):
-    """[(name, id, data)] of whole events; comments and fields without data are
-    left out."""
+    """Returns [(name, id, data)] of whole events, without comments and fields without
+    data."""
     for block in text.split("\n\n"):
         fields = dict(line.partition(": ")[::2] for line in block.split("\n")
                       if not line.startswith(":"))
@@ -20,7 +19,7 @@ def events_of(text):
 
 
 class Stream:
-    """GET of `path`.  Reads on a thread of its own, while it is not held."""
+    """A GET of `path`.  It reads on a thread of its own, while it is not held."""
 
     def __init__(self, url, path="/v1/live", key=None, held=False, buffer=None,
                  **params):
@@ -74,7 +73,7 @@ class Stream:
         return None
 
     def body(self):
-        """Of what has come, the chunks that are whole."""
+        """Returns the whole chunks of what has come."""
         rest, out = self._parts()[1], []
         while True:
             size, mark, rest = rest.partition(b"\r\n")
@@ -84,7 +83,7 @@ class Stream:
             rest = rest[int(size, 16) + 2:]
 
     def whole(self):
-        """Has the answer come to its own end?"""
+        """Returns whether the answer has come to its own end."""
         return self.raw.endswith(b"0\r\n\r\n")
 
     def events(self):
@@ -101,7 +100,7 @@ class Stream:
                    if name == "lost")
 
     def ready(self):
-        """Waits until what is clicked from now on will come."""
+        """Waits until clicks from now on will be delivered."""
         eventually(lambda: any(name == "ready" for name, _, _ in self.events()),
                    what="ready")
         return self

@@ -1,10 +1,10 @@
-"""Clicks into a topic at a given rate, until told to stop: a process of its own,
-so that a test that looks and waits does not hold it up.
+"""Sends clicks to a topic at a given rate until it is stopped.  It is a process of its
+own, so that a test that polls and waits does not delay it.
 
     python traffic.py BOOTSTRAP TOPIC RATE [USER_AGENT_BYTES [CODEC]]
 
-RATE 0: as fast as it goes.  Ends on SIGTERM when all that was sent has been
-acknowledged; exit 1 when something was not.
+RATE 0: as fast as possible.  It ends on SIGTERM when everything sent is acknowledged,
+or with exit status 1 if something was not.
 """
 import pathlib
 import random
@@ -15,7 +15,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 VARIANTS = 500
-STEP = 0.02  # seconds between two looks at the clock
+STEP = 0.02  # seconds between two checks of the clock
 
 
 class Traffic:
@@ -40,7 +40,7 @@ class Traffic:
 
 
 def clicks(agent_bytes):
-    """Serialized events of Zipf-like user agents and addresses."""
+    """Returns serialized events with user agents and addresses by Zipf's law."""
     sys.path.insert(0, str(HERE.parent.parent.parent / "stack"))
     sys.path.insert(0, str(HERE.parent))
     from support.protobuf import message

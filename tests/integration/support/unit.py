@@ -1,8 +1,8 @@
-"""A systemd unit: what it says, and programs under what it forbids them.
+"""A systemd unit: its settings, and programs under its restrictions.
 
-There is no systemd in a test to start one.  What a unit asks of the kernel (system
-calls, address families, memory, namespaces, descriptors, capabilities and, for root,
-what may be written) is asked by confine.c instead.
+Tests have no systemd to start a unit.  confine.c applies what a unit requests of the
+kernel (system calls, address families, memory, namespaces, descriptors, capabilities
+and, for root, what may be written).
 """
 import functools
 import os
@@ -27,7 +27,7 @@ def path(name):
 
 
 def read(*files):
-    """{"Section.Key": [value, ...]}, an empty value forgets those before it."""
+    """Returns {"Section.Key": [value, ...]}; an empty value removes those before it."""
     found, section = {}, None
     for line in "\n".join(f.read_text() for f in files).splitlines():
         if not line or line[0] in "#;":
@@ -45,7 +45,8 @@ def read(*files):
 
 
 def service(name):
-    """{"Key": [value, ...]} of a program's unit and what is read beside it."""
+    """Returns {"Key": [value, ...]} of a program's unit and the files read beside
+    it."""
     return {key.removeprefix("Service."): values
             for key, values in read(path(name), SANDBOX).items()
             if key.startswith("Service.")}
@@ -55,7 +56,7 @@ _groups = {}
 
 
 def expand(word):
-    """The calls that a word of SystemCallFilter= names."""
+    """Returns the calls that a word of SystemCallFilter= names."""
     if not word.startswith("@"):
         return {word}
     if word not in _groups:
@@ -81,17 +82,17 @@ def is_set(said, key):
 
 @functools.cache
 def no_mounts():
-    """Why no file system can be made read-only here, or ""."""
+    """Returns the reason why no file system can be made read-only here, or ""."""
     if os.geteuid() != 0:
         return "only root can make file systems read-only"
     done = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True)
-    # A container's root may not, nor one in a chroot that is no mount.
+    # A container's root may not do that, nor may one in a chroot that is no mount.
     return "" if done.returncode == 0 else (
         "no namespace of mounts can be had: " + done.stderr.strip())
 
 
 def rules(said, writable):
-    """What confine.c reads."""
+    """Returns the rules that confine.c reads."""
     assert said["SystemCallArchitectures"] == ["native"]
     lines = [f"allow {call}" for call in sorted(allowed_calls(said))]
     lines += [f"family {int(getattr(socket, family))}" for line in
@@ -122,7 +123,7 @@ class Confinement:
             check=True)
 
     def command(self, name, without=()):
-        """What to write before the program; `without` takes calls away."""
+        """Returns the command prefix for the program; `without` removes calls."""
         file = self.directory / "-".join([name, *without])
         if not file.exists():
             text = rules(service(name), self.writable)
@@ -133,7 +134,8 @@ class Confinement:
         return [self.launcher, file]
 
     def call(self, name, call, *args):
-        """What comes of a system call under that program's unit: (status, text)."""
+        """Returns the result of a system call under that program's unit: (status,
+        text)."""
         done = subprocess.run([*self.command(name), "call", call,
                                *(str(int(a)) for a in args)],
                               capture_output=True, text=True)

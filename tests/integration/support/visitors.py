@@ -1,4 +1,4 @@
-"""Visitors who never stop, and know which of their visits were answered."""
+"""Visitors who never stop, and record which of their visits were answered."""
 import http.client
 import itertools
 import threading
@@ -6,10 +6,9 @@ import time
 
 
 class Visitors:
-    """with Visitors(program, code) as visitors: so many threads visit the link, each
-    time with a number of its own in the query, over connections that are kept.
-    .answered has the numbers of visits that were answered with a 302, .begun those of
-    all."""
+    """with Visitors(program, code) as visitors: that many threads visit the link over
+    kept connections, each visit with a number of its own in the query. .answered has
+    the numbers of visits that were answered with a 302, .begun those of all."""
 
     def __init__(self, redirector, code, threads=4, pause=0):
         self.address, self.code = redirector.section["listen"], code
@@ -42,7 +41,8 @@ class Visitors:
                 self.visit(connection)
                 time.sleep(self.pause)
             except (OSError, http.client.HTTPException):
-                # It is gone, or was under way: that visit was not answered.
+                # The redirector has ended, or the connection did: that visit was not
+                # answered.
                 connection.close()
                 connection = None
                 time.sleep(0.02)
