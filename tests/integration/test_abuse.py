@@ -1,4 +1,4 @@
-"""Clients that ask too much: rates by network, and what others get beside."""
+"""Clients that send too many requests: rates by network, and what other clients get."""
 import collections
 import concurrent.futures
 import signal
@@ -15,14 +15,14 @@ from support.spaces import aliases
 
 ENUMERATOR, NEIGHBOUR, OTHER = "198.51.100.1", "198.51.100.2", "203.0.113.7"
 NOT_DECODING = "zzzzzzz"
-LINKS_SECTION = {**LINKS_SECTION, "spaces": [  # names, of which any may be asked for
+LINKS_SECTION = {**LINKS_SECTION, "spaces": [  # any name may be requested
     *LINKS_SECTION["spaces"], aliases(number=2)]}
 
 
 @pytest.fixture
 def limited(start):
-    """limited(setting=...): a redirector with one thread, unless it is given
-    more, to which visitors come by a proxy."""
+    """limited(setting=...) starts a redirector behind a proxy, with one thread unless
+    more are given."""
     return lambda **settings: start(
         **{"threads": 1, "trusted_proxies": ["127.0.0.0/8"], **settings})
 
@@ -96,12 +96,12 @@ def test_cached_links_go_on_for_one_who_guesses(links, limited):
     before = asked(redirector)
     for _ in range(20):
         assert status(redirector, cached, ENUMERATOR) == 302
-    # It is a link that is known, also when Redis is asked again for it.
+    # A known link stays known, also when Redis is queried for it again.
     def asked_again():
         assert status(redirector, cached, ENUMERATOR) == 302
         return asked(redirector) > before
     eventually(asked_again, what="another question")
-    # Never a 404, as there is a link.
+    # The answer is never a 404, as there is a link.
     assert status(redirector, other, ENUMERATOR) == 429
     assert status(redirector, other, OTHER) == 302
     assert status(redirector, other, ENUMERATOR) == 302
@@ -191,8 +191,8 @@ def test_a_network_gets_no_more_than_its_rate(links, limited, clicks):
     ("client", lambda code: code, 302, "over_rate"),
     ("unknown", lambda code: guess(), 404, "over_unknown")])
 def test_each_thread_has_the_burst_once(links, limited, rule, what, well, outcome):
-    """One connection gets no more than one burst, and a client with many as many as
-    there are threads."""
+    """One connection gets no more than one burst; a client with many connections gets
+    one for each thread."""
     threads, burst = 3, 10
     redirector = limited(threads=threads, **{f"{rule}_rate": "1/h",
                                              f"{rule}_burst": burst})
@@ -201,7 +201,7 @@ def test_each_thread_has_the_burst_once(links, limited, rule, what, well, outcom
         assert [one.get(f"{redirector.url}/{what(code)}", allow_redirects=False,
                         headers={"X-Forwarded-For": NEIGHBOUR}).status_code
                 for _ in range(2 * burst)] == [well] * burst + [429] * burst
-    # That a thread got less than its burst of 200 connections happens once in 10^21.
+    # A thread gets less than its burst of 200 connections once in 10^21 runs.
     answers = [status(redirector, what(code), ENUMERATOR) for _ in range(200)]
     assert collections.Counter(answers) == {
         well: threads * burst, 429: 200 - threads * burst}
@@ -315,7 +315,7 @@ def test_denied_networks_are_read_again(links, start, deny_file):
     deny_file.write_text(f"{OTHER}\n")
     reload(redirector)
     redirector.wait_log("denied networks reloaded")
-    # Both threads know it.
+    # Both threads use the new list.
     assert {status(redirector, code, OTHER) for _ in range(20)} == {403}
     assert {status(redirector, code, ENUMERATOR) for _ in range(20)} == {302}
     redirector.wait_metric(1, "shortloop_redirector_denied_networks")

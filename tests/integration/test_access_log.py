@@ -1,4 +1,4 @@
-"""The redirector's access log: what is in it, and that `collector import` reads it."""
+"""The redirector's access log: its content, and that `collector import` can read it."""
 import datetime
 import hashlib
 import json
@@ -27,7 +27,7 @@ def log_path(workdir):
 
 @pytest.fixture
 def logged(start, log_path):
-    """logged(setting=...): a redirector that writes the log."""
+    """logged(setting=...) starts a redirector that writes the log."""
     return lambda **settings: start(
         **{"threads": 1, "trusted_proxies": ["127.0.0.0/8"],
            "access_log": str(log_path), **settings})
@@ -39,8 +39,8 @@ def ask(redirector, path, method="GET", **headers):
 
 
 def lines_of(path, count):
-    """Its lines, once there are as many whole ones: they are written after the
-    answers, and what is longer than a page is seen page by page."""
+    """Returns the lines once there are `count` whole ones: they are written after the
+    answers, and a text of more than a page becomes visible page by page."""
     def written():
         text = path.read_bytes().decode("ascii")
         return text.count("\n") >= count and text.splitlines(keepends=True)
@@ -150,7 +150,7 @@ def test_a_log_that_cannot_be_opened_is_one_clear_line(links, logged):
 
 
 def raw(redirector, head):
-    """A request with bytes that no library sends."""
+    """Sends a request with bytes that no library sends."""
     host, port = redirector.section["listen"].rsplit(":", 1)
     with socket.create_connection((host, int(port)), timeout=60) as s:
         s.sendall(head + b"\r\nConnection: close\r\n\r\n")
@@ -189,7 +189,7 @@ def test_an_import_reads_what_was_answered(links, logged, log_path, tables,
     assert (found[0]["referrer_host"], found[0]["utm_source"]) == (
         "www.google.com", "news")
     assert found[4]["query"] == '"\\'
-    # A visitor is known by address and agent: of combined, by its very bytes.
+    # Address and agent identify a visitor; the combined format has the exact bytes.
     agent = HOSTILE if kind == "combined" else HOSTILE.replace(
         b"\xff", b"?").replace(b"\x80", b"?")
     assert found[4]["visitor"].lower() == hashlib.sha1(

@@ -1,5 +1,5 @@
-"""Two customers of one allocator: what is whose, in every way that a link can be
-asked for, made, found, changed and sent again."""
+"""Two customers of one allocator: which links belong to whom, in every way that a link
+can be requested, created, found, changed and sent again."""
 import json
 import signal
 import uuid
@@ -63,7 +63,7 @@ def make(api, key, status=201, idem=None, **fields):
     return answer.json()
 
 
-# Of each strategy what a create has to say; an alias is another each time.
+# Returns the fields of a create for each strategy; an alias is new each time.
 def fields_of(strategy):
     return {"sequence": lambda: {"space": "s7"},
             "hash": lambda: {"space": "h6"},
@@ -89,7 +89,7 @@ def make_by(api, made_by, key, strategy, **fields):
         link, = batch(api, [line_of(**fields)], key=key)
         assert "link_id" in link, link
         return link
-    # Sent twice; the second is the link as it is replayed.
+    # The request is sent twice; the second answer has the link as it is replayed.
     idem = uuid.uuid4().hex
     first = make(api, key, idem=idem, **fields)
     again = api.call("POST", "/v1/links", key,
@@ -100,7 +100,7 @@ def make_by(api, made_by, key, strategy, **fields):
     return again.json()
 
 
-# Who may what is asked of what is stored, however it came there.
+# Permissions depend on what is stored, however it was created.
 every_link = pytest.mark.parametrize("strategy, made_by", [
     pytest.param(strategy, made_by, marks=[] if made_by == "single"
                  or strategy == "sequence" else pytest.mark.long)
@@ -127,7 +127,7 @@ def test_a_customer_is_never_handed_anothers_link(api, hashes, bait):
             mine["tags"], mine["campaign"], mine["description"],
             mine["redirect_status"], mine["ttl"]) == \
         ({}, None, None, [], None, None, 302, "1h")
-    # Each finds his own again, and only that.
+    # Each account finds its own link again, and only that.
     assert make(api, "victim", 200, space=hashes)["link_id"] == mine["link_id"]
     assert make(api, "mallory", 200, space=hashes)["link_id"] == hers["link_id"]
     assert make(api, "boss", space=hashes)["code"] not in (
@@ -163,7 +163,7 @@ def test_more_accounts_than_candidates_share_a_url(api, reload, hashes):
     assert len(codes) == 40
 
 
-# --- who may ------------------------------------------------------------------
+# --- permissions --------------------------------------------------------------
 
 @every_link
 def test_who_may_read(api, strategy, made_by):

@@ -1,4 +1,4 @@
-"""The aggregator against a real ClickHouse engine and a real Redis."""
+"""The aggregator with a real ClickHouse engine and a real Redis."""
 import csv
 import hashlib
 import io
@@ -17,8 +17,8 @@ from support.clicks import (DIMENSIONS, VISITED, counted, expected_data, instant
                             some_clicks, starts)
 from support.program import eventually, migrate
 
-# Around changes of the clocks: Lord Howe's of half an hour, Berlin's and New
-# York's back to winter time.
+# These windows contain changes of the clocks: Lord Howe's of half an hour, and Berlin's
+# and New York's to winter time.
 WINDOWS = [(instant("2026-10-03T14:00:00Z"), instant("2026-10-03T17:00:00Z")),
            (instant("2026-10-24T22:00:00Z"), instant("2026-10-25T03:00:00Z")),
            (instant("2026-11-01T04:00:00Z"), instant("2026-11-01T08:00:00Z"))]
@@ -122,7 +122,7 @@ def test_settled_totals_are_those_counted_by_hand(aggregator, migrated):
     for zone in ZONES:
         for interval, bots in (("hour", "exclude"), ("day", "include")):
             answer = ask_range(made, tz=zone, interval=interval, bots=bots)
-            # So few visitors are counted exactly by the estimate too.
+            # The estimate is exact for so few visitors.
             assert_data(answer, expected_data(rows, FROM, TO, interval, zone,
                                               bots))
     only = ask_range(made, bots="only", interval="month")
@@ -156,7 +156,7 @@ def assert_groups(made, rows, dimension, of):
     for group in groups:
         value = group.pop("value")
         wanted = counted([row for row in rows if row[dimension] == value])
-        # Of a link, and of dimensions of few values, visitors are told as well.
+        # Answers have visitors also for a link, and for dimensions of few values.
         if not of and dimension not in VISITED:
             wanted["visitors"] = wanted["ips"] = None
         assert group == wanted, (of, dimension, value)
@@ -180,7 +180,7 @@ def test_groups_are_those_counted_by_hand(aggregator, migrated):
 
 
 def too_many_visitors(clickhouse):
-    """How many of different_visitors are estimated to be more than they are."""
+    """Returns the excess of the estimate for different_visitors."""
     for count in range(600, 3000, 100):
         estimate = clickhouse.value(
             "SELECT uniqCombined64(14)(toFixedString(substring(lower(hex("
@@ -237,7 +237,7 @@ def test_an_answer_says_whether_visitors_were_counted(aggregator, migrated):
         texts.add(of_csv.text)
         tags.add(of_csv.headers["ETag"])
         assert made.stop() == 0
-    # Of few visitors the estimate is right, and an estimate all the same.
+    # The estimate for few visitors is exact, but is still marked as an estimate.
     assert len(texts) == 1 and len(tags) == 2
 
 
@@ -277,7 +277,7 @@ def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
 @pytest.mark.proof
 def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
         aggregator, migrated, clickhouse):
-    """One of three links each hour; and a day with no more than these."""
+    """Each hour keeps one of three links; one day has no more links than that."""
     hour = WINDOWS[1][0] // 86400 * 86400
     rng = random.Random(26)
     rows = [make_click(rng, (hour + n * 3600) * 1000 + i, link, outcome="redirected",
@@ -300,7 +300,7 @@ def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
                 said(start, end, "/v1/top", sort="growth")["lower_bound"]]
 
     def assert_bounds():
-        # Of each hour the busiest one is kept: 2, 2 and 2 of 4, 3 and 3.
+        # Each hour keeps its busiest link: 2, 2 and 2 of 4, 3 and 3.
         answer = said(hour, few, group_by="link")
         assert {g["value"]: g["clicks"] for g in answer["groups"]} == {
             "1": 2, "2": 2, "3": 2}
@@ -310,12 +310,12 @@ def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
         # The range before counts, too.
         assert bounds(few, few + 86400) == [False, False, True]
         assert bounds(few + 86400, few + 2 * 86400) == [False, False, False]
-        # Countries are kept all of them; and without groups there is nothing to say.
+        # All countries are kept; without groups there is no lower bound.
         assert said(hour, few, group_by="country")["lower_bound"] is False
         assert "lower_bound" not in said(hour, few)
 
     assert_bounds()
-    # Nor is anything left out of rows.
+    # Rows leave nothing out either.
     assert said(hour, few, group_by="link", country="DE")["lower_bound"] is False
     assert said(hour, few, "/v1/top", country="DE")["lower_bound"] is False
     for start, bound in (hour, "true"), (few, "false"):
@@ -324,7 +324,7 @@ def test_counts_of_values_that_an_hour_may_have_left_out_are_lower_bounds(
             "format": "csv"})
         assert of_csv.headers["Lower-Bound"] == bound
 
-    # Of days that are rolled up, and of owners' days.
+    # The same for days that are rolled up, and owners' days.
     eventually(lambda: {row["d"] for row in clickhouse.rows(
         "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'spanned_day'")} >= {hour, few},
         what="the days to be rolled up")
@@ -398,7 +398,7 @@ def test_csv_holds_no_formula_of_a_visitor(aggregator, migrated):
     assert hosts == ["'" + evil]
     assert '\r\n"\'=HYPERLINK(""http' in answer.text
     assert sorted(values("tag", format="csv")[1]) == ["'-2+3", "fine"]
-    # JSON is not for spreadsheets: values are as they came.
+    # JSON is not for spreadsheets: values are unchanged.
     assert values("referrer_host")[0].json()["groups"][0]["value"] == evil
 
 
@@ -420,8 +420,8 @@ def test_a_reused_code_starts_at_zero(aggregator, migrated):
     assert ask_range(made, link_id=old)["total"]["clicks"] == 5
     migrated.insert([make_click(rng, at + 9, new, code="abc",
                                 outcome="redirected", verdict="human")])
-    # Of a day that was sealed meanwhile, with the next settling: until then it is
-    # counted where rows are read, and not once the sealed day is.
+    # The clicks are of a day that was sealed meanwhile, with a later settling: until
+    # then rows have them, and the sealed day does not.
     eventually(lambda: migrated.clickhouse.value(
         "SELECT count() FROM settled WHERE kind = 'hour' AND rows = 6"),
         what="the hour settled again")
@@ -454,7 +454,7 @@ def test_a_former_owner_has_the_summary_of_his_link(aggregator, migrated):
     assert former["url"] == "https://ann.example/"
 
     def present():
-        """Each way to ask; the watermark may move between two."""
+        """Every kind of question is sent; the watermark may move between two."""
         answers = [ask(made, "/v1/links/abc/summary"),
                    ask(made, "/v1/summary", code="abc"),
                    ask(made, "/v1/summary", link_id=new)]
@@ -543,13 +543,13 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
     eventually(lambda: clickhouse.value(
         "SELECT max(n) FROM (SELECT count() AS n FROM settled WHERE "
         "kind = 'hour' GROUP BY unit)") == 1)
-    # The days follow the hours.
+    # The days are settled after the hours.
     eventually(lambda: link_counts(clickhouse) == expected_link_counts(rows))
     for table in ("link_slots", "link_days"):
         eventually(lambda t=table: clickhouse.value(
             f"SELECT uniqExact(attempt) FROM {t}") == 2)
     assert made.stop() == 0
-    # Who is asked has more patience.
+    # The aggregator of the questions has a longer timeout.
     made = program("aggregator")
     assert ask_range(made, interval="month")["total"] == counted(rows)
     assert link_counts(clickhouse) == expected_link_counts(rows)
@@ -559,7 +559,7 @@ def test_one_of_two_aggregators_settles(aggregator, migrated):
     first, second = aggregator(lease="1s"), aggregator(lease="1s")
 
     def one():
-        """It may change hands while we look, if its holder is slow."""
+        """The lease may change its holder during the check if the holder is slow."""
         owned = [made.metric("shortloop_aggregator_lease_owned")
                  for made in (first, second)]
         return {(1, 0): (first, second), (0, 1): (second, first)}.get(
@@ -574,7 +574,7 @@ def test_one_of_two_aggregators_settles(aggregator, migrated):
 
 def test_with_a_full_redis_an_aggregator_settles(clickhouse, own_redis, migrated,
                                                  program):
-    """One that was started anew: the lease is not there to be prolonged."""
+    """The aggregator is a new one: it has no lease to prolong."""
     own_redis.client().config_set("maxmemory", 1)
     migrated.insert(some_clicks(16, 50, WINDOWS[1:2]))
 
@@ -634,7 +634,7 @@ def test_the_watermark_does_not_wait_for_others_than_clicks(
                    rfc3339(base + 55), what="the watermark")
 
 
-# --- what is asked ---------------------------------------------------------------
+# --- questions -------------------------------------------------------------------
 
 def assert_buckets(made, zone):
     start, end = instant("2026-01-01T00:00:00Z"), instant(
@@ -770,7 +770,7 @@ def test_the_api_describes_itself(aggregator):
         "/v1/spaces", "/v1/reconciliation", "/v1/live", "/openapi.json"}
 
 
-# --- what is away ----------------------------------------------------------------
+# --- servers that are down -------------------------------------------------------
 
 def test_without_clickhouse_the_answer_is_503_and_says_why(program, redis):
     made = program("aggregator", ready=False)

@@ -1,4 +1,4 @@
-"""When alert rules fire, and when they do not, by promtool's own evaluation."""
+"""When alert rules fire and when they do not, by promtool's own evaluation."""
 import subprocess
 
 import pytest
@@ -10,8 +10,9 @@ PROMTOOL = promtool()
 
 pytestmark = pytest.mark.skipif(not PROMTOOL, reason="there is no promtool")
 
-# For each rule: series with their values a minute, in promtool's notation; when, in
-# minutes, it fires with which labels, beside those of the rule, and when it does not.
+# For each rule: series with one value a minute, in promtool's notation; the minutes at
+# which it fires, with its labels beside those of the rule; the minutes at which it does
+# not.
 LOST = 'shortloop_aggregator_lost_events{between="%s",instance="%s"}'
 SURPLUS = 'shortloop_aggregator_surplus_events{between="%s",instance="%s"}'
 OWNED = 'shortloop_aggregator_lease_owned{instance="%s"}'
@@ -29,23 +30,23 @@ CONSUMED = 'shortloop_collector_consumed_total{instance="a"}'
 ONCE = 'shortloop_collector_exactly_once{instance="%s"}'
 SPACE = 'shortloop_space_%s{space="s7",instance="%s"}'
 CREATES = 'shortloop_allocator_creates_total{outcome="%s",instance="a"}'
-# A counter that goes up in the tenth minute, and what is told of it at once.
+# A counter that rises in the tenth minute, with an alert at once.
 ONCE_UP = "0x9 1x80"
 IN_SPACE, AT_A = {"space": "s7"}, {"instance": "a"}
 
 CASES = [
-    # Lost from the tenth minute on; told half an hour later, and no more once it
-    # is known not to be so.
+    # Events are lost from the tenth minute on; the alert comes half an hour later, and
+    # ends when they are no longer missing.
     ("aggregator", "ShortloopEventsMissing",
      {LOST % ("acknowledged_stored", "a"): "0x9 3x60 0x60",
       LOST % ("stored_settled", "a"): "0x130", OWNED % "a": "1x130"},
      {41: [{"between": "acknowledged_stored"}], 69: [{"between": "acknowledged_stored"}]},
      [9, 39, 71]),
-    # What another aggregator knew when it had the lease.
+    # The value is from another aggregator, while it had the lease.
     ("aggregator", "ShortloopEventsMissing",
      {LOST % ("acknowledged_stored", "a"): "5x90", OWNED % "a": "0x90",
       LOST % ("acknowledged_stored", "b"): "0x90", OWNED % "b": "1x90"}, {}, [40, 90]),
-    # It goes on with the next owner of the lease.
+    # The alert continues with the next owner of the lease.
     ("aggregator", "ShortloopEventsMissing",
      {LOST % ("answered_produced", "a"): "5x90", OWNED % "a": "1x20 0x70",
       LOST % ("answered_produced", "b"): "5x90", OWNED % "b": "0x20 1x70"},
@@ -57,10 +58,11 @@ CASES = [
     ("aggregator", "ShortloopCountersMissing",
      {UNKNOWN: "2x180", RECONCILED: "22x180", OWNED % "a": "1x180"},
      {121: [{}]}, [119]),
-    # No redirector tells anything: older ones, or no topic.
+    # No redirector reports: they are older versions, or there is no topic.
     ("aggregator", "ShortloopCountersMissing",
      {UNKNOWN: "24x180", RECONCILED: "0x180", OWNED % "a": "1x180"}, {}, [180]),
-    # Time begins with 0 in these tests: up to three hours and a quarter it may be.
+    # Time begins at 0 in these tests, and a delay of three hours and a quarter is
+    # permitted.
     ("aggregator", "ShortloopNotReconciled", {UNTIL: "60x300"}, {197: [{}]}, [195]),
     ("aggregator", "ShortloopNotReconciled", {UNTIL: "60+60x300"}, {}, [197, 300]),
     ("redirector", "ShortloopVisitsFail",
@@ -87,7 +89,7 @@ CASES = [
     ("collector", "ShortloopPartitionStopped",
      {STOPPED % "0": "0x30", STOPPED % "1": "0x9 1x20"},
      {16: [{"topic": "t", "partition": "1"}]}, [13]),
-    # Six minutes' worth behind, and three.
+    # The collector is six minutes behind, then three.
     ("collector", "ShortloopCollectorBehind",
      {LAG: "460000x40", CONSUMED: "0+60000x40"}, {21: [{"topic": "t"}]}, [14]),
     ("collector", "ShortloopCollectorBehind",
@@ -140,12 +142,12 @@ CASES = [
      {SPACE % ("exhaustion_seconds", "a"): "2500000x500",
       SPACE % ("due_blocks", "a"): "7x500",
       SPACE % ("reclaimed_blocks_per_day", "a"): "1x500"}, {}, [500]),
-    # Nothing falls, whether more comes due or not; of two that read it, one may be
-    # new.
+    # The number never falls, whether more blocks become due or not; of two allocators
+    # that read it, one may be new.
     ("allocator", "ShortloopReclaimStands",
      {SPACE % ("due_blocks", "a"): "7x800 8+1x700",
       SPACE % ("due_blocks", "b"): "_x1400 8+1x100"}, {1445: [IN_SPACE]}, [1435]),
-    # A run a day, and one every ten minutes that never empties it.
+    # One run a day, and one every ten minutes that never finishes the due blocks.
     ("allocator", "ShortloopReclaimStands",
      {SPACE % ("due_blocks", "a"): "1+1x1410 1+1x100"}, {}, [1445, 1500]),
     ("allocator", "ShortloopReclaimStands",
@@ -166,7 +168,7 @@ CASES = [
      {12: [IN_SPACE]}, [9, 75]),
     ("allocator", "ShortloopLedgerStale",
      {SPACE % ("read_timestamp_seconds", "a"): "0x60"}, {22: [IN_SPACE]}, [19]),
-    # One of two that read it is enough.
+    # One of two allocators that read it is enough.
     ("allocator", "ShortloopLedgerStale",
      {SPACE % ("read_timestamp_seconds", "a"): "0x60",
       SPACE % ("read_timestamp_seconds", "b"): "0+60x60"}, {}, [60]),
@@ -203,7 +205,7 @@ def firing(alert, labels):
 
 
 def as_test(alert, severity, series, fires, silent):
-    """One of promtool's tests."""
+    """Returns one of promtool's tests."""
     always = {"alertname": alert, "alertstate": "firing", "severity": severity}
     wanted = {**fires, **{minute: [] for minute in silent}}
     return {
@@ -222,7 +224,7 @@ def as_test(alert, severity, series, fires, silent):
 def test_an_alert_fires_when_it_is_to(tmp_path, program, alert, series, fires, silent):
     rule, = [r for r in rules_of(program) if r["alert"] == alert]
     test = tmp_path / "test.yaml"
-    # A day of minutes takes promtool many seconds.
+    # Evaluating a day of minutes takes promtool many seconds.
     long = max([*fires, *silent]) > 600
     test.write_text(yaml.safe_dump({
         "rule_files": [str(RULES / f"shortloop-{program}.rules.yaml")],

@@ -1,5 +1,5 @@
-"""The alert rules of redirector and collector name metrics and labels that there
-are; test_spaces.py and test_reconciliation.py say so of the other two."""
+"""The alert rules of redirector and collector use existing metrics and labels;
+test_spaces.py and test_reconciliation.py test the other two."""
 import subprocess
 
 import pytest
@@ -19,7 +19,7 @@ def metrics_of(program):
 
 
 def test_redirector(start, links, base_config):
-    base_config["redis"]["replicas"] = ["127.0.0.1:1"]  # has metrics of its own
+    base_config["redis"]["replicas"] = ["127.0.0.1:1"]  # replicas have metrics of their own
     redirector = start()
     assert visit(f"{redirector.url}/{links.create()}").status_code == 302
     assert mistakes("redirector", metrics_of(redirector)) == []

@@ -1,4 +1,4 @@
-"""The allocator against real Redis and Kafka."""
+"""The allocator with real Redis and Kafka."""
 import concurrent.futures
 import hashlib
 import http.client
@@ -48,7 +48,7 @@ def test_a_link_that_never_expires_says_so(api):
 
 def test_ttl_classes_take_blocks_of_their_own(api, redis):
     def two():
-        """Keys and what is left of each; of the short one in time."""
+        """Returns the keys and their remaining times, before the short one expires."""
         links = api.create(ttl="2s"), api.create(ttl="1h")
         keys = [*(k for link in links
                   for k in redis.scan_iter(f"l:*:{link['code']}"))]
@@ -74,7 +74,7 @@ def test_a_code_that_was_never_made_is_unknown(api):
     problem(api.get("x" * 2000), 404)
 
 
-# --- who may ---------------------------------------------------------------------
+# --- permissions -----------------------------------------------------------------
 
 def test_without_a_good_key_it_is_401(api, subtests):
     for value in (None, "Bearer", "Bearer nobody", "boss",
@@ -122,7 +122,7 @@ def test_make_key_makes_a_key_that_works(program, sections, api, keys_file):
     eventually(lambda: api.post(key, url=URL, ttl="1h").status_code == 201)
 
 
-# --- what is refused ---------------------------------------------------------------
+# --- refusals ----------------------------------------------------------------------
 
 BAD_BODIES = [
     (b"", "not JSON"), (b"{", "not JSON"), (b"[]", "not a JSON object"),
@@ -216,7 +216,7 @@ def test_a_malformed_request_is_a_400_and_does_no_harm(api, subtests):
             assert api.create()
 
 
-# --- many ------------------------------------------------------------------------
+# --- many links ------------------------------------------------------------------
 
 @pytest.mark.proof
 def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
@@ -236,7 +236,7 @@ def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
 
 
 def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
-    """Fast is within a second, for which we have to be fast as well."""
+    """"Fast" means within a second, so the test must be fast as well."""
     metric = api.program.metric
 
     def larger():
@@ -249,8 +249,8 @@ def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
 def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
                                                    links_config, create_space,
                                                    start):
-    """Neither where blocks are used up nor where they are held too long, as long
-    as somebody asks in the last fifth of that time."""
+    """This holds where blocks are used up and where they are held too long, if there is
+    a request in the last fifth of that time."""
     links_config["hold_max"] = "4s"
     links_config["spaces"][0]["block_size"] = 100
     create_space()
@@ -265,7 +265,7 @@ def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
         before, blocks = waited(), set()
         while last < begun + 7 or len(blocks) <= 5:
             blocks.add(int(api.create()["link_id"]) // 100)
-            # The first are used up, the others held too long.
+            # The first blocks are used up, the others are held too long.
             time.sleep(0.05 if len(blocks) > 5 else 0)
             asked, last = last, time.monotonic()
             if last - asked > 0.5:
@@ -310,7 +310,7 @@ def test_a_redis_that_restarts_makes_no_code_twice(own_redis, topic,
     problem(api.post(url=URL, ttl="1h"), 503)
     own_redis.start()
     api.program.wait_ready()
-    # A thread that slept all the while has yet to find its connection gone.
+    # A thread that was idle has not noticed yet that its connection is gone.
     after = create_many(api, 1000, patience=60)
     assert len(set(before + after)) == 2000
     assert all(api.get(code).status_code == 200 for code in before[::50])
@@ -322,14 +322,15 @@ def test_a_lost_marker_costs_a_block_and_no_request(api, redis):
     api.create()
     for key in redis.scan_iter("m:*"):
         redis.delete(key)
-    # On the same connection: its thread is the one that holds a block.
+    # The requests use one connection: its thread is the one that holds a block.
     assert len({api.create()["code"] for _ in range(50)}) == 50
     assert api.program.metric("shortloop_allocator_blocks_dropped_total") > 0
 
 
 def test_a_cursor_that_went_back_makes_no_code_twice(api, redis, start):
     before = create_many(api, 1000)
-    # It would say what it has seen, and the cursor would be lifted.
+    # Otherwise the allocator would report what it has seen, and the cursor would be
+    # raised.
     api.program.process.signal(signal.SIGSTOP)
     redis.set("cursor:{s7}", 0)
     other = start(api.topic)
@@ -398,7 +399,7 @@ def test_a_space_with_another_block_size_exits_78(api, sections, workdir,
 
 def test_what_redis_says_is_logged_and_not_answered(own_redis, topic,
                                                     create_space, start):
-    """A script that finds a marker damaged names its lines."""
+    """A script that finds a damaged marker reports its lines in the error."""
     assert create_space()[0] == 0
     api = start(topic, threads=1)
     code = api.create()["code"]
@@ -425,7 +426,7 @@ def test_a_full_space_is_a_507(redis, topic, sections, workdir, create_space,
     assert "full" in problem(answers[2], 507)
 
 
-# --- blocks in hand --------------------------------------------------------------------
+# --- held blocks -----------------------------------------------------------------------
 
 def pooled(redis):
     return redis.zcard("pool:{s7}")
@@ -440,7 +441,7 @@ def test_sigterm_hands_untouched_blocks_back(api, redis):
 
 def test_blocks_handed_back_are_issued_under_the_next_generation(
         redis, topic, sections, create_space, start):
-    """After a hold."""
+    """The blocks are issued after a hold."""
     sections["links"]["hold_max"] = "1s"
     assert create_space()[0] == 0
     api = start(topic)
@@ -456,7 +457,7 @@ def test_an_idle_allocator_lets_go_after_hold_max(redis, topic, sections,
     assert create_space()[0] == 0
     api = start(topic)
     first = api.create()
-    # More, if a grant had ended before it was opened.
+    # There are more if a grant ended before it was opened.
     eventually(lambda: pooled(redis) >= 1)
     api.program.wait_metric(0, "shortloop_allocator_blocks_held")
     assert api.create()["code"] != first["code"]
@@ -464,7 +465,7 @@ def test_an_idle_allocator_lets_go_after_hold_max(redis, topic, sections,
 
 def test_sigterm_answers_what_has_been_asked(api):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        # More than there is time for, however late it is told to stop.
+        # These are more links than there is time for, however late the stop comes.
         many = pool.submit(create_many, api, 10**6, 4)
         eventually(lambda: api.program.metric(
             "shortloop_allocator_creates_total", outcome="created") > 200)

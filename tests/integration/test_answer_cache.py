@@ -1,5 +1,5 @@
-"""Statements over settled counts, of which the same is asked once: what it may hide, and
-what it may not."""
+"""Repeated statements over settled counts are sent once: what the cache may hide, and
+what it must not."""
 import concurrent.futures
 
 import pytest
@@ -46,7 +46,7 @@ def settled(made, clicks):
 
 
 def asked(proxy):
-    """How often by the country."""
+    """Returns how often the query by country was sent."""
     return sum(p.kind == "question" and "'country'" in p.query and
                "answer_part" in p.query for p in proxy.passed)
 
@@ -85,7 +85,7 @@ def test_what_is_published_since_is_in_the_answer(make, migrated, clicks):
     more = some_clicks(2, 200, [(FROM, FROM + 2 * DAY)])
     migrated.insert(more)
     settled(made, clicks + more)
-    # Of each dimension that days are counted by, also from rows.
+    # For each dimension that days are counted by, also from rows.
     for name in DIMENSIONS:
         total = ask_range(made, **{**BY_COUNTRY, "group_by": name})["total"]
         assert total == counted(clicks + more, "include"), name
@@ -94,7 +94,7 @@ def test_what_is_published_since_is_in_the_answer(make, migrated, clicks):
 
 def test_what_is_published_elsewhere_is_no_reason_to_ask(make, proxy, migrated, clicks):
     made = make()
-    hours = (made, FROM, FROM + DAY // 2)  # no whole day, which would be rolled up
+    hours = (made, FROM, FROM + DAY // 2)  # no whole day, since that would be rolled up
     first = ask_range(*hours, **BY_COUNTRY)
     more = some_clicks(2, 200, [(FROM + DAY, FROM + 2 * DAY)])
     migrated.insert(more)

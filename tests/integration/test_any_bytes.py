@@ -1,5 +1,5 @@
-"""Whatever bytes come as a message: nothing crashes, nothing blocks, the rest is
-inserted.  Each offset ends as a row or among the dead letters, never as both."""
+"""Any bytes may come as a message: nothing crashes, nothing blocks, the rest is
+inserted.  Each offset becomes a row or a dead letter, never both."""
 import os
 import random
 import struct
@@ -18,7 +18,7 @@ DAY = 86400 * 1000
 MIB = 1 << 20
 
 
-# --- what the tests stand on -------------------------------------------------
+# --- fixtures ----------------------------------------------------------------
 
 @pytest.fixture
 def chance():
@@ -48,7 +48,7 @@ def collector(program, base_config, topics):
 
 
 class Messages:
-    """Whole events, no two alike, and what can be made of them."""
+    """Makes valid events, each different, and variants of them."""
 
     def __init__(self, kind, chance):
         self.kind = kind
@@ -90,14 +90,14 @@ class Messages:
                 other[self.chance.randrange(len(other)):])
 
     def unknown(self):
-        """Fields that nobody knows, of every wire type there is or not."""
+        """Returns unknown fields of every wire type, valid or not."""
         number = self.chance.choice((21, 100, 19000, (1 << 29) - 1))
         kind = self.chance.randrange(8)
         return (self.whole() + varint(number << 3 | kind) +
                 self.chance.randbytes(self.chance.randint(0, 20)))
 
     def endless(self):
-        """A field that says to be longer than there is memory."""
+        """Returns a field with a length that exceeds the memory."""
         return (self.whole() + varint(self.chance.randint(1, 25) << 3 | 2) +
                 varint(self.chance.choice((1 << 31, (1 << 32) - 1, 1 << 40,
                                            (1 << 63) - 1, (1 << 64) - 1))))
@@ -109,7 +109,7 @@ class Messages:
         return None
 
     def repeated(self):
-        """Twenty thousand times the same empty field."""
+        """Returns the same empty field twenty thousand times."""
         number = self.chance.choice((6, 10, 19) if self.kind == "clicks"
                                     else (4, 5))
         return self.whole() + field(number, b"") * 20_000
@@ -138,14 +138,14 @@ def produce(kafka, topic, messages, timestamps=None):
 
 
 def dead(kafka, topics, of):
-    """Offsets among the dead letters."""
+    """Returns the offsets that are dead letters."""
     heads = [dict(m.headers()) for m in kafka.consume(topics["topic_dlq"])]
     return [int(h["offset"]) for h in heads
             if h["topic"].decode() == topics[of]]
 
 
 def read_to_the_end(kafka, topics, running, of):
-    """Until all is committed."""
+    """Waits until everything is committed."""
     topic = topics[of]
     eventually(lambda: kafka.committed(topics["topic_clicks"], topic) ==
                kafka.ends(topic), every=0.3, what="the commits")
@@ -203,8 +203,8 @@ def test_keys_headers_and_tombstones_do_no_harm(kafka, topics, tables,
 
 def test_offsets_of_transactions_are_passed_over(kafka, topics, tables,
                                                  collector, chance):
-    """Marks of their ends are offsets without a message, and so is all of one
-    that was given up."""
+    """The end marks of transactions are offsets without a message, and so are all
+    messages of an aborted one."""
     made, topic = Messages("clicks", chance), topics["topic_clicks"]
     producer = Producer({"bootstrap.servers": kafka.bootstrap,
                          "transactional.id": topic})
@@ -309,7 +309,7 @@ def test_times_of_any_age_are_inserted(kafka, topics, tables, collector,
 @pytest.mark.long
 def test_a_block_of_more_days_than_an_insert_may_touch(
         program, kafka, topics, tables, collector, chance):
-    """A partition of few events a day, read from its start after a year."""
+    """A partition with few events a day is read from its start after a year."""
     topics["topic_clicks"] = kafka.create_topic("clicks", 1)
     made, now = Messages("clicks", chance), int(time.time() * 1000)
     days = [now - n * DAY for n in range(365, 0, -1)]
@@ -323,7 +323,8 @@ def test_a_block_of_more_days_than_an_insert_may_touch(
 
 def test_a_topic_with_its_producers_times(kafka, topics, tables, collector,
                                           chance):
-    """It should have LogAppendTime; without, nothing stops all the same."""
+    """The topic should have LogAppendTime; without it, events are stored
+    nevertheless."""
     topics["topic_clicks"] = kafka.create_topic("clicks", 1)
     made, now = Messages("clicks", chance), int(time.time() * 1000)
     produce(kafka, topics["topic_clicks"], [made.whole() for _ in range(3)],

@@ -1,4 +1,4 @@
-"""API keys of the aggregator: who may ask, and whose clicks a key sees;
+"""API keys of the aggregator: which keys may ask, and whose clicks a key sees;
 test_key_matrix.py has each key and route."""
 import signal
 
@@ -10,7 +10,7 @@ from support.clicks import (expected_link_counts, link_counts, rfc3339,
                             some_clicks)
 from support.program import eventually, quick
 
-# {name: roles and what else its line says}; the key is its name.
+# {name: roles and other words of its line}; the key is its name.
 KEYS = {
     "boss": "admin",
     "eye": "read",
@@ -20,10 +20,10 @@ KEYS = {
     "maker": "create account=acme",
     "old": "create account=acme",
 }
-# Lines of the allocator's, which may use the same file.
+# Lines for the allocator, which may use the same file.
 ACCOUNTS = "@acme links=100/month ttl=10d\n@* links=10/day\n"
 
-# {link: owner, account, creator}, of codes code1 ...; there is no code9.
+# {link: owner, account, creator} of the codes code1 ...; there is no code9.
 LINKS = {1: ("ann", "acme", "acme"), 2: ("bob", "shop", "shop"),
          3: ("ann", "shop", "shop"), 4: ("bob", "", "old")}
 DAY = 86400
@@ -40,7 +40,7 @@ def keyed(aggregator, migrated, keys_file):
 
 @pytest.fixture
 def links(migrated):
-    """A few clicks of each link, and the archive."""
+    """Inserts a few clicks of each link, and the archive."""
     rows = some_clicks(5, 400, [(TO - 2 * DAY, TO)], links=list(LINKS))
     migrated.insert(rows)
     for link, (owner, account, creator) in LINKS.items():
@@ -62,7 +62,7 @@ def problem(answer, status):
 
 
 def of_link(link):
-    """Each way to ask for one link."""
+    """Returns every kind of question about one link."""
     clicks = f"/v1/clicks?{RANGE}&interval=month"
     return [f"{clicks}&code=code{link}",
             f"{clicks}&code=code{link}&format=csv",
@@ -81,10 +81,10 @@ OVER_ALL = [f"/v1/clicks?{RANGE}&interval=month",
             f"/v1/top?{RANGE}", "/v1/pipeline", "/v1/reconciliation"]
 
 
-# --- whose clicks a key sees ---------------------------------------------------
+# --- clicks that a key sees ----------------------------------------------------
 
 def listed(made, key, limit=1, **parameters):
-    """The codes that all pages of a list have."""
+    """Returns the codes on all pages of a list."""
     codes, cursor = [], ""
     while cursor is not None:
         query = "&".join(f"{k}={v}" for k, v in parameters.items()) + cursor
@@ -97,12 +97,13 @@ def listed(made, key, limit=1, **parameters):
 
 
 def days_settled(migrated, rows):
-    """A day that is settled between two pages moves its links in the order by clicks."""
+    """A day that is settled between two pages changes the order of its links by
+    clicks."""
     eventually(lambda: link_counts(migrated.clickhouse) == expected_link_counts(rows),
                what="days settled")
 
 
-# Link 5 was ann's, and is bob's now; 4 and 6 are of no account.
+# Link 5 was ann's, and is bob's now; 4 and 6 belong to no account.
 LISTED = {"boss": {1, 2, 3, 4, 5, 6, 7}, "eye": {1, 2, 3, 4, 5, 6, 7},
           "ann": {1, 3}, "acme": {1, 7}, "acme-bob": {7}, "none": {6}}
 
@@ -163,7 +164,8 @@ def test_what_is_seen_is_what_everybody_else_sees(keyed, links):
 
     for path in of_link(1):
         for key in "ann", "acme":
-            # Until the watermark is known, and then for ever.
+            # The answers differ until the watermark is known, and are equal from then
+            # on.
             eventually(lambda p=path, k=key: get(made, p, k).content ==
                        get(made, p, "boss").content)
 
@@ -171,7 +173,7 @@ def test_what_is_seen_is_what_everybody_else_sees(keyed, links):
 def test_a_link_is_its_present_owners(keyed, links, migrated):
     made = keyed(KEYS)
     migrated.link("code1", 1, owner="bob", account="acme", version=2)
-    # The code went to another link, and owner.
+    # The code went to another link and owner.
     migrated.link("code3", 33, owner="bob", account="acme")
 
     assert get(made, "/v1/clicks?code=code1", "ann").status_code == 404
@@ -207,7 +209,7 @@ def test_a_page_of_another_origin_asks_with_a_key(keyed):
     def ask(method, **headers):
         return quick.request(method, made.url + "/v1/top", timeout=60,
                              headers={"Origin": origin, **headers})
-    # A browser asks first, and without the key.
+    # A browser sends a preflight first, without the key.
     first = ask("OPTIONS", **{"Access-Control-Request-Method": "GET"})
     assert first.status_code == 204
     assert "Authorization" in first.headers["Access-Control-Allow-Headers"]
@@ -266,7 +268,7 @@ def test_sighup_reads_the_keys_again(keyed, keys_file):
 
     eventually(lambda: get(made, "/v1/top", "boss").status_code == 200)
     assert get(made, "/v1/top", "eye").status_code == 401
-    # What was used up stays used up.
+    # Used-up requests stay used up.
     assert get(made, "/v1/top", "slow").status_code == 429
     made.wait_log("API keys reloaded")
 

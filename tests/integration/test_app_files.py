@@ -1,4 +1,4 @@
-"""Files by which phones learn that an app opens a domain's links."""
+"""Files that tell phones that an app opens a domain's links."""
 import json
 import signal
 
@@ -13,7 +13,7 @@ from support.spaces import aliases
 APPLE = "/.well-known/apple-app-site-association"
 LEGACY = "/apple-app-site-association"
 ANDROID = "/.well-known/assetlinks.json"
-# Spaces and all: what is served is the file.
+# The file is served byte by byte, including its spaces.
 MAIN_APPLE = '{"applinks": {"details":\n  [{"appIDs": ["ABCDE12345.app"]}]}}\n'
 MAIN_ANDROID = json.dumps([{"relation": ["delegate_permission/common.handle"]}])
 PROMO_ANDROID = json.dumps([{"relation": [], "target": {"site": "x" * 100000}}])
@@ -55,7 +55,7 @@ def test_each_domain_serves_its_own_files(links, start, clicks):
             (APPLE, "sho.rt", MAIN_APPLE), (LEGACY, "SHO.RT:80", MAIN_APPLE),
             (APPLE + "?a=b", "sho.rt", MAIN_APPLE),
             (ANDROID, "sho.rt", MAIN_ANDROID),
-            # A Host that is no domain's is the default domain's.
+            # A Host that belongs to no domain gets the default domain's file.
             (ANDROID, "other.example", MAIN_ANDROID),
             (ANDROID, "promo.example", PROMO_ANDROID)]:
         answer = ask(redirector, path, host)
@@ -65,7 +65,7 @@ def test_each_domain_serves_its_own_files(links, start, clicks):
         assert head.status_code == 200 and not head.content
         assert {**head.headers, "Date": ""} == {**answer.headers, "Date": ""}
     assert ask(redirector, APPLE, method="POST").status_code == 405
-    # What there is not is not there, and leads nowhere.
+    # A file that does not exist is a 404, and leads nowhere.
     for path, host in [(APPLE, "promo.example"), (APPLE + "/", "sho.rt"),
                        ("/.well-known/security.txt", "sho.rt"),
                        ("/.well-known/", "sho.rt"),
@@ -103,7 +103,7 @@ def test_the_old_path_is_a_code_where_there_is_no_file(links, start):
 
 @pytest.fixture(params=["list", "file", "shared"])
 def section(request, domains_config, workdir):
-    """Where domains are; of shared ones none are in Redis yet."""
+    """Returns the section with the domains; Redis has no shared ones yet."""
     if request.param == "file":
         path = workdir / "domains.yaml"
         path.write_text(json.dumps({"domains": domains_config}))
@@ -125,7 +125,7 @@ def test_sighup_reads_them_again_and_rejects_a_mistake(links, start, files,
     redirector.process.signal(signal.SIGHUP)
     redirector.wait_log(REJECTED)
     assert f"{files['apple']}: not JSON: line 2, column 4: " in redirector.log()
-    # The others are read all the same.
+    # The other files are reloaded nevertheless.
     eventually(lambda: body(redirector, ANDROID) == "[1]")
     for _ in range(10):
         answer = ask(redirector, APPLE)

@@ -1,5 +1,5 @@
-"""A space that Redis has lost is not created again over what it issued: the
-archive in ClickHouse remembers, as the collector has written it."""
+"""A space that Redis has lost is not created again over issued codes: the archive in
+ClickHouse has them, as the collector wrote it."""
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
@@ -16,7 +16,7 @@ LINKS_SECTION = {"ttl_classes": ["1h"], "safety_gap": GAP, "grant_blocks": 1, "s
 
 @pytest.fixture
 def create(program, sections):
-    """create("s7", "--first-block", "9"): (exit status, what was said)."""
+    """create("s7", "--first-block", "9") returns (exit status, output)."""
     def run(name, *args, **changes):
         links = {**sections["links"], "spaces": [
             {**s, **(changes if s["name"] == name else {})}
@@ -30,8 +30,8 @@ def create(program, sections):
 
 @pytest.fixture
 def used(redis, kafka, tables, base_config, program, sections, create):
-    """Spaces with links in the archive; then Redis loses everything.  Returns
-    the codes of s7."""
+    """Spaces have links in the archive; then Redis loses all data.  Returns the codes
+    of s7."""
     for name in "s7", "h5", "flake", "names":
         status, said = create(name)
         assert status == 0, said
@@ -77,7 +77,7 @@ def test_codes_of_other_strategies_would_be_given_out_again(used, create):
         status, said = create(name)
         assert status == 70 and code in said and "--no-archive" in said
         assert create(name, "--no-archive")[0] == 0
-    assert create("flake")[0] == 0  # a later snowflake is another
+    assert create("flake")[0] == 0  # a later snowflake differs
 
 
 def test_a_number_is_never_used_for_another_space(used, create, sections):
@@ -106,7 +106,7 @@ def test_an_archive_without_tables_is_no_archive(redis, clickhouse, create):
 
 def test_an_answer_of_the_archive_that_is_lost_creates_nothing(
         used, redis, create, sections, clickhouse_server):
-    """Whichever it is: no answer is not the answer that nothing was issued."""
+    """This holds for any lost answer: it does not mean that nothing was issued."""
     with ClickHouseProxy(clickhouse_server.port) as proxy:
         sections["clickhouse"] = {"url": proxy.url}
         for name in "s7", "h5", "names":

@@ -19,7 +19,7 @@ def log(workdir):
     path = workdir / "audit.log"
 
     def lines():
-        """The whole ones: the last may still be written."""
+        """Returns the whole lines: the last may still be written."""
         text = path.read_text() if path.exists() else ""
         return [json.loads(line) for line in text.split("\n")[:-1]]
     lines.path = path
@@ -69,7 +69,7 @@ def test_a_create_that_nobody_heard_of_is_told_when_it_is_sent_again(
     first = send()
     record = next(iter(redis.client().scan_iter("i:*")))
     eventually(lambda: state() in ("d", b"d") and len(log()) == 1)
-    # as if the allocator had been killed once Redis had the link
+    # the same state as if the allocator had been killed once Redis had the link
     redis.client().setrange(record, 0, "p")
     assert [send(), send()] == [first, first]
     eventually(lambda: state() in ("d", b"d") and len(log()) == 2)
@@ -81,7 +81,7 @@ def test_a_create_that_nobody_heard_of_is_told_when_it_is_sent_again(
 
 @pytest.fixture
 def proxied(redis, redis_server, topic, create_space, start, log, base_config):
-    """.proxy can keep answers of its Redis, which are then lost."""
+    """.proxy can drop answers of its Redis, which are then lost."""
     create_space()
     with RedisProxy(redis_server.port) as proxy:
         base_config["redis"].update(address=proxy.address,

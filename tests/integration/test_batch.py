@@ -1,4 +1,4 @@
-"""Batches of links against a real allocator, Redis and Kafka."""
+"""Batches of links with a real allocator, Redis and Kafka."""
 import json
 import signal
 import time
@@ -19,7 +19,7 @@ Link = message("link.proto", "shortloop.Link")
 
 
 def stored(server):
-    """Code and URL of every link in Redis."""
+    """Returns code and URL of every link in Redis."""
     client = redis_module.Redis(port=server.port)
     keys = list(client.scan_iter("l:*", 10000))
     values = []
@@ -30,7 +30,7 @@ def stored(server):
             for key, value in zip(keys, values)}
 
 
-# --- what a line is answered ----------------------------------------------------
+# --- answers to a line ----------------------------------------------------------
 
 def test_a_line_is_answered_what_a_single_create_is(api):
     single = api.create(owner="ann", tags=["a"], url="https://example.org/7")
@@ -107,8 +107,8 @@ def test_a_bad_line_is_told_what_is_wrong(api, subtests):
 
 
 def mixed(count):
-    """Lines of every kind, and what each must be answered: a URL, a line number
-    or None."""
+    """Returns lines of every kind, and the expected answer to each: a URL, a line
+    number or None."""
     bad = [line for line in BAD if len(line) < 65536]
     lines, expected = [], []
     for i in range(count):
@@ -207,7 +207,8 @@ def test_what_was_answered_exists_when_the_connection_is_cut(api,
 
 
 def resend(api, lines, key):
-    """Until no line is told that its first request is still under way."""
+    """Sends the batch again until no line is answered that its first request is still
+    under way."""
     def attempt():
         answers = batch(api, lines, headers={"Idempotency-Key": key})
         return all(a.get("status") != 409 for a in answers) and answers
@@ -218,7 +219,7 @@ def resend(api, lines, key):
 def test_a_batch_that_was_cut_creates_nothing_twice_when_sent_again(
         api, redis_server):
     lines = [good(i) if i % 7 else b"bad\n" for i in range(30000)]
-    # The other half never comes: it is not over before it is cut.
+    # The other half never comes: the batch does not end before its connection is cut.
     b = Batch(api, lines[:15000], headers={"Idempotency-Key": "autumn-1"},
               keep_open=True)
     first = b.read(8000)
@@ -325,7 +326,7 @@ def test_singles_are_served_beside_a_batch(api):
         assert len(b.read()) == 49000
 
 
-# --- who may, and what is refused -----------------------------------------------
+# --- permissions and refusals ---------------------------------------------------
 
 def refusal(api, status, **kw):
     with Batch(api, [good(1)], **kw) as b:
@@ -394,11 +395,11 @@ def test_a_batch_beyond_its_rate_is_read_more_slowly(api, keys_file):
     started = time.monotonic()
     answers = batch(api, (good(i) for i in range(200)), key="crm")
     assert all("code" in a for a in answers) and len(answers) == 200
-    # A rate per minute would take a minute and a half.
+    # With a rate per minute this would take a minute and a half.
     assert 1.3 < time.monotonic() - started < 80
 
 
-# --- when Redis is away, and at the end -------------------------------------------
+# --- without Redis, and at the end ------------------------------------------------
 
 def test_lines_without_redis_are_503(own_redis, program, sections, kafka):
     sections = {**sections,

@@ -1,5 +1,4 @@
-"""Offsets beyond 2^31, 2^32, 2^40, 2^53 and near 2^63, and clicks by the
-billion."""
+"""Offsets beyond 2^31, 2^32, 2^40, 2^53 and near 2^63, and billions of clicks."""
 import csv
 import io
 
@@ -39,7 +38,7 @@ def total(made):
 
 
 def insert_at_each_offset(migrated, first=0):
-    """An hour for each partition, of rows that begin at its offset."""
+    """Inserts an hour for each partition, of rows that begin at its offset."""
     rows = []
     for partition, offset in enumerate(OFFSETS):
         hour = START + 3600 * partition
@@ -68,7 +67,7 @@ def test_hours_are_settled_whatever_their_offsets(aggregator, migrated):
 
 def test_a_sum_beyond_2_to_53_is_answered_to_the_last_digit(aggregator,
                                                             migrated):
-    """Settled by nobody: as many clicks as no test can have."""
+    """The settled counts are inserted directly: no test can send so many clicks."""
     many = 2**53 + 1
     clickhouse = migrated.clickhouse
     clickhouse.query(
@@ -105,7 +104,7 @@ def test_a_sum_beyond_2_to_53_is_answered_to_the_last_digit(aggregator,
 
 
 def test_days_of_links_hold_billions(migrated):
-    """Sums of a quarter of an hour that do not fit into 32 bits."""
+    """The sums of a quarter of an hour do not fit into 32 bits."""
     migrated.clickhouse.query(
         "INSERT INTO link_slots (link_id, slot, attempt, clicks, bots, "
         f"prefetches, effective, ineffective) SELECT 1, {START}, 5, "
@@ -128,7 +127,7 @@ def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
         "robots": {"list": str(workdir / "bots.json")}}, start=False,
         args=["rescore", "--from", "2026-10-24", "--to", "2026-10-24"]).run()
 
-    # No agent is named in these rows: all are people's now.
+    # These rows have no agent, so rescoring makes all of them people's.
     assert status == 0, output
     clicks = sum(row["outcome"] == "redirected" for row in rows)
     bots = migrated.clickhouse.value(
@@ -143,8 +142,8 @@ def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
 # --- the whole way --------------------------------------------------------------
 
 def move_start(kafka_server, topic, offsets):
-    """Makes each partition of an empty topic begin at another offset: its log
-    is one segment, and a segment is named by the offset of its first record."""
+    """Makes each partition of an empty topic begin at another offset: its log is one
+    segment, and a segment's name is the offset of its first record."""
     kafka_server.stop()
     for partition, offset in enumerate(offsets):
         log = kafka_server.directory / "data" / f"{topic}-{partition}"
@@ -154,7 +153,7 @@ def move_start(kafka_server, topic, offsets):
 
 
 def commit(kafka, topic, offsets):
-    """For the group that is named as its topic."""
+    """Commits for the group with the topic's name."""
     kafka.admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(
         topic, [TopicPartition(topic, partition, offset)
                 for partition, offset in enumerate(offsets)])]
@@ -162,7 +161,7 @@ def commit(kafka, topic, offsets):
 
 
 def named(kafka, topic):
-    """The block that each partition's commit says is about to be stored."""
+    """Returns the block that each partition's commit names as about to be stored."""
     return [(kafka.intent(topic, topic, partition)[1] or "").rpartition(" ")[2]
             for partition in range(len(OFFSETS))]
 
@@ -171,8 +170,8 @@ def named(kafka, topic):
 def test_topics_that_begin_far_on_are_counted_once(
         kafka_server, kafka, tables, clickhouse_server, program,
         base_config, redis):
-    """With take-overs of named blocks, and such that go by the rows, as commits
-    are rolled back."""
+    """Includes recoveries with named blocks, and others that use only the rows, since
+    commits are rolled back."""
     world = World(kafka, tables, program, base_config)
     topic = kafka.clicks_topic(len(OFFSETS))
     world.topics["topic_clicks"] = topic
@@ -185,8 +184,8 @@ def test_topics_that_begin_far_on_are_counted_once(
             commit(kafka, topic, OFFSETS)
         for partition in range(len(OFFSETS)):
             world.send(100, partition=partition)
-        # One that is killed with its blocks named and on their way, then
-        # another.
+        # One collector is killed while its blocks are named and under way; then another
+        # starts.
         with ClickHouseProxy(clickhouse_server.port) as proxy:
             held = [proxy.hold("clicks") for _ in OFFSETS]
             made = program("collector", {
@@ -219,19 +218,19 @@ def test_topics_that_begin_far_on_are_counted_once(
         for partition, offset in enumerate(gone)]
 
 
-# In 31 or 32 bits, each is 0 or no number at all.
+# Truncated to 31 or 32 bits, each of these is 0 or negative.
 FAR = [2**31, 2**32, 2**40, 2**53, 2**63 - 2**31]
 
 
 @pytest.fixture
 def far_logs(tables, workdir):  # noqa: F811
-    """(name, position) of logs: what is said of them lies there."""
+    """(name, position) of logs whose reports are at that position."""
     (workdir / "access.log").write_text("".join(some_lines(20)))
     return [(f"far-{n}", position) for n, position in enumerate(FAR)]
 
 
 def told_of(tables, name, last):  # noqa: F811
-    """Lines up to there are imported."""
+    """The lines up to `last` are imported."""
     tables.query("INSERT INTO ingest_progress (topic, first, last, rows) "
                  f"SELECT 'import:{name}', 0, {last}, 0")
 
@@ -266,7 +265,7 @@ def test_a_block_that_ends_that_far_on_is_waited_for(
 
 def test_rows_that_far_on_are_no_other_lines(importer, tables, workdir,
                                              far_logs):  # noqa: F811
-    """Rows that a killed import has stored and not told of."""
+    """A killed import has stored these rows and not reported them."""
     run = importer()
     at = list(offsets(some_lines(20)))
     for name, position in far_logs:
@@ -286,7 +285,7 @@ def test_rows_that_far_on_are_no_other_lines(importer, tables, workdir,
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_a_log_of_more_than_4_gib_is_imported_once(importer, tables, workdir):
-    """Its middle is one line of nothing, which takes no room on a disk."""
+    """The middle of the file is one line of zeros, which takes no room on a disk."""
     path = workdir / "access.log"
     head, tail = some_lines(20), some_lines(30, seed=2)
     path.write_text("".join(head))
@@ -295,7 +294,7 @@ def test_a_log_of_more_than_4_gib_is_imported_once(importer, tables, workdir):
         log.write(b"\n" + "".join(tail[:20]).encode())
     run = importer(batch_rows=7)
     run.patience = 1500
-    assert "40 became clicks" in run(path, expect=1)  # the line of nothing
+    assert "40 became clicks" in run(path, expect=1)  # the line of zeros
     with path.open("ab") as log:
         log.write("".join(tail[20:]).encode())
 

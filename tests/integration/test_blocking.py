@@ -1,4 +1,4 @@
-"""What a moderator has blocked stays so: its link, its code and its URL, whatever
+"""A moderator's decision about a link, its code and its URL stays in force, whatever
 its maker does and whatever ends."""
 import json
 import time
@@ -75,13 +75,13 @@ def block(api, code, key="boss", **fields):
 
 
 def block_in_time(api, **fields):
-    """A link of two seconds, blocked before it ended."""
+    """Returns a link of two seconds that was blocked before it ended."""
     def made():
         link = make(api, ttl="2s", **fields)
         answer = api.patch(link["code"], state="blocked")
         return answer.status_code == 200 and link
     link = eventually(made, what="a block in time")
-    # Each of its neighbours that was too late has ended, too.
+    # Links for which the block came too late have ended, too.
     time.sleep(2.5)
     return link
 
@@ -105,7 +105,8 @@ def test_its_maker_does_not_have_it_again_after_its_end(api, strategy):
     link = block_in_time(api, **fields)
     got = api.get(link["code"], "mallory").json()
     assert got["state"] == "blocked" and got["expires_at"] is None
-    # Neither under its code, nor under another; in no way of asking.
+    # A blocked URL is refused under its code and under another one, in every kind of
+    # request.
     for each in ["sequence", "hash", "snowflake", "alias"]:
         for who in "mallory", "mallory-2", "head":
             assert BAD in refused(ask(api, who, **fields_of(each)))
@@ -118,7 +119,7 @@ def test_its_maker_does_not_have_it_again_after_its_end(api, strategy):
     idem = uuid.uuid4().hex
     refused(ask(api, idem=idem, **fields))
     refused(ask(api, idem=idem, **fields))
-    # Another account is not concerned.
+    # Another account is not affected.
     assert make(api, "ann", **fields_of(strategy))["account"] == "ann"
 
 
@@ -129,7 +130,7 @@ def test_let_go_it_has_its_life_back(api, strategy):
     assert changed["state"] == "live" and changed["expires_at"]
     assert blocked_urls(api) == []
     assert make(api, **fields_of("snowflake"))
-    # It ends when what it had left is over.
+    # The link ends when the rest of its life is over.
     eventually(lambda: api.get(link["code"]).status_code in (404, 410),
                what="its end")
 
@@ -150,7 +151,7 @@ def test_an_alias_is_not_chosen_again(api):
     link = block_in_time(api, code="sale-26")
     text = problem(ask(api, url="https://good.example/", code="sale-26"), 409)
     assert "blocked" in text
-    # What became of it is not everybody's to know.
+    # The state of another account's link is not revealed.
     text = problem(ask(api, "ann", url="https://good.example/", code="sale-26"),
                    409)
     assert "blocked" not in text
@@ -162,7 +163,7 @@ def test_a_request_sent_again_does_not_hand_out_what_is_blocked(api):
     link = make(api, idem=idem, space="s7")
     block(api, link["code"])
     refused(ask(api, idem=idem, space="s7"))
-    # Neither where Redis has forgotten that the URL is blocked.
+    # This holds even if Redis has forgotten that the URL is blocked.
     api_redis = forget_urls(api)
     refused(ask(api, idem=idem, space="s7"))
     assert api_redis == 1
@@ -187,7 +188,7 @@ def test_a_redis_that_forgot_the_url_knows_the_code(api, space_name):
     block(api, link["code"])
     assert forget_urls(api) == 1
     assert "blocked" in refused(ask(api, space=space_name))
-    # To block it once more notes its URL again.
+    # Blocking the link once more stores its URL again.
     block(api, link["code"])
     assert [u["url"] for u in blocked_urls(api)] == [BAD]
 
@@ -225,7 +226,7 @@ def test_another_link_does_not_become_it(api):
     assert BAD in refused(api.patch(other["code"], "mallory", url=BAD))
     assert "targets" in refused(api.patch(other["code"], "mallory",
                                           targets={"android": BAD}))
-    # Not even for one who may do everything: it is to be let go first.
+    # Even an admin cannot change it: the link has to be let go first.
     refused(api.patch(other["code"], url=BAD))
     assert api.get(other["code"]).json()["version"] == 1
     assert api.patch(other["code"], "mallory", tags=["x"]).status_code == 200
@@ -310,7 +311,7 @@ def test_one_who_was_too_late_changes_no_urls(api):
     assert blocked["state"] == "blocked"
 
 
-# --- a URL by itself ----------------------------------------------------------
+# --- a URL without a link -----------------------------------------------------
 
 def test_a_url_is_blocked_without_a_link(api):
     path = "/v1/accounts/mallory/blocked-urls"
@@ -320,7 +321,7 @@ def test_a_url_is_blocked_without_a_link(api):
     entry, = blocked_urls(api)
     assert entry["code"] is None and entry["by"] == "boss"
     assert entry["id"] == answer.json()["id"]
-    # No link lets it go.
+    # Letting go a link does not lift this decision.
     link = make(api, url="https://good.example/")
     block(api, link["code"])
     assert api.patch(link["code"], state="live").status_code == 200

@@ -1,4 +1,4 @@
-"""Editing and deleting links through the allocator, on real Redis and Kafka."""
+"""Editing and deleting links through the allocator, with real Redis and Kafka."""
 import concurrent.futures
 import signal
 
@@ -83,7 +83,7 @@ def test_whoever_made_a_link_does_not_let_it_go(api):
 
 
 def test_whoever_made_a_link_does_not_delete_a_block(api):
-    """Nor lets it run out: either would make its code free again."""
+    """The maker cannot let it expire either: both would free its code."""
     code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
     assert api.patch(code, state="blocked").status_code == 200
     assert "admin" in problem(api.delete(code, key="crm"), 403)

@@ -1,4 +1,4 @@
-"""The embedded ClickHouse under the official Python client."""
+"""The embedded ClickHouse with the official Python client."""
 import datetime
 import re
 
@@ -38,7 +38,7 @@ def test_it_connects_and_asks_for_the_version(client):
 def test_rows_inserted_come_back(table):
     table.insert("t", ROWS, column_names=COLUMNS)
     found = table.query("SELECT * FROM t ORDER BY id").result_rows
-    # The client hands instants in UTC out without a zone.
+    # The client returns UTC times without a zone.
     assert [list(row) for row in found] == [
         [value.replace(tzinfo=None) if value == AT else value for value in row]
         for row in ROWS]

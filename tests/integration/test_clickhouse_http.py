@@ -239,7 +239,7 @@ def test_every_byte_survives_rowbinary(table):
 
 
 def test_data_that_begins_with_newlines_is_data(table):
-    # 0x0a0a0a0a: the first bytes of the row are the newline's.
+    # 0x0a0a0a0a: the row begins with the bytes of newlines.
     table.query("INSERT INTO t FORMAT RowBinary", row(0x0a0a0a0a, b"x"))
     assert table.value("SELECT a FROM t") == 0x0a0a0a0a
 
@@ -380,8 +380,8 @@ def test_an_answer_is_plain_unless_compression_is_enabled(url):
 
 @pytest.fixture(scope="module")
 def guarded(rundir):
-    # Another each time: tests are taken from one process by another, and may come
-    # back to one that had ended this server.
+    # The directory is new each time: a worker may get a test of this module after it
+    # has ended this server.
     directory = pathlib.Path(tempfile.mkdtemp(prefix="guarded-", dir=rundir))
     (directory / "password").write_text("s3cret\n")
     server = ClickHouseServer(directory, extra=[
@@ -472,7 +472,7 @@ def test_a_session_serves_one_request_at_a_time(url):
     session = {"session_id": "busy"}
 
     def refused():
-        """The one that comes second, while the first runs."""
+        """Returns the request that came second, while the first runs."""
         slow = pool.submit(requests.post, url, params=session,
                            data="SELECT sleep(2)")
         time.sleep(0.5)
@@ -493,13 +493,13 @@ def test_a_session_that_must_exist_has_to(url):
 def test_a_session_ends_with_its_timeout(url):
     session = {"session_id": "short", "session_timeout": "1"}
     requests.post(url, params=session, data="SELECT 1")
-    # Who asks too early makes it last for another second.
+    # A check that comes too early prolongs the session by another second.
     eventually(lambda: requests.post(
         url, params={**session, "session_check": "1"},
         data="SELECT 1").status_code == 404, every=2.5)
 
 
-# --- bounds and life -----------------------------------------------------------
+# --- limits and life -----------------------------------------------------------
 
 @pytest.fixture
 def own_server(workdir):
@@ -521,7 +521,7 @@ def test_more_queries_than_fit_are_refused(own_server):
         return requests.post(server.url, data="SELECT sleep(1)")
 
     def at_once():
-        """Later, some of those before have left."""
+        """Some of the former queries have ended by now."""
         answers = list(pool.map(ask, range(8)))
         refused = [a for a in answers if a.status_code == 503]
         assert all(a.headers["X-ClickHouse-Exception-Code"] == "202"
@@ -596,7 +596,7 @@ def test_data_survives_a_kill(own_server):
     server.kill()
     server.start()
     assert filled(server) == 1000
-    # The token is remembered, too.
+    # The token is kept, too.
     insert_block(server)
     assert filled(server) == 1000
 
@@ -622,7 +622,7 @@ def filled(server):
 def test_a_port_in_use_is_one_clear_line(workdir):
     server = ClickHouseServer(workdir)
     with socket.socket() as holder:
-        # A connection of before may still be on its way out.
+        # A former connection may still be closing.
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", server.port))
         holder.listen()
@@ -634,7 +634,7 @@ def test_a_port_in_use_is_one_clear_line(workdir):
 
 
 def test_a_start_without_cgroup_files_is_quiet(workdir):
-    """As in a bare root, made with debootstrap."""
+    """The root is bare, as debootstrap makes it."""
     hide = ["unshare", "--mount", "sh", "-c",
             'mount -t tmpfs none /sys/fs/cgroup && exec "$@"', "sh"]
     if os.geteuid() or subprocess.run([*hide, "true"], check=False,
@@ -655,7 +655,7 @@ def test_a_query_is_ended_by_its_id(clickhouse):
     running = ("SELECT count() FROM system.processes "
                "WHERE query LIKE '%numbers(2000)%' AND query NOT LIKE '%LIKE%'")
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        # Each its connection.
+        # Each query has a connection of its own.
         other = ClickHouse(clickhouse.url, clickhouse.database)
         first = pool.submit(other.query, slow, query_id="it's mine:1")
         eventually(lambda: clickhouse.value(running) == 1)
@@ -680,7 +680,7 @@ def test_a_query_is_ended_by_how_its_id_begins(clickhouse):
             other = ClickHouse(clickhouse.url, clickhouse.database)
             pool.submit(other.query, slow, query_id=query_id)
         eventually(lambda: clickhouse.value(f"SELECT length(({ids}))") == 4)
-        # It waits for what it ends, and for nothing else.
+        # KILL waits only for the queries that it ends.
         clickhouse.query("KILL QUERY WHERE query_id = 'a-1' OR "
                          "startsWith(query_id, 'a-1#') SYNC")
         assert clickhouse.value(ids) == ["a-12", "a-12#7"]

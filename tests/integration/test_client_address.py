@@ -1,4 +1,4 @@
-"""Whose visit it is: PROXY headers, X-Real-IP, and peers at a Unix socket."""
+"""The client of a visit: PROXY headers, X-Real-IP, and peers at a Unix socket."""
 import ipaddress
 import os
 import socket
@@ -31,7 +31,7 @@ def v2(source):
 
 
 def connect(where, source="127.0.0.1"):
-    """To (host, port) from an address, or to the path of a socket."""
+    """Connects to (host, port) of an address, or to the path of a socket."""
     if isinstance(where, tuple):
         return socket.create_connection(where, timeout=60,
                                         source_address=(source, 0))
@@ -42,7 +42,7 @@ def connect(where, source="127.0.0.1"):
 
 
 def ask(where, code, header=b"", source="127.0.0.1", **headers):
-    """The status of a visit on a connection of its own; 0: closed without an
+    """Returns the status of a visit on a connection of its own; 0: closed without an
     answer."""
     lines = [f"GET /{code} HTTP/1.1", "Host: s.example", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}"
@@ -70,7 +70,8 @@ def clients(events):
 
 @pytest.fixture
 def path():
-    """Where a socket can be: the directory of a test has too long a name."""
+    """Returns a short path for a socket: the directory of a test has too long a
+    name."""
     with tempfile.TemporaryDirectory(prefix="shortloop-") as directory:
         yield f"{directory}/r.sock"
 
@@ -101,10 +102,11 @@ def test_the_peer_is_whom_the_proxy_header_names(links, start, clicks):
             (v1("192.0.2.7"), {}),
             (v2("192.0.2.8"), {}),
             (v2("2001:db8::7"), {}),
-            # Whom it names has to be trusted for the word of a header.
+            # The peer that the PROXY header names must be trusted for other headers to
+            # count.
             (v2("192.0.2.8"), {"X_Forwarded_For": "192.0.2.9"}),
             (v2("10.0.0.1"), {"X_Forwarded_For": "192.0.2.9, 10.0.0.2"}),
-            # Nobody is named: it is the proxy that asks.
+            # No client is named: the request is the proxy's own.
             (LOCAL, {}),
             (LOCAL, {"X_Forwarded_For": "192.0.2.9"}),
             (b"PROXY UNKNOWN\r\n", {})):

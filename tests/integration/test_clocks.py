@@ -1,5 +1,5 @@
-"""Clocks that are wrong: a collector's decides nothing, Kafka's and ClickHouse's
-are believed up to what can be, and what goes beyond is seen and told."""
+"""Wrong clocks: a collector's clock decides nothing, Kafka's and ClickHouse's are
+trusted within possible limits, and what goes beyond is detected and reported."""
 import json
 import random
 import time
@@ -15,7 +15,7 @@ from support.rule_files import UA_RULES
 import servers
 
 PATIENCE = 60
-NEAR = 300  # seconds; a test may take that long, and clocks are wrong by more
+NEAR = 300  # seconds; a test may take this long, and wrong clocks differ by more
 HOUR = 3600
 DAY = 24 * HOUR
 
@@ -48,7 +48,8 @@ class World:
             start=start, args=args)
 
     def command(self, program, seconds, *args):
-        """What it says whose host's clock is off: (exit status, output)."""
+        """Runs a command on a host with a wrong clock: returns (exit status,
+        output)."""
         own = {"group": self.group, "ua_rules": UA_RULES} \
             if program == "collector" else {}
         return self.program(program, {program: own}, args=args, start=False,
@@ -67,7 +68,7 @@ class World:
         assert self.stored() == self.sent
 
     def wait_idle(self):
-        """It is said that nothing is left to read."""
+        """Waits until it is reported that nothing is left to read."""
         eventually(lambda: int(self.value(
             "SELECT countIf(rows = 0 AND dead_lettered = 0 AND first = "
             f"{self.sent}) FROM ingest_progress")), PATIENCE,
@@ -129,7 +130,8 @@ def test_what_a_collector_tells_has_the_time_of_clickhouse(world, seconds):
 
 @pytest.mark.proof
 def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
-    """The next owner goes on where the blocks end, whatever that one told."""
+    """The next owner continues where the blocks end, whatever the former one
+    reported."""
     world.send(20)
     first = world.collector()
     world.wait_stored()
@@ -149,7 +151,7 @@ def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
 
 @pytest.mark.proof
 def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
-    """It wrote its own clock; the rows it left are there for ever."""
+    """The former version wrote its own clock; its rows stay for ever."""
     world.send(20)
     first = world.collector()
     world.wait_stored()
@@ -160,7 +162,7 @@ def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
         "first, last, append_time, inserted_at, collector) VALUES "
         f"(1, '{world.topic}', 0, 1, 20, 19, '{tomorrow}', '{tomorrow}', "
         "'old')")
-    # Stored and not reported, as after a kill.
+    # The events are stored and not reported, as after a kill.
     world.send(20)
     second = world.collector()
     world.wait_stored()
@@ -178,7 +180,7 @@ def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
     eventually(lambda: is_ready_and_tells(made, "beyond ClickHouse's clock"),
                what="/readyz to tell")
     assert made.metric("shortloop_aggregator_clock_ahead_seconds") > DAY - 600
-    # What comes later is read as it comes, not by the hourly recheck.
+    # Later reports are read as they come, not by the hourly recheck.
     world.send(5)
     wait_settled(made, world.sent)
 
@@ -194,7 +196,7 @@ def test_blocks_of_a_collector_whose_clock_is_wrong_settle_at_once(world,
     wait_settled(made, 5)
     assert right.stop() == 0
     wrong = world.collector(seconds)
-    # Into hours that nothing else touches.
+    # The events are in hours that no other report touches.
     for i in range(1, 4):
         world.send(5, time.time() - i * HOUR)
         wait_settled(made, world.sent)
@@ -207,7 +209,7 @@ def test_blocks_of_a_collector_whose_clock_is_wrong_settle_at_once(world,
 
 @pytest.mark.long
 def test_the_watermark_passes_no_block_of_a_collector_that_is_slow(world):
-    """Whatever is told as complete stays as it is."""
+    """Hours before the watermark stay unchanged."""
     world.collector(-900)
     made = world.aggregator(edge_delay="0s")
     for i in range(5):
@@ -235,7 +237,7 @@ def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
     made.wait_log("a clock is ahead")
 
 
-# --- the clock of who asks --------------------------------------------------------
+# --- the clock of a client --------------------------------------------------------
 
 @pytest.mark.parametrize("seconds", [
     -DAY, pytest.param(DAY, marks=pytest.mark.long)])
@@ -312,7 +314,7 @@ def test_days_close_by_clickhouses_clock(world, clickhouse, seconds):
     wait_settled(made, 10, PATIENCE, since=4 * DAY)
     eventually(lambda: days_settled(clickhouse), what="a day settled")
     told.insert(some_clicks(8, 10, [(now, now + 1)], links=(1,)))
-    # A pass settles one day; those after it would settle another.
+    # A pass settles one day; later passes would settle another.
     wait_settled(made, 20, PATIENCE, since=4 * DAY)
     passes = made.metric("shortloop_aggregator_settle_seconds_count")
     eventually(lambda: made.metric(
@@ -364,7 +366,7 @@ def test_hours_are_reconciled_when_the_watermark_has_passed_them(world, clickhou
 # --- ClickHouse's clock ----------------------------------------------------------
 
 class SkewedServer(ClickHouseServer):
-    """Its clock is off from its next start on."""
+    """The clock is wrong from its next start on."""
     seconds = 0
 
     def __init__(self, directory, skew):
@@ -414,7 +416,7 @@ def test_clickhouse_comes_back_with_another_clock(
     world.send(10)
     world.wait_stored()
     wait_settled(made, 20)
-    # A take-over finds its way, too, and what comes is read as it comes.
+    # A recovery works, too, and new reports are read as they come.
     assert collector.stop() == 0
     again = world.collector()
     world.send(5)
@@ -429,7 +431,7 @@ def test_clickhouse_comes_back_with_another_clock(
 @pytest.mark.long
 def test_replicas_whose_clocks_differ_by_seconds_lose_nothing(world,
                                                               clickhouse):
-    """Rows come by turns with the time of one and of the other."""
+    """The rows alternate between the times of the two replicas."""
     told = Collector(clickhouse)
     made = world.aggregator()
     now = int(time.time())
@@ -444,13 +446,13 @@ def test_replicas_whose_clocks_differ_by_seconds_lose_nothing(world,
 
 @pytest.mark.proof
 def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
-    """More than progress_overlap covers."""
+    """This is more than progress_overlap covers."""
     told = Collector(clickhouse)
     made = world.aggregator(recheck_every="1s", progress_overlap="10s")
     now = int(time.time())
     told.insert(some_clicks(5, 10, [(now - 60, now)], links=(1,)))
     wait_settled(made, 10)
-    # The pass that settled them may have begun before they were told of.
+    # The pass that settled them may have begun before they were reported.
     eventually(lambda: int(clickhouse.value(
         "SELECT countIf(read_until > now64(3) - toIntervalMinute(1)) "
         "FROM settled WHERE kind = 'pass'")), what="a pass that has read it")
@@ -463,10 +465,10 @@ def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
     made.wait_log("blocks came with times that had been read")
 
 
-# --- mending what was published --------------------------------------------------
+# --- mending published marks -----------------------------------------------------
 
 def publish(world, seconds, read_until=None):
-    """As an aggregator would whose own clock was ahead, like the report's."""
+    """Publishes like an aggregator whose own clock was ahead, as the report's was."""
     at = datetime64(int((time.time() + seconds) * 1000))
     read_until = read_until or f"'{at}'"
     world.clickhouse.query(
@@ -504,7 +506,7 @@ def test_a_mark_that_was_published_too_far_is_mended(world):
 
 @pytest.mark.proof
 def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
-    """What it publishes, it publishes without knowing of the mend."""
+    """It publishes without knowing of the mend."""
     world.send(5)
     world.collector()
     made = world.aggregator(edge_delay="0s")
@@ -518,8 +520,8 @@ def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
     def gone_on(since=0):
         said = complete_until(made)
         return since < said <= time.time() + 1 and said
-    # It is read again each time that it goes on, and a reading may have begun
-    # before the mend: the second has not.
+    # The mark is read again in each pass, and a pass may have begun before the mend;
+    # the second has not.
     first = eventually(gone_on, what="the mended mark")
     second = eventually(lambda: gone_on(first), what="it to go on")
     eventually(lambda: complete_until(made) > second, what="it to go on")
@@ -528,7 +530,8 @@ def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
 
 @pytest.mark.long
 def test_a_mend_outlives_the_cleaning(world):
-    """Also when the newest row is of one that did not know of it."""
+    """This holds even if the newest row is from a settler that did not know of the
+    mend."""
     world.send(5)
     collector = world.collector()
     made = world.aggregator(edge_delay="0s")
@@ -539,7 +542,7 @@ def test_a_mend_outlives_the_cleaning(world):
     publish(world, DAY)
     assert world.aggregator(start=False, args=[
         "watermark", "--mend"]).run()[0] == 0
-    # It has read all there is, so that no pass has anything to say.
+    # The settler has read everything, so that no pass publishes anything.
     publish(world, DAY, "(SELECT max(inserted_at) FROM ingest_progress)")
     made = world.program("aggregator", {
         "clickhouse": {"query_timeout": "1s"},
@@ -549,7 +552,7 @@ def test_a_mend_outlives_the_cleaning(world):
         "SELECT count() FROM settled WHERE kind = 'pass'")) <= 2, PATIENCE,
         what="superseded rows to go")
     assert made.stop() == 0
-    # Who is asked has more patience.
+    # The aggregator of the questions has a longer timeout.
     assert complete_until(world.aggregator()) <= time.time() + 1
 
 

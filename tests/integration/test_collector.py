@@ -1,4 +1,4 @@
-"""The collector against real Kafka and ClickHouse."""
+"""The collector with real Kafka and ClickHouse."""
 import hashlib
 import signal
 import struct
@@ -14,10 +14,10 @@ from support.rule_files import GEO, UA_RULES, country_of
 HOUR = 3600 * 1000
 
 
-# --- what the tests stand on -------------------------------------------------
+# --- fixtures ----------------------------------------------------------------
 
 def stored_offsets(clickhouse):
-    """[(partition, offset)] of every row."""
+    """Returns [(partition, offset)] of every row."""
     return [(int(r["partition"]), int(r["offset"]))
             for r in rows(clickhouse, "partition, offset",
                           order="partition, offset")]
@@ -122,7 +122,8 @@ def test_robots_and_prefetches_are_told_from_visitors(kafka, topics, tables,
 
 
 def test_clicks_that_took_long_into_kafka_are_counted(kafka, topics, tables, collector):
-    """Those in time are of an edge whose clock is ahead: so is any busy machine's."""
+    """The clicks in time are of an edge whose clock is ahead, as a busy machine's may
+    be."""
     now = int(time.time() * 1000)
     kafka.produce(topics["topic_clicks"], [
         click(time_ms=now - HOUR), click(time_ms=now - 1000 * HOUR),
@@ -203,7 +204,7 @@ def test_a_block_is_reported_with_its_hours(kafka, topics, tables, collector):
     kafka.produce(topics["topic_clicks"], [
         click(time_ms=base - 1), click(time_ms=base), click(time_ms=base + 1),
         b"broken"], partition=0)
-    # One block, however slowly they come: it ends with the collector.
+    # All events make one block, however slowly they come: it ends with the collector.
     running = collector(batch_age="10m", report_every="10m",
                         drain_timeout="50s")
     running.wait_metric(4, "shortloop_collector_consumed_total")
@@ -315,11 +316,11 @@ def test_without_a_topic_for_dead_letters_nothing_is_passed_over(
         kafka, topics, tables, collector):
     kafka.delete_topic(topics["topic_dlq"])
     kafka.produce(topics["topic_clicks"], [click(), b"broken"], partition=0)
-    # It is ready until it has tried, and never again then.
+    # It is ready until its first attempt, and never again after that.
     running = collector(ready=False)
     eventually(lambda: "dead letters" in running.ready()[1],
                what="/readyz to say why")
-    # Its name may not have been committed yet either.
+    # The intent may not be committed yet either.
     assert kafka.committed(topics["topic_clicks"],
                            topics["topic_clicks"]).get(0, 0) == 0
     kafka.create_topic(exactly=topics["topic_dlq"])
@@ -331,7 +332,7 @@ def test_without_a_topic_for_dead_letters_nothing_is_passed_over(
 @pytest.mark.parametrize("compression", ["gzip", "none"])
 def test_rows_arrive_under_every_compression(program, base_config, kafka,
                                              topics, tables, compression):
-    """zstd, the default, is what the other tests use."""
+    """The other tests use zstd, the default."""
     sections = settings(base_config, topics)
     sections["clickhouse"] = {**base_config["clickhouse"],
                               "compression": compression}
@@ -342,7 +343,7 @@ def test_rows_arrive_under_every_compression(program, base_config, kafka,
                                                   topics["topic_clicks"])
 
 
-# --- what is away comes back -------------------------------------------------
+# --- servers that go and come back -------------------------------------------
 
 def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
                                         clickhouse_server):
@@ -351,7 +352,7 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
     wait_for(tables, 100)
     clickhouse_server.kill()
     kafka.produce(topics["topic_clicks"], [click() for _ in range(1000)])
-    # Which request meets it first is chance.
+    # Either request may find it first.
     eventually(lambda: is_not_ready(running, "clickhouse: "))
     clickhouse_server.start()
     wait_for(tables, 1100)
@@ -372,7 +373,7 @@ def test_what_is_held_stays_bounded_while_clickhouse_is_away(
         kafka.produce(topics["topic_clicks"], [click() for _ in range(2500)],
                       partition=partition)
     eventually(lambda: running.metric("shortloop_collector_breaker_open") == 1)
-    # Of each partition a block on its way, and one that is full twice over.
+    # Each partition has a block under way, and another that is full twice over.
     eventually(lambda: running.metric(
         "shortloop_collector_paused_partitions") == 2)
     taken = running.metric("shortloop_collector_consumed_total")
@@ -409,7 +410,7 @@ def test_it_ends_also_when_kafka_is_away(kafka, topics, tables, collector,
                == 100)
     kafka_server.kill()
     assert running.stop(60) == 0
-    # No block is sent whose name Kafka has not.
+    # No block is sent before Kafka has its intent.
     assert count(tables) == 0
     kafka_server.start()
     collector()

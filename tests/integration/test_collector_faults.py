@@ -1,10 +1,10 @@
-"""Three collectors while everything fails: killed, frozen, joined and left, the
-broker restarted and cut off, ClickHouse refusing, hanging, answering 500 after it
-has stored, cutting its answers.  Every event is stored, and once, by topic,
-partition and offset.
+"""Three collectors under all faults: they are killed, frozen, joined and removed, the
+broker is restarted and cut off, ClickHouse refuses, hangs, answers 500 after it has
+stored, and cuts its answers.  Every event is stored once, by topic, partition and
+offset.
 
-COLLECTOR_EVENTS, _KILLS and _SEED change the numbers; a seed repeats the
-decisions, not the milliseconds.
+COLLECTOR_EVENTS, _KILLS and _SEED change the numbers; a seed repeats the decisions, not
+the milliseconds.
 """
 import os
 import time
@@ -17,7 +17,7 @@ from support.fault_world import SEED, settings
 from support.program import eventually
 from support.reckoning import Reckoning
 
-OTHERS = {  # so many of each to a hundred kills
+OTHERS = {  # numbers of the other faults for a hundred kills
     "freeze": 5, "freeze_at": 5, "join_and_leave": 6, "leave_and_join": 6,
     "restart_broker": 2, "end_broker": 1, "cut_kafka": 8,
     "refuse_clickhouse": 6, "restart_clickhouse": 2}
@@ -50,7 +50,7 @@ class Run:
                  f"{self.crowd.faults()} requests failed, {self.crowd.done}")
 
     def plan(self, kills):
-        """What happens, in the seed's order."""
+        """Returns the faults in the seed's order."""
         others = [name for name, number in OTHERS.items()
                   for _ in range(number)]
         steps = ["kill", "kill_at"] * (kills // 2) + self.crowd.chance.sample(
@@ -59,8 +59,8 @@ class Run:
         return steps
 
     def disturbed(self, total, kills, behind):
-        """All the events are sent while it happens; `behind`: so many at most
-        may wait to be stored, before more happens."""
+        """Sends all events during the faults; at most `behind` events may wait to be
+        stored before the next fault."""
         steps = self.plan(kills)
         each = total // len(steps) + 1
         self.crowd.disturb(*self.crowd.everyone)
@@ -74,7 +74,7 @@ class Run:
             self.crowd.alive()
 
     def drained(self):
-        """Nothing happens any more, until all is stored and committed."""
+        """Waits without faults until everything is stored and committed."""
         self.crowd.calm()
         self.events.end()
         self.say("calm")
@@ -117,7 +117,7 @@ class Run:
                  f"{len(poison)} poison")
 
     def verify(self, program, sections):
-        """The collector's own command says the same."""
+        """The collector's own command must report the same."""
         for topic in ("clicks", "links"):
             status, output = program(
                 "collector", sections, start=False,
@@ -171,7 +171,7 @@ def test_two_million_events_through_a_hundred_kills(run, verify):
 
 @pytest.mark.long
 def test_one_that_is_stopped_while_it_joins_ends_well(crowd, kafka_server):
-    """Some versions of librdkafka abort then."""
+    """Some versions of librdkafka abort in this case."""
     kafka_server.proxy.delay = 0.1
     member = crowd.guest
     for n in range(8):

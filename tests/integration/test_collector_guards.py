@@ -1,6 +1,6 @@
-"""Each thing that keeps events from being stored twice, where nothing else does:
-tokens that are forgotten, requests that arrive when their sender is dead, owners
-that do not know they are owners no more."""
+"""Each guard against storing events twice, where no other guard helps: forgotten
+tokens, requests that arrive after their sender has died, owners that do not know that
+they have lost a partition."""
 import random
 import signal
 import struct
@@ -15,8 +15,8 @@ from support.program import eventually
 from support.reckoning import stored
 
 pytestmark = pytest.mark.timeout(600)
-WINDOW = 10  # tokens that a table keeps, where they are to be forgotten soon
-REST = 3     # seconds in which what must not happen might
+WINDOW = 10  # tokens that a table keeps in tests that need them forgotten soon
+REST = 3     # seconds in which a forbidden event could happen
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def partitions():
 
 @pytest.fixture
 def own_settings():
-    """Tokens are surely kept for a second where WINDOW of them are; and nothing is
-    reported but blocks."""
+    """With WINDOW tokens, a token is surely kept for a second; and only blocks are
+    reported."""
     return {"parts_per_second": 5, "report_every": "10m"}
 
 
@@ -59,7 +59,7 @@ class World:
         return stored(self.tables, "clicks", self.topic, 0)
 
     def all_there_once(self):
-        """Nothing is missing, and nothing comes later."""
+        """Checks that nothing is missing and nothing comes later."""
         eventually(lambda: len(self.rows()) >= len(self.expected()), PATIENCE,
                    what=f"{self.sent} rows")
         eventually(lambda: self.kafka.committed(self.topic, self.topic) ==
@@ -68,7 +68,7 @@ class World:
         assert self.rows() == self.expected()
 
     def start(self, member):
-        """It owns the partition and is at its end."""
+        """Waits until it owns the partition and is at its end."""
         member.start()
         member.program.wait_ready(PATIENCE)
         self.produce(1)
@@ -80,7 +80,7 @@ class World:
                               f"non_replicated_deduplication_window = {WINDOW}")
 
     def forget_tokens(self):
-        """Others insert so much that those from before are gone."""
+        """Inserts so many other rows that the former tokens are forgotten."""
         for n in range(WINDOW + 2):
             for table, columns in (("clicks", "topic, offset"),
                                    ("ingest_progress", "topic, first")):
@@ -132,7 +132,7 @@ def test_nothing_is_sent_before_the_brokers_know_its_name(world):
     world.start(world.first)
 
     def in_time():
-        """Its session lasts longer; when it ends, it goes on with another."""
+        """Its session lasts longer; when it ends, another session follows."""
         inserts = world.first.proxy.count("clicks")
         begun = time.monotonic()
         held = world.kafka_proxy.hold(COMMIT)
@@ -150,7 +150,7 @@ def test_nothing_is_sent_before_the_brokers_know_its_name(world):
 
 @pytest.mark.proof
 def test_a_block_that_arrives_after_its_sender_has_died(world):
-    """Who owns the partition then has more to read, but sends the same block."""
+    """The next owner has more to read, but sends the same block."""
     world.start(world.first)
     held = world.first.proxy.hold("clicks")
     world.produce(100)
@@ -167,7 +167,7 @@ def test_a_block_that_arrives_after_its_sender_has_died(world):
 
 @pytest.mark.long
 def test_an_owner_that_is_one_no_more_sends_nothing(world):
-    """Its commit hangs until another owns the partition, and is refused."""
+    """The commit hangs until another member owns the partition, and is refused."""
     world.start(world.first)
     world.second.start()
     world.second.program.wait_ready(PATIENCE)
@@ -181,7 +181,7 @@ def test_an_owner_that_is_one_no_more_sends_nothing(world):
     assert world.rows() == list(range(world.sent))
 
 
-# --- what is stored is asked -------------------------------------------------
+# --- queries for stored rows -------------------------------------------------
 
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["clicks", pytest.param(
@@ -192,7 +192,7 @@ def test_what_was_stored_before_a_kill_and_whose_token_is_gone(world, kind):
     world.first.proxy.call_at(1, world.first.program.kill, kind, True)
     world.produce(100)
     eventually(lambda: not world.first.running(), PATIENCE, what="the kill")
-    # Slowly sent, they are more than one block.
+    # Since they were sent slowly, they are more than one block.
     assert len(world.rows()) > 1
     world.forget_tokens()
     world.produce(50)
@@ -209,19 +209,19 @@ def test_what_was_stored_without_an_answer_and_whose_token_is_gone(world):
     world.produce(100)
     eventually(lambda: proxy.count("clicks", "error_after") == 1, PATIENCE,
                what="a try")
-    # It cannot ask what is stored before tokens are forgotten.
+    # It cannot query the stored rows before tokens are forgotten.
     proxy.every("error_before", "question")
-    time.sleep(REST / 2)  # tokens are kept for a second: others insert no faster
+    time.sleep(REST / 2)  # tokens are kept for a second, since others insert no faster
     world.forget_tokens()
     proxy.calm()
     world.all_there_once()
 
 
-# --- clocks that stand still -------------------------------------------------
+# --- clocks that stop --------------------------------------------------------
 
 @pytest.mark.long
 def test_one_that_slept_until_its_token_was_forgotten(world):
-    """Its block was named when it fell asleep; another has stored it since."""
+    """Its block was named before the sleep; another collector has stored it since."""
     world.keep_few_tokens()
     world.start(world.first)
     held = world.kafka_proxy.hold(COMMIT)
@@ -240,7 +240,7 @@ def test_one_that_slept_until_its_token_was_forgotten(world):
 
 @pytest.mark.proof
 def test_one_that_slept_while_its_block_was_on_its_way(world):
-    """It waits for a dead letter of the block to be taken, and falls asleep."""
+    """It sleeps while it waits for a dead letter of the block."""
     world.keep_few_tokens()
     world.start(world.first)
     held = world.kafka_proxy.hold(PRODUCE)

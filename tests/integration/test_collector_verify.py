@@ -1,5 +1,5 @@
-"""`collector verify` against real Kafka and ClickHouse, and real collectors and
-aggregators whose work is then spoilt."""
+"""`collector verify` with real Kafka and ClickHouse, and real collectors and
+aggregators whose data are then damaged."""
 import datetime
 import threading
 import time
@@ -11,7 +11,7 @@ from support.counting import world  # noqa: F401
 from support.events import click, link_event
 from support.program import eventually
 
-# Aggregators, which settle what was collected, need it.
+# The aggregators that settle the events need it.
 pytestmark = pytest.mark.usefixtures("redis")
 OLD_DAY = "2026-03-05"
 
@@ -26,7 +26,7 @@ def part(said, partition=0, by="kafka"):
                 if p["partition"] == partition and p["by"] == by)
 
 
-# --- nothing is wrong --------------------------------------------------------
+# --- no findings -------------------------------------------------------------
 
 def test_what_was_collected_and_settled_agrees(world):
     world.send(500, partition=0)
@@ -83,7 +83,7 @@ def test_what_goes_on_meanwhile_is_no_gap(world):
 
 
 class Sender(threading.Thread):
-    """Sends without a pause, to both partitions."""
+    """Sends without a pause to both partitions."""
 
     def __init__(self, world):
         super().__init__()
@@ -127,7 +127,7 @@ def newest(world):
         "SELECT toUnixTimestamp64Milli(max(append_time)) FROM clicks"))
 
 
-# --- something is ------------------------------------------------------------
+# --- findings ----------------------------------------------------------------
 
 def test_rows_that_are_gone_are_named(world):
     world.send(100)
@@ -196,8 +196,8 @@ def test_rows_that_kafka_has_not_are_named(world):
 
 
 def test_a_row_that_hides_another_event_is_named(world):
-    """As after a log that was cut and written again: the offset has a row, of
-    what had been there before."""
+    """The state is as after a log that was cut and written again: the offset has a row
+    of the former event."""
     world.send(100)
     time.sleep(0.01)  # Kafka stores the others at another time
     world.send(100)
@@ -214,7 +214,7 @@ def test_a_row_that_hides_another_event_is_named(world):
 
 @pytest.mark.proof
 def test_a_row_that_hides_another_event_is_named_beside_a_dead_letter(world):
-    """And beside other offsets that have no row, or a row and no event."""
+    """The same beside other offsets that have no row, or a row without an event."""
     world.send(8)
     time.sleep(0.01)
     world.send_raw([b"\xff not a click"])
@@ -243,7 +243,7 @@ def test_a_row_that_hides_another_event_is_named_beside_a_dead_letter(world):
 
 
 def abort(world, count):
-    """So many events of a transaction that ends as if it had not been."""
+    """Sends this many events in a transaction that is aborted."""
     from confluent_kafka import Producer
     producer = Producer({"bootstrap.servers": world.kafka.bootstrap,
                          "transactional.id": world.topics["topic_clicks"]})
@@ -254,13 +254,14 @@ def abort(world, count):
         producer.produce(world.topics["topic_clicks"], click(i), partition=0)
     producer.flush(30)
     producer.abort_transaction(30)
-    # The mark is written after that was answered.
+    # The mark is written after that answer.
     eventually(lambda: world.kafka.ends(world.topics["topic_clicks"])[0] == end,
                what="the mark")
 
 
 def hide(world, *offsets):
-    """Kafka stored what it holds there at another time, among those of the rest."""
+    """Replaces events with ones that Kafka stored at another time, among those of the
+    rest."""
     world.clickhouse.query(
         "ALTER TABLE clicks UPDATE append_time = append_time + toIntervalMillisecond("
         "if(append_time = (SELECT min(append_time) FROM clicks), 1, -1)) WHERE "
@@ -278,7 +279,7 @@ def test_events_read_again_under_another_epoch_are_named(world):
 
 
 def collect_yesterday(world):
-    """An event in each of the day's first five hours; returns its start."""
+    """Sends an event in each of the day's first five hours; returns the day's start."""
     yesterday = int(time.time()) // 86400 * 86400 - 86400
     world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
                     for i in range(5)])
@@ -316,7 +317,7 @@ def test_a_count_that_was_settled_wrong_is_named(world):
 
 @pytest.mark.long
 def test_an_hour_that_a_pass_left_out_is_named(world):
-    """The aggregator said that it had read beyond the hour's blocks."""
+    """The aggregator published that it had read beyond the hour's blocks."""
     hour = int(time.time()) // 3600 * 3600 - 7200
     world.send_raw([click(i, time_ms=hour * 1000) for i in range(5)])
     world.send_raw([click(i, time_ms=(hour + 3600) * 1000) for i in range(3)])
@@ -338,7 +339,7 @@ def test_an_hour_that_a_pass_left_out_is_named(world):
 
 
 def stored_later(world, interval, which="rows > 0"):
-    """Such reports say that they were stored so much later."""
+    """Moves the times of storing of these reports by that much."""
     world.clickhouse.query(
         "CREATE TABLE moved ENGINE = Memory AS SELECT * REPLACE (inserted_at + "
         f"INTERVAL {interval} AS inserted_at) FROM ingest_progress WHERE {which}")
@@ -350,8 +351,7 @@ def stored_later(world, interval, which="rows > 0"):
 @pytest.mark.parametrize("settled", [
     0, pytest.param(5, marks=pytest.mark.long)])
 def test_rows_that_nobody_reported_are_named(world, settled):
-    """As when a token outlives the report that it stands for: no pass knows of
-    them."""
+    """A token can outlive its report: no pass knows of the rows."""
     hour = two_hours_ago()
     if settled:
         world.send_raw([click(i, time_ms=hour * 1000) for i in range(5)])
@@ -370,7 +370,7 @@ def test_rows_that_nobody_reported_are_named(world, settled):
 
 @pytest.mark.long
 def test_a_day_that_was_emptied_is_named(world):
-    """What an empty source swapped in was: all of a published day is gone."""
+    """All of a published day is gone, as if an empty source had been swapped in."""
     yesterday = collect_yesterday(world)
     world.settle(5, days=1)
     for table in ("link_slots", "link_days"):
@@ -386,7 +386,7 @@ def test_a_day_that_was_emptied_is_named(world):
 # --- hours that are held back ------------------------------------------------
 
 def settled_short(world, hour, sent):
-    """Ten events of the hour are settled, three rows of them go, and more
+    """Ten events of the hour are settled, three of their rows are deleted, and more
     events come."""
     world.send_raw([click(i, time_ms=hour * 1000) for i in range(10)])
     world.collect()
@@ -409,8 +409,8 @@ def hold_back(world):
 
 
 def different(said, hour=None):
-    """Soon after midnight, when the day of two hours ago is over, that day
-    differs as well: of an hour's test it is left out."""
+    """Soon after midnight, when the day of two hours ago is over, that day differs as
+    well: the test of an hour ignores it."""
     found = [(d["finding"], d["start"], d["table"], d["rows"], d["settled"])
              for d in said["settled"]["differences"]]
     if hour is None or hour // 86400 == int(time.time()) // 86400:
@@ -427,7 +427,7 @@ def two_hours_ago():
     1, pytest.param(5, marks=pytest.mark.long)])
 def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
                                                                     sent):
-    """Also when there are more rows than before, by what came since."""
+    """This holds even if later events make the rows more than before."""
     hour = two_hours_ago()
     settled_short(world, hour, sent)
     status, said = world.ask("verify", "--from", rfc3339(hour))
@@ -439,7 +439,7 @@ def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
 
 @pytest.mark.proof
 def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
-    """With its rows back it only has to be tried again."""
+    """After its rows are restored, the hour only has to be settled again."""
     hour = two_hours_ago()
     settled_short(world, hour, 1)
     hold_back(world)
@@ -508,7 +508,7 @@ def ahead(said):
 
 
 def until(said, at=0):
-    """How many seconds beyond ClickHouse's clock."""
+    """Returns the seconds beyond ClickHouse's clock."""
     times = [datetime.datetime.fromisoformat(
         said["clocks"][at][k].replace("Z", "+00:00"))
         for k in ("time", "clickhouse")]
@@ -579,7 +579,7 @@ def test_reports_of_links_that_are_ahead_are_named(world):
 
 
 def publish(world, seconds):
-    """As an aggregator would whose own clock was ahead, like the report's."""
+    """Publishes like an aggregator whose own clock was ahead, as the report's was."""
     at = f"now64(3) + toIntervalSecond({seconds})"
     world.clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt, read_until, complete_until, "
@@ -593,8 +593,8 @@ def test_a_watermark_that_was_published_too_far_is_named_and_mended(world):
         world.send(5, partition=partition)
     world.collect()
     world.settle(10)
-    # A batch that is stored as soon as the collector has started is reported before
-    # it knows how many partitions there are: nothing is promised by that.
+    # A batch that is stored just after the collector's start is reported before the
+    # number of partitions is known: that report guarantees nothing.
     world.sections["collector"]["report_every"] = "200ms"
     collector = world.program("collector", world.sections)
     eventually(lambda: int(world.clickhouse.value(
@@ -641,7 +641,7 @@ def test_dead_letters_are_accounted_for(world):
     assert status == 0, said
     assert (said["events"], said["rows"], said["dead_letters"]) == (12, 10, 2)
 
-    # The letters are gone; that there were some was reported.
+    # The letters are gone, but their number was reported.
     world.sections["kafka"]["topic_dlq"] = world.kafka.create_topic("dlq", 1)
     status, said = world.ask("verify")
     assert status == 0, said
@@ -672,7 +672,7 @@ def test_marks_of_transactions_are_no_gap(world):
 
 
 def drop(world, before, partition=0, topic="clicks"):
-    """Kafka forgets what lies before that offset."""
+    """Kafka deletes the records before that offset."""
     from confluent_kafka import TopicPartition
     where = TopicPartition(world.topics[f"topic_{topic}"], partition, before)
     for done in world.kafka.admin.delete_records([where]).values():
@@ -757,7 +757,8 @@ def test_a_link_that_a_newer_version_replaced_is_no_gap(world):
 
 
 def test_a_link_row_that_waits_for_a_merge_beside_its_like_is_no_finding(world):
-    """A collector that doubts stores superseded versions again, and says so nowhere."""
+    """A collector in doubt stores superseded versions again, and reports nothing of
+    it."""
     world.send_raw([link_event(1), link_event(2), link_event(1, version=2)],
                    topic="links")
     world.collect()
@@ -769,7 +770,7 @@ def test_a_link_row_that_waits_for_a_merge_beside_its_like_is_no_finding(world):
     assert (status, named(said)) == (0, [])
 
 
-# --- bad input, and servers that are away ------------------------------------
+# --- bad input, and servers that are down ------------------------------------
 
 @pytest.mark.parametrize("args, said", [
     (["--from", "2026-11-02", "--to", "2026-11-01"],
@@ -812,6 +813,6 @@ def test_a_clickhouse_that_is_away_is_named(kafka, program):
 @pytest.mark.parametrize("args", [["verify"], ["dlq", "list"],
                                   ["dlq", "replay", "--all"]])
 def test_a_kafka_that_is_away_is_named(clickhouse, program, args):
-    """Patience is most of it."""
+    """Most of the time is the timeout."""
     status, output = program("collector", args=args, start=False).run()
     assert status == 75 and "Connection refused" in output, output

@@ -1,4 +1,4 @@
-"""What every program answers on its command line, whatever it does."""
+"""What every program answers on its command line, for any state of its servers."""
 import email.utils
 import pathlib
 import re
@@ -26,8 +26,8 @@ def run(name, *args, **kwargs):
 
 @pytest.fixture
 def config(workdir, free_port):
-    """The development stack's settings, with files and ports of this test;
-    its servers are not there."""
+    """Returns the development stack's settings, with files and ports of this test; its
+    servers do not run."""
     made = yaml.safe_load(yaml.safe_dump(DEV))
     key = workdir / "space.key"
     key.write_text("0123456789abcdef0123456789abcdef")
@@ -167,7 +167,7 @@ def test_a_missing_file_is_one_line(name):
 @every_program
 def test_an_unknown_key_names_its_place(name, config, workdir):
     config["redis"]["adress"] = "127.0.0.1:1"
-    if name == "collector":  # which does not read the section
+    if name == "collector":  # it does not read the section
         config["kafka"]["adress"] = "127.0.0.1:1"
     path = write(workdir, config)
     lines = pathlib.Path(path).read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What holds of each copy of a settled day: sealed days, owners', values'."""
+"""Properties of each copy of a settled day: sealed days, owners', values'."""
 import pytest
 
 from support.clicks import instant, some_clicks
@@ -16,7 +16,7 @@ LINKS = (1, 2)
                     for kind in ("owner_day", "value_day"))))
 def test_a_copy_is_not_published_beside_clicks_that_it_has_not(
         program, redis, migrated, clickhouse, proxy, kind):
-    """Who saw them, read from rows until then, would see them no more."""
+    """A reader that got these clicks from rows until then would lose them."""
     for link in LINKS:
         migrated.link(f"code{link}", link)
     rows = some_clicks(1, 120, [(FROM, FROM + DAY)], links=LINKS)

@@ -1,4 +1,4 @@
-"""Who may read the aggregator's answers in a browser (CORS)."""
+"""Which pages may read the aggregator's answers in a browser (CORS)."""
 import pytest
 import requests
 
@@ -57,7 +57,7 @@ def test_another_origin_may_not(aggregator):  # noqa: F811
             answer = get(made, path, origin)
             assert answer.status_code == status
             assert cors(answer) == {}, origin
-            # Or a cache would hand it to a page of one that is listed.
+            # Otherwise a cache would give the answer to a page of a listed origin.
             assert "Origin" in vary(answer)
         answer = get(made, origin=origin, method="OPTIONS", **PREFLIGHT)
         assert (answer.status_code, cors(answer)) == (405, {})
@@ -80,7 +80,7 @@ def test_a_preflight_says_what_may_be_sent(aggregator, origins,  # noqa: F811
                 "Authorization, If-None-Match",
             "Access-Control-Max-Age": "3600",
             "Access-Control-Expose-Headers": EXPOSED}
-    # An OPTIONS that asks nothing is not one.
+    # An OPTIONS without the preflight headers is not a preflight.
     assert get(made, origin=LISTED, method="OPTIONS").status_code == 405
     assert get(made, method="OPTIONS", **PREFLIGHT).status_code == 405
 

@@ -1,6 +1,5 @@
-"""What the dashboard shows is what the API says: its own modules are run,
-against a real aggregator; and its page, with an API that answers late, wrongly or
-not at all."""
+"""The dashboard shows what the API returns: its own modules are run with a real
+aggregator; and its page with an API that answers late, wrongly or not at all."""
 import base64
 import json
 import os
@@ -42,7 +41,7 @@ console.log(JSON.stringify({
 
 
 def run_page(url, key=None, code="", start=FROM, end=TO):
-    """The page's figures of this range, found out as it does."""
+    """Returns the page's figures of this range, computed by its own modules."""
     modules = [base64.b64encode((servers.ROOT / "web" / name).read_bytes())
                .decode() for name in ("api.js", "figures.js")]
     return subprocess.run(
@@ -59,7 +58,7 @@ def shown(url, key=None, **about):
 
 
 def visits(rng, verdict, count, first_visitor):
-    """Redirects, each of a visitor of its own."""
+    """Returns redirects, each of a visitor of its own."""
     return [make_click(
         rng, rng.randrange(FROM * 1000, TO * 1000), 1, outcome="redirected",
         verdict=verdict, unique_identity=f"{first_visitor + i:020}",
@@ -112,7 +111,7 @@ def test_the_page_asks_with_the_key_it_was_given(aggregator, migrated,
 
 @pytest.mark.long
 def test_a_link_of_days_whose_rows_are_gone_is_shown(keeper, world, clickhouse):  # noqa: F811
-    """What cannot be told any more is said where it would stand."""
+    """Figures that are no longer known are named at their places."""
     rng = random.Random(7)
     rows = [make_click(rng, keeping.FROM * 1000 + i, 1, outcome="redirected",
                        verdict="human") for i in range(50)]
@@ -135,7 +134,7 @@ SUPPORT = servers.ROOT / "tests/integration/support/page.mjs"
 
 @pytest.fixture
 def play(tmp_path):
-    """play(script, ...): what the script prints of the page."""
+    """play(script, ...) returns what the script prints about the page."""
     for path in (servers.ROOT / "web").iterdir():
         (tmp_path / path.name).write_text(
             path.read_text().replace(' from "/', ' from "./'))
@@ -175,7 +174,7 @@ NOTHING = {"link": None, "about": None, "people": "–", "country": "",
 
 @pytest.mark.parametrize("held", ["true", "group_by", "!group_by"])
 def test_answers_that_come_late_change_nothing(play, held):
-    """Of the view before, when another one was chosen meanwhile."""
+    """The answers belong to the former view, and another was chosen meanwhile."""
     before, after, given_up = play(f"""
 await page.open("");
 api.holds = ({{ code, group_by }}) => code === "A" && {held};
@@ -195,7 +194,7 @@ said.push(page.shown(), api.asked.filter(({{ code }}) => code === "A").every(
 
 
 def test_a_view_is_drawn_when_all_of_it_is_there(play):
-    """The figures of the one before stay, and are marked, until then."""
+    """The figures of the former view stay until then, and are marked."""
     assert play("""
 await page.open("?code=A");
 api.holds = ({ group_by }) => group_by === "country";
@@ -248,7 +247,7 @@ said = page.shown();
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_what_a_key_has_shown_goes_with_it(play, status):
-    """Refused by the server, or forgotten by the user."""
+    """The server refuses the key, or the user removes it."""
     refused, asks, again, forgotten, headers = play(f"""
 sessionStorage.setItem("shortloop.key", "first");
 await page.open("?code=A");
@@ -289,7 +288,7 @@ said.push(["code", "range", "zone"].map((id) => page.$(id).value));
 
 
 def test_choices_add_up_in_the_address(play):
-    """Also in browsers whose URLSearchParams have no size."""
+    """This also works in browsers whose URLSearchParams have no size."""
     assert play("""
 delete URLSearchParams.prototype.size;
 await page.open("");
@@ -330,7 +329,8 @@ said = ["visitors", "top"].map((id) => page.text(id)).concat(
 
 @pytest.fixture
 def two_owners(migrated):
-    """Of one code, the later one the present owner, and of another code."""
+    """Links of one code, the later one of the present owner, and a link of another
+    code."""
     rng = random.Random(7)
     rows = []
     for link, count in (1, 40), (2, 3), (3, 9):
@@ -344,7 +344,7 @@ def two_owners(migrated):
     return len(rows)
 
 
-# The page of a real aggregator, at another time.
+# The page with a real aggregator, at another time.
 SERVED = """
 const [base, now, ...more] = args;
 Date.now = () => now;
@@ -386,7 +386,7 @@ BARS = [(range_, zone, seconds, count) for range_, seconds, count in (
 
 @pytest.mark.long
 def test_each_bar_of_the_chart_is_a_whole_one(aggregator, two_owners, play):
-    """At whatever minute of whatever zone the page is opened."""
+    """The page may be opened at any minute in any zone."""
     made = aggregator()
     settled(made, two_owners, FROM, TO)
 

@@ -1,5 +1,5 @@
-"""The demo holds what was counted against what it sent: its robots and people
-are what it says, and a figure that differs ends it."""
+"""The demo compares the counts with what it sent: its robots and people are counted as
+such, and a figure that differs ends it."""
 import collections
 import json
 import os
@@ -54,11 +54,11 @@ def test_what_was_never_sent_is_a_difference():
         figures.compare("clicks by country", {"US": 3}, {"US": 3, "DE": 1})
 
 
-# --- the collector that it kills --------------------------------------------------
+# --- the collector that is killed -------------------------------------------------
 
 class Links(demo.Demo):
-    """One whose redirector answers what `answers` says, and whose collector notes
-    what is done to it."""
+    """A demo whose redirector gives these `answers`, and whose collector records what
+    is done to it."""
 
     def __init__(self, monkeypatch, clicks, answers):
         self.rng = random.Random(1)
@@ -83,7 +83,7 @@ class Links(demo.Demo):
         return lambda *of: self.done.append(name)
 
     def issue(self, *_):
-        """Its links are there."""
+        """The links exist."""
 
 
 def redirects(batch, _):
@@ -124,10 +124,10 @@ def test_it_can_be_read_in_a_terminal_without_its_lines():
     assert b"demo failed: and ends" in done.stderr
 
 
-# --- each figure that it shows ---------------------------------------------------
+# --- figures ---------------------------------------------------------------------
 
 def clicks_now(link_id, number, code=None):
-    """Redirects of a moment ago: three of four by people, of whom some come
+    """Returns redirects of a moment ago: three of four by people, some of whom come
     again."""
     chance = random.Random(link_id)
     return [make_click(
@@ -137,7 +137,7 @@ def clicks_now(link_id, number, code=None):
 
 
 class Shown(demo.Demo):
-    """One whose visits are rows: what a real aggregator says of them is what it
+    """A demo whose visits are rows: a real aggregator's answers must equal what it
     sent."""
 
     def __init__(self, base, migrated, rows):

@@ -1,5 +1,5 @@
-"""tools/deps.sh, of which another copy installs with an apt-get that only notes what
-it was told."""
+"""tools/deps.sh, of which a copy runs with an apt-get that only records its
+arguments."""
 import os
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ SERVERS = ["redis-server", "nginx", "haproxy"]
 TOOLS = {
     "dpkg-query": "",
     "id": "echo 0",
-    # Every release has the first of two.
+    # Every package has the first of two names.
     "apt-cache": 'echo "Package: $2"',
     "apt-get": """case " $* " in *" install "*)
     echo "$@" >{top}/installed
@@ -21,14 +21,14 @@ TOOLS = {
     exit {status} ;;
 esac""",
     "systemctl": 'echo "$@" >>{top}/systemctl',
-    # What comes after the packages is not of interest.
+    # The part after the packages is not tested.
     "npm": "exit 1",
 }
 
 
 @pytest.fixture
 def host(tmp_path):
-    """host(status, ...): what a run of deps.sh with these arguments says, on a host
+    """host(status, ...) returns the output of deps.sh with these arguments, on a host
     whose apt-get ends with that status."""
     (tmp_path / "tools").mkdir()
     (tmp_path / "stack").symlink_to(servers.ROOT / "stack")
@@ -71,7 +71,8 @@ def test_a_host_that_builds_gets_no_servers(host, tmp_path, args):
 
 
 def test_servers_that_it_brings_are_no_services(host, tmp_path):
-    """Neither started nor enabled; one that was a service before stays one."""
+    """The servers are neither started nor enabled; one that was a service before stays
+    one."""
     (tmp_path / "units/nginx.service").touch()
     said = host(0)
     assert "npm ci failed" in said.stdout, said.stdout

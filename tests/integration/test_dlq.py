@@ -1,5 +1,5 @@
-"""`collector dlq list` and `replay`: what could not be stored, and another try,
-against real Kafka and a real collector."""
+"""`collector dlq list` and `replay`: events that could not be stored, and a second
+attempt, with real Kafka and a real collector."""
 import time
 
 import pytest
@@ -13,8 +13,8 @@ NO_ADDRESS = click(1, client_ip=b"12345")
 
 @pytest.fixture
 def buried(world):
-    """Two that cannot be decoded and one with a strange address, dead at 0 to
-    2; good ones around."""
+    """Two events cannot be decoded and one has an invalid address: dead letters at 0 to
+    2, with valid events around them."""
     world.send_raw([click(1), BAD, NO_ADDRESS, BAD])
     world.collect()
     return world
@@ -34,7 +34,8 @@ def put_letter(world, payload, **headers):
 
 
 def mended(world, offset, payload=None):
-    """As a collector had buried it whose settings made it unreadable then."""
+    """Writes a letter of a collector whose former settings made the event
+    unreadable."""
     put_letter(world, click(7) if payload is None else payload,
                topic=world.topics["topic_clicks"], partition="0",
                offset=str(offset), reason="did not know better")
@@ -89,7 +90,7 @@ def test_a_letter_that_can_be_stored_now_is_stored_once(world):
     assert row == [{"taken": early, "later": 1}]
     assert letters(world)[0]["sent_again"] is True
 
-    # Not a second time, unless it is meant.
+    # It is not sent a second time unless this is requested.
     status, said = world.ask("dlq", "replay", "--all")
     assert (status, said["sent"], said["sent_before"]) == (0, 0, 1)
     status, said = world.ask("dlq", "replay", "--offset", "0")
@@ -112,7 +113,7 @@ def test_only_the_letters_chosen_are_sent(buried):
     sent = buried.messages("clicks")[before:]
     assert [m.value() for m in sent] == [NO_ADDRESS]
     assert sent[0].headers() == [("replays", b"1")]
-    # What a verifier sees of it: an event more, a mark that is no letter.
+    # The verifier sees one event more, and a mark that is no letter.
     buried.collect()
     status, said = buried.ask("verify")
     assert status == 0, said

@@ -14,8 +14,8 @@ DAY = 86400
 
 @pytest.fixture
 def doctor(program):
-    """Runs it; returns its exit status and {what: (level, text)}, of rows the
-    last one."""
+    """Runs it; returns its exit status and {check: (level, text)}, with the last row of
+    each."""
     def run(late_window="7d", **settings):
         status, said = program(
             "aggregator", {"clicks": {"late_window": late_window},
@@ -29,7 +29,7 @@ def doctor(program):
 
 
 def report_now(migrated, rows):
-    """As if they had come a moment ago."""
+    """Sets the reports' times to a moment ago."""
     migrated.insert(rows, append_ms=int(time.time() * 1000))
 
 
@@ -58,7 +58,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert "redirectors have reported nothing" in page["events"][1]
     assert page["forgotten"][1] == "nobody is"
 
-    # A row that is gone.
+    # A row is deleted.
     migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset = 7 "
                               "SETTINGS mutations_sync = 1")
     status, page = doctor()
@@ -69,7 +69,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
                     if word.isdigit()]
     assert events == rows + 1
 
-    # What waits to be settled is no disagreement.
+    # Events that wait to be settled are no difference.
     assert made.stop() == 0
     report_now(migrated, recent(3, 50))
     migrated.clickhouse.query(
@@ -125,7 +125,7 @@ def forget(program, *args):
 @pytest.mark.proof
 def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
         program, migrated, doctor):
-    """Rows of clicks and links are put back as they were before."""
+    """A backup restores rows of forgotten visitors and links."""
     tables, start = migrated.clickhouse, int(time.time()) // DAY * DAY - 2 * DAY
     rows = [make_click(random.Random(n), (start + day * DAY) * 1000 + n, link,
                        unique_identity=hashlib.sha1(b"%d" % link).hexdigest()[:20],
@@ -144,7 +144,7 @@ def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
         tables.query(f"ALTER TABLE clicks REPLACE PARTITION ID '{partition}' "
                      "FROM backup_clicks")
     tables.query("ALTER TABLE links REPLACE PARTITION ID 'all' FROM backup_links")
-    # He came again, which is not forgotten.
+    # The visitor came again later, which is not forgotten.
     tables.query("INSERT INTO clicks SELECT * REPLACE (now64(3) AS ts, now64(3) AS "
                  "original_ts, now64(3) AS append_time, offset + 1000 AS offset) FROM "
                  "backup_clicks WHERE link_id = 1 LIMIT 1")
@@ -153,7 +153,8 @@ def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
     assert page["forgotten"] == (
         "WRONG", "16 rows of clicks and 1 of links have what is forgotten again: run "
         "'aggregator forget'")
-    # Visitors are looked for in as many rows as it may read, which a day has.
+    # Visitors are searched for in up to as many rows as it may read; a day has that
+    # many.
     forget(program)
     assert doctor(raw_rows_max=12)[1]["forgotten"] == (
         "ok", "1 visitor and 1 link, in no row of clicks or links; of visitors, in the 1 of "
@@ -161,7 +162,7 @@ def test_what_a_backup_brought_back_of_what_is_forgotten_is_wrong(
 
 
 def settle(migrated, **attempts):
-    """As if the day before yesterday had been published under these; its start."""
+    """Publishes the day before yesterday under these numbers; returns its start."""
     start = int(time.time()) // DAY * DAY - 2 * DAY
     migrated.clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt) VALUES " + ", ".join(
@@ -170,7 +171,7 @@ def settle(migrated, **attempts):
 
 
 def test_clicks_that_come_for_a_dropped_month_are_no_difference(migrated, doctor):
-    """They are deleted, and counted nowhere."""
+    """The clicks are deleted, and counted nowhere."""
     month = int(time.time()) - 70 * DAY
     report_now(migrated, some_clicks(6, 7, [(month, month + 7200)]))
     migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt) SELECT "
@@ -180,7 +181,7 @@ def test_clicks_that_come_for_a_dropped_month_are_no_difference(migrated, doctor
 
 
 def test_a_copy_that_waits_to_be_made_again_is_no_difference(migrated, doctor):
-    """Of a dropped day, with a late click."""
+    """The day was dropped, and a late click came."""
     start = settle(migrated, sealed_day=3, dropped_day=4, link_day=5)
     date = time.strftime("%Y-%m-%d", time.gmtime(start))
     migrated.clickhouse.query("INSERT INTO link_days (link_id, day, attempt, pv) VALUES "
@@ -226,7 +227,7 @@ def test_a_day_with_late_clicks_that_is_not_settled_again_is_behind(migrated, do
     assert page["owners' days"] == (
         "ok", "no day waits for it; 1 with late clicks to be settled before")
     assert page["sealing"] == ("ok", "no day waits for it")
-    # Others come all the time.
+    # Other clicks come all the time.
     add("hour", start + 7200, 4, 8, 1)
     add("hour", start + 3600, 5, 0, 2)
     level, said = doctor()[1]["days"]
@@ -281,7 +282,7 @@ def test_what_no_row_was_made_of_is_told_for_a_day(migrated, doctor):
 
 @pytest.mark.long
 def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
-    """Of the base alone: what came since waits for its day to be dropped again."""
+    """Only rows of the base count: later ones wait until their day is dropped again."""
     start = int(time.time()) // DAY * DAY - 9 * DAY
     drop = int((time.time() - 5400) * 1000) << 20
     migrated.clickhouse.query("INSERT INTO dropped_sources (day, attempt, epoch, topic, "
@@ -296,7 +297,7 @@ def test_rows_of_dropped_days_that_are_never_deleted_are_told(migrated, doctor):
     migrated.clickhouse.query("ALTER TABLE settled UPDATE settled_at = now64(3) WHERE 1 "
                               "SETTINGS mutations_sync = 1")
     assert doctor(raw_days=7, clean_every="20m")[1]["dropped rows"][0] == "ok"
-    # These go with their month.
+    # These rows are deleted with their month.
     assert doctor(raw_days=7)[1]["dropped rows"][0] == "behind"
     migrated.clickhouse.query("INSERT INTO settled (kind, unit, attempt) VALUES "
                               f"('kept_from', {start + DAY}, {drop})")
@@ -338,7 +339,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
                                      links=(1, 2)))
     status, page = doctor()
     assert status == 1
-    # Nobody has settled anything: there is nothing to compare with.
+    # Nothing was settled yet, so there is nothing to compare with.
     assert page["watermark"][0] == page["hours"][0] == "behind"
     assert page["rows"][0] == "ok"
     made = aggregator(day_grace="0s", late_window="1m")
@@ -352,7 +353,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
         "hours' values", "links' slots", "sealed days", "owners' rows", "owners' values",
         "owners' daily", "values' rows", "rolled up")] == ["ok"] * 15
     assert made.stop() == 0
-    # As few rows as it may read: of the day, or month, that was written last.
+    # As few rows as it may read: those of the day or month that was written last.
     assert doctor(**settings, raw_rows_max=1)[1]["links' slots"] == (
         "ok", "as many visits in days as visits in slots, day by day; in the 1 of 2 days "
         "written last (raw_rows_max)")

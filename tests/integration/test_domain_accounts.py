@@ -1,5 +1,5 @@
-"""Whose a domain is, and a space of codes: who may make links there, in every way that
-links are made."""
+"""The accounts of a domain and of a space of codes: who may create links there, in
+every way of creating them."""
 import json
 import signal
 import types
@@ -125,7 +125,7 @@ def test_a_refusal_says_nothing_of_others(api):
             assert detail.replace(f"'{name}'", "'bank'", 1) == details[0]
         assert "shop" not in details[0] and "bank.link" not in details[0]
         assert details[0].count("bank") == 1
-    # An admin is told what there is.
+    # An admin gets the list of domains.
     assert "main, promo, bank, open" in problem(
         api.post(url=URL, ttl="1h", domain="bonk"), 400)
 
@@ -147,7 +147,7 @@ def test_the_default_domain_is_for_all_until_it_names_some(api, change_domains):
     assert make(api, "mallory")["domain"] == "main"
 
 
-# --- what was made before ------------------------------------------------------------
+# --- links from before ---------------------------------------------------------------
 
 def test_who_lost_a_domain_reads_and_deletes_and_neither_edits_nor_creates(
         api, change_domains):
@@ -160,11 +160,11 @@ def test_who_lost_a_domain_reads_and_deletes_and_neither_edits_nor_creates(
         assert "'promo'" in detail and "shop" not in detail
     assert api.get(code, "acme").json()["version"] == link["version"]
     assert api.get(code + "/qr", "acme").status_code == 200
-    # To others it is as little there as it was.
+    # For other accounts, the link still does not exist.
     problem(api.patch(code, "eight", url="https://evil.example/"), 404)
     assert api.patch(code, tags=["by-admin"]).status_code == 200
     assert api.delete(code, "acme").status_code == 204
-    # Where nobody is named any more, it is the admins'.
+    # A domain without accounts is only for admins.
     other = make(api, "eight", domain="promo")["code"]
     change_domains(MAIN, {"name": "promo", "hosts": ["promo.example"]})
     problem(api.patch(other, "eight", tags=["x"]), 403)
@@ -198,7 +198,7 @@ def test_the_same_url_under_another_domain_is_another_link(api, change_domains):
 
 
 def test_a_blocked_link_is_no_way_around_under_another_domain(api, redis):
-    """Also where Redis has forgotten that the URL is blocked."""
+    """This holds even if Redis has forgotten that the URL is blocked."""
     link = make(api, "acme", domain="promo", space="h8")
     assert api.patch(link["code"], state="blocked").status_code == 200
     assert redis.client().delete("blocked:{acme}") == 1
@@ -266,12 +266,12 @@ def test_shared_domains_keep_whose_they_are(redis, kafka, links_config, create_s
 def test_a_key_creates_in_its_spaces_only(api):
     refused = problem(api.post("acme-2", url=URL, ttl="1h", space="s7"), 403)
     assert refused == ("space: 's7' is not for this API key, which may use h8, names")
-    # So is one that there is not.
+    # An unknown space is refused in the same way.
     assert problem(api.post("acme-2", url=URL, ttl="1h", space="s77"), 403) == \
         refused.replace("s7'", "s77'")
     assert "s7, h8, flakes, names" in problem(
         api.post("acme", url=URL, ttl="1h", space="s77"), 400)
-    # It gets its own unasked.
+    # The key's own space is used by default.
     assert make(api, "acme-2")["space"] == "h8"
     assert make(api, "acme-2", code="my-alias")["space"] == "names"
     assert make(api, "nine")["space"] == "flakes"
@@ -284,7 +284,7 @@ def test_a_key_creates_in_its_spaces_only(api):
 
 
 def test_other_keys_of_the_account_keep_their_spaces(api):
-    """What a key may use is where it creates: links that are there are its account's."""
+    """A key's spaces limit where it creates: existing links belong to its account."""
     code = make(api, "acme", space="s7")["code"]
     assert api.patch(code, "acme-2", tags=["x"]).status_code == 200
     assert api.delete(code, "acme-2").status_code == 204
@@ -302,7 +302,7 @@ def test_an_account_has_its_spaces(api, keys_file):
         api.post("eight", url=URL, ttl="1h", space="s7"), 403)
     assert make(api, "mallory")["space"] == "s7"
     problem(api.post("mallory", url=URL, ttl="1h", space="h8"), 403)
-    # Both lines count, that of the account and the key's own.
+    # Both lines count: the account's and the key's own.
     assert "which may use names" in problem(
         api.post("acme-2", url=URL, ttl="1h", space="h8"), 403)
     problem(api.post("nine", url=URL, ttl="1h"), 403)

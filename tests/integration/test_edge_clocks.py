@@ -1,5 +1,5 @@
-"""Redirectors whose clocks are wrong, go back or jump ahead: what is there, who hears of
-it, and that each visit is told once, goes by Redis' clock or by none."""
+"""Redirectors whose clocks are wrong, go back or jump ahead: which links exist, who is
+notified, and that each visit is reported once, depend on Redis' clock or on none."""
 import collections
 import datetime
 import email.utils
@@ -31,7 +31,7 @@ def in_seconds(seconds):
     return (now + datetime.timedelta(seconds=seconds)).isoformat()
 
 
-# --- what is there ----------------------------------------------------------------
+# --- existing links ---------------------------------------------------------------
 
 @pytest.mark.parametrize("seconds", SKEWS.values(), ids=SKEWS)
 def test_links_are_there_from_the_first_moment_until_their_end_by_redis(
@@ -49,7 +49,7 @@ def test_links_are_there_from_the_first_moment_until_their_end_by_redis(
     coming = links.create(not_before=in_seconds(4))
     eventually(lambda: status(redirector, coming) == 302, 30,
                what="the beginning by Redis' clock")
-    # As it ends: Redis has forgotten it, and the redirector remembers no longer.
+    # The link ends: Redis has deleted it, and the redirector's cache has dropped it.
     brief = links.create(ttl="3s")
     eventually(lambda: not list(links.redis.scan_iter(f"l:*:{brief}")),
                what="the end of the link")
@@ -58,8 +58,8 @@ def test_links_are_there_from_the_first_moment_until_their_end_by_redis(
 
 def test_a_code_that_may_be_anothers_soon_is_told_as_nobodys(
         links, start, clicks, skew):
-    """Its block was opened again a moment ago: what is not issued yet is the former
-    owner's, or will be another's, whatever this host's clock says."""
+    """The block was opened again a moment ago: a code that is not issued yet was the
+    former owner's, or will be another's, whatever this host's clock is."""
     redirector = start(env=skew(72 * HOUR), cache_negative_ttl="0s", threads=1)
     code = links.create(owner="ann")
     marker = links.marker_key(code)
@@ -68,7 +68,7 @@ def test_a_code_that_may_be_anothers_soon_is_told_as_nobodys(
 
     links.redis.set(marker, " ".join(["2", "o", *rest]))
     assert status(redirector, code) == 410
-    # Never issued, as far as is known.
+    # The code was never issued, as far as is known.
     links.redis.set(marker, " ".join(["1", "o", "3s", *rest[1:]]))
     rest[1] = str(int(rest[1]) + 60_000)
     links.redis.set(marker, " ".join(["1", "o", "30d", *rest[1:]]))
@@ -76,9 +76,9 @@ def test_a_code_that_may_be_anothers_soon_is_told_as_nobodys(
     assert [c.link_id for c in clicks(redirector)] == [0, 0]
 
 
-# --- what is told -----------------------------------------------------------------
+# --- reported visits --------------------------------------------------------------
 
-# Where a clock may be taken to, one after the other.
+# The times that a clock is set to, one after the other.
 JOURNEY = [0, 72 * HOUR, 0, -1, -2 * HOUR, -72 * HOUR, -1, 2 * HOUR]
 
 
@@ -102,7 +102,7 @@ class Edge:
         return got
 
 
-# Of a network; then one a minute.
+# Per network; then one a minute.
 VISITS = 26
 
 
@@ -130,7 +130,7 @@ def last_counters(kafka, edge):
 
 
 def test_each_visit_is_told_once_wherever_the_clock_goes(edge, clicks, kafka):
-    told = []  # (hour, the clock beyond the right one) of each visit
+    told = []  # (hour, error of the clock) of each visit
     for seconds in JOURNEY:
         edge.clock.set(seconds)
         for _ in range(3):
@@ -138,12 +138,12 @@ def test_each_visit_is_told_once_wherever_the_clock_goes(edge, clicks, kafka):
             told.append(seconds)
         date = email.utils.parsedate_to_datetime(answer.headers["Date"])
         assert abs(date.timestamp() - time.time() - seconds) < 60
-        # What is due by a clock goes on being told: that of the counters.
+        # Periodic reports continue: those of the counters.
         before = edge.program.metric("shortloop_kafka_delivered_total",
                                      topic=edge.counters)
         eventually(lambda: edge.program.metric(
             "shortloop_kafka_delivered_total", topic=edge.counters) > before, 15, what=f"{seconds}")
-        # Those in the journal are the next start's, three days before or after.
+        # Events in the journal belong to the next start, three days before or after.
         edge.program.kill()
         edge.program.start()
     events = clicks(edge.program)
@@ -168,15 +168,15 @@ def test_each_visit_is_told_once_wherever_the_clock_goes(edge, clicks, kafka):
 
 
 def test_limits_and_what_is_remembered_go_by_no_wall_clock(edge, links):
-    """Nothing is let through by a clock that jumps ahead, nor held back by one that
-    goes back."""
+    """A clock that jumps ahead lets no request through, and one that goes back refuses
+    none."""
     edge.visit()
     before = edge.program.metric("shortloop_redirector_redis_lookups_total",
                                  result="answered")
     for seconds in [72 * HOUR, -72 * HOUR, 0] * 8:
         edge.clock.set(seconds)
         edge.visit()
-    # All out of the cache, but where a heartbeat of Redis was late.
+    # All answers come from the cache, except where a heartbeat of Redis was late.
     assert edge.program.metric("shortloop_redirector_redis_lookups_total",
                                result="answered") <= before + 3
     change_and_wait(links, edge.program, edge.code, url="https://example.org/changed")
@@ -194,7 +194,8 @@ def test_limits_and_what_is_remembered_go_by_no_wall_clock(edge, links):
 
 def test_counters_that_a_topic_refuses_are_told_when_the_clock_is_right(
         make_edge, kafka):
-    """A topic without the brokers' time: they refuse what is an hour ahead."""
+    """The topic has no times of the brokers: they refuse records that are an hour
+    ahead."""
     edge = make_edge("CreateTime")
     edge.clock.set(2 * HOUR)
     edge.visit()
@@ -212,7 +213,7 @@ def test_events_of_links_that_a_topic_refuses_are_told_on_readyz(
         links, program, kafka, skew, seconds):
     topic = kafka.create_topic("links", message_timestamp_type="CreateTime")
     config = links.allocator.config
-    assert links.allocator.stop() == 0  # Its node is free for the next.
+    assert links.allocator.stop() == 0  # the node number is free for the next
     made = program("allocator", {
         "links": config["links"], "kafka": {"topic_links": topic},
         "allocator": {"keys_file": config["allocator"]["keys_file"]}},

@@ -14,7 +14,7 @@ from support.program import eventually
 
 WINDOW = (instant("2026-10-24T22:00:00Z"), instant("2026-10-25T03:00:00Z"))
 DECODE = {"identity": bytes, "gzip": gzip.decompress, "zstd": zstd.decompress}
-# What of a long answer is sent for which lines of Accept-Encoding.
+# Which coding of a long answer is chosen for which lines of Accept-Encoding.
 CHOICES = [
     ((), "identity"),
     (("",), "identity"),
@@ -39,7 +39,7 @@ SCRIPT = "// every line of it\n" * 400
 
 
 class Answer:
-    """One request as it is: nothing is added to it, nothing decoded."""
+    """One raw request: nothing is added to it, nothing is decoded."""
 
     def __init__(self, made, path, *accept, method="GET", **headers):
         at = http.client.HTTPConnection(made.url.partition("//")[2],
@@ -65,7 +65,7 @@ class Answer:
 
 @pytest.fixture
 def made(aggregator, migrated, tmp_path):  # noqa: F811
-    """With clicks that are settled, so that an answer stays what it is."""
+    """The clicks are settled, so that an answer does not change."""
     (tmp_path / "app.js").write_text(SCRIPT)
     (tmp_path / "index.html").write_text("<p>hello")
     (tmp_path / "dot.png").write_bytes(bytes(5000))

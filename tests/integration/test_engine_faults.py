@@ -1,5 +1,5 @@
-"""Exactly once when ClickHouse fails inside: a disk that is full, a process that
-dies between token and rows, tokens that a loss of power took, rows that it took."""
+"""Events are stored exactly once when ClickHouse fails inside: a full disk, a process
+that dies between token and rows, a power failure that loses tokens or rows."""
 import itertools
 import pathlib
 import shutil
@@ -62,7 +62,7 @@ def clickhouse_server(broken_server):
 
 
 def path_of(tables, table):
-    """Where its parts are."""
+    """Returns the directory of the table's parts."""
     return tables.value(
         "SELECT data_paths[1] FROM system.tables WHERE name = "
         f"'{table}' AND database = currentDatabase()").rstrip("/")
@@ -73,7 +73,7 @@ def uuid_of(loop, table):
 
 
 def once(loop, count=None):
-    """All is there, once, and told of once."""
+    """Checks that everything is stored and reported once."""
     loop.wait_stored(count)
     loop.wait_committed(loop.sent)
     assert loop.stored(what="uniqExact(offset)") == loop.stored()
@@ -109,7 +109,7 @@ def test_a_token_that_outlives_its_links_loses_none(loop, clickhouse_server):
 
 def test_a_late_request_under_a_token_that_outlived_its_rows_is_refused(
         loop, proxy, clickhouse_server):
-    """Its rows were sent under another token by then."""
+    """The rows have been sent under another token by then."""
     loop.sections["clickhouse"]["query_timeout"] = "1s"
     loop.collector()
     loop.send(5)
@@ -121,7 +121,8 @@ def test_a_late_request_under_a_token_that_outlived_its_rows_is_refused(
     assert held.here.wait(PATIENCE)
     eventually(clickhouse_server.failed, PATIENCE, what="the failure")
     once(loop)
-    # Each as often as it took: a busy server does not answer within a second.
+    # Each token was sent as often as needed: a busy server does not answer within a
+    # second.
     tokens = [p.token for p in proxy.passed if p.kind == "clicks"][before:]
     late = tokens[0]
     tokens = [t for t in tokens if t.partition("#")[0] == late]
@@ -149,7 +150,7 @@ def test_a_server_that_dies_between_token_and_rows_loses_none(
 
 @pytest.mark.proof
 def test_a_new_owner_loses_none_either(loop, clickhouse_server):
-    """Who sent the rows dies with the server."""
+    """The collector that sent the rows dies with the server."""
     running = loop.collector()
     loop.send(5)
     loop.wait_stored()
@@ -164,7 +165,7 @@ def test_a_new_owner_loses_none_either(loop, clickhouse_server):
 
 
 def test_a_block_of_which_a_day_is_stored(loop, clickhouse_server):
-    """Each day is a part, and the second one's fails."""
+    """Each day is a part, and the second part fails."""
     loop.collector(late_window="10d", batch_age="1s")
     now = int(time.time() * 1000)
     clickhouse_server.fail("full", uuid_of(loop, "clicks"), number=2)
@@ -178,7 +179,7 @@ def test_a_block_of_which_a_day_is_stored(loop, clickhouse_server):
     assert loop.stored(what="uniqExact(toDate(ts))") == 3
 
 
-# --- what a loss of power takes ----------------------------------------------
+# --- losses by a power failure -----------------------------------------------
 
 def cut_tokens(paths, _part):
     """The logs of tokens are not synced: their ends are lost."""
@@ -189,20 +190,20 @@ def cut_tokens(paths, _part):
 
 
 def lose_rows(paths, part):
-    """Nor are the rows of a part of clicks."""
+    """The rows of a part of clicks are not synced either."""
     shutil.rmtree(paths[0] / part)
 
 
 def part_of(loop, insert):
-    """Where the rows of the clicks that were inserted are: nothing is merged,
-    and a token ends in the first and the last offset."""
+    """Returns the part with the inserted clicks: nothing is merged, and a token ends in
+    the first and the last offset."""
     first = insert.token.rpartition(":")[2].partition("-")[0]
     return loop.tables.value(f"SELECT _part FROM clicks WHERE offset = {first}")
 
 
 def lose_power(loop, proxy, server, answered, *losses):
-    """While 20 clicks are inserted, in one block or two: the first was carried
-    out, and may have been answered."""
+    """Fails while 20 clicks are inserted, in one block or two: the first was executed,
+    and may have been answered."""
     paths = [pathlib.Path(path_of(loop.tables, table))
              for table in ("clicks", "ingest_progress")]
     carried_out, back = threading.Event(), threading.Event()
@@ -222,7 +223,7 @@ def lose_power(loop, proxy, server, answered, *losses):
     server.kill()
     for loss in losses:
         loss(paths, parts[0])
-    server.start()  # a server dies with the thread that started it
+    server.start()  # a server ends with the thread that started it
     back.set()
     once(loop)
 
@@ -247,12 +248,12 @@ def test_tokens_that_a_loss_of_power_took(loop, proxy, clickhouse_server,
     pytest.param([lose_rows, cut_tokens], id="rows and tokens")])
 def test_rows_that_were_answered_and_that_a_loss_of_power_took(
         loop, proxy, clickhouse_server, losses):
-    """The server is back before the block is told of."""
+    """The server is back before the block is reported."""
     made = loop.collector()
     loop.send(5)
     loop.wait_stored()
-    # By then it knows since when the server has been running; what starts twice
-    # in two seconds is not told apart.
+    # By then the collector knows since when the server runs; two starts within two
+    # seconds cannot be distinguished.
     eventually(lambda: "exactly once (measured" in made.log())
     eventually(lambda: loop.tables.value("SELECT uptime() > 2") == 1)
     lose_power(loop, proxy, clickhouse_server, True, *losses)
@@ -260,7 +261,7 @@ def test_rows_that_were_answered_and_that_a_loss_of_power_took(
 
 def test_rows_of_an_import_that_a_loss_of_power_took(
         tables, proxy, clickhouse_server, base_config, workdir):
-    """Answered, and gone before they are told of."""
+    """The rows were answered, and lost before they are reported."""
     path = pathlib.Path(path_of(tables, "clicks"))
     config, log = workdir / "collector.yaml", workdir / "access.log"
     config.write_text(yaml.safe_dump({
@@ -269,7 +270,7 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
     log.write_text("".join(
         f'8.8.8.8 - - [17/May/2015:10:05:{second:02} +0000] '
         '"GET /abc HTTP/1.1" 302 5\n' for second in range(20)))
-    # So that its next start is told from this one.
+    # The next start must differ from this one.
     eventually(lambda: int(tables.value("SELECT uptime()")) > 3)
     carried_out, back = threading.Event(), threading.Event()
 

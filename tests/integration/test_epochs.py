@@ -1,5 +1,5 @@
-"""What stops a partition concerns that one: its log was cut, made anew, or never
-read; a healthy partition beside it goes on as if nothing had happened."""
+"""A partition that is stopped affects only itself: its log was cut, made anew, or never
+read; a healthy partition beside it continues as if nothing had happened."""
 import json
 import re
 import shutil
@@ -19,8 +19,8 @@ PATIENCE = 60
 
 
 class CuttableKafka(KafkaServer):
-    """A broker of which a partition's log can be cut at a batch, as an unclean
-    election or a backup that is put back does."""
+    """A broker on which a partition's log can be cut at a batch, as by an unclean
+    election or a restored backup."""
 
     def cut(self, topic, partition, offset):
         self.kill()
@@ -52,7 +52,7 @@ def broker(rundir):
 
 
 class World:
-    """Two partitions of clicks: what happens, happens to the first."""
+    """Two partitions of clicks: the faults are the first one's."""
 
     def __init__(self, broker, tables, program, config):
         self.broker, self.tables, self.program = broker, tables, program
@@ -70,7 +70,7 @@ class World:
         self.sent = self.linked = 0
 
     def send(self, count, partition=0):
-        """One batch; each event has an identity of its own."""
+        """Sends one batch; each event has an identity of its own."""
         self.kafka.produce(self.clicks, [click(self.sent + i) for i in
                                          range(count)], partition=partition)
         self.sent += count
@@ -80,7 +80,7 @@ class World:
         self.send(count, 1)
 
     def send_whole(self, count):
-        """In a transaction: Kafka has a mark at the offset behind."""
+        """Sends events in a transaction: Kafka has a mark at the next offset."""
         producer = Producer({"bootstrap.servers": self.kafka.bootstrap,
                              "transactional.id": self.clicks})
         producer.init_transactions(30)
@@ -90,7 +90,7 @@ class World:
         producer.flush(30)
         end = self.end() + 1
         producer.commit_transaction(30)
-        # It is written after that was answered.
+        # The mark is written after that answer.
         eventually(lambda: self.end() == end, PATIENCE, what="the mark")
         self.sent += count
 
@@ -103,7 +103,7 @@ class World:
             where.close()
 
     def send_links(self, count, partition=0):
-        """One batch; each link has a code of its own."""
+        """Sends one batch; each link has a code of its own."""
         self.kafka.produce(self.links, [link_event(self.linked + i) for i in
                                         range(count)], partition=partition)
         self.linked += count
@@ -128,13 +128,13 @@ class World:
         return output
 
     def stored(self, where="1"):
-        """How many events, and how many rows."""
+        """Returns the number of events, and of rows."""
         row, = self.tables.rows("SELECT uniqExact(event_id) AS e, count() AS "
                                 f"n FROM clicks WHERE {where}")
         return int(row["e"]), int(row["n"])
 
     def wait_stored(self, events, where="1"):
-        """So many, each once."""
+        """Waits until this many events are stored, each once."""
         eventually(lambda: self.stored(where)[0] == events, PATIENCE,
                    what=f"{events} events where {where}")
         assert self.stored(where) == (events, events)
@@ -161,7 +161,7 @@ class World:
                     "ingest_progress WHERE lost > 0 ORDER BY 1, 2, 3")]
 
     def verify(self):
-        """(exit status, {(kind, partition, first, last)})"""
+        """Returns (exit status, {(kind, partition, first, last)})."""
         status, output = self.command("verify", "--json")
         said = json.loads(output[output.index("{"):])
         return status, {(f["finding"], f["partition"], f["first"], f["last"])
@@ -171,7 +171,7 @@ class World:
         self.broker.cut(self.clicks, partition, offset)
 
     def filled(self):
-        """Thirty events in each partition, all stored, nobody there."""
+        """Thirty events in each partition, all stored, and no collector."""
         first = self.collector()
         self.send_both(20)
         self.send_both(10)
@@ -184,14 +184,14 @@ def stopped(world, running, why):
     def marks():
         return [running.series("shortloop_collector_stopped",
                                topic=world.clicks, partition=p) for p in "01"]
-    # Together: a group that is joined anew begins from the start, and a partition
-    # has no mark before it was assigned.
+    # Both conditions are needed: a group that is joined anew begins from the start, and
+    # a partition has no mark before it was assigned.
     eventually(lambda: running.ready()[0] == 503 and why in running.ready()[1]
                and marks() == [[1], [0]], PATIENCE, what="/readyz to say why")
 
 
 def goes_on(world, running):
-    """All fits, and a take-over finds its way."""
+    """Everything is consistent, and a recovery works."""
     eventually(lambda: running.ready()[0] == 200, PATIENCE)
     assert running.stop() == 0
     again = world.collector()
@@ -212,8 +212,8 @@ def world(broker, tables, program, base_config):
 
 @pytest.mark.long
 def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
-    """Nothing that Kafka holds is lost or stored twice, and what Kafka has lost
-    stays counted."""
+    """Nothing that Kafka holds is lost or stored twice, and lost events stay
+    counted."""
     world.filled()
     world.cut(20)
     world.send(5, 0)
@@ -237,7 +237,7 @@ def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
     pytest.param("--resume", 45, [], marks=pytest.mark.long),
     ("--end", 40, [(0, 2, 20, 24, 5)])])
 def test_a_partition_of_links_whose_log_was_cut(world, decision, links, lost):
-    """Their rows have no time to compare: up to a block replaces itself."""
+    """Rows of links have no time to compare: up to a block replaces itself."""
     first = world.collector()
     world.send_links(20)
     world.send_links(5, 1)
@@ -294,7 +294,7 @@ def test_a_partition_whose_log_was_cut_goes_on_at_its_end_with_a_gap(world):
 
 @pytest.mark.long
 def test_a_log_that_was_cut_and_has_grown_again_is_not_passed_over(world):
-    """Its end lies where it should, so that offsets alone say nothing."""
+    """The log ends at the right offset, so offsets alone prove nothing."""
     world.filled()
     world.cut(20)
     world.send(15, 0)
@@ -313,7 +313,8 @@ def test_a_log_that_was_cut_and_has_grown_again_is_not_passed_over(world):
 
 @pytest.mark.long
 def test_same_skips_no_new_events_below_the_old_end(world):
-    """Said when the log was shorter than what is stored, and it grows."""
+    """The decision was made when the log was shorter than what is stored; then it
+    grew."""
     world.filled()
     world.cut(20)
     running = world.collector(ready=False)
