@@ -329,7 +329,8 @@ def test_same_skips_no_new_events_below_the_old_end(world):
 
 
 def batches(world, *counts):
-    """A batch of so many events each, stored and reported, and nobody there."""
+    """Sends batches of this many events each, stored and reported, and then stops the
+    collector."""
     first = world.collector()
     for i, count in enumerate(counts):
         world.send(count)
@@ -340,7 +341,7 @@ def batches(world, *counts):
 
 @pytest.mark.proof
 def test_a_mark_of_a_transaction_does_not_hide_that_a_log_was_cut(world):
-    """It has the offset of the last event reported: Kafka has nothing there."""
+    """The mark has the offset of the last reported event: Kafka has no event there."""
     batches(world, 10, 11)
     world.cut(10)
     world.send_whole(10)
@@ -359,7 +360,7 @@ def test_a_mark_of_a_transaction_does_not_hide_that_a_log_was_cut(world):
 
 @pytest.mark.long
 def test_a_mark_of_a_transaction_does_not_hide_where_a_log_was_cut(world):
-    """The last event of a batch is not there, nor is it another."""
+    """The last event of a batch is missing, and no other has its offset."""
     batches(world, 10, 5, 6)
     world.cut(10)
     world.send_whole(4)
@@ -376,7 +377,7 @@ def test_a_mark_of_a_transaction_does_not_hide_where_a_log_was_cut(world):
 
 @pytest.mark.proof
 def test_a_report_that_ends_at_a_mark_stops_nobody(world):
-    """By Kafka's clock events before it came later: brokers' clocks may differ."""
+    """By Kafka's clock, events before it came later: brokers' clocks may differ."""
     first = world.collector()
     world.send_whole(10)
     world.send(5)
@@ -400,8 +401,8 @@ def test_a_report_that_ends_at_a_mark_stops_nobody(world):
 
 @pytest.mark.proof
 def test_a_log_that_ends_before_what_was_read_is_not_reported_as_idle(world):
-    """The next event has an offset that counts as read: until the partition stops,
-    nobody may say that there is none."""
+    """The next event has an offset that counts as read: until the partition stops, no
+    report may claim that there is nothing to read."""
     running = world.collector()
     world.send(20)
     world.send(10)
@@ -458,7 +459,7 @@ def test_a_log_is_cut_twice(world):
 
 @pytest.mark.long
 def test_an_owner_that_dies_before_its_first_commit_leaves_no_doubt(world):
-    """The gap was told of, and nothing was committed in the new epoch."""
+    """The gap was reported, and nothing was committed in the new epoch."""
     world.filled()
     world.cut(20)
     world.send(5, 0)
@@ -477,7 +478,7 @@ def test_an_owner_that_dies_before_its_first_commit_leaves_no_doubt(world):
 
 @pytest.mark.long
 def test_of_a_partition_made_anew_the_healthy_one_is_not_read_again(world):
-    """`--new` concerns those that do not fit."""
+    """`--new` affects only partitions that do not match."""
     world.filled()
     world.cut(0)
     world.send(12, 0)
@@ -534,7 +535,7 @@ def test_what_is_not_asked_for_is_refused(world):
 @pytest.mark.parametrize("decision, events, lost", [
     ("--new", 8, []), ("--end", 1, [(2, 2, 0, 6, 7)])])
 def test_an_added_partition_has_a_way_on(world, decision, events, lost):
-    """offset_reset: error reads nothing that nobody has said a word of."""
+    """With offset_reset: error, nothing is read without an operator's decision."""
     world.sections["collector"]["offset_reset"] = "error"
     world.sections["kafka"]["options"] = ["topic.metadata.refresh.interval.ms="
                                           "500"]
@@ -575,7 +576,7 @@ def test_offset_reset_latest_reads_what_comes(world):
 
 @pytest.mark.proof
 def test_offset_reset_latest_leaves_out_nothing_of_an_added_partition(world):
-    """What is sent to it before a collector has heard of it."""
+    """Events are sent to the partition before a collector knows of it."""
     world.sections["kafka"]["options"] = ["topic.metadata.refresh.interval.ms="
                                           "500"]
     world.send_both(10)

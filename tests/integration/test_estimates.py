@@ -1,5 +1,5 @@
-"""How good estimated visitors and addresses are: those of the API against exact counts of
-the same rows, and against what docs/aggregator.md says of `unique_error`."""
+"""The precision of estimated visitors and addresses: the API's estimates are compared
+with exact counts of the same rows, and with `unique_error` in docs/aggregator.md."""
 import math
 
 import pytest
@@ -16,14 +16,15 @@ PATIENCE = 1200
 
 
 def sizes(least, most):
-    """Visitors of each hour, as many in each of its quarters; by even factors."""
+    """Returns the visitors of each hour, as many in each of its quarters; they grow by
+    equal factors."""
     return [round(least * (most / least) ** (i / (HOURS - 1)) / 4) * 4
             for i in range(HOURS)]
 
 
 def insert_hour(migrated, hour, visitors):
-    """Each visitor comes twice within a quarter of an hour, so that no estimate is cut at
-    its clicks; each has an address of his own."""
+    """Each visitor comes twice within a quarter of an hour, so that no estimate is
+    limited by its clicks; each has an address of his own."""
     first, count = migrated.offsets[0], 2 * visitors
     who = f"concat('{hour} ', toString(n))"
     migrated.clickhouse.query(
@@ -40,13 +41,13 @@ def insert_hour(migrated, hour, visitors):
 
 
 def exact(clickhouse, seconds):
-    """{start: (visitors, addresses)}"""
+    """Returns {start: (visitors, addresses)}."""
     return {int(row["s"]): (int(row["v"]), int(row["a"])) for row in clickhouse.rows(
         f"SELECT intDiv(toUnixTimestamp(ts), {seconds}) * {seconds} AS s, "
         "uniqExact(unique_identity) AS v, uniqExact(ip) AS a FROM clicks GROUP BY s")}
 
 
-# Where HyperLogLog is too high by itself, in estimates of settled hours.
+# Here HyperLogLog itself is too high, in estimates of settled hours.
 BIASED = range(40961, 57344)
 
 
@@ -55,8 +56,8 @@ def settled_error(*many):
 
 
 def estimates(made, clickhouse, error_of, **params):
-    """[(estimate, exact, stated error)] of all hours and quarters, and of their visitors and
-    addresses."""
+    """Returns [(estimate, exact, stated error)] for all hours and quarters, for
+    visitors and addresses."""
     found = []
     for interval, seconds in (("hour", HOUR), ("15m", 900)):
         answer = ask_range(made, START, END, interval=interval, **params)
@@ -74,8 +75,9 @@ def estimates(made, clickhouse, error_of, **params):
 
 
 def assert_as_stated(found, exact_up_to):
-    """`unique_error` is a relative standard error: two thirds of estimates are within it, 95
-    of 100 within twice and nearly all within three times as much.  Few are exact."""
+    """`unique_error` is a relative standard error: two thirds of estimates are within
+    it, 95 of 100 within twice and nearly all within three times as much.  Few are
+    exact."""
     assert all(estimate == true for estimate, true, _ in found if true <= exact_up_to)
     off = [(estimate - true) / true / error for estimate, true, error in found
            if true > exact_up_to]
@@ -83,7 +85,7 @@ def assert_as_stated(found, exact_up_to):
     assert math.sqrt(sum(z * z for z in off) / len(off)) <= 1, sorted(off)
     for share, bound in ((2 / 3, 1), (0.95, 2), (1, 3.5)):
         assert sum(abs(z) <= bound for z in off) >= share * len(off), sorted(off)
-    # Nor are they all too many, or too few.
+    # The errors have no common direction.
     assert abs(sum(off) / len(off)) <= 0.5, sorted(off)
 
 
@@ -100,5 +102,5 @@ def test_estimates_are_as_good_as_is_said(aggregator, migrated,  # noqa: F811
     eventually(lambda: ask_range(made, START, END, interval="day")["total"]["clicks"] ==
                2 * sum(sizes(least, most)), PATIENCE, what="all clicks to be counted")
     assert_as_stated(estimates(made, clickhouse, settled_error), 512)
-    # A filter has them counted in the rows.
+    # With a filter, visitors are counted in the rows.
     assert_as_stated(estimates(made, clickhouse, lambda *_: 0.0029, edge="edge"), 4096)

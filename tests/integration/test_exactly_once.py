@@ -1,5 +1,5 @@
-"""Exactly once, step by step: what each kill, freeze, lost answer and lost offset
-leaves behind, told by topic, partition and offset."""
+"""Exactly once, step by step: the state after each kill, freeze, lost answer and lost
+offset, checked by topic, partition and offset."""
 import json
 import signal
 
@@ -14,17 +14,17 @@ from support.program import eventually
 from support.rule_files import UA_RULES
 from support.server import ProxiedKafkaServer
 
-PATIENCE = 60  # seconds; a machine may be slow
-# Blocks are full, however long their events take to come.
+PATIENCE = 60  # seconds; the machine may be slow
+# Blocks become full, however long their events take to come.
 FULL_ONLY = {"batch_age": "10m"}
-# The first twenty events are one block, also when a reader stands still among them.
+# The first twenty events are one block, even if a reader stops among them.
 ONE_BLOCK = {"batch_rows": 20, **FULL_ONLY}
-# Of one that is not killed, and reads each event once: however slow it is, it is not
-# taken for dead.
+# This member is not killed, and reads each event once: it does not count as dead,
+# however slow it is.
 STAYS = ["session.timeout.ms=45000"]
 
 
-# --- what the tests stand on -------------------------------------------------
+# --- fixtures ----------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def kafka_proxy():
@@ -34,8 +34,8 @@ def kafka_proxy():
 
 @pytest.fixture(scope="module")
 def _own_kafka(rundir, kafka_proxy):
-    """A broker that misses a killed member soon; collectors come to it through
-    the proxy."""
+    """A broker that notices a killed member soon; collectors connect to it through the
+    proxy."""
     server = ProxiedKafkaServer(rundir / "kafka-once", kafka_proxy,
                                 extra=BROKER)
     yield server.start()
@@ -49,8 +49,7 @@ def kafka_server(_own_kafka, kafka_proxy):
 
 
 class Loop:
-    """One topic of clicks with one partition, one of links, and who collects
-    them."""
+    """One topic of clicks with one partition, one of links, and their collectors."""
 
     def __init__(self, kafka, tables, program, base_config, sections):
         self.kafka = kafka
@@ -85,7 +84,7 @@ class Loop:
         return int(self.tables.value(f"SELECT {what} FROM {table}"))
 
     def wait_stored(self, count=None, table="clicks"):
-        """All that was sent has a row, a report, and nothing has two."""
+        """Waits until everything sent has one row and is reported once."""
         count = self.sent if count is None else count
         eventually(lambda: self.stored(
             table, "uniqExact(epoch, topic, partition, offset)") == count,
@@ -97,7 +96,7 @@ class Loop:
         assert self.stored(table) == count
 
     def committed(self, topic=None):
-        """(offset, what is written beside it)"""
+        """Returns (offset, the bytes beside it)."""
         return self.kafka.intent(self.group, topic or self.clicks)
 
     def wait_committed(self, offset):
@@ -105,7 +104,7 @@ class Loop:
                    what=f"offset {offset} committed")
 
     def commit(self, offset, metadata=""):
-        """As another client of the group would, once nobody is in it."""
+        """Commits as another client of the group, once the group has no members."""
         where = TopicPartition(self.clicks, 0, offset, metadata)
         eventually(lambda: self._commit(where), PATIENCE, what="the commit")
         assert self.committed()[0] == offset
@@ -116,11 +115,11 @@ class Loop:
                 [ConsumerGroupTopicPartitions(self.group, [where])])
             done = answer[self.group].result(PATIENCE)
             return not any(p.error for p in done.topic_partitions)
-        except KafkaException:  # the broker does not know yet that it has left
+        except KafkaException:  # the broker does not know yet that the member has left
             return False
 
     def drop(self, before):
-        """Kafka holds no more of what lies before that offset."""
+        """Deletes from Kafka what lies before that offset."""
         where = TopicPartition(self.clicks, 0, before)
         self.kafka.admin.delete_records([where])[where].result(PATIENCE)
 
@@ -133,7 +132,7 @@ class Loop:
             self.kafka.admin.delete_consumer_groups(
                 [self.group])[self.group].result(PATIENCE)
             return True
-        except Exception:  # somebody is still in it
+        except Exception:  # the group still has a member
             return False
 
 
@@ -188,7 +187,7 @@ def test_a_commit_of_a_block_names_the_next(loop, proxy):
 
 @pytest.mark.proof
 def test_without_its_name_in_kafka_nothing_is_sent(loop, proxy, kafka_proxy):
-    # Its heartbeats wait behind the commit: it stays in the group all the same.
+    # Its heartbeats wait behind the commit, but it stays in the group.
     loop.sections["kafka"]["options"] = STAYS
     running = loop.collector()
     loop.send(1)
@@ -200,7 +199,8 @@ def test_without_its_name_in_kafka_nothing_is_sent(loop, proxy, kafka_proxy):
     waits_at(held)
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
                >= 6, PATIENCE)
-    # Each waits a tenth of a second for what is new: its time has come, and gone.
+    # Each fetch waits a tenth of a second for new records, so a batch would be due by
+    # then.
     fetches = kafka_proxy.count(FETCH)
     eventually(lambda: kafka_proxy.count(FETCH) >= fetches + 20, PATIENCE)
     assert proxy.count("clicks") == inserts
@@ -229,7 +229,7 @@ def test_a_kill_loses_nothing_and_doubles_nothing(loop, proxy, step):
     if fault == "hang_after" and kind == "clicks":
         eventually(lambda: loop.stored() > 0, PATIENCE, what="its rows")
     running.kill()
-    # The next owner cuts blocks otherwise; this one it makes as it was.
+    # The next owner forms blocks in another way; this one it repeats unchanged.
     loop.collector(batch_rows=9)
     loop.send(20)
     loop.wait_stored()
@@ -328,7 +328,7 @@ def test_a_partition_is_given_back_when_its_block_is_stored(loop, proxy):
     loop.wait_committed(40)
 
 
-# --- answers that are no answers -----------------------------------------------------
+# --- false answers -------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", ["clicks", "ingest_progress"])
 def test_what_was_not_answered_is_sent_again_and_known_again(loop, proxy,
@@ -357,7 +357,7 @@ def test_rows_that_are_there_are_not_sent_again(loop, proxy, kind):
 
 
 def test_a_query_in_doubt_is_ended_before_its_rows_are_counted(loop, proxy):
-    """And under the name that follows from its intent."""
+    """Its name is the one that follows from the intent."""
     loop.sections["kafka"]["options"] = STAYS
     proxy.at(1, "error_before", "clicks")
     loop.collector(**ONE_BLOCK)
@@ -387,7 +387,7 @@ def test_the_queries_of_the_owner_before_are_ended_in_the_cluster(loop, proxy):
     assert told[0].endswith(" SYNC")
 
 
-# --- offsets that do not fit --------------------------------------------------------
+# --- offsets that do not match ------------------------------------------------------
 
 def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
     first = loop.collector()
@@ -403,7 +403,7 @@ def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
 
 @pytest.mark.proof
 def test_a_partition_once_reported_empty_goes_on_where_it_was(loop):
-    """Of an empty log, ingest_progress says that its last offset is 2^64 - 1."""
+    """For an empty log, ingest_progress has the last offset 2^64 - 1."""
     loop.sections["kafka"]["options"] = STAYS
     first = loop.collector(report_every="100ms")
     eventually(lambda: loop.stored("ingest_progress", "countIf(first = 0 "
@@ -480,7 +480,7 @@ def test_a_topic_made_anew_stops_the_partition_until_it_is_new(loop):
     assert status == 0 and "epoch 2" in output
     loop.wait_stored()
     assert loop.stored(what="countIf(epoch = 2)") == 12
-    # It is remembered.
+    # The state is stored.
     assert running.stop() == 0
     loop.collector()
     loop.send(3)
@@ -527,7 +527,7 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     loop.send(50)
     running = loop.collector(batch_rows=5, **FULL_ONLY)
     waits_at(held)
-    # One block is on its way, the next is full twice over, the rest waits.
+    # One block is under way, the next is full twice over, the rest waits.
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
                == 15 and running.metric(
                    "shortloop_collector_paused_partitions") == 1, PATIENCE)
@@ -545,8 +545,8 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     ("named, not sent", 10, 0, 10)])
 def test_what_was_stored_is_not_told_of_as_lost(loop, proxy, step, start, rows,
                                                 lost):
-    """Nor what was lost as stored: a block is left behind, and Kafka drops it, or
-    a part of it."""
+    """Lost events are not reported as stored either: a block is left over, and Kafka
+    deletes it, or a part of it."""
     fault, kind = STEPS[step]
     proxy.at(1, fault, kind)
     loop.send(20)
@@ -642,7 +642,8 @@ def test_an_insert_that_hangs_costs_no_partition(loop, proxy, kafka_proxy):
     loop.send(20)
     running = loop.collector(ready=False)
     waits_at(held)
-    # Twice as long as between two polls at most, by the client's own heartbeats.
+    # This is twice the maximum time between two polls, measured by the client's own
+    # heartbeats.
     beats = kafka_proxy.count(HEARTBEAT)
     eventually(lambda: kafka_proxy.count(HEARTBEAT) >= beats + 20, PATIENCE)
     assert "partition revoked" not in running.log()
@@ -662,16 +663,16 @@ def test_links_are_stored_with_the_same_guarantee(loop, proxy):
     loop.collector()
     loop.kafka.produce(loop.links, [link_event(i) for i in range(20, 30)])
     loop.wait_stored(30, table="links")
-    # Their hours are not the clicks' to settle, nor does the watermark wait.
+    # Links have no hours to settle, and the watermark does not wait for them.
     assert loop.stored("ingest_progress",
                        "sum(length(hours)) + max(partitions)") == 0
 
 
-# --- what the server can promise ------------------------------------------------------
+# --- guarantees of the server ---------------------------------------------------------
 
 class Replicated(ClickHouseProxy):
-    """Says that tables are replicated, and syncs them: the engine here, which has
-    no Keeper, can have none that are."""
+    """Reports that tables are replicated, and answers their sync: the engine here has
+    no Keeper, so its tables cannot be replicated."""
     lags = True
     synced = 0
 

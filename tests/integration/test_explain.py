@@ -1,4 +1,4 @@
-"""`collector explain`: what would be made of visits, without any server."""
+"""`collector explain`: the rows of visits, without any server."""
 import hashlib
 import ipaddress
 import json
@@ -48,7 +48,7 @@ class Explain:
         self.stderr = ""
 
     def __call__(self, lines, *args, expect=0):
-        """Answers to lines of bytes or questions; `expect`: exit status."""
+        """Returns answers to lines of bytes or questions; `expect`: exit status."""
         text = b"\n".join(
             line if isinstance(line, bytes) else json.dumps(line).encode()
             for line in lines) + b"\n"
@@ -157,7 +157,7 @@ def test_every_line_has_its_answer_whatever_it_is(explain):
     answers = explain(lines, expect=65)
     broken = [i for i, answer in enumerate(answers) if list(answer) == ["error"]]
     assert broken == list(range(9))
-    # An address that is none takes nothing from the rest.
+    # An invalid address does not affect the other fields.
     assert "300.1.2.3" in answers[11]["error"]
     assert answers[11]["user_agent"]["family"] == "curl"
     assert answers[11]["geo"] == NOTHING["geo"]
@@ -189,7 +189,7 @@ def test_each_line_is_answered_before_the_next_is_asked(explain):
             process.stdin.flush()
             answer = json.loads(process.stdout.readline())
             assert answer["user_agent"]["major"] == str(major + 90)
-        # Half a line is no question yet, and holds nobody up.
+        # Half a line is not a question yet, and delays nothing.
         process.stdin.write(b'{"ua": ')
         process.stdin.flush()
         process.send_signal(signal.SIGTERM)
@@ -228,7 +228,7 @@ def test_why_names_the_rules(explain):
     for part in ("user_agent", "os"):
         assert why[part]["regex"] in rules[why[part]["line"] - 1]
         assert why[part]["rule"] > 0
-    assert why["device"] is None  # no rule knows it: Other
+    assert why["device"] is None  # no rule matches it: Other
     country = why["geo"]["country"]
     assert country["file"] == str(CITY)
     with maxminddb.open_database(str(CITY)) as city:
@@ -305,7 +305,7 @@ def test_a_list_that_is_not_there_is_named(config, section, setting):
 
 @pytest.mark.long
 def test_other_patterns_are_other_rules(config, workdir):
-    """So that rescore knows that verdicts were made by others."""
+    """This tells rescore that other rules made the verdicts."""
     settings = yaml.safe_load(config.read_text())
     patterns = workdir / "patterns.json"
     settings["robots"]["patterns"] = str(patterns)

@@ -1,5 +1,5 @@
-"""Exports: what is streamed is what was inserted, in one order, whoever reads it how
-slowly, in however many pieces."""
+"""Exports: what is streamed is what was inserted, in one order, for every reader,
+however slow and in however many pieces."""
 import csv
 import gzip
 import io
@@ -30,7 +30,7 @@ RUNNING = ("SELECT count() FROM system.processes WHERE "
            "current_database = currentDatabase()")
 KEYS = {"all": "read", "ann": "read owners=ann", "bob": "read owners=bob",
         "shop": "read-own account=shop", "none": "create"}
-# Links and what the archive says of them.
+# Links, and their state in the archive.
 LINKS = {1: {"owner": "ann", "account": "shop"}, 2: {"owner": "bob"},
          3: {"owner": "ann"}, 4: {"owner": "bob", "account": "shop"}}
 
@@ -52,7 +52,7 @@ def some_rows(seed, count, start=FROM, end=TO, links=(0, *LINKS)):
 
 
 def key_of(row):
-    """The order of exports; `place` is partition and offset."""
+    """Returns the sort key of exports; `place` is partition and offset."""
     return (row["ts_ms"] // 86400000, row["link_id"], row["ts_ms"],
             *row["place"])
 
@@ -63,7 +63,8 @@ def placed(rows, partition=0, first=0):
 
 
 def expected(rows):
-    """What an export of these rows has, without what is drawn at its insertion."""
+    """Returns the export of these rows, without fields that are random at the
+    insert."""
     return [{"time": rfc3339(row["ts_ms"] / 1000) if row["ts_ms"] % 1000 == 0
              else rfc3339(row["ts_ms"] // 1000)[:-1] + f".{row['ts_ms'] % 1000:03}Z",
              "link_id": str(row["link_id"]), "os_family": "", "channel": "",
@@ -87,7 +88,7 @@ class Client:
                             headers=self.headers, timeout=120)
 
     def ndjson(self, **params):
-        """(rows, the end record)"""
+        """Returns (the rows, the end record)."""
         answer = self.get(**params)
         assert answer.status_code == 200, answer.text
         assert answer.headers["Content-Type"] == "application/x-ndjson"
@@ -101,8 +102,8 @@ class Client:
 
 @pytest.fixture
 def make(migrated, redis, program, workdir):
-    """make(keys=False, clickhouse=settings of it, **settings): an aggregator that knows
-    of everything up to two days behind TO."""
+    """make(keys=False, clickhouse=its settings, **settings) returns an aggregator that
+    knows of everything up to two days after TO."""
     path = workdir / "api.keys"
     path.write_text("".join(key_line(name, words)
                             for name, words in KEYS.items()))
@@ -177,7 +178,7 @@ def test_csv_has_the_same_and_no_formula(make, world):
         {k: v if isinstance(v, list) else shielded(str(v))
          for k, v in row.items()} for row in expected(world)]
     assert any(row["city"] == "'=1+1" for row in found)
-    # The same by Accept; what cannot be is a 400.
+    # The format is chosen by Accept; an impossible one is a 400.
     client.headers["Accept"] = "application/x-ndjson;q=0.5, TEXT/CSV"
     assert client.get(from_=rfc3339(FROM), to=rfc3339(TO)).text == answer.text
     client.headers["Accept"] = "text/csv;q=0"
@@ -201,7 +202,7 @@ def test_pages_are_the_whole(make, world, migrated, limit):
         more, end = client.range(limit=limit, cursor=end["cursor"])
         rows += more
     assert without_event(rows) == without_event(whole)
-    # A new export has what came meanwhile.
+    # A new export has the new rows.
     eventually(lambda: len(client.range()[0]) == 3200)
 
 
@@ -257,7 +258,7 @@ def test_a_key_exports_what_it_sees(make, world):
             assert answer.status_code == (200 if link in links else 404)
         rows, _ = client.range(owner="ann")
         assert {int(row["link_id"]) for row in rows} == links & {1, 3}
-    # A cursor gives no right.
+    # A cursor gives no permission.
     cursor = Client(made.url, "all").range(owner="bob", limit=1)[1]["cursor"]
     assert Client(made.url, "ann").range(owner="bob", cursor=cursor)[0] == []
     assert Client(made.url, "none").get().status_code == 403
@@ -267,15 +268,15 @@ def test_a_key_exports_what_it_sees(make, world):
     assert unseen[0].replace("2", "N") == unseen[1].replace("99", "N")
 
 
-# --- links that do not fit into one question --------------------------------------
+# --- more links than one query has room for ---------------------------------------
 
-MANY = 25000  # three questions' worth, by the longest numbers there are
+MANY = 25000  # this needs three queries, with the longest possible numbers
 FIRST_LINK = 2 ** 64 - 1 - MANY
 MANY_DAYS = (FROM, FROM + 2 * DAY, FROM + 5 * DAY)
-MANY_ROWS = 30000  # of each day: a question has more than its answer may
+MANY_ROWS = 30000  # of each day: a query finds more than its answer may have
 
 
-# Of exports.
+# The queries of exports.
 CLICKS_QUESTION = " FROM clicks WHERE ts >= fromUnixTimestamp64Milli({from:Int64}"
 
 
@@ -285,8 +286,8 @@ def questions_of_clicks(proxy):
 
 @pytest.fixture
 def many(migrated, clickhouse):
-    """ann's rows of three days: [(ts_ms, link_id, offset)] in the order of exports.
-    bob has one of long before, and one of later."""
+    """ann's rows of three days: [(ts_ms, link_id, offset)] in the order of exports. bob
+    has one of much earlier, and one of later."""
     clickhouse.query(
         "INSERT INTO links (code, link_id, version, space, generation, change, state, "
         "owner) SELECT 'c' || toString(number), "
@@ -323,7 +324,8 @@ def test_an_export_of_many_links_asks_for_days_that_have_rows(make, many, proxy,
     rows, end = Client(made.url).range(instant("2020-01-01T00:00:00Z"), owner="ann")
     assert short(rows) == [(ts_ms, link) for ts_ms, link, _ in many]
     assert end["complete"] and end["rows"] == len(many)
-    # Not for each of 2,500 days; which have rows, ClickHouse knows without reading them.
+    # There is not a query for each of 2,500 days: ClickHouse knows without reading
+    # which days have rows.
     assert questions_of_clicks(proxy) - before < 60
     (seek,) = {passed.query for passed in proxy.passed
                if "SELECT count(), toUnixTimestamp64Milli(min(ts))" in passed.query}
@@ -343,11 +345,11 @@ def test_pages_of_many_links_are_the_whole(make, many):
     assert short(rows) == [(ts_ms, link) for ts_ms, link, _ in many]
 
 
-# --- clients that are slow, or go ---------------------------------------------
+# --- slow clients, and clients that close -------------------------------------
 
 @pytest.fixture
 def big(migrated, clickhouse):
-    """A link with more clicks than buffers hold."""
+    """A link with more clicks than buffers can hold."""
     migrated.link("code9", 9, owner="ann")
     clickhouse.query(
         "INSERT INTO clicks (epoch, topic, partition, offset, append_time, ts, "
@@ -396,7 +398,7 @@ def exported(made):
 
 
 def still(value, what):
-    """Waits until value() has stayed the same for a while."""
+    """Waits until value() has been constant for a while."""
     last = [None, 0.0]
 
     def settled():
@@ -420,7 +422,7 @@ def test_a_reader_that_keeps_up_is_asked_for_more_at_once(make, big, proxy):
 
 
 def test_days_of_many_rows_are_asked_for_one_by_one(make, migrated, proxy, clickhouse):
-    """The last question of a day, which finds few, says nothing of the next one."""
+    """The last query of a day finds few rows, and that does not change the next one."""
     migrated.link("code9", 9, owner="ann")
     days, rows = 3, 9000
     clickhouse.query(
@@ -473,13 +475,13 @@ def test_a_link_that_goes_to_another_owner_stays_in_what_has_begun(make, big,
     migrated.link("code9", 9, owner="bob", version=2)
     assert ann.get(link_id=9).status_code == 404
     assert exported(made) < 400000
-    # Its rows are of clicks from before: the range ended when the export began.
+    # The rows are of earlier clicks: the range ended when the export began.
     while b"0\r\n\r\n" not in received[-7:]:
         received = received[-1000:] + conn.recv(1 << 20)
     line = next(line for line in received.split(b"\n") if line.startswith(b'{"end"'))
     end = json.loads(line)["end"]
     assert end["complete"] and end["rows"] == 400000
-    # Whoever asks anew, also to go on, sees whose it is by then.
+    # A new request, or one with a cursor, uses the present owner.
     assert ann.range()[0] == ann.range(cursor=cursor)[0] == []
     assert len(bob.range(limit=7)[0]) == 7
 
@@ -512,7 +514,7 @@ def test_exports_are_bounded(make, big):
     conns.append(open_export(made, "all"))
     assert b"200 OK" in conns[-1].recv(100)
     assert Client(made.url, "bob").get().status_code == 429
-    # Questions are answered all the while.
+    # Questions are answered all the time.
     answer = requests.get(made.url + "/v1/pipeline", timeout=60,
                           headers={"Authorization": "Bearer all"})
     assert answer.status_code == 200
@@ -553,7 +555,7 @@ def test_head_and_a_stop(make, big):
     assert answer.status_code == 200 and not answer.content
     assert requests.post(made.url + "/v1/export/clicks",
                          timeout=60).status_code == 405
-    # An aggregator that ends says where to go on.
+    # An aggregator that ends returns a cursor.
     conn = open_export(made)
     assert b"200 OK" in conn.recv(100)
     still(lambda: exported(made), "nothing more is read")
@@ -604,7 +606,7 @@ def test_a_row_that_cannot_be_read_ends_it_where_it_is(make, big, proxy):
 
 @pytest.fixture
 def far(migrated):
-    """A click of ann's, and for ten years before it one of bob's each forty days."""
+    """A click of ann's, and for ten years before it one of bob's every forty days."""
     for link in 1, 2:
         migrated.link(f"code{link}", link, **LINKS[link])
     rng = random.Random(5)
@@ -623,7 +625,7 @@ def test_a_stop_before_the_first_row_is_no_end(make, far, proxy, by):
     when = {"from": rfc3339(FROM - 4000 * DAY), "to": rfc3339(TO)}
     made = make(clickhouse={"url": proxy.url}, drain_timeout="60s",
                 watermark_every="1m")
-    # The first of those that find nothing.
+    # The first of the queries that find nothing.
     held = proxy.hold("question", words=CLICKS_QUESTION)
     conn = open_export(made, **{**when, **by})
     assert held.here.wait(60)
@@ -637,7 +639,7 @@ def test_a_stop_before_the_first_row_is_no_end(make, far, proxy, by):
         received += more
     stop.join()
     if by.get("format") == "csv":
-        # Without a row there is no cursor: it is not to be taken for all there is.
+        # Without a row there is no cursor: the answer must not look complete.
         assert b"2026-" not in received.partition(b"\r\n\r\n")[2]
         assert not received.endswith(b"0\r\n\r\n") or b" 503 " in received[:20]
         return
@@ -665,8 +667,8 @@ ROWS = 10_000_000
 
 @pytest.fixture
 def huge(migrated, clickhouse):
-    """An owner's ten million clicks of a thousand links in ten days, among as many
-    of others."""
+    """An owner's ten million clicks of a thousand links in ten days, and as many of
+    other owners."""
     for link in range(1, 1001):
         migrated.link(f"code{link}", link, owner="ann")
     for part in range(10):

@@ -1,6 +1,6 @@
-"""A Redis that becomes a replica, and another that takes its place: programs find
-the master by its role, among addresses or through a sentinel, and do not stay
-where nothing can be written."""
+"""A Redis becomes a replica, and another takes its place: programs find the master by
+its role, in a list of addresses or through a sentinel, and leave a server that refuses
+writes."""
 import pytest
 import requests
 
@@ -14,7 +14,7 @@ from support.server import RedisServer
 
 
 def swap(master, replica):
-    """The replica has all that the master has, and is promoted."""
+    """The replica has all data of the master, and is promoted."""
     in_sync(master, replica)
     replica.client().replicaof("NO", "ONE")
     follow(master, replica)
@@ -32,7 +32,7 @@ def pair(workdir):
 
 @pytest.fixture
 def at(sections, create_space, start, topic):
-    """at(address=...): an allocator there, with its space."""
+    """at(address=...) starts an allocator with that setting and its space."""
     def run(**redis):
         sections["redis"] = redis
         status, output = create_space()
@@ -67,7 +67,7 @@ def test_an_allocator_leaves_a_master_that_was_demoted(pair, at):
     code = eventually(lambda: creates(api), what="a new link")
     assert is_there(b, code) and is_there(b, first)
     assert eventually(lambda: readyz(api).status_code == 200)
-    # And back again.
+    # The roles are swapped back.
     swap(b, a)
     code = eventually(lambda: creates(api), what="a new link")
     assert is_there(a, code)
@@ -78,7 +78,7 @@ def test_the_order_of_the_addresses_does_not_matter(pair, at, program,
                                                     sections):
     api = at(address=addresses(reversed(pair)))
     assert is_there(pair[0], api.create()["code"])
-    # A job with a blocking connection.
+    # A command with a blocking connection.
     status, output = program("reclaimer", {**BRIEF, **sections}, start=False,
                              args=["status"]).run()
     assert status == 0, output
@@ -86,7 +86,7 @@ def test_the_order_of_the_addresses_does_not_matter(pair, at, program,
 
 @pytest.mark.proof
 def test_with_a_replica_alone_nobody_is_ready(pair, at):
-    """Nothing is written meanwhile: the role is asked for all the same."""
+    """Nothing is written meanwhile, but the role is checked nevertheless."""
     a, b = pair
     api = at(address=addresses([a]))
     swap(a, b)
@@ -115,7 +115,7 @@ def test_a_master_that_dies_is_followed_through_a_sentinel(pair, at, workdir,
     sentinel = Sentinel(workdir / "sentinel", a).start()
     try:
         eventually(sentinel.knows_replica, what="the replica")
-        # The first sentinel is not there.
+        # The first sentinel does not answer.
         api = at(sentinels=["127.0.0.1:1", f"127.0.0.1:{sentinel.port}"])
         assert is_there(a, api.create()["code"])
         in_sync(a, b)
@@ -145,8 +145,8 @@ def test_a_master_that_the_sentinels_do_not_know_is_told(pair, sections, start,
 
 
 def moves_that_are_known(server):
-    """Once the allocator, which checks its space again and again, has seen the last:
-    what it confirms behind a create may still be under way."""
+    """Waits until the allocator, which checks its space repeatedly, has seen the last
+    moves: the confirmation after a create may still be under way."""
     def scripts():
         return server.client().info("commandstats")["cmdstat_evalsha"]["calls"]
 
@@ -157,8 +157,8 @@ def moves_that_are_known(server):
 
 def test_one_that_took_over_an_older_copy_is_noticed_under_its_run_id(
         pair, at, sections):
-    """A backup by REPLICAOF: the same server, the same run_id, and what it
-    granted since is gone."""
+    """A backup is loaded by REPLICAOF: the server and the run_id are the same, and
+    later grants are lost."""
     a, b = pair
     sections["allocator"]["space_check_every"] = "100ms"
     api = at(address=addresses([a]))
@@ -174,7 +174,7 @@ def test_one_that_took_over_an_older_copy_is_noticed_under_its_run_id(
     eventually(lambda: a.client().hget("space:{s7}", "forgot") == "1",
                what="noticed")
     assert int(a.client().hget("space:{s7}", "moves")) > moves
-    # Each of its threads has found the master again.
+    # Each thread has found the master again.
     eventually(lambda: readyz(api).status_code == 200, what="ready")
     eventually(lambda: creates(api), what="a new link")
     after = create_many(api, 200)
@@ -207,7 +207,7 @@ def test_a_redirector_renews_on_the_new_master(pair, at, program, sections,
 
 def test_a_redirector_hears_of_changes_from_the_new_master(
         pair, at, program, sections, links_config, kafka):
-    """The former master follows nobody, and hears of nothing itself."""
+    """The former master has no master, and gets no messages."""
     a, b = pair
     api = at(address=addresses(pair))
     redirector = program("redirector", {

@@ -1,5 +1,5 @@
-"""What one API key, or nobody's, can take away from others: batches, and memory
-for bodies."""
+"""The limits of what one API key, or a client without a key, can take from others:
+batches, and memory for bodies."""
 import http.client
 import json
 import socket
@@ -13,14 +13,14 @@ from support.batch import Batch, batch, good
 from support.keys import key_line
 from support.program import eventually
 
-# Under way.  One that has been answered is among them for a moment.
+# The batches under way.  An answered one is counted for a moment longer.
 BATCHES = "shortloop_allocator_batches"
 
 
 @pytest.fixture
 def make_api(redis, topic, create_space, start, keys_file, sections):
-    """An allocator of one thread; `limits` are those of the key crm.  Its Redis may
-    be paused."""
+    """An allocator of one thread; `limits` are those of the key crm.  Its Redis can be
+    paused."""
     sections["redis"] = {"command_timeout": "60s"}
 
     def make(limits="rate=1/h burst=2", **settings):
@@ -90,13 +90,13 @@ def test_many_short_waits_are_added_up(make_api):
             answers = b.read(200)
         assert answers[-1]["status"] == 429 and len(answers) < 100
         return len(answers)
-    # Fewer where the machine made a wait much longer than the rate did; some more where
-    # it was slow in between.
+    # There are fewer if the machine made a wait much longer than the rate did, and some
+    # more if it was slow in between.
     eventually(lambda: answered() >= 10, what="many waits")
 
 
 class Trickle:
-    """Sends the bytes of a line that never ends, as slowly as it may."""
+    """Sends the bytes of a line that never ends, as slowly as allowed."""
 
     def __init__(self, batch):
         self.batch = batch
@@ -108,7 +108,7 @@ class Trickle:
             while not self.stop.wait(0.1):
                 self.batch.send(b"x")
         except OSError:
-            pass  # the answer says why
+            pass  # the answer has the reason
 
     def __enter__(self):
         self.thread.start()
@@ -118,7 +118,7 @@ class Trickle:
         self.thread.join()
 
 
-# What is to be taken up before that, is: a machine may be slow.
+# Accepted work is finished after that time even on a slow machine.
 TIME_MAX = 4  # seconds
 
 

@@ -1,5 +1,5 @@
-"""The proxies of the fault tests do what they say: a test that rests on a fault
-that never happens would hold without meaning anything."""
+"""The proxies of the fault tests really cause their faults: otherwise a test with a
+fault that never happens would pass and prove nothing."""
 import socket
 
 import pytest
@@ -26,7 +26,7 @@ def proxy(proxy, clickhouse):
 
 
 def insert(proxy, clickhouse, number, timeout=60):
-    """The status, or None when there was no answer."""
+    """Returns the status, or None if there was no answer."""
     try:
         return requests.post(
             proxy.url, params={"database": clickhouse.database,
@@ -47,7 +47,7 @@ def test_a_fault_does_what_it_says(proxy, clickhouse, fault):
     assert insert(proxy, clickhouse, 1) == 200
     wait = 0.3 if fault.startswith("hang") else 60
     assert insert(proxy, clickhouse, 2, wait) == STATUS.get(fault)
-    # Its sender may have gone before it was looked at.
+    # The sender may have closed before the request was checked.
     eventually(lambda: proxy.faults() == {fault: 1})
     assert insert(proxy, clickhouse, 3) == 200
     rows = 300 if fault in STORED else 200
@@ -78,7 +78,7 @@ def test_chance_is_the_seeds(clickhouse_server):
 def test_one_that_is_held_passes_after_its_sender_has_gone(proxy, clickhouse):
     held = proxy.hold("clicks")
     assert insert(proxy, clickhouse, 1, timeout=0.3) is None
-    # Its sender may have gone before it was looked at.
+    # The sender may have closed before the request was checked.
     eventually(held.here.is_set, what="it to be held")
     assert stored(clickhouse) == 0
     held.release()

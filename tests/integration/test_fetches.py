@@ -1,4 +1,5 @@
-"""What is no click of a person uses up no visit of a link that has so many."""
+"""Requests that are no clicks of people use up no visit of a link with a maximum number
+of visits."""
 import collections
 import concurrent.futures
 import json
@@ -34,7 +35,7 @@ FETCHES = [
     ("HEAD", {"User-Agent": PERSON}),
     ("HEAD", {"User-Agent": "curl/8.5.0"}),
 ]
-# Somebody uses the link by them, whoever it is.
+# These requests use the link, whichever client sends them.
 VISITS = [
     {"User-Agent": PERSON},
     {"User-Agent": "curl/8.5.0"},
@@ -43,7 +44,7 @@ VISITS = [
     {"User-Agent": "Mozilla/5.0"},
     {"User-Agent": "-"},
     {"User-Agent": None},
-    # The browser inside of an app, not its fetcher.
+    # This is the browser inside an app, not the app's fetcher.
     {"User-Agent": PERSON + " Instagram 330.0.0.0"},
     {"User-Agent": PERSON, "Sec-Purpose": "navigation"},
 ]
@@ -70,7 +71,7 @@ def test_what_fetches_a_link_leaves_its_visit_to_the_person(links, start,
         assert [answer(edge, code, headers) for edge in edges] == [410, 410]
     assert edges[0].metric("shortloop_redirector_counted_visits_total",
                            result="fetch") == len(FETCHES)
-    # Uncounted, and an event all the same.
+    # They are not counted, but each has an event.
     assert len(clicks(edges[0])) == len(FETCHES) + 2
 
 
@@ -123,7 +124,7 @@ def test_fetches_keep_no_link_alive(links, start):
 
 
 def test_the_list_of_robots_is_that_of_the_collector(links, start, workdir):
-    """Read again on SIGHUP; one with a mistake changes nothing."""
+    """The list is reloaded on SIGHUP; an invalid list changes nothing."""
     listed = workdir / "robots.json"
     listed.write_text(json.dumps(
         [{"pattern": "Peeker/", "tags": ["social-preview"]}]))

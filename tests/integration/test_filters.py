@@ -1,4 +1,4 @@
-"""Filters and pairs of dimensions, of one link, of all, and of an owner's."""
+"""Filters and pairs of dimensions, for one link, for all links, and for an owner's."""
 import collections
 import csv
 import io
@@ -19,7 +19,7 @@ ODD = "-a\\b'c\td"
 
 @pytest.fixture
 def rows(migrated):
-    """Clicks of three links, and some of none."""
+    """Clicks of three links, and some without a link."""
     rng = random.Random(31)
 
     def fields():
@@ -34,7 +34,8 @@ def rows(migrated):
                 "utm_source": rng.choice(["", "news", "größe"]),
                 "utm_term": rng.choice(["", "shoes"]), **more()}
 
-    # By themselves, so that what is drawn of the others stays what it was.
+    # These have their own random numbers, so that the values of the others stay the
+    # same.
     others = random.Random(32)
 
     def more():
@@ -84,7 +85,7 @@ FILTERS = [
     ({"country": "XX"}, lambda r: False),
     ({"outcome": "not_found", "bots": "include"},
      lambda r: r["outcome"] == "not_found"),
-    # Which is all of them, whoever clicked.
+    # These are all clicks, by people or not.
     ({"verdict": "bot,preview"}, lambda r: r["verdict"] in ("bot", "preview")),
 ]
 
@@ -144,7 +145,7 @@ def test_pairs_are_those_counted_by_hand(aggregator, rows, of):
     few = about(made, **of, group_by="country,city", limit=3)
     assert sum(g["clicks"] for g in few["groups"]) + few["rest"]["clicks"] == \
         few["total"]["clicks"]
-    # Sums of what one click has several of exceed the total: no rest.
+    # A click can have several tags, so their sums exceed the total: there is no rest.
     tags = about(made, **of, group_by="country,tag", limit=1)
     assert "rest" not in tags
     first = tags["groups"][0]
@@ -202,7 +203,7 @@ def test_an_owners_key_has_the_clicks_that_were_its_owners(
         [r for r in rows if r["link_id"]])
     assert ask_as("all", owner="ann").json()["total"] == counted(
         [r for r in rows if r["owner"] == "ann"])
-    # Whose account a click's link was of is not known of the click.
+    # A click does not have the account of its link.
     assert ask_as("acme").status_code == 403
     assert ask_as("acme", country="DE").status_code == 403
 
@@ -234,13 +235,13 @@ def test_how_much_is_looked_at_of_one_link_is_bounded(aggregator, rows):
             f"more than {here - 1} (setting raw_rows_max): ask for a shorter "
             "range, or without filters and groups")
         assert ask_range(made, FROM, TO - 86400, link_id="1", **asked)
-    # Of days that are not sealed, which are rows as well.
+    # The same for days that are not sealed, which are rows as well.
     assert about(made, link_id="1")["total"]["events"] == here
 
 
 def test_that_a_link_has_too_much_is_found_out_without_reading_it(aggregator, rows,
                                                                   clickhouse):
-    """It would take minutes."""
+    """Reading it would take minutes."""
     clickhouse.query("RENAME TABLE clicks TO few_clicks")
     clickhouse.query("CREATE VIEW clicks AS SELECT * EXCEPT (number) FROM few_clicks "
                      "CROSS JOIN numbers(6000000) AS n")

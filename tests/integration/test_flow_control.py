@@ -1,5 +1,5 @@
-"""A collector takes no more than it can hold, and inserts no more often than it
-may: parts_per_second over all collectors, collector.memory whatever is away."""
+"""A collector takes no more than it can hold, and inserts no more often than allowed:
+parts_per_second over all collectors, collector.memory with any server down."""
 import os
 import re
 import time
@@ -13,18 +13,18 @@ from support.traffic import Traffic
 
 CACHES = {"ua_cache": "4MiB", "geo_cache": "4MiB"}
 OUTAGE = int(os.environ.get("OUTAGE_SECONDS", 600))
-PATIENCE = 150  # seconds; a machine may be slow
+PATIENCE = 150  # seconds; the machine may be slow
 RATE = int(os.environ.get("OUTAGE_RATE", 10000))
 
-# A machine may be slow; what takes long is waited for where it happens.
+# The machine may be slow; each slow step has its own timeout.
 pytestmark = pytest.mark.timeout(600)
 
 
-# --- what the tests stand on -------------------------------------------------
+# --- fixtures ----------------------------------------------------------------
 
 @pytest.fixture
 def topics(kafka):
-    """topics(partitions) -> the section's settings."""
+    """topics(partitions) returns the section's settings."""
     return kafka.collector_topics
 
 
@@ -55,7 +55,7 @@ def stored(clickhouse):
 
 
 def each_is_there_once(kafka, clickhouse, topic):
-    """By offset, without fetching millions of them."""
+    """Checks by offset, without fetching millions of rows."""
     ends = {p: end for p, end in kafka.ends(topic).items() if end}
     found = {int(r["partition"]): r for r in clickhouse.rows(
         "SELECT partition, count() AS n, uniqExact(offset) AS once, "
@@ -69,7 +69,7 @@ def each_is_there_once(kafka, clickhouse, topic):
 
 
 def drained(kafka, clickhouse, topic, seconds):
-    """Waits for as many rows as there are events; then looks closely."""
+    """Waits for as many rows as there are events; then checks each."""
     total = sent(kafka, topic)
     eventually(lambda: stored(clickhouse) >= total, seconds, 0.5,
                what=f"{total} rows")
@@ -78,7 +78,7 @@ def drained(kafka, clickhouse, topic, seconds):
 
 
 def blocks(clickhouse):
-    """(time in s, rows, parts) of each block, by when it was inserted."""
+    """Returns (time in s, rows, parts) of each block, by the time of its insert."""
     return [(float(r["stored"]), int(r["rows"]), int(r["parts"]))
             for r in clickhouse.rows(
                 "SELECT toUnixTimestamp64Milli(inserted_at) / 1000 AS stored, "
@@ -88,7 +88,7 @@ def blocks(clickhouse):
 
 
 def most_in_a_second(found):
-    """Parts in the busiest second."""
+    """Returns the parts in the busiest second."""
     most = first = parts = 0
     for at, _, made in found:
         parts += made
@@ -99,12 +99,12 @@ def most_in_a_second(found):
     return most
 
 
-# --- how often is inserted ---------------------------------------------------
+# --- frequency of inserts ----------------------------------------------------
 
 @pytest.mark.long
 def test_all_collectors_together_keep_to_parts_per_second(
         kafka, topics, tables, collector):
-    """Two of them with 24 partitions that have events all the time."""
+    """Two collectors with 24 partitions that have events all the time."""
     partitions, rate = 24, 6
     where = topics(partitions)
     running = [collector(where, name=f"c{i}", parts_per_second=rate)
@@ -113,14 +113,14 @@ def test_all_collectors_together_keep_to_parts_per_second(
         eventually(lambda: [metric(r, "partitions") // 12
                             for r in running] == [1, 1], PATIENCE,
                    what="half of the partitions each")
-        # Blocks that were given back on the way are not held to the pace.
+        # The pace does not apply to blocks that were given back on the way.
         start = float(tables.value("SELECT toUnixTimestamp64Milli("
                                    "now64(3)) / 1000"))
         eventually(lambda: len([b for b in blocks(tables) if b[0] > start])
                    >= 5 * rate, PATIENCE, 0.2, what="five seconds of blocks")
         found = [b for b in blocks(tables) if b[0] > start]
         end = found[-1][0]
-    # A bucket holds a second of its collector's share, at most.
+    # A bucket holds at most a second of its collector's share.
     assert sum(b[2] for b in found) <= rate * (end - start) + rate + 2
     assert most_in_a_second(found) <= 2 * rate + 2
     for r in running:
@@ -145,7 +145,8 @@ def test_blocks_that_wait_for_the_pace_grow_to_twice_their_size(
 @pytest.mark.long
 def test_a_block_of_many_days_takes_as_many_turns(kafka, topics, tables,
                                                   collector):
-    """Six days a block, three parts a second: half a block a second."""
+    """A block has six days and there are three parts a second, so there is half a block
+    a second."""
     where = topics(1)
     now = int(time.time() * 1000)
     days = [Click(event_id=i + 1, time_ms=now - i % 6 * 86400_000,
@@ -161,12 +162,12 @@ def test_a_block_of_many_days_takes_as_many_turns(kafka, topics, tables,
     assert parts <= 3 * (found[-1][0] - found[0][0]) + 3
 
 
-# --- what is held ------------------------------------------------------------
+# --- memory ------------------------------------------------------------------
 
 def outage(kafka, tables, collector, proxy, where, seconds, rate,
            memory=96, parts_per_second=50, **traffic):
-    """ClickHouse refuses for so many seconds of traffic, and longer if what is
-    held has not reached its bound by then.  Returns the peak of memory."""
+    """ClickHouse refuses for that many seconds of traffic, and longer if the held rows
+    have not reached their limit by then.  Returns the peak of memory."""
     topic = where["topic_clicks"]
     running = collector(where, memory=f"{memory}MiB", max_text="1MiB",
                         parts_per_second=parts_per_second)
@@ -186,7 +187,7 @@ def outage(kafka, tables, collector, proxy, where, seconds, rate,
             time.sleep(1)
         taken = metric(running, "consumed_total")
         assert taken < sent(kafka, topic)
-        # Of paused partitions the lag is known, too.
+        # The lag of paused partitions is known, too.
         eventually(lambda: metric(running, "lag_events") > seconds * rate / 4,
                    PATIENCE, what="the lag to grow")
         proxy.accept()
@@ -212,7 +213,7 @@ def outage(kafka, tables, collector, proxy, where, seconds, rate,
 @pytest.mark.long
 def test_memory_holds_while_clickhouse_is_away(kafka, topics, tables,
                                                collector, proxy):
-    """Seconds of the ten minutes below."""
+    """The seconds of the ten minutes below."""
     outage(kafka, tables, collector, proxy, topics(8), 3, 5000,
            agent_bytes=2000)
 
@@ -220,8 +221,8 @@ def test_memory_holds_while_clickhouse_is_away(kafka, topics, tables,
 @pytest.mark.long
 def test_memory_holds_with_large_events(kafka, topics, tables, collector,
                                         proxy):
-    """Of 200 kB each, which lz4 makes a hundredth of: an answer of Kafka's is
-    far larger than it looks."""
+    """The events have 200 kB each, which lz4 compresses a hundredfold: an answer of
+    Kafka's is far larger than it looks."""
     outage(kafka, tables, collector, proxy, topics(4), 5, 100,
            agent_bytes=200_000)
 
@@ -236,8 +237,8 @@ def test_memory_holds_with_many_partitions(kafka, topics, tables, collector,
 @pytest.mark.proof
 def test_partitions_are_paused_while_clickhouse_is_slow(
         kafka, topics, tables, collector, proxy):
-    """Four seconds an insert: it is there, and ready it is, but not for all
-    that comes."""
+    """An insert takes four seconds: ClickHouse is up and ready, but too slow for all
+    events."""
     where = topics(4)
     running = collector(where, memory="96MiB", max_text="1MiB")
     with Traffic(kafka, where["topic_clicks"], 1500, agent_bytes=8000):
@@ -258,7 +259,8 @@ def test_partitions_are_paused_while_clickhouse_is_slow(
 @pytest.mark.long
 def test_what_was_taken_and_is_not_stored_is_lag(kafka, topics, tables,
                                                  collector, proxy):
-    """Whether it is still held or was dropped, to be read again."""
+    """This holds whether the events are still held, or were dropped to be read
+    again."""
     where = topics(2)
     topic = where["topic_clicks"]
     running = collector(where, parts_per_second=1000)

@@ -1,5 +1,6 @@
-"""Events of visitors and links that are to be forgotten: whoever makes rows of them, from
-Kafka or from a log, makes the rows that `aggregator forget` makes of those stored."""
+"""Events of visitors and links that have to be forgotten: every program that makes rows
+of them, from Kafka or from a log, makes the rows that `aggregator forget` makes of
+stored ones."""
 import hashlib
 import itertools
 import json
@@ -112,11 +113,11 @@ def test_an_event_read_again_becomes_the_row_that_forgetting_made(
     assert "secret" not in json.dumps([r for r in clicks if r["link_id"] == LINK])
     assert "secret" not in json.dumps([r for r in links if r["link_id"] == LINK])
     assert "secret" in json.dumps([r for r in links if r["link_id"] == KEPT])
-    # How it was judged stays.
+    # The verdict stays.
     assert [(r["verdict"], r["outcome"], r["ts"], r["owner"]) for r in clicks] == \
         [(r["verdict"], r["outcome"], r["ts"], r["owner"]) for r in before]
 
-    # Everything is lost but the list, and read again from the start.
+    # Everything is lost except the list, and read again from the start.
     for table in "clicks", "links", "ingest_progress":
         tables.query(f"TRUNCATE TABLE {table}")
     again = collector(geo_files=GEO, group=topics["topic_clicks"] + "-again")
@@ -169,7 +170,7 @@ def list_forgotten(clickhouse, visitor, link):
 @pytest.mark.long
 def test_a_backup_that_is_restored_hides_no_new_entry_and_brings_none_back(
         kafka, topics, tables, collector):
-    """The table has as many entries as before, and others."""
+    """The table has as many entries as before, but different ones."""
     numbers, stored = itertools.count(1000), itertools.count(1)
     list_forgotten(tables, VISITOR, LINK)
     collector()
@@ -194,8 +195,8 @@ def test_a_backup_that_is_restored_hides_no_new_entry_and_brings_none_back(
 
 def test_an_import_hears_of_who_is_listed_before_it_announces_a_batch(
         tables, program, workdir, proxy):
-    """Of batches that are announced before the list has somebody `forget` waits for
-    their rows; those that come after have been made by it."""
+    """`forget` waits for the rows of batches that are announced before the list has the
+    entry; later batches are made with the entry."""
     proxy.call_at(3, lambda: list_visitor(tables), "import_journal")
     (workdir / "access.log").write_text(LOG_LINE % "8.8.8.8" + LOG_LINE % "9.9.9.9")
     status, output = program("collector", {
@@ -211,8 +212,8 @@ def test_an_import_hears_of_who_is_listed_before_it_announces_a_batch(
 @pytest.mark.long
 def test_what_was_stored_by_who_had_not_heard_is_forgotten(
         tables, redis, program, workdir):
-    """It waits a minute from when the list was written down, whatever the times in it,
-    and for imports; then rows that came meanwhile are changed, and links."""
+    """It waits a minute from the time at which the list was written, whatever the times
+    in it, and for imports; then it changes rows and links that came meanwhile."""
     stored = Collector(tables)
     stored.report([], 0, int(time.time() * 1000))
     serving = program("aggregator", {"aggregator": {"settle_every": "500ms"}})
@@ -247,8 +248,8 @@ def test_what_was_stored_by_who_had_not_heard_is_forgotten(
 @pytest.mark.long
 def test_clicks_on_their_way_are_forgotten_and_later_ones_are_counted(
         kafka, topics, tables, redis, collector, forget, program, base_config):
-    """Visits go on while it is forgotten; it waits for what collectors read meanwhile, and
-    what was made before and comes afterwards is forgotten, too."""
+    """Visits go on during the run; it waits for what collectors read meanwhile, and
+    events that were made before and arrive afterwards are forgotten, too."""
     made = []
     stopping = threading.Event()
 
@@ -276,7 +277,7 @@ def test_clicks_on_their_way_are_forgotten_and_later_ones_are_counted(
                   "toUnixTimestamp64Milli(original_ts) AS made_at")
     assert {r["v"] for r in stored if int(r["made_at"]) <= until} == {"0" * 40}
     assert {r["v"] for r in stored if int(r["made_at"]) > until + 1000} == {VISITOR}
-    # Kept by an edge and sent an hour later.
+    # An edge kept it and sent it an hour later.
     late = until - 1000
     kafka.produce(topics["topic_clicks"], [rich_click(link_id=5000, time_ms=late)])
     wait_for(tables, len(made) + 1)

@@ -1,5 +1,5 @@
-"""`aggregator forget`: visitors and links are in no table afterwards, and the counts are
-those of the rows that are left."""
+"""`aggregator forget`: no table has the visitors and links afterwards, and the counts
+are those of the remaining rows."""
 import hashlib
 import itertools
 import json
@@ -28,7 +28,7 @@ BLANK = {"unique_identity": NOBODY, "ip": "::", "country": "", "device_class": "
 
 @pytest.fixture
 def forget(program):
-    """forget("--visitor", ...): its exit status and what it printed."""
+    """forget("--visitor", ...) returns its exit status and its output."""
     def run(*args):
         return program("aggregator", {
             "aggregator": SOON, "clicks": CLICKS, "clickhouse": CLICKHOUSE},
@@ -47,7 +47,7 @@ def digits(visitor):
 
 
 def without(rows, visitors=(), links=()):
-    """The rows as they are to be afterwards."""
+    """Returns the expected rows afterwards."""
     def left(row):
         if row["link_id"] in links:
             return {**row, **BLANK, "tags": [], "campaign": ""}
@@ -56,7 +56,7 @@ def without(rows, visitors=(), links=()):
 
 
 def busiest(rows):
-    """The two visitors with most clicks by people."""
+    """Returns the two visitors with most clicks by people."""
     people = [r["unique_identity"] for r in rows if r["outcome"] == "redirected"]
     return sorted(set(people), key=people.count)[-2:]
 
@@ -66,8 +66,8 @@ def visitors_of(rows, link):
 
 
 def is_settled(made, rows, links=LINKS):
-    """Waits until questions to the settled tables say what the rows do, those of links
-    that are not forgotten, too."""
+    """Waits until answers from the settled tables equal those from rows, also for links
+    that are not forgotten."""
     def check():
         for bots in ("exclude", "include"):
             if ask_range(made, FROM, TO, bots=bots, interval="month")["total"] != \
@@ -77,7 +77,7 @@ def is_settled(made, rows, links=LINKS):
             if ask_range(made, FROM, TO, owner=owner, interval="month")["total"] != \
                     counted(of_owner(rows, owner)):
                 return False
-        # Their days follow their hours.
+        # The days are settled after the hours.
         return all(
             ask_range(made, FROM, TO, link_id=link, bots=bots, interval="month")["total"] ==
             counted([r for r in rows if r["link_id"] == link], bots)
@@ -103,7 +103,8 @@ def assert_counted(made, rows):
 
 
 def assert_nowhere(clickhouse, visitors):
-    """Neither the identity nor what is made of it is in any table but the list."""
+    """Neither the identity nor anything derived from it is in any table except the
+    list."""
     said = ", ".join(f"'{v}'" for v in visitors)
     assert int(clickhouse.value(
         f"SELECT count() FROM clicks WHERE unique_identity IN ({said})")) == 0
@@ -124,7 +125,7 @@ def assert_nowhere(clickhouse, visitors):
 
 
 def superseded_are_gone(clickhouse, visitors):
-    """Copies that nobody reads any more are deleted by the aggregator."""
+    """The aggregator deletes copies that are no longer read."""
     def check():
         try:
             assert_nowhere(clickhouse, visitors)
@@ -147,7 +148,7 @@ def values_left(clickhouse, *values):
 @pytest.mark.long
 def test_it_says_done_when_what_was_settled_before_is_deleted(
         keeper, world, clickhouse, forget):  # noqa: F811
-    """Values that this visitor alone had are in no attempt of an hour or copy of a day
+    """Values that only this visitor had are in no attempt of an hour or copy of a day
     then, read or not."""
     rows = some_clicks(11, 300, [(FROM, TO)], links=LINKS)
     visitor, = busiest(rows)[-1:]
@@ -196,7 +197,7 @@ def test_a_visitor_is_in_no_table_and_all_counts_are_those_of_the_rows(
     assert_counted(made, kept)
     superseded_are_gone(clickhouse, visitors)
 
-    # Once more there is nothing to do, and nothing is settled.
+    # A second run has nothing to do, and nothing is settled.
     told = clickhouse.value("SELECT count() FROM ingest_progress "
                             "WHERE topic = 'rescore'")
     assert "2 visitors and links: 0 rows of clicks, 0 slots" in done(forget())
@@ -208,7 +209,7 @@ def test_a_visitor_is_in_no_table_and_all_counts_are_those_of_the_rows(
 def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
         keeper, world, clickhouse, forget):  # noqa: F811
     rows = some_clicks(2, 500, [(FROM, TO)], links=LINKS)
-    # One hour without the visitor, of whom else all hours have something.
+    # One hour lacks the visitors; all other hours have some of them.
     visitors = busiest(rows)[:1]
     quiet = FROM + 5 * 3600
     rows = [r for r in rows if r["unique_identity"] not in visitors or
@@ -223,11 +224,12 @@ def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
 
     assert "whose rows are dropped" in done(forget("--visitor", digits(visitors[0])))
     assert_nowhere(clickhouse, visitors)
-    # Links' uniques are as exact as they were: one digest stands for who is forgotten.
+    # The links' uniques are as exact as before: one digest stands for the forgotten
+    # visitors.
     for (link, bots), said in links.items():
         now = ask_range(made, FROM, TO, link_id=link, bots=bots)
         assert (now["data"], now["total"]) == (said["data"], said["total"])
-    # Counts over all links stay; visitors of the hours he came in are not known.
+    # Counts over all links stay; the visitors of these hours are unknown.
     came = {r["ts_ms"] // 3600000 * 3600 for r in rows
             if r["unique_identity"] in visitors and r["outcome"] == "redirected"}
     for name, said in before.items():
@@ -244,7 +246,7 @@ def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
         assert entry["visitors"] == (None if start in came else
                                      counted(inside, "include")["visitors"])
 
-    # Clicks that come later are counted beside: what is not known stays so.
+    # Later clicks are counted beside: unknown figures stay unknown.
     late = [make_click(random.Random(3), (min(came) + 60) * 1000 + i, 1,
                        unique_identity="somebody else, later")
             for i in range(20)]
@@ -259,7 +261,7 @@ def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
 
 
 def late_click(number):
-    """Of a visitor of his own, of a day that was dropped."""
+    """Makes a late click by a visitor of its own, on a day that was dropped."""
     return make_click(random.Random(number), (FROM + 5 * 3600 + 60 * number) * 1000, 1,
                       unique_identity=hashlib.sha1(b"l%d" % number).hexdigest()[:20],
                       outcome="redirected")
@@ -268,7 +270,8 @@ def late_click(number):
 @pytest.mark.long
 def test_a_late_visitor_of_a_day_that_was_dropped_twice_is_in_no_state(
         keeper, world, clickhouse, forget):  # noqa: F811
-    """A day's base has a report of one that was forgotten before; the next is heard."""
+    """A day's base has a report of a visitor that was forgotten before; the next one is
+    still processed."""
     rows = some_clicks(31, 200, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(rows)
     made = keeper()
@@ -282,7 +285,7 @@ def test_a_late_visitor_of_a_day_that_was_dropped_twice_is_in_no_state(
         PATIENCE, what="the day to be dropped with the report")
     assert made.stop() == 0
 
-    made = keeper(resettle_every="7d")  # hours alone are settled
+    made = keeper(resettle_every="7d")  # only hours are settled
     world.insert([second])
     settled(made, len(rows) + 2, FROM, TO)
     done(forget("--visitor", digits(second["unique_identity"])))
@@ -323,7 +326,7 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
     assert ask(made, "/v1/links", q="secret")["links"] == []
     assert {link["code"] for link in ask(made, "/v1/links")["links"]} == \
         {"code1", "code3"}
-    # What issuing rests on is there.
+    # The data that issuing needs are there.
     assert clickhouse.rows("SELECT DISTINCT code, link_id, space, generation FROM links "
                            "WHERE state = 'forgotten' ORDER BY code") == [
         {"code": "code2", "link_id": 2, "space": "s7", "generation": 1},
@@ -393,7 +396,8 @@ def test_a_link_of_dropped_days_keeps_its_counts(keeper, world, clickhouse,  # n
 
 def test_a_link_whose_visitors_were_forgotten_before_keeps_no_address(
         world, clickhouse, forget):  # noqa: F811
-    """Of a dropped day, where a visitor alone leaves the addresses."""
+    """The day was dropped; only its visitors' identities had been forgotten, which
+    leaves the addresses."""
     nobody = "bitShiftRight(cityHash64(toFixedString('', 20)), 16)"
     clickhouse.query("INSERT INTO settled (kind, unit, attempt) SELECT 'dropped_day', "
                      f"toDateTime({FROM}, 'UTC'), 1")
@@ -413,7 +417,7 @@ def test_a_link_whose_visitors_were_forgotten_before_keeps_no_address(
 @pytest.mark.proof
 def test_what_was_to_be_forgotten_is_told_elsewhere_and_again(
         keeper, world, clickhouse, forget, workdir):  # noqa: F811
-    """A backup brings rows back; another server hears of the list by a file."""
+    """A backup restores rows; another server gets the list from a file."""
     rows = some_clicks(5, 200, [(FROM, TO)], links=LINKS)
     visitor = busiest(rows)[0]
     world.insert(rows)
@@ -447,7 +451,7 @@ def test_visits_after_it_are_another_visitor(world, clickhouse, forget):  # noqa
     click = make_click(random.Random(1), 0, 1, unique_identity=visitor)
     world.insert([{**click, "ts_ms": (now - 3600) * 1000}])
     world.insert([{**click, "ts_ms": (now + 3600) * 1000}], append_ms=(now + 3600) * 1000)
-    # Sent again long after it was made.
+    # The click was sent again long after it was made.
     world.insert([{**click, "ts_ms": (now - 7200) * 1000}], append_ms=(now + 3600) * 1000)
     assert "2 rows of clicks" in done(forget("--visitor", digits(visitor)))
     assert [r["v"] for r in clickhouse.rows(
@@ -458,7 +462,7 @@ def test_visits_after_it_are_another_visitor(world, clickhouse, forget):  # noqa
 @pytest.mark.long
 def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,  # noqa: F811
                                               workdir):
-    """Only their slots tell when visits were: those that began before are emptied."""
+    """Only slots give the times of visits: slots that began before are emptied."""
     rows = some_clicks(21, 700, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = keeper()
@@ -492,7 +496,7 @@ def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,
 
     assert len(came(FROM, until)) > 2 and len(came(until + 900, TO)) > 2
     check()
-    # The whole list again, as after a restore.
+    # The whole list is applied again, as after a restore.
     done(forget())
     check()
 
@@ -578,12 +582,13 @@ def test_a_damaged_list_is_refused_whole(world, clickhouse, forget, workdir,  # 
     assert int(clickhouse.value("SELECT count() FROM forgotten")) == 0
 
 
-# Requests of a command whose list has one visitor of one day, and some.
+# The number of requests of a command whose list has one visitor of one day, and some
+# more.
 STEPS = 30
 
 
 class Interrupted:
-    """The command through a proxy: what becomes of its nth request is said."""
+    """The command through a proxy: a test sets what happens to its nth request."""
 
     def __init__(self, program, proxy):
         self.program, self.proxy = program, proxy
@@ -599,19 +604,19 @@ class Interrupted:
         return status
 
     def held_at(self, visitor, kind):
-        """(command, held): it is there with the next request of that kind."""
+        """Returns (command, held): its next request of that kind is held."""
         held = self.proxy.hold(kind)
         command = self.command(visitor).start(ready=False)
         assert held.here.wait(PATIENCE)
         return command, held
 
     def killed_at(self, visitor, number, carried_out):
-        """kill -9 when that request is made, or has been carried out."""
+        """Sends kill -9 when that request is sent, or has been executed."""
         command = self.command(visitor)
         known, met = threading.Event(), threading.Event()
 
         def kill():
-            # It may ask before start() has returned.
+            # The request may come before start() has returned.
             known.wait(PATIENCE)
             command.kill()
             met.set()
@@ -629,7 +634,7 @@ def interrupted(program, clickhouse_server):
 
 
 def many_visitors(count, seed):
-    """Each of whom came in two hours of the first day."""
+    """Returns visitors who each came in two hours of the first day."""
     rng = random.Random(seed)
     names = [hashlib.sha1(b"m%d" % i).hexdigest()[:20] for i in range(count)]
     rows = [make_click(rng, (FROM + hour * 3600 + rng.randrange(3600)) * 1000, link,
@@ -692,7 +697,8 @@ def test_a_run_that_was_killed_is_ended_by_the_next(world, clickhouse,  # noqa: 
         assert unfinished_runs(clickhouse) == 0
 
 
-# Of a container that is called as this host; no process has that number here.
+# The name of a command in a container with this host's name; no process has that number
+# here.
 NAMESAKE = f"{socket.gethostname()}:2147483647:forget"
 
 
@@ -717,8 +723,8 @@ def test_one_of_another_host_is_ended_when_it_is_too_old_to_go_on(
 @pytest.mark.parametrize("how", [*QUICK, "killed before", "killed after"])
 def test_one_that_ended_anywhere_is_finished_by_the_next(
         keeper, world, clickhouse, forget, interrupted, how, dropped):  # noqa: F811
-    """Whatever request of it fails, before or after it was carried out: the next run
-    brings what it would have."""
+    """Any request may fail, before or after it was executed: the next run has the same
+    result as a run without a fault."""
     visitors, rows = many_visitors(STEPS, 8)
     world.insert(rows)
     made = keeper(raw_days=RAW_DAYS if dropped else 0)
@@ -735,7 +741,7 @@ def test_one_that_ended_anywhere_is_finished_by_the_next(
             interrupted.run(visitor)
             reached = len(interrupted.proxy.faults())
         interrupted.proxy.calm()
-        # What came before the list was written is not known to the next.
+        # The next run does not know what came before the list was written.
         done(forget("--visitor", digits(visitor)))
     assert reached
     assert unfinished_runs(clickhouse) == 0
@@ -748,5 +754,5 @@ def test_one_that_ended_anywhere_is_finished_by_the_next(
     else:
         is_settled(made, kept)
         assert_counted(made, kept)
-    # What was settled beside a run is settled again, and goes.
+    # Data settled during a run are settled again, and deleted.
     superseded_are_gone(clickhouse, visitors)

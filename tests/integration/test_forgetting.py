@@ -1,4 +1,4 @@
-"""A Redis that forgets (promise 10): restored from a backup that knows less."""
+"""A Redis that forgets (promise 10): it is restored from an older backup."""
 import pytest
 
 from support.allocator import *  # noqa: F403, fixtures too
@@ -10,7 +10,7 @@ BACKUP = "backup:"
 
 
 def back_up(redis):
-    """Keeps what the space's own node knows of the space."""
+    """Copies the keys of the space's own node."""
     for key in list(redis.scan_iter("*{s7}*")):
         assert redis.copy(key, BACKUP + key)
 
@@ -20,7 +20,7 @@ def restore(redis):
     redis.delete(*[key for key in keys if not key.startswith(BACKUP)])
     for key in keys:
         if key.startswith(BACKUP):
-            # Who is at work may have written it again meanwhile.
+            # A running program may have written it again meanwhile.
             assert redis.copy(key, key[len(BACKUP):], replace=True)
 
 
@@ -29,8 +29,8 @@ def cursor(redis):
 
 
 def seen_by(file, number=1):
-    """What the file has of the space of that number: one entry of 64 bytes
-    each, the block in the low 42 bits at offset 40."""
+    """Returns the file's entry for the space with that number: entries have 64 bytes,
+    and the block is in the low 42 bits at offset 40."""
     at = 64 * number + 40
     word = file.read_bytes()[at:at + 8]
     return int.from_bytes(word, "little") & ((1 << 42) - 1)
@@ -48,7 +48,8 @@ def test_allocators_that_all_restarted_remember_by_their_file(
     restore(redis)
     assert cursor(redis) == 0
     api = start(topic, high_water_file=str(file))
-    # Before anything is created, for an allocator without such a file.
+    # This comes before anything is created, and serves an allocator without such a
+    # file.
     eventually(lambda: cursor(redis) >= seen, what="the cursor lifted")
     other = start(topic)
     after = create_many(other, 200) + create_many(api, 200)

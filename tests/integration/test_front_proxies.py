@@ -1,5 +1,5 @@
-"""The samples of config/front: nginx and HAProxy as Debian has them terminate TLS
-and HTTP/2, and the redirector behind them knows who asks."""
+"""The samples of config/front: Debian's nginx and HAProxy terminate TLS and HTTP/2, and
+the redirector behind them knows the client."""
 import concurrent.futures
 import ipaddress
 import os
@@ -21,8 +21,8 @@ CLIENT, OTHER = "127.0.0.7", "127.0.0.8"
 
 
 class Front:
-    """A proxy that runs a sample: its places are those of the test, and nothing
-    else in it is changed."""
+    """A proxy that runs a sample; only its paths and addresses are changed, to those of
+    the test."""
 
     def __init__(self, directory, sample):
         self.directory = directory
@@ -61,7 +61,7 @@ class Front:
         return self
 
     def curl(self, path, *options, source=CLIENT, check=True):
-        """(status, version of HTTP, Location)"""
+        """Returns (status, version of HTTP, Location)."""
         done = subprocess.run(
             ["curl", "-sS", "--max-time", str(PATIENCE), "--interface", source,
              "--cacert", self.chain, "--resolve",
@@ -74,11 +74,12 @@ class Front:
         return tuple(done.stdout.split())
 
     def answers(self):
-        """By way of the proxy, so that its check of the redirector is over."""
+        """The request goes through the proxy, so its check of the redirector is
+        over."""
         return self.curl("no.code", check=False)[:1] == ("404",)
 
     def redirect(self):
-        """Where plain HTTP leads."""
+        """Returns the target of a request over plain HTTP."""
         done = subprocess.run(
             ["curl", "-sS", "-o", os.devnull, "-w",
              "%{http_code} %header{location}", "-H", "Host: s.example",
@@ -108,12 +109,12 @@ def start_haproxy(front):
         ("bind :80\n", f"bind 127.0.0.1:{front.http}\n"),
         ("bind :443 ", f"bind 127.0.0.1:{front.https} "),
         ("    user haproxy\n", ""), ("    group shortloop\n", ""),
-        # As many descriptors as that wants are not everybody's.
+        # Not every host permits as many descriptors as the sample needs.
         ("maxconn 20000", "maxconn 1000"))
     return front.start(["haproxy", "-db", "-f", path])
 
 
-# How each is started, and what its sample says of the redirector's settings.
+# How each proxy is started, and the redirector's settings from its sample.
 FRONTS = {
     "nginx.conf": (start_nginx, {"trusted_proxies": ["unix"],
                                  "client_header": "x-real-ip"}),
@@ -123,7 +124,8 @@ FRONTS = {
 
 @pytest.fixture(params=FRONTS)
 def world(request, start, links):
-    """A redirector, and a proxy in front of it; a code that it has a link of."""
+    """A redirector and a proxy in front of it; the redirector has a link for the
+    code."""
     start_front, settings = FRONTS[request.param]
     with tempfile.TemporaryDirectory(prefix="shortloop-") as directory:
         front = Front(pathlib.Path(directory), request.param)
@@ -145,7 +147,7 @@ def test_the_event_says_whom_the_proxy_saw(world, clicks):
     assert world.curl(world.code, "--http2") == found
     assert world.curl(world.code, "--http1.1", source=OTHER) == \
         ("302", "1.1", "https://example.org/x")
-    # A visitor cannot choose.
+    # A visitor cannot set the address.
     assert world.curl(world.code, "--http2", "-H", "X-Real-IP: 192.0.2.1",
                       "-H", "X-Forwarded-For: 192.0.2.2",
                       "-H", "Forwarded: for=192.0.2.3") == found
@@ -155,7 +157,7 @@ def test_the_event_says_whom_the_proxy_saw(world, clicks):
 
 
 def test_connections_are_kept_and_each_client_stays_itself(world, clicks):
-    """Of five clients at one time, twenty visits each on one connection."""
+    """Five clients at a time make twenty visits each on one connection."""
     sources = [f"127.0.0.{n}" for n in range(10, 15)]
     paths = [f"https://s.example:{world.https}/{world.code}"] * 19
     outputs = ["-o", os.devnull] * 19
@@ -167,8 +169,8 @@ def test_connections_are_kept_and_each_client_stays_itself(world, clicks):
     events = clicks(world.redirector, 100)
     assert clients(events) == sorted(sources * 20)
     metric = world.redirector.metric
-    # One for each visit would be more.  Checks of the proxy are among them, as many as
-    # there was time for, and no fault.
+    # A connection for each visit would be more.  The proxy's checks are among them, as
+    # many as there was time for, which is no fault.
     assert metric("shortloop_http_connections_total",
                   listener="redirector") < 100
     assert metric("shortloop_http_refused_total", listener="redirector") == 0

@@ -1,6 +1,6 @@
-"""Disks that fill under Redis' log of writes and under Kafka's log while all programs
-run: no visit fails that could be answered, nothing is said to be done that is not, and
-once there is room each click is counted exactly once."""
+"""The disks of Redis' log of writes and of Kafka's log fill up while all programs run:
+no visit fails that could be answered, nothing is reported as done that is not, and once
+there is room each click is counted exactly once."""
 import collections
 import time
 
@@ -29,7 +29,8 @@ def full(workdir):
 
 @pytest.fixture
 def own_redis(request, workdir, disk_full, full):
-    """Synced each second, as Redis is by default: with `always` it ends itself."""
+    """The log is synced each second, Redis' default: with `always` Redis ends
+    itself."""
     server = watch(request, RedisServer(workdir / "redis", durable=True))
     server.env = disk_full(full["redis"], "/appendonlydir/")
     yield server.start()
@@ -65,7 +66,7 @@ def stack(program, links_config, workdir, tables, make_links,  # noqa: F811
 
 
 def counted(stack, code):
-    """Clicks of the hours around now."""
+    """Returns the clicks of the hours around now."""
     quarter = 900
     at = int(time.time()) // quarter * quarter
     answer = requests.get(stack.aggregator.url + "/v1/clicks", timeout=60, params={
@@ -75,7 +76,7 @@ def counted(stack, code):
 
 
 def refused(answer):
-    """Not done, and to be tried again."""
+    """The request was not done, and may be retried."""
     assert answer.status_code == 503, (answer.status_code, answer.text)
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert int(answer.headers["Retry-After"]) > 0
@@ -95,7 +96,7 @@ def test_disks_that_fill_cost_no_visit_and_no_click(
     with Visitors(stack.redirector, code, pause=0.002) as visitors:
         answer_some(visitors)
 
-        # Redis has written what it could, and says so of all that follows.
+        # Redis has written what it could, and refuses all later writes.
         full["redis"].touch()
         eventually(lambda: links.call("POST", url="https://example.org/x",
                                       ttl="30d").status_code != 201)
@@ -103,10 +104,10 @@ def test_disks_that_fill_cost_no_visit_and_no_click(
         refused(links.call("PATCH", f"/{other}", url="https://example.org/z"))
         refused(links.call("DELETE", f"/{other}"))
         answer_some(visitors)
-        # Never looked up before, so Redis is asked.
+        # The link was never looked up before, so Redis is queried.
         assert visit(f"{stack.redirector.url}/{other}").headers["Location"] == \
             "https://example.org/other"
-        # It is told of changes as ever, and one that starts serves.
+        # The redirector still gets changes, and a new one serves.
         assert stack.redirector.metric("shortloop_redirector_subscriptions_total") == 1
         second = start()
         assert visit(f"{second.url}/{other}").status_code == 302
@@ -132,7 +133,8 @@ def test_disks_that_fill_cost_no_visit_and_no_click(
     assert not visitors.others
     stack.redirector.wait_metric(0, SPOOL)
     assert stack.redirector.metric(DROPPED) == 0
-    # A visit whose connection ended before its answer is none; there is none here.
+    # A visit whose connection ended before its answer does not count; there is none
+    # here.
     eventually(lambda: counted(stack, code) == len(visitors.answered), seconds=120,
                what=f"{len(visitors.answered)} clicks")
     assert stack.reclaimer("run")[0] == 0

@@ -1,4 +1,4 @@
-"""Geo files: what explain reads of them, and files that are replaced."""
+"""Geo files: what explain reads from them, and files that are replaced."""
 import ipaddress
 import json
 import random
@@ -40,7 +40,7 @@ def explain(workdir, files, addresses, **settings):
 # --- reading -------------------------------------------------------------------
 
 def made_up_files(workdir, chance):
-    """A nested file of both families, and two flat ones."""
+    """Makes a nested file of both families, and two flat ones."""
     nested = Mmdb(6, 28)
     flat = {4: Mmdb(4, 24), 6: Mmdb(6, 32)}
     for bits in sorted(chance.choices(range(6, 33), k=150)):
@@ -64,7 +64,7 @@ def made_up_files(workdir, chance):
 
 
 def boundaries(path, chance):
-    """First and last address of every network of a file, and one within."""
+    """Returns the first and last address of every network of a file, and one within."""
     with maxminddb.open_database(path) as db:
         for network, _ in db:
             first, last = int(network[0]), int(network[-1])
@@ -160,28 +160,28 @@ def test_files_are_replaced_without_a_word(kafka, topics, tables, collector,
     expect("DE", 1)
     eventually(lambda: running.metric("shortloop_collector_geo_bytes")
                >= path.stat().st_size)
-    # Renamed over the old one: noticed.
+    # The file is renamed over the old one: this is noticed.
     country_file(path, "FR")
     eventually(lambda: reloads() == 1)
     expect("FR", 2)
-    # A broken one: refused by name, the old one stays.
+    # A broken file is refused, with its name, and the old one stays in use.
     broken = workdir / "broken.mmdb"
     broken.write_bytes(path.read_bytes()[:-20])
     broken.rename(path)
     eventually(lambda: failures() == 1)
     running.wait_log(f"geo file: {path}: broken")
     expect("FR", 3)
-    # Written over in place, with rubbish.
+    # The file is overwritten in place with garbage.
     path.write_bytes(b"rubbish" * 1000)
     eventually(lambda: failures() == 2)
     expect("FR", 4)
-    # Away, and SIGHUP: the same.
+    # The file is removed; SIGHUP has the same result.
     path.unlink()
     running.process.signal(signal.SIGHUP)
     eventually(lambda: failures() == 3)
     running.wait_log(f"geo file: {path}: cannot be read: No such file")
     expect("FR", 5)
-    # Back again, and good.
+    # The file is back, and valid.
     country_file(path, "IT")
     eventually(lambda: reloads() == 2)
     expect("IT", 6)

@@ -1,4 +1,4 @@
-"""What ClickHouse promises is measured on the server at hand, never assumed."""
+"""ClickHouse's guarantee is measured on the present server, never assumed."""
 import os
 import re
 import struct
@@ -19,7 +19,7 @@ OLDER = servers.DEPS / "chdb-1.4"
 
 
 def entries(tables):
-    """That a block takes: two on 26.2 to 26.5, whose default is
+    """Returns the entries per block: two on 26.2 to 26.5, whose default is
     compatible_double_hashes."""
     year, month = map(int, tables.value("SELECT version()").split(".")[:2])
     return 2 if (26, 2) <= (year, month) <= (26, 5) else 1
@@ -27,7 +27,7 @@ def entries(tables):
 
 @pytest.fixture
 def collector(kafka, tables, program, base_config):
-    """collector("guarantee", url=...): not started."""
+    """collector("guarantee", url=...) returns a collector that is not started."""
     topics = kafka.collector_topics(1)
 
     def make(*args, url=None, database=None):
@@ -49,8 +49,8 @@ def said(program):
 
 
 class Profile(ClickHouseProxy):
-    """Adds settings to requests that do not say them, as a user's profile does;
-    refuses statements that match `denied`, as one without the right."""
+    """Adds settings to requests that do not have them, as a user's profile does;
+    refuses statements that match `denied`, as for a user without the right."""
     settings = {}
     denied = None
 
@@ -81,19 +81,19 @@ def test_the_window_is_measured(collector, clickhouse):
     window = 400 // entries(clickhouse)
     assert said(collector("guarantee")) == (
         0, f"exactly once (measured: window {window} blocks)")
-    # Nothing stays of the table that was measured on.
+    # Nothing is left of the table for the measurement.
     assert not [t for t in clickhouse.tables() if "guarantee" in t]
 
 
 def test_what_a_profile_turns_off_is_turned_on(collector, profile, clickhouse):
-    """By each insert, for itself."""
+    """Each insert sets it for itself."""
     profile.settings = {"deduplicate_insert": "disable",
                         "insert_deduplicate": "0", "async_insert": "1",
                         "max_insert_threads": "4"}
     window = WINDOW // entries(clickhouse)
     assert said(collector("guarantee", url=profile.url)) == (
         0, f"exactly once (measured: window {window} blocks)")
-    # It would have been noticed otherwise.
+    # Otherwise the collector would have noticed.
     own = profile._ask
     profile._ask = lambda request: own(without(
         request, "deduplicate_insert", "insert_deduplicate"))
@@ -124,7 +124,7 @@ def test_one_that_was_killed_while_it_measured_leaves_nothing(collector,
     clickhouse.query("CREATE TABLE shortloop_guarantee_old (a Int8) "
                      "ENGINE = MergeTree ORDER BY a")
     collector("guarantee").run()
-    assert "shortloop_guarantee_old" in clickhouse.tables()  # of somebody now
+    assert "shortloop_guarantee_old" in clickhouse.tables()  # it belongs to a running measurement
     path = clickhouse.value("SELECT metadata_path FROM system.tables WHERE "
                             "name = 'shortloop_guarantee_old'")
     data = clickhouse.value("SELECT path FROM system.disks LIMIT 1")
@@ -134,7 +134,7 @@ def test_one_that_was_killed_while_it_measured_leaves_nothing(collector,
 
 
 def insert_link(clickhouse, letter, number, token, newer):
-    """With the settings that the collector sends."""
+    """Inserts with the settings that the collector sends."""
     clickhouse.query("INSERT INTO links (code, link_id) FORMAT RowBinary",
                      struct.pack("<BBQ", 1, letter, number),
                      insert_deduplication_token=token, async_insert=0,
@@ -222,7 +222,7 @@ def test_a_server_of_2018_is_refused(collector, workdir):
 
 
 class Older(ClickHouseProxy):
-    """Says that it is another version."""
+    """Reports another version."""
     version = ""
 
     def _ask(self, request):
@@ -258,8 +258,7 @@ for rows in ("(1, 1), (2, 2)", "(1, 1), (2, 2)", "(2, 2)"):
 
 @pytest.mark.long
 def test_why_older_versions_are_not_taken(workdir):
-    """In 23.10 the rows of a block's second day alone are not known by its
-    token."""
+    """In 23.10 a block's token does not cover the rows of its second day alone."""
     done = subprocess.run(
         [servers.DEPS / "venv/bin/python", "-c", NUMBERED, workdir / "data"],
         env={**os.environ, "PYTHONPATH": str(OLDER)}, capture_output=True,

@@ -1,6 +1,6 @@
-"""A redirector is replaced while visitors come: by a hand-over socket, and by a service
-manager that keeps its sockets.  The visitors are bench_load's, which ends with 1 when
-one request of any connection is not answered with a redirect."""
+"""A redirector is replaced while visitors come: by a hand-over socket, or by a service
+manager that keeps its sockets.  The visitors are bench_load's, which ends with 1 if any
+request of any connection is not answered with a redirect."""
 import contextlib
 import http.client
 import itertools
@@ -44,9 +44,9 @@ def manager():
 
 
 class BySocket:
-    """The next process is started beside the one that runs."""
+    """The next process is started beside the running one."""
     name = "by socket"
-    share = 1 / 2  # that visitors get at least, beside restarts
+    share = 1 / 2  # the share that visitors get at least during restarts
 
     def __init__(self, sockets):
         self.settings = {"handover_socket": str(sockets / "handover")}
@@ -62,7 +62,8 @@ class BySocket:
 
 
 class ByManager:
-    """One ends, the next is started with its sockets; visitors wait in between."""
+    """One process ends, and the next is started with its sockets; visitors wait in
+    between."""
     name = "by manager"
     share = 1 / 4
 
@@ -72,7 +73,7 @@ class ByManager:
         self.restart = manager.restart
 
     def start(self, redirector):
-        """It is ready for systemd before Redis is there."""
+        """It reports to systemd that it is ready before Redis is up."""
         self.manager.start(redirector)
         redirector.wait_ready()
         return redirector
@@ -80,7 +81,7 @@ class ByManager:
 
 @pytest.fixture
 def sockets():
-    """Their paths have to be short."""
+    """Paths of sockets have to be short."""
     with tempfile.TemporaryDirectory(prefix="shortloop-") as path:
         yield pathlib.Path(path)
 
@@ -92,14 +93,14 @@ def way(request, sockets, manager):
 
 @pytest.fixture
 def managed(prepare, manager):
-    """managed(setting=...): one that the manager has started."""
+    """managed(setting=...) returns a redirector that the manager has started."""
     return lambda **settings: ByManager(manager).start(prepare(**settings))
 
 
 @pytest.fixture
 def prepare(program, links_config, domains_config, kafka):
-    """A redirector that is not started yet.  Nothing is closed for want of time: a
-    machine may be busy."""
+    """Returns a redirector that is not started yet.  Its timeouts are long: the machine
+    may be busy."""
     def make(way=None, **settings):
         made = program("redirector", {
             "links": links_config, "domains": domains_config,
@@ -127,22 +128,22 @@ def event_ids(kafka, topic):
 
 @contextlib.contextmanager
 def visited(bench_load, redirector, codes, rate, connections=16):  # noqa: F811
-    """Half of the visits come on connections that are kept, half on one each.  Yields
-    both loads."""
+    """Half of the visits come on kept connections, half on one each.  Yields both
+    loads."""
     with Load(bench_load, redirector, codes, rate / 2, connections) as kept, Load(
             bench_load, redirector, codes, rate / 2, connections, 1) as single:
         yield kept, single
 
 
 def go_on(redirector, loads, count):
-    """Waits until so many more visits have their event, of this process."""
+    """Waits until this many more visits have their event from this process."""
     before = redirector.metric(EVENTS)
     eventually(lambda: redirector.metric(EVENTS) >= before + count
                or not all(load.running() for load in loads))
 
 
 def restart_under_load(redirector, way, loads, rate, threads):
-    """With each number of threads."""
+    """Restarts with each number of threads."""
     for count in threads:
         go_on(redirector, loads, rate / 10)
         change(redirector, threads=count)
@@ -152,7 +153,7 @@ def restart_under_load(redirector, way, loads, rate, threads):
 
 
 def check_events(redirector, kafka, answered):
-    """Each visit that was answered has one."""
+    """Each answered visit must have an event."""
     assert redirector.stop() == 0
     ids = event_ids(kafka, redirector.topic)
     assert len(ids) == len(set(ids)) == answered
@@ -161,7 +162,7 @@ def check_events(redirector, kafka, answered):
 @pytest.mark.confined
 def test_no_visit_fails_while_redirectors_follow_each_other(
         prepare, way, bench_load, codes, kafka):
-    """With fewer, more and as many threads as sockets that are handed over."""
+    """There are fewer, more and as many threads as sockets that are handed over."""
     redirector = way.start(prepare(way))
     with visited(bench_load, redirector, codes, 800) as loads:
         restart_under_load(redirector, way, loads, 800, (1, 3, 3, 2))
@@ -171,8 +172,8 @@ def test_no_visit_fails_while_redirectors_follow_each_other(
 
 def test_of_starts_in_a_row_the_last_one_serves(prepare, sockets, bench_load, codes,
                                                kafka):
-    """They come faster than any of them is ready: each has the sockets from the one
-    before it, whichever that is, while visitors come by port and socket."""
+    """The starts are faster than any of them becomes ready: each has the sockets from
+    the one before it, whichever that is, while visitors come by port and socket."""
     way = BySocket(sockets)
     path = sockets / "visits"
     redirector = way.start(prepare(way, listen_unix=str(path)))
@@ -206,7 +207,7 @@ RESTARTS = 20  # at least
 
 
 def for_seconds(seconds, values):
-    """And of them RESTARTS, however long that takes."""
+    """There are at least RESTARTS of them, however long that takes."""
     until = time.monotonic() + seconds
     for i, value in enumerate(itertools.cycle(values)):
         if i >= RESTARTS and time.monotonic() >= until:
@@ -222,7 +223,7 @@ class Rush:
         self.answered = 0
 
     def rate(self, meanwhile):
-        """That was had beside meanwhile(loads)."""
+        """Returns the rate during meanwhile(loads)."""
         with visited(self.tool, self.redirector, self.codes, RATE, 64) as loads:
             meanwhile(loads)
             self.answered += sum(load.stop() for load in loads)
@@ -233,9 +234,9 @@ class Rush:
 @pytest.mark.timeout(1800)
 def test_no_visit_fails_for_a_minute(prepare, way, bench_load, codes, kafka,
                                      record_property):
-    """It is a load: while restarts follow each other, a good share is answered of what
-    is answered without them, before or after.  The machine may get busier in between: one
-    try of some has to be so."""
+    """The load is real: while restarts follow each other, the rate is a good share of
+    the rate without them, before or after.  The machine may get busier in between, so
+    one of several attempts must succeed."""
     redirector = way.start(prepare(way))
     rush = Rush(bench_load, redirector, codes)
     seconds = int(os.environ.get("HANDOVER_SECONDS", 60))
@@ -269,7 +270,7 @@ def keep(redirector, code):
 
 
 def ask(connection, code):
-    """The Connection header of the answer."""
+    """Returns the Connection header of the answer."""
     connection.request("GET", f"/{code}")
     answer = connection.getresponse()
     answer.read()
@@ -278,13 +279,13 @@ def ask(connection, code):
 
 
 def wait_for_last(connection, code):
-    """Its process says with the next answer that it is the last, once it has begun to
-    end: a moment after it has said so in the log, and another one serves."""
+    """Once the process has begun to end, its next answer announces that it is the last:
+    this is a moment after the log line, when another process serves."""
     eventually(lambda: ask(connection, code) == "close", what="the last answer")
 
 
 def waiting(redirector):
-    """Connects where nobody accepts at present."""
+    """Connects while no process accepts."""
     host, port = redirector.section["listen"].rsplit(":", 1)
     return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
@@ -301,7 +302,8 @@ FOUND = b"HTTP/1.1 302 Found"
 
 
 def test_a_kept_connection_may_ask_once_more(prepare, sockets, code, links):
-    """The successor serves already; who asked the former one goes on with it."""
+    """The successor already serves; a client of the former process continues with
+    it."""
     way = BySocket(sockets)
     redirector = way.start(prepare(way))
     kept = keep(redirector, code)
@@ -312,7 +314,7 @@ def test_a_kept_connection_may_ask_once_more(prepare, sockets, code, links):
     assert old.running()
     wait_for_last(kept, code)
     assert old.wait(PATIENCE) == 0
-    assert ask(kept, code) is None  # on a new connection, to the new one
+    assert ask(kept, code) is None  # on a new connection, to the successor
 
 
 def is_refused(connect):
@@ -324,8 +326,8 @@ def is_refused(connect):
 
 
 def test_one_that_drains_keeps_no_socket_from_a_third(prepare, sockets, code):
-    """The second one is killed, and the first has a visitor yet; it had sockets that all
-    threads shared: of more threads than it had, and the Unix socket."""
+    """The second process is killed while the first still has a visitor; it had sockets
+    that all threads shared: for more threads than it had, and the Unix socket."""
     way = BySocket(sockets)
     path = sockets / "visits"
     redirector = way.start(prepare(way, threads=3, listen_unix=str(path),
@@ -357,7 +359,7 @@ def answers_soon(redirector):
 
 
 def test_the_former_one_leaves_the_admin_port(prepare, sockets, code):
-    """It has a visitor yet, and the next one stands still: nobody answers."""
+    """It still has a visitor, and the next process is stopped: no process answers."""
     way = BySocket(sockets)
     redirector = way.start(prepare(way))
     kept = keep(redirector, code)
@@ -375,7 +377,7 @@ def test_the_former_one_leaves_the_admin_port(prepare, sockets, code):
 
 
 def test_it_is_the_last_answer_while_a_manager_waits(managed, manager, code):
-    """It accepts until those are gone that were connected before."""
+    """It accepts until all clients are gone that were connected before."""
     redirector = managed()
     kept = keep(redirector, code)
     old = redirector.process
@@ -385,7 +387,7 @@ def test_it_is_the_last_answer_while_a_manager_waits(managed, manager, code):
     assert old.running()
     wait_for_last(kept, code)
     assert old.wait(PATIENCE) == 0
-    # Nobody runs, and who comes waits for the next one.
+    # No process runs, and clients wait for the next one.
     with waiting(redirector) as s:
         manager.start(redirector)
         assert answer_to(s, code) == FOUND
@@ -461,13 +463,13 @@ def test_who_waits_at_an_address_that_is_left_is_answered(managed, manager, code
         change(redirector, listen=f"127.0.0.1:{servers.free_port()}")
         manager.start(redirector)
         assert answer_to(s, code) == FOUND
-    # Its two, and the admin port's.
+    # Its own two, and the admin port's.
     eventually(lambda: len(manager.store) == 3)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_sockets_of_a_socket_unit_are_taken(prepare, manager, code, threads):
-    """Without ReusePort= there is one for all threads."""
+    """Without ReusePort= there is one socket for all threads."""
     redirector = prepare(threads=threads)
     host, port = redirector.section["listen"].rsplit(":", 1)
     with socket.create_server((host, int(port))) as made:
@@ -477,7 +479,7 @@ def test_sockets_of_a_socket_unit_are_taken(prepare, manager, code, threads):
                 for _ in range(20)} == {302}
         manager.restart(redirector)
         assert visit(f"{redirector.url}/{code}").status_code == 302
-        # What the socket unit has is not stored beside.
+        # Sockets of the socket unit are not stored in addition.
         assert len(manager.store) == 1
 
 
@@ -492,7 +494,7 @@ def test_a_socket_that_is_of_no_use_is_named(prepare, manager):
 # --- a start that fails ----------------------------------------------------------------
 
 def fails(redirector, status):
-    """The start of another one with this configuration; the old one runs on."""
+    """Another process with this configuration is started; the old one runs on."""
     old = redirector.process
     redirector.start(ready=False)
     assert redirector.process.wait(PATIENCE) == status, redirector.log()
@@ -531,8 +533,8 @@ def test_a_successor_that_cannot_serve_changes_nothing(prepare, sockets, code):
 
 @pytest.fixture(scope="session")
 def no_handover(tmp_path_factory):
-    """no_handover(flag): the environment of a program that cannot hand over while the
-    file `flag` is there."""
+    """no_handover(flag) returns the environment of a program that cannot hand over
+    while the file `flag` exists."""
     library = tmp_path_factory.mktemp("handover") / "no_handover.so"
     source = servers.ROOT / "tests/integration/support/no_handover.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -560,7 +562,7 @@ def test_a_successor_that_could_not_hand_over_relieves_nobody(
 
 
 def test_a_successor_that_is_killed_changes_nothing(prepare, sockets, code, redis):
-    """While it waits for Redis, with all sockets."""
+    """It is killed while it waits for Redis, with all sockets."""
     way = BySocket(sockets)
     redirector = way.start(prepare(way))
     good, old = redirector.config, redirector.process
@@ -592,7 +594,7 @@ def test_a_stale_hand_over_socket_keeps_nobody_from_starting(prepare, sockets, c
 
 def test_redis_is_waited_for_before_the_doors_are_opened(managed, manager, code,
                                                          redis_server):
-    """After a restart nobody gets a 503 because it has just been started."""
+    """After a restart no client gets a 503 because the process has just started."""
     redirector = managed()
     redirector.kill()
     redis_server.signal(signal.SIGSTOP)
@@ -610,8 +612,8 @@ def test_redis_is_waited_for_before_the_doors_are_opened(managed, manager, code,
 
 def test_the_spool_goes_to_the_successor(prepare, way, workdir, code, kafka,
                                          kafka_server):
-    """Kafka stands still: the former one spools what it has when it ends, and the
-    next one waits for the folder until then."""
+    """Kafka is stopped: the former process spools its events when it ends, and the next
+    one waits for the folder until then."""
     spool = workdir / "spool"
     redirector = way.start(prepare(way, spool_dir=str(spool), drain_timeout="500ms",
                                    linger="0s"))

@@ -12,7 +12,7 @@ from support.redirects import (  # noqa: F401 (fixtures)
     LINKS_SECTION, domains_config, links, make_links, start)
 from support.server import NginxServer
 
-# A backend of the loop is a line here: the settings of a redirector that has it.
+# A backend of the loop is an entry here: the settings of a redirector that uses it.
 BACKENDS = {"epoll": {}}
 
 CANARY = "https://canary.example/"
@@ -20,8 +20,8 @@ SMUGGLED = "https://smuggled.example/"
 
 
 def results(servers):
-    """(server, its result) of each case, until a server waits for something: the
-    rest would take a minute each, and most likely fail as well."""
+    """Yields (server, its result) of each case until a server hangs: the other cases
+    would take a minute each, and most likely fail as well."""
     for server in servers:
         for case in CASES:
             result = ask(server, case)
@@ -32,13 +32,13 @@ def results(servers):
 
 
 def report(record, name, failed):
-    """Shown at the end of the run."""
+    """The report is printed at the end of the run."""
     record("summary", f"{name}: {len(CASES) - len(failed)} of {len(CASES)} requests "
                       "are answered as they should be")
 
 
 def check(record, servers):
-    """All of the servers answer as ours should."""
+    """Checks that all of the servers answer as ours should."""
     failed = {server.name: [] for server in servers}
     for server, result in results(servers):
         if not result.is_ours():
@@ -58,8 +58,8 @@ def fail_with(texts):
 # --- the redirector ----------------------------------------------------------------
 
 def redirectors(links, port):
-    """One server, asked for a link that it has in its cache, for a code that Redis is
-    asked for each time, and for the root."""
+    """One server with three targets: a link in its cache, a code that Redis is queried
+    for each time, and the root."""
     code = links.create()
     gone = links.create()
     links.redis.delete(links.key(gone))
@@ -86,12 +86,12 @@ def test_the_redirector(links, start, record_property, backend):
 # --- the allocator -----------------------------------------------------------------
 
 def test_the_allocator(links, program, record_property):
-    """Bodies are read whole for one path, and in pieces for the other."""
+    """Bodies are read as a whole for one path, and in pieces for the other."""
     sections = links.allocator.config
     made = program("allocator", {
         **sections, "allocator": {
             "keys_file": links.allocator.section["keys_file"], "threads": 1,
-            # One that was broken off lasts until its lines are stored.
+            # A batch that was cut off lasts until its lines are stored.
             "batches_max": 2000, "batches_per_account": 1999, "batch_in_flight": 4}})
     port = int(made.section["listen"].rsplit(":", 1)[1])
     canary, smuggled = links.create(CANARY), links.create(SMUGGLED)
@@ -113,7 +113,7 @@ def test_the_allocator(links, program, record_property):
 
 
 def without_body(links):
-    """Cases whose answers have none, of a link of their own."""
+    """The cases whose answers have no body, with a link of their own."""
     code = links.create()
     etag = links.call("GET", f"/{code}/qr").headers["ETag"]
 
@@ -129,7 +129,7 @@ def without_body(links):
 
 # --- nginx -------------------------------------------------------------------------
 
-# Where it may fail, of the cases that quote a MUST.
+# The cases that quote a MUST and that nginx may fail.
 NGINX = {
     "method *": "its 405 has no Allow",
     "a request as the body of TRACE": "its 405 has no Allow",

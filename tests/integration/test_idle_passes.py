@@ -1,5 +1,5 @@
-"""A settler that has nothing to do asks little, and misses nothing by that: neither
-what is new nor what time makes due."""
+"""A settler without work sends few queries, and still misses nothing: neither new
+events nor work that becomes due by time."""
 import pytest
 
 from support.asking import ask_range
@@ -8,7 +8,7 @@ from support.clicks import (counted, expected_link_counts, instant, link_counts,
 from support.program import eventually
 
 START, END = instant("2026-10-03T00:00:00Z"), instant("2026-10-04T00:00:00Z")
-# How statements begin: of each pass, and of those that look what is to be done.
+# The beginnings of the statements of each pass, and of those that search for work.
 PASS = "SELECT toUnixTimestamp64Milli(max(t)) FROM (SELECT inserted_at"
 LOOKS = ("WITH touched AS", "WITH dropped AS", "SELECT countIf(hourly)")
 PASSES = 12
@@ -33,7 +33,7 @@ def assert_settled(made, migrated, rows):
 
 
 def wait_idle(proxy):
-    """Of its last passes four looked at most, once each."""
+    """Waits until at most four of its last passes searched for work, once each."""
     def idle():
         asked = [p.query for p in list(proxy.passed)]
         passes = [i for i, query in enumerate(asked) if query.startswith(PASS)]
@@ -61,7 +61,7 @@ def test_one_that_has_nothing_to_do_asks_little_and_sees_what_is_new(
 
 @pytest.mark.proof
 def test_what_time_makes_due_is_done_by_one_that_is_idle(aggregator, migrated):
-    """The day is settled again when it was not for resettle_every."""
+    """The day is settled again once resettle_every has passed."""
     rows = some_clicks(62, 300, [(START, END)])
     made = aggregator(resettle_every="4s")
     migrated.insert(rows[:200])

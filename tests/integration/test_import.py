@@ -76,8 +76,8 @@ FILES = {"ua_rules": UA_RULES,
 
 @pytest.fixture
 def importer(workdir, base_config):
-    """importer(batch_rows=100, ...): with hardly a rule to be loaded; `url` is
-    where its ClickHouse is."""
+    """importer(batch_rows=100, ...) has few rules to load; `url` is the address of its
+    ClickHouse."""
     rules = workdir / "regexes.yaml"
     rules.write_text("".join(
         f"{part}_parsers:\n  - regex: '(Chrome)/(\\d+)'\n"
@@ -111,13 +111,13 @@ def offsets(lines):
 
 
 def assert_once(tables, lines):
-    """Each line has its row, by offset, and no other is there."""
+    """Checks that each line has its row, by offset, and that there is no other."""
     stored = [row["offset"] for row in tables.rows(
         "SELECT offset FROM clicks ORDER BY offset")]
     assert stored == list(offsets(lines))
 
 
-# --- what becomes of a line ----------------------------------------------------
+# --- lines ---------------------------------------------------------------------
 
 def test_a_line_is_the_click_that_it_was(tables, importer, log):
     importer(**FILES)(log([line(path="/abc?utm_source=news&x=1", ip="8.8.8.8",
@@ -198,7 +198,7 @@ def test_what_the_redirector_takes_for_no_code_is_elsewhere(tables, importer, lo
     assert "without an address: 0, without a user agent: 0, without a code: 5" in out
 
 
-# --- what is refused -----------------------------------------------------------
+# --- refusals ------------------------------------------------------------------
 
 def caddy(**request):
     return json.dumps({"ts": START + 0.25, "status": 302, "request": {
@@ -220,7 +220,7 @@ LACKING = [
 @pytest.mark.parametrize("lines, why, forced", LACKING, ids=[
     "address", "agent", "code", "unreadable", "blank", "json agent", "json address"])
 def test_a_log_in_which_no_line_has_it_is_refused(tables, importer, log, lines, why, forced):
-    """It is not known of it then, so that it can be imported rightly."""
+    """The refusal leaves no record of the log, so that it can be imported correctly."""
     run = importer()
     out = run(log(lines), expect=65)
     assert why in run.err and "nothing was imported" in run.err
@@ -241,7 +241,7 @@ def test_a_log_that_has_grown_is_refused_for_nothing(tables, importer, log):
 
 
 def test_a_host_name_is_no_address(tables, importer, log):
-    """%v %h without a port, read as what it is; and as what somebody says it is."""
+    """%v %h without a port is read as it is, and in the format that the user names."""
     run = importer()
     lines = ["go.example " + line(), "go.example " + line(START + 1)]
     assert "(vhost, " in run(log(lines))
@@ -410,7 +410,7 @@ def test_rotated_while_it_asks_which_log_that_is(tables, importer, log, proxy):
 
 
 def test_a_pipe_is_asked_for_its_name(tables, importer, workdir):
-    """It cannot be read twice, once for its head and once for its lines."""
+    """A pipe cannot be read twice, once for its head and once for its lines."""
     lines = some_lines(5)
     path = workdir / "pipe"
     os.mkfifo(path)
@@ -437,7 +437,7 @@ def test_the_same_lines_under_two_names_are_two_logs(tables, importer, log):
 
 
 def kill_during(run, path, tables, rows):
-    """Ends an import hard, once so many rows are there."""
+    """Kills an import once there are this many rows."""
     process = subprocess.Popen(run.command(path), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     eventually(lambda: process.poll() is not None or tables.value(
@@ -455,7 +455,7 @@ def test_killed_anywhere_it_goes_on_where_it_was(tables, importer, log):
         kill_during(run, path, tables, rows)
     run(path)
     assert_once(tables, lines)
-    # Hours are told of as many rows as they have.
+    # The reports have as many rows of each hour as there are.
     told = tables.rows(
         "SELECT tupleElement(h, 1) AS start, sum(tupleElement(h, 2)) AS n "
         "FROM ingest_progress ARRAY JOIN CAST(hours, "
@@ -467,14 +467,14 @@ def test_killed_anywhere_it_goes_on_where_it_was(tables, importer, log):
 
 def test_killed_before_it_told_the_very_block_is_sent_again(tables, importer,
                                                             log):
-    """What a kill between the insert and its report leaves behind."""
+    """This is the state after a kill between the insert and its report."""
     lines = some_lines(250)
     run = importer(batch_rows=100)
     run(log(lines[:250]))
     last = list(offsets(lines))[199]
     tables.query(f"ALTER TABLE ingest_progress DELETE WHERE last > {last}",
                  mutations_sync=1)
-    # The log has grown meanwhile: the block ends where it ended.
+    # The log has grown meanwhile: the block ends at its former end.
     more = lines + some_lines(30, seed=9)
     out = run(log(more))
     assert "50 had been stored by an import that was ended" in out
@@ -500,8 +500,8 @@ def test_a_shorter_copy_does_not_take_over_a_block(tables, importer, log):
 
 
 def a_day_ahead(tables, where):
-    """As ClickHouse wrote these rows of the journal when its clock was so; it has
-    been set back since."""
+    """Changes rows of the journal to what ClickHouse writes with such a clock; the
+    clock has been set back since."""
     tables.query("INSERT INTO import_journal SELECT * REPLACE (at + INTERVAL 1 "
                  f"DAY AS at) FROM import_journal WHERE {where}")
 
@@ -625,8 +625,8 @@ def test_a_block_is_taken_over_whatever_the_clock_was(tables, importer, log):
 
 
 class Interrupted(ClickHouseProxy):
-    """Calls a function once, when a query that begins like this has been carried
-    out and not been answered."""
+    """Calls a function once, when a query with that beginning has been executed and not
+    answered."""
     text = function = None
 
     def at_answer(self, text, function):
@@ -648,8 +648,8 @@ def interrupted(clickhouse_server):
 
 def test_one_that_slept_until_its_token_was_forgotten(tables, importer, log,
                                                       interrupted):
-    """It was the log's newest when it asked; another import has sent the same
-    block since, and others so much that nothing knows it any more."""
+    """The block was the log's newest at the time of the query; another import has sent
+    the same block since, and others sent so much that its token is forgotten."""
     for table in ("clicks", "ingest_progress"):
         tables.query(f"ALTER TABLE {table} MODIFY SETTING "
                      "non_replicated_deduplication_window = 4")
@@ -682,18 +682,18 @@ def test_one_that_slept_and_is_still_the_newest_goes_on(tables, importer, log,
                      "non_replicated_deduplication_window = 40")
     lines = some_lines(100)
     run = importer(url=interrupted.url, parts_per_second=20)
-    # Longer than one of 40 tokens is surely kept at that pace.
+    # This is longer than one of 40 tokens is surely kept at that pace.
     interrupted.at_answer("SELECT if(countIf(",
                           lambda: time.sleep(1.5))
     run(log(lines))
     assert not interrupted.text
-    # What is stored was asked before it was sent.
+    # The stored rows were queried before it was sent.
     assert any(p.query.startswith("KILL QUERY") for p in interrupted.passed)
     assert_once(tables, lines)
     assert tables.value("SELECT sum(rows) FROM ingest_progress") == len(lines)
 
 
-# --- what is counted ---------------------------------------------------------------
+# --- counts ------------------------------------------------------------------------
 
 @pytest.mark.proof
 def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
@@ -722,7 +722,8 @@ SEPTEMBER = instant("2026-09-10T00:00:00Z")
 
 
 def days_ago(tables, table, column, days, where):
-    """As if these rows had been written then; a column of the key is not updated."""
+    """Sets the time of these rows to that many days ago; a column of the key is not
+    updated."""
     tables.query(f"INSERT INTO {table} SELECT * REPLACE ({column} - INTERVAL {days} DAY AS "
                  f"{column}) FROM {table} WHERE {where}")
     tables.query(f"ALTER TABLE {table} DELETE WHERE {column} > now() - INTERVAL 1 DAY AND "
@@ -738,12 +739,13 @@ def test_its_journal_is_thinned_with_the_days_and_no_line_comes_twice(
     run = importer(batch_rows=10, parts_per_second=1000)
     run(log(lines[:50]))
     run(log(lines[:90]))
-    # Killed imports: a block of which another one made other blocks, and the last one.
+    # Killed imports: one block was followed by other blocks of another import, and one
+    # is the last.
     for number, (first, last) in ((1, (at[5], at[14])), (2, blocks[9])):
         tables.query(
             "INSERT INTO import_journal (identity, what, run, number, first, last) SELECT "
             f"any(identity), 'block', 7, {number}, {first}, {last} FROM import_journal")
-    # A day that is dropped, too, in a later month.
+    # A dropped day in a later month.
     world.insert(some_clicks(1, 20, [(FROM, FROM + 3600)]))
     days_ago(tables, "import_journal", "at", 10, "1")
     imported = "startsWith(topic, 'import:') AND first"
@@ -757,7 +759,7 @@ def test_its_journal_is_thinned_with_the_days_and_no_line_comes_twice(
     heads = kept("head")
     made = keeper()
     wait_gone(tables, 2)
-    # The reports that are kept, and what no report says is done.
+    # The kept reports, and blocks that no report covers.
     eventually(lambda: kept("block") == [(2, *block) for block in blocks[6:]], PATIENCE,
                what="the journal to be thinned")
     assert len(kept("run")) == 1 and kept("run")[0][0] == 2
@@ -772,7 +774,7 @@ def test_its_journal_is_thinned_with_the_days_and_no_line_comes_twice(
         "SELECT offset FROM clicks ORDER BY offset")] == at[90:]
 
 
-# --- around it -------------------------------------------------------------------
+# --- other properties ------------------------------------------------------------
 
 def test_years_in_one_log(tables, importer, log):
     day = 86400
@@ -784,7 +786,7 @@ def test_years_in_one_log(tables, importer, log):
 
 @pytest.mark.long
 def test_a_block_takes_no_more_than_the_memory_there_is(tables, importer, log):
-    """Blocks without any other bound, and a log of more than the memory."""
+    """Blocks have no other limit, and the log is larger than the memory."""
     filler = "x" * 1200
     lines = [line(START + i, f"/c{i}?q={i}", agent=f"Chrome/{i} {filler}{i}",
                   referrer=f"https://r{i}.example/{filler}")

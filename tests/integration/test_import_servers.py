@@ -1,6 +1,6 @@
-"""Logs that servers wrote themselves, in the formats that they come with: an import
-recognises each.  Those of servers that Debian does not have are in
-tests/unit/collector/test_access_format.c, by their documentation."""
+"""Logs that servers wrote themselves, in their default formats: an import recognises
+each.  The formats of servers that Debian does not have are in
+tests/unit/collector/test_access_format.c, from their documentation."""
 import dataclasses
 import os
 import shutil
@@ -19,12 +19,12 @@ HEADERS = {"User-Agent": CHROME, "Referer": "https://from.example/", "Host": "go
 
 @dataclasses.dataclass
 class Server:
-    """A format of a server's: what writes it, how it is found, what it has."""
+    """A format of a server: what writes it, how it is recognised, its fields."""
     program: str
     config: str
     command: list
-    found: str            # by an import that is told nothing
-    name: str             # of --format
+    found: str            # by an import without --format
+    name: str             # for --format
     domain: str = ""
     address: str = "127.0.0.1"
     agent: bool = True
@@ -43,7 +43,7 @@ http {{
     server {{ listen 127.0.0.1:{port}; return 302 https://to.example/; }}
 }}
 """
-# As /etc/apache2/apache2.conf of Debian has them.
+# The same formats as in Debian's /etc/apache2/apache2.conf.
 APACHE = """
 ServerRoot {dir}
 ServerName go.example
@@ -131,7 +131,7 @@ WRITTEN = {
 
 
 def write_log(server, directory):
-    """Has a server write a log of three visits, and ends it."""
+    """Runs a server that writes a log of three visits, and ends it."""
     directory.mkdir()
     port = servers.free_port()
     log, config = directory / "access.log", directory / "server.conf"
@@ -159,7 +159,7 @@ def write_log(server, directory):
             what=f"the log of {server.program}")
     finally:
         process.kill()
-    # What is no line of the log is the program's own word, in the same place.
+    # Other lines are messages of the program itself, in the same file.
     lines = [line for line in source.read_text().splitlines(keepends=True)
              if "ready-or-not" not in line and ("abc" in line or "favicon" in line)]
     assert len(lines) == 2, source.read_text()

@@ -1,4 +1,5 @@
-"""`collector import --undo`: an import is taken back, and all is as it was before."""
+"""`collector import --undo`: an import is taken back, and everything is as it was
+before."""
 import subprocess
 import threading
 import time
@@ -17,13 +18,13 @@ from test_import import importer, line, log, offsets  # noqa: F401 (fixtures)
 
 DAY = 86400
 NAME = "old-nginx"
-# So that a batch cannot come late for long.
+# With these settings a batch cannot be late for long.
 QUICK = {"parts_per_second": 1000, "batch_rows": 50}
 HOURS = (FROM, FROM + 4 * 3600)
 
 
 def lines_of(count, agent=None):
-    """Visits of hours that have clicks, and of a day that has none."""
+    """Returns visits in hours that have clicks, and on a day that has none."""
     own = {"agent": agent} if agent else {}
     return [line(FROM + i % 2 * DAY + i * 14400 // count, f"/code{i % 4 + 1}",
                  [302, 302, 404][i % 3], f"9.{i % 200}.1.1", **own)
@@ -31,15 +32,15 @@ def lines_of(count, agent=None):
 
 
 def sent_twice(rows):
-    """With one event of which two rows came."""
+    """Returns rows of which one event has two."""
     row = {**rows[0], "event_id": "00000000-0000-4000-8000-000000000001"}
     return [row, *rows[1:], {**row, "maybe_sent": True}]
 
 
-# --- what is told of it ----------------------------------------------------------
+# --- answers ---------------------------------------------------------------------
 
 def answers(made):
-    """What owners, links and everybody are told, of hours and of days: all of it."""
+    """Returns all answers for owners, links and the total, for hours and days."""
     found = {}
     whole = {"start": FROM - DAY, "end": FROM + 3 * DAY}
     for interval, bots in (("hour", "include"), ("day", "exclude"), ("month", "only")):
@@ -85,7 +86,7 @@ def wait_same(made, expected, why):
 
 
 def left(tables, epoch=0):
-    """Rows of imports, and what their reports say."""
+    """Returns the rows of imports, and the contents of their reports."""
     return [int(tables.value(f"SELECT {what} FROM {table} WHERE "
                              f"startsWith(topic, 'import:') AND epoch = {epoch}"))
             for what, table in (("count()", "clicks"),
@@ -105,7 +106,7 @@ def command(program, *args, raw_days=0):
 
 
 def doctor(program):
-    """What it finds to be wrong."""
+    """Returns what it reports as wrong."""
     status, said = command(program, "doctor")
     assert status in (0, 1) and "runs" in said, said
     return [text for text in said.splitlines() if text.startswith("WRONG")]
@@ -156,7 +157,7 @@ def test_an_import_is_taken_back_to_the_digit(world, keeper, importer, log,  # n
     assert "400 became clicks" in run(log(lines), "--identity", NAME)
     wait_same(made, imported, "the numbers of the import")
     assert "400 had been imported before" in run(log(lines), "--identity", NAME)
-    # Counted in the order of their lines, which are not that of their times.
+    # They are counted in the order of their lines, which is not that of their times.
     assert [row["offset"] for row in clickhouse.rows(
         "SELECT offset FROM clicks WHERE startsWith(topic, 'import:') ORDER BY offset")
             ] == list(offsets(lines))
@@ -164,7 +165,7 @@ def test_an_import_is_taken_back_to_the_digit(world, keeper, importer, log,  # n
 
 @pytest.mark.long
 def test_an_undo_that_is_killed_goes_on(tables, importer, log, proxy):  # noqa: F811
-    """At one statement or another, carried out or not."""
+    """It is killed at one statement or another, executed or not."""
     lines = lines_of(120)
     run, proxied = importer(**QUICK), importer(url=proxy.url, **QUICK)
     whole = 0
@@ -192,7 +193,7 @@ def test_an_undo_that_is_killed_goes_on(tables, importer, log, proxy):  # noqa: 
 
 @pytest.mark.long
 def test_an_undo_waits_for_clickhouse(tables, importer, log, proxy):  # noqa: F811
-    """Whatever statement fails, or is carried out without an answer."""
+    """Any statement may fail, or be executed without an answer."""
     lines = lines_of(120)
     run, proxied = importer(**QUICK), importer(url=proxy.url, **QUICK)
     for at in range(2, 46, 9):
@@ -210,7 +211,7 @@ def test_an_undo_waits_for_clickhouse(tables, importer, log, proxy):  # noqa: F8
 
 
 def test_a_part_of_an_import_is_taken_back(tables, importer, log):  # noqa: F811
-    """Killed between the insert of a batch and its report."""
+    """The import was killed between the insert of a batch and its report."""
     lines = lines_of(120)
     run = importer(**QUICK)
     run(log(lines), "--identity", NAME)
@@ -249,7 +250,7 @@ def test_what_is_not_taken_back(tables, importer, log):  # noqa: F811
 
 @pytest.mark.proof
 def test_a_log_of_many_hours(tables, importer, log):  # noqa: F811
-    """More of them than are one statement's parameters, and many days."""
+    """There are more hours than one statement has parameters, and many days."""
     lines = [line(FROM - i * 3600) for i in range(2100)]
     run = importer(parts_per_second=1000)
     run(log(lines), "--identity", NAME)
@@ -265,7 +266,8 @@ def test_a_log_of_many_hours(tables, importer, log):  # noqa: F811
 
 @pytest.mark.long
 def test_two_undos_at_once(tables, importer, log, proxy):  # noqa: F811
-    """One waits at a statement; the other does it all, and the log is imported anew."""
+    """One waits at a statement; the other does everything, and the log is imported
+    again."""
     lines = lines_of(120)
     run, proxied = importer(**QUICK), importer(url=proxy.url, **QUICK)
     for kind in ("import_journal", "rescored", "alter", "ingest_progress"):
@@ -299,7 +301,7 @@ def test_two_undos_at_once(tables, importer, log, proxy):  # noqa: F811
 
 @pytest.mark.proof
 def test_an_import_under_way_stops(tables, importer, log, proxy):  # noqa: F811
-    """The one that is announcing a batch, and the one that is sending it."""
+    """One import is announcing a batch, and the other is sending one."""
     lines = lines_of(120)
     run, proxied = importer(**QUICK), importer(url=proxy.url, **QUICK)
     for kind, status in (("import_journal", 75), ("clicks", 0)):
@@ -362,7 +364,7 @@ def test_clicks_come_and_hours_are_settled_meanwhile(world, keeper,  # noqa: F81
 @pytest.mark.proof
 def test_imported_anew_before_anything_is_settled(world, keeper, importer,  # noqa: F811
                                                   log, clickhouse):
-    """As many rows and reports as before: still another import."""
+    """The rows and reports are as many as before, but of another import."""
     run = importer(parts_per_second=1000, batch_rows=20)
     run(log(lines_of(40, agent="Googlebot/2.1")), "--identity", NAME)
     caught_up(world)
@@ -381,12 +383,13 @@ def test_imported_anew_before_anything_is_settled(world, keeper, importer,  # no
     assert events(made) == 40 and held_back(made) == 0
 
 
-# --- what is lost, what is ahead, what is not ended ----------------------------------
+# --- lost rows, clocks that are ahead, unfinished commands ---------------------------
 
 @pytest.mark.long
 def test_what_is_lost_afterwards_is_held_back(world, keeper, importer, log,  # noqa: F811
                                               clickhouse):
-    """As many rows as were taken back may be lacking once, and of the import."""
+    """At most as many rows as were taken back may be missing once, and only rows of the
+    import."""
     rows = some_clicks(5, 300, [HOURS])
     world.insert(rows)
     caught_up(world)
@@ -409,7 +412,8 @@ def test_what_is_lost_afterwards_is_held_back(world, keeper, importer, log,  # n
 @pytest.mark.long
 def test_numbers_that_are_ahead_of_the_clock(world, keeper, importer, log,  # noqa: F811
                                              clickhouse):
-    """ClickHouse's clock was a year ahead once: the time of an attempt tells nothing."""
+    """ClickHouse's clock was a year ahead once: the time of an attempt proves
+    nothing."""
     rows = some_clicks(5, 100, [HOURS])
     world.insert(rows)
     caught_up(world)
@@ -444,7 +448,7 @@ def test_a_day_that_is_being_changed_is_not_dropped(world, keeper, importer,  # 
                PATIENCE, what="why it is not dropped")
     assert int(clickhouse.value("SELECT count() FROM settled WHERE "
                                 "kind = 'dropped_day'")) == 0
-    # Later than its statements can take.
+    # This is later than its statements can last.
     clickhouse.query("ALTER TABLE rescored UPDATE at = at - toIntervalDay(1) WHERE 1",
                      mutations_sync=1)
     assert [text for text in doctor(program)
@@ -492,10 +496,10 @@ def test_what_was_dropped_is_not_taken_back(world, keeper, importer, log,  # noq
         assert "the day 2026-10-24 was dropped" in run.err
         assert "100 had been imported before" in run(log(lines), "--identity", NAME)
         assert runs_left(clickhouse) == 0
-        if reports:  # those of dropped days go, but for the last
+        if reports:  # reports of dropped days are deleted, except for the last
             clickhouse.query("ALTER TABLE ingest_progress UPDATE hours = map() WHERE "
                              "startsWith(topic, 'import:')", mutations_sync=1)
-    # One that was killed before it found out lets imports begin again.
+    # A command that was killed before it knew lets imports begin again.
     clickhouse.query("INSERT INTO import_journal (identity, what, run, number) VALUES "
                      f"('{NAME}', 'undo', 1, 7)")
     run(log(lines), "--identity", NAME, expect=75)

@@ -1,5 +1,5 @@
-"""A log of visits that was imported, counted in Python from its lines: every number of
-the API is the same.  ACCESS_LOG names another log, in the combined format."""
+"""An imported log of visits is counted in Python from its lines, and every number of
+the API must be the same.  ACCESS_LOG names another log, in the combined format."""
 import collections
 import datetime
 import itertools
@@ -34,7 +34,7 @@ OUTCOMES = {404: "not_found", 410: "expired", 451: "blocked"}
 
 
 def made_log(path):
-    """Days of two months, among them the end of Berlin's summer time."""
+    """Writes days of two months, which include the end of Berlin's summer time."""
     rng = random.Random(7)
     start = instant("2025-10-12T00:00:00Z")
     lines = []
@@ -62,8 +62,8 @@ def outcome_of(method, status):
 
 
 def row_of(text):
-    """What the line says, by means of its own; None: it is not of the format, or names
-    no code."""
+    """Returns the row of a line, by a parser of the test's own; None: the line is not
+    in the format, or has no code."""
     match = LINE.match(text.rstrip("\n"))
     if not match:
         return None
@@ -115,8 +115,8 @@ class Log:
                     row[name] = place.get(member) or ""
 
     def judge(self, config):
-        """By `collector explain`, which asks nobody: what a browser or robot is, is the
-        affair of other tests."""
+        """Adds the values of `collector explain`, which needs no server: other tests
+        check browsers and robots."""
         asked = sorted({(row["ip"], row["agent"]) for row in self.rows})
         done = subprocess.run(
             [str(BIN / "collector"), "-c", str(config), "explain"],
@@ -167,7 +167,7 @@ def log(workdir, base_config, migrated):
     return made
 
 
-# Those that a line tells, or `explain`; hours' and whole days'.
+# The dimensions that a line or `explain` gives, of hours and of whole days.
 NAMES = ("country", "region", "city", "continent", "device_class", "outcome", "verdict",
          "verdict_reason", "ua_family", "os_family", "device_brand", "device_model",
          "language", "referrer_host", "utm_source", "owner")
@@ -218,7 +218,7 @@ def check_totals(made, log):
 
 
 def close(answer, expected, total):
-    """What is counted to the digit, and visitors within three times their error."""
+    """Counts must be exact, and visitors within three times their error."""
     error = 3 * answer["unique_error"]
     for said, so in zip([*answer["data"], answer["total"]], [*expected, total]):
         for name in "visitors", "ips":
@@ -244,7 +244,7 @@ def test_every_number_of_an_imported_log_is_that_of_its_lines(
             check_groups(made, log, name, bots, owner=owner)
     for name, value in (("country", "US"), ("device_class", "desktop"),
                         ("outcome", "not_found"), ("verdict", "bot")):
-        # Whom a verdict names is counted, whoever that is.
+        # A verdict filter counts every visitor with that verdict.
         whom = {} if name == "verdict" else {"bots": "include"}
         answer = ask_range(made, log.start, log.end, interval="month",
                            **{name: value}, **whom)

@@ -1,4 +1,4 @@
-"""`make install`: what is where, and that it works from there."""
+"""`make install`: the installed files, and that they work in place."""
 import re
 import shlex
 import shutil
@@ -52,7 +52,7 @@ def make(target, root):
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    # As somebody calls it, and under a root's umask.
+    # It is called with a path as a user types it, and under a root's umask.
     path = tmp_path_factory.mktemp("a root")
     make("install", path)
     yield path
@@ -78,7 +78,7 @@ def test_links_of_pages_lead_to_pages_that_are_there(root):
 
 
 def test_nothing_names_another_prefix(root):
-    """But pages, which speak of where things are if nothing is said."""
+    """The exceptions are manual pages, which describe the default paths."""
     for path in (root / PREFIX[1:]).rglob("*.service"):
         assert "/usr/local" not in path.read_text(), path
         assert f"\nExecStart={PREFIX}/bin/" in path.read_text(), path
@@ -113,7 +113,7 @@ def test_a_manual_page_is_the_programs(name, root):
 
 
 def test_a_program_runs_from_there_as_its_unit_says(root, workdir, base_config):
-    """With the sample, but for the ports and the secret."""
+    """It uses the sample, except for the ports and the secret."""
     home = root / PREFIX[1:]
     sample = (home / "share/doc/shortloop/config/shortloop.yaml").read_text()
     config = yaml.safe_load(sample)
@@ -144,7 +144,7 @@ def test_uninstall_leaves_nothing(workdir):
 
 
 def test_a_manual_page_is_made_with_its_program():
-    """What root makes at the installation, nobody else can clean."""
+    """Another user cannot remove files that root makes at the installation."""
     done = subprocess.run(
         ["make", "-n", "all", "B=build/none", "SANITIZE=", *BUILT[2:]],
         cwd=servers.ROOT, capture_output=True, text=True)

@@ -1,9 +1,9 @@
-"""Codes are issued by eight processes at once while some are killed and Redis
-forgets what it wrote last: none is answered twice within a link's life, no link
-is overwritten (promises 1 to 5 and 10).  The judge reads every answer.
+"""Eight processes issue codes at once while some are killed and Redis forgets its last
+writes: no code is answered twice within a link's life, no link is overwritten (promises
+1 to 5 and 10).  The judge reads every answer.
 
-FAULT_SECONDS and FAULT_CODES say how long and how many at least in the first
-two; `make test-long` takes a minute and ten million.
+FAULT_SECONDS and FAULT_CODES set the duration and the minimum number of codes in the
+first two tests; `make test-long` takes a minute and ten million.
 """
 import os
 import re
@@ -16,7 +16,7 @@ from support.program import BIN, eventually
 
 SECONDS = float(os.environ.get("FAULT_SECONDS", 3))
 CODES = int(os.environ.get("FAULT_CODES", 100_000))
-ROUNDS = 1 if SECONDS < 10 else 5  # of the others
+ROUNDS = 1 if SECONDS < 10 else 5  # of the other tests
 PATIENCE = 120 + 3 * SECONDS
 LONG = pytest.mark.timeout(600 + 15 * SECONDS)
 
@@ -45,14 +45,14 @@ def issuers(redis, workdir):
 
 
 def trouble(crowd, codes, more=None):
-    """Half of the whole; longer where the machine is slow."""
+    """Lasts half of the whole, or longer on a slow machine."""
     crowd.trouble(SECONDS / 2, more)
     end = time.monotonic() + PATIENCE
     while crowd.issued() < codes and time.monotonic() < end:
         crowd.trouble(1, more)
 
 
-# --- all at once -------------------------------------------------------------
+# --- all faults at once ------------------------------------------------------
 
 @pytest.mark.proof
 @LONG
@@ -76,7 +76,7 @@ def test_no_code_is_issued_twice_whoever_is_killed_and_whatever_redis_forgets(
 
 
 class DoubleGrants:
-    """Makes Redis grant blocks once more that it has granted before."""
+    """Makes Redis grant blocks again that it has granted before."""
 
     def __init__(self, redis, chance):
         self.redis = redis.client()
@@ -84,8 +84,8 @@ class DoubleGrants:
         self.lowest = 0
 
     def spare_the_forgotten(self):
-        """Of what Redis granted and forgot there is no marker; that it passes
-        over such blocks must not be undone."""
+        """Redis has no marker of blocks that it granted and forgot; it skips these
+        blocks, and this must not be undone."""
         eventually(lambda: self.redis.hget("space:{s7}", "forgot"),
                    what="another run_id")
         self.lowest = int(self.redis.get("cursor:{s7}"))
@@ -100,7 +100,8 @@ class DoubleGrants:
             self.lowest, cursor - self.chance.randint(1, 300)))
 
     def latest(self):
-        """Ranges granted of late: in use, opening, not yet opened."""
+        """Returns ranges that were granted recently: in use, opening, not yet
+        opened."""
         members = [member for member in
                    self.redis.zrevrange("issued:{s7}", 0, 99)
                    if int(member.split("-")[0]) >= self.lowest][:16]
@@ -128,7 +129,7 @@ def test_no_code_is_issued_twice_though_blocks_are_granted_twice(redis,
     grants.spare_the_forgotten()
     trouble(crowd, CODES, grants)
     crowd.stop_all()
-    # Those that were killed have told nobody what they saw.
+    # The killed issuers have reported to no program what they saw.
     end = time.monotonic() + PATIENCE
     while not crowd.count("refused") and time.monotonic() < end:
         crowd.start_all()
@@ -139,11 +140,11 @@ def test_no_code_is_issued_twice_though_blocks_are_granted_twice(redis,
     assert crowd.count("refused") > 0, "no block was granted twice"
 
 
-# --- nobody left who remembers ----------------------------------------------------
+# --- no process with the earlier state --------------------------------------------
 
 @pytest.mark.long
 def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
-    """The safety gap is all there is."""
+    """Only the safety gap protects here."""
     crowd = issuers()
     for _ in range(ROUNDS):
         crowd.work(1)
@@ -157,8 +158,8 @@ def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
 
 @pytest.mark.proof
 def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
-    """Again and again it comes up as it was before the first time.  What was
-    issued in between only the file knows."""
+    """Redis goes back to its first state again and again.  Only the file knows what was
+    issued in between."""
     crowd = issuers(high_water_file=workdir / "high-water")
     crowd.work(1)
     crowd.kill_all()
@@ -195,7 +196,7 @@ def test_pooled_blocks_that_were_issued_in_what_redis_forgot(redis, issuers):
     assert crowd.judge()["lost"] > 0
 
 
-# --- blocks that are given up, and issued again --------------------------------------------------
+# --- blocks that are returned and issued again ---------------------------------------------------
 
 @pytest.fixture
 def reclaim(workdir):
@@ -210,12 +211,12 @@ def reclaim(workdir):
 def test_a_block_is_issued_from_for_hold_max_at_most(issuers):
     crowd = issuers({"hold_max": "1s"}, count=2, rate=250)
     crowd.work(0)
-    # So many take them eight seconds, which is eight times hold_max.
+    # This takes them eight seconds, which is eight times hold_max.
     eventually(lambda: sum(i.issued() for i in crowd.working) >= 4000, 200,
                what="4,000 codes")
     crowd.stop_all()
-    # What is on its way is stored a little later, on a busy machine by seconds; were
-    # a block not given up, it would be issued from all that time.
+    # Requests under way are stored a little later, on a busy machine by seconds; a
+    # block that was not given up would be issued from during the whole time.
     assert 500 < crowd.judge()["held"] < 7000
     assert crowd.count("expired") > 0
 
@@ -241,7 +242,7 @@ def test_no_code_is_issued_again_before_its_link_has_ended(redis, issuers,
 
 
 def pooled(client):
-    """{(block, generation)}"""
+    """Returns {(block, generation)}."""
     blocks = set()
     for member in client.zrange("pool:{s7}", 0, -1):
         first, last, generation = map(int, re.findall(r"\d+", member))
@@ -267,7 +268,7 @@ def test_one_that_slept_until_its_blocks_were_granted_again(redis, issuers,
         return pooled(client)
     reclaimed = eventually(reclaimed_blocks, 200, what="blocks whose links have ended")
     crowd.working = [crowd.start() for _ in sleeping]
-    # What is handed back meanwhile is of another generation.
+    # Blocks that are handed back meanwhile are of another generation.
     eventually(lambda: not reclaimed & pooled(client), 200,
                what="all granted that was reclaimed")
     for issuer in sleeping:

@@ -1,6 +1,7 @@
-"""Keys x deeds x programs: what each key reads and writes, of everything that the
-descriptions of allocator and aggregator name, with one file of keys: in answers, lists,
-exports and the live stream.  tests/unit/common/test_key_access.c has the same of the rule."""
+"""Keys, deeds and programs: what each key reads and writes, for everything in the
+descriptions of allocator and aggregator, with one file of keys: in answers, lists,
+exports and the live stream.  tests/unit/common/test_key_access.c tests the rule
+itself."""
 import csv
 import json
 import socket
@@ -23,15 +24,15 @@ from support.sse import Stream
 DAY = 86400
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 COUNT = 400
-# {link: owner, account, and the key that made it}, of codes code1 ...  Link 5 is of no
+# {link: owner, account, and the key that made it}, of codes code1 ...  Link 5 has no
 # owner.
 LINKS = {1: ("ann", "acme", "maker"), 2: ("bob", "shop", "seller"),
          3: ("ann", "shop", "seller"), 4: ("bob", "acme", "maker"),
          5: ("", "acme", "maker")}
 OWNERS = {owner for owner, _, _ in LINKS.values()}
 
-# {key: its line, the links that it reads, and those that it changes: or how it is refused
-# all of them}
+# {key: its line, the links that it reads, and those that it changes, or the status by
+# which all are refused}
 ALL = set(LINKS)
 KEYS = {
     "boss": ("admin", ALL, ALL),
@@ -50,10 +51,11 @@ KEYS = {
     "wrong": (None, 401, 401),
     None: (None, 401, 401),
 }
-# One of each kind: of all, of an owner, of an account, of both, and of none.
+# One key of each kind: for everything, for an owner, for an account, for both, and
+# none.
 SOME_KEYS = ["boss", "ann", "acme-bob", "acme-nobodys", "maker-ann", "all-round",
              "desk-bob", None]
-# To whom an answer over all links is given; those that see but some have a 403.
+# Keys that get answers over all links; keys that see only some get a 403.
 OF_ACCOUNTS = {"acme", "acme-bob", "acme-nobodys", "all-round"}
 OF_OWNERS = {"ann", "nobodys", "desk-bob"}
 
@@ -67,11 +69,11 @@ class World:
         self.asks_head_of = {1, 2}  # links
 
     def methods(self, link):
-        """A link's routes are asked by these: HEAD costs as much as GET."""
+        """The methods of a link's routes: HEAD costs as much as GET."""
         return ("GET", "HEAD") if link in self.asks_head_of else ("GET",)
 
     def get(self, path, key, method="GET"):
-        """(status, lines): of a stream without an end the status alone."""
+        """Returns (status, lines); for a stream without an end, only the status."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         with requests.request(method, self.made.url + path, headers=headers,
                               timeout=60, stream=True) as answer:
@@ -83,13 +85,13 @@ class World:
         self.kafka.produce(self.topic, [json.dumps(c).encode() for c in clicks], 0)
 
 
-# --- how a route is asked ------------------------------------------------------------
+# --- requests to a route -------------------------------------------------------------
 
-# Each is called with the world and a key, and returns what KEYS says: the links that it
-# finds, or the status by which it is refused all of them.
+# Each is called with the world and a key, and returns what KEYS has: the links that it
+# finds, or the status by which all are refused.
 
 def links_found(world, paths, status_of):
-    """Each link by itself; status_of(path, method) asks for it."""
+    """Requests each link alone; status_of(path, method) sends the request."""
     found, refused = set(), set()
     for link in LINKS:
         statuses = {status_of(path.format(link=link), method)
@@ -99,7 +101,7 @@ def links_found(world, paths, status_of):
             found.add(link)
         else:
             refused |= statuses
-    # What is not seen is not there.
+    # A link that is not seen is a 404.
     assert not found or refused <= {404}
     return found if found or refused == {404} else refused.pop()
 
@@ -112,7 +114,8 @@ def one_by_one(*paths):
 
 
 def together(path, links_of):
-    """The answer has all that is seen; links_of(lines) is what it has."""
+    """The answer must have all links that are seen; links_of(lines) returns what it
+    has."""
     def ask(world, key):
         status, lines = world.get(path, key)
         return links_of(lines) if status == 200 else status
@@ -120,7 +123,7 @@ def together(path, links_of):
 
 
 def of_each_owner(path, links_of):
-    """All that is told of one owner or another, and of each only what is his."""
+    """Returns everything about each owner, which must be only that owner's."""
     def ask(world, key):
         found, refused = set(), set()
         for owner in OWNERS:
@@ -148,7 +151,7 @@ def exported_csv(lines):
 
 
 def answered(path):
-    """An answer that names no link counts as one of all."""
+    """An answer that names no link counts as one about all links."""
     return together(path, lambda lines: ALL)
 
 
@@ -160,7 +163,7 @@ def streamed(world, key):
     try:
         stream.ready()
         world.show(*[live_click(link, owner=LINKS[link][0]) for link in LINKS])
-        # One that is seen comes after all of them.
+        # A visible click comes after all of them.
         last = min(KEYS[key][1])
         world.show(live_click(last, owner=LINKS[last][0], code="last"))
         eventually(lambda: "last" in stream.codes(), what=f"{key}'s clicks")
@@ -174,7 +177,7 @@ def seen(key):
 
 
 def seen_by_owner(key):
-    """Clicks do not say of which account their link was."""
+    """Clicks do not have the account of their link."""
     return 403 if key in OF_ACCOUNTS else seen(key)
 
 
@@ -196,7 +199,7 @@ def seen_by_anybody(key):
 
 CLICKS = f"/v1/clicks?{RANGE}&interval=month"
 EXPORT = f"/v1/export/clicks?{RANGE}"
-# {route: [(how it is asked, what of it a key sees)]}
+# {route: [(the kind of request, what a key sees of it)]}
 MATRIX = {
     "/v1/clicks": [
         (one_by_one(CLICKS + "&code=code{link}", CLICKS + "&link_id={link}",
@@ -239,13 +242,14 @@ MATRIX = {
 
 # --- the allocator's routes ------------------------------------------------------------
 
-# A write with a version that no link has does all that a write does but the last of it.
+# A write with a version that no link has does everything of a write except the last
+# step.
 NO_VERSION = {"If-Match": '"0-0"'}
 
 
 def changed(method, status, fields=None, headers=None):
-    """Of those that it reads and does not change a key is told that it may not: all
-    others are not there."""
+    """For a link that the key reads and does not change, the refusal is explicit; all
+    other links do not exist for it."""
     def ask(world, key):
         found, refused = set(), {}
         for link in LINKS:
@@ -268,7 +272,7 @@ def changed(method, status, fields=None, headers=None):
 
 
 def read(*paths):
-    """As the allocator answers it: 404 for what is not there for the key."""
+    """Reads like the allocator: 404 for a link that does not exist for the key."""
     def ask(world, key):
         return links_found(
             world, paths, lambda path, method: world.api.call(method, path, key).status_code)
@@ -289,7 +293,7 @@ def body_for(owner):
 
 
 def created_one_by_one(world, key):
-    """The owners that the key creates links of."""
+    """Returns the owners for which the key creates links."""
     answers = {owner: world.api.post(key, **body_for(owner)) for owner in OWNERS}
     made = {owner for owner, answer in answers.items()
             if answer.status_code in (200, 201)}
@@ -373,8 +377,8 @@ def keys_path(workdir):
 
 @pytest.fixture
 def allocator(redis, kafka, program, workdir, keys_path):
-    """With the links, made by the keys that they are said to be of; codes code7 and
-    code8 had one that was deleted, and one that has expired."""
+    """An allocator with the links, made by their keys; the codes code7 and code8 had a
+    deleted link, and an expired one."""
     sections = {
         "links": {"ttl_classes": ["1s", "1h"], "quarantine": "1h",
                   "spaces": [with_key(workdir, hashes("h8", 1, 8)), aliases(number=2),
@@ -426,7 +430,8 @@ def test_each_route_is_in_the_matrix(program_name, matrix):
 
 
 def is_all(found, expected, what):
-    """False while what was settled last is not read yet; there is never too much."""
+    """Returns False while the last settled data are not read yet; there must never be
+    too much."""
     if found != expected:
         assert isinstance(found, set) and isinstance(expected, set) and (
             found < expected), (what, found, expected)
@@ -452,10 +457,11 @@ def test_a_key_sees_what_its_line_says(world, subtests, keys, asks_head_of):
                 assert world.get(path, key)[0] == status
 
 
-# --- what a key does not see is not there, to the byte ---------------------------------
+# --- unseen links do not exist, byte for byte ------------------------------------------
 
 def answer_bytes(url, method, path, key, body=None):
-    """All of the answer but its date, with the code asked for as CODE."""
+    """Returns the whole answer except for its date, with the requested code replaced
+    with CODE."""
     at = urllib.parse.urlsplit(url)
     sent = body.encode() if body else b""
     head = (f"{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"

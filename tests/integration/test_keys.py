@@ -1,4 +1,4 @@
-"""API keys that come and go while they are in use."""
+"""API keys that are added and removed while they are in use."""
 import signal
 
 import pytest
@@ -11,7 +11,7 @@ from support.program import eventually
 
 @pytest.fixture
 def change_keys(api, keys_file):
-    """Has the allocator read other keys, and waits until it has."""
+    """Makes the allocator read other keys, and waits until it has."""
     def make(keys):
         keys_file.write({**keys, "new": "read"})
         api.program.process.signal(signal.SIGHUP)

@@ -1,6 +1,6 @@
-"""Redirectors that are killed with events which Kafka may have or not, through to what is
-answered about them: each visit that was redirected is one click, at any time, and counts
-that were complete stay as they are."""
+"""Redirectors are killed with events that Kafka may have or not, and the answers about
+them are checked: each redirected visit is one click, at any time, and complete counts
+stay the same."""
 import collections
 import random
 import signal
@@ -22,13 +22,13 @@ from support.visitors import Visitors
 
 SPOOL = "shortloop_redirector_spool_events"
 PASSES = "shortloop_aggregator_settle_seconds_count"
-FEW, MANY = 8, 40  # visits: those that memory holds, and those that are spooled as well
+FEW, MANY = 8, 40  # visits: a number that memory holds, and one that is spooled as well
 MEMORY = 10
 
 
 class Watch(threading.Thread):
-    """Asks for the clicks of a range all the time: never more than visits were begun,
-    and never less than an answer that was complete had."""
+    """Queries the clicks of a range all the time: there are never more than visits
+    begun, and never fewer than a complete answer had."""
     QUESTIONS = ({}, {"group_by": "country"}, {"interval": "15m"},
                  {"tz": "Asia/Kolkata", "interval": "day"})
 
@@ -40,7 +40,7 @@ class Watch(threading.Thread):
         self.ended = threading.Event()
 
     def answer(self, **question):
-        """(clicks, whether that is complete)"""
+        """Returns (clicks, whether that is complete)."""
         answer = requests.get(f"{self.url}/v1/clicks", timeout=60, params={
             "from": rfc3339(self.start_s), "to": rfc3339(self.end_s),
             "bots": "include", **question})
@@ -77,7 +77,8 @@ class Watch(threading.Thread):
 
 
 class Story:
-    """One redirector after the other in the same folder, and the broker behind a proxy."""
+    """One redirector after the other in the same folder, and the broker behind a
+    proxy."""
 
     def __init__(self, world, kafka_server, workdir, hours=1,  # noqa: F811
                  memory=MEMORY):
@@ -109,7 +110,7 @@ class Story:
                      begun or (lambda: self.begun))
 
     def kill_when_stored(self, held):
-        """Of what the held request says Kafka's answer comes to nobody."""
+        """No process gets Kafka's answer to the held request."""
         assert held.here.wait(PATIENCE)
         before = self.stored()
         self.redirector.process.signal(signal.SIGSTOP)
@@ -118,18 +119,20 @@ class Story:
         self.kill()
 
     def events(self):
-        """Of all that Kafka has."""
+        """Returns the number of all events in Kafka."""
         return [Click.FromString(m.value()) for m in
                 self.world.kafka.consume(self.topic)]
 
     def settled(self):
-        """Events stored, settled, and no clicks as they were sent twice."""
+        """Returns the stored events, the settled ones, and those that are no clicks
+        since they were sent twice."""
         hours = self.world.reconciliation(hours=self.hours)["hours"]
         return [sum(hour[name] for hour in hours)
                 for name in ("stored", "settled", "repeats_removed")]
 
     def wait_settled(self):
-        """What Kafka has; returns how many events that are, and the rows."""
+        """Waits until everything in Kafka is settled; returns the numbers of events and
+        of rows."""
         ids = [(e.event_id_high, e.event_id) for e in self.events()]
         wanted = [len(ids), len(ids), len(ids) - len(set(ids))]
         eventually(lambda: self.settled() == wanted,
@@ -137,7 +140,7 @@ class Story:
         return len(set(ids)), len(ids)
 
     def wait_told(self):
-        """Each visit: nothing waits any more."""
+        """Waits until each visit is reported and nothing waits any more."""
         self.redirector.wait_ready()
         eventually(lambda: not self.redirector.metric(SPOOL) and
                    self.wait_settled()[0] == self.begun,
@@ -145,7 +148,7 @@ class Story:
         return self.wait_settled()[1]
 
 
-# --- where it is killed ---------------------------------------------------------------
+# --- places of the kill ---------------------------------------------------------------
 
 def killed_before_anything_was_sent(story):
     story.visit(FEW)
@@ -166,7 +169,7 @@ def killed_with_events_on_their_way_that_come_first(story):
 
 
 def killed_with_events_on_their_way_that_come_last(story):
-    """They are there again before."""
+    """The events are there again before that."""
     held = story.proxy.hold(PRODUCE)
     story.visit(FEW)
     assert held.here.wait(PATIENCE)
@@ -186,7 +189,7 @@ def killed_with_events_that_kafka_had(story):
 
 
 def killed_in_a_replay(story):
-    """Twice, of which one is behind the first events that it sent."""
+    """There are two kills; the second comes after the first events that it sent."""
     story.proxy.stall()
     story.visit(MANY)
     eventually(lambda: story.redirector.metric(SPOOL) >= MANY - MEMORY)
@@ -201,7 +204,7 @@ def killed_in_a_replay(story):
 
 
 def killed_while_it_starts(story):
-    """With what one that was killed has left, at any moment."""
+    """It is killed at any moment, with the data of a killed process."""
     held = story.proxy.hold(PRODUCE)
     story.visit(FEW)
     story.kill_when_stored(held)
@@ -230,8 +233,8 @@ def check_verified(world):
 def test_wherever_it_is_killed_each_redirect_is_one_click(
         make_world, links, kafka_server, workdir, every,  # noqa: F811
         record_property):
-    """All come late, to an hour that is settled, whatever the schedule of reconciliation
-    is."""
+    """All events are late, for an hour that is settled, with any schedule of
+    reconciliation."""
     world = make_world(links, partitions=2, reconcile_every=every)
     story = Story(world, kafka_server, workdir)
     rows = 0
@@ -260,8 +263,8 @@ def test_wherever_it_is_killed_each_redirect_is_one_click(
 def test_killed_under_load_it_counts_each_answered_visit_once(
         make_world, links, kafka_server, workdir, over,  # noqa: F811
         record_property):
-    """In an hour that is over, and in the present one, which is settled by what came
-    since."""
+    """Tested in an hour that is over, and in the present one, which is settled by what
+    came since."""
     world = make_world(links, partitions=2, reconcile_every="0s")
     if not over:
         world.hour, world.behind = int(time.time()) // HOUR * HOUR, 0
@@ -291,7 +294,7 @@ def test_killed_under_load_it_counts_each_answered_visit_once(
     told = {int(parse_qs(e.query.decode())["n"][0]) for e in story.events()}
     answered = set(visitors.answered)
     assert len(told) == events and answered <= told
-    # One that had no answer may be told, of each thread.
+    # A visit without an answer may be reported, one for each thread.
     assert len(told - answered) <= story.kills * len(visitors.threads)
     assert rows > events
     check_verified(world)
@@ -306,11 +309,11 @@ MARGIN = 60  # s
 @pytest.mark.parametrize("moved", [False, True])
 def test_sent_again_into_the_next_hour_it_is_one_click(
         make_world, links, kafka_server, workdir, moved):  # noqa: F811
-    """The collector moves the second one, which waited for longer than `late_window`, to
-    an hour that is settled as well; or both."""
+    """The collector moves the second event, which waited for longer than `late_window`,
+    to an hour that is settled as well; or both events."""
     now = int(time.time())
     boundary = now // HOUR * HOUR - HOUR
-    # What Kafka stores a margin from now on is moved to behind the boundary.
+    # Events that Kafka stores a margin from now on are moved beyond the boundary.
     window = now - boundary + MARGIN
     world = make_world(links, partitions=2, reconcile_every="0s",
                        clicks={"late_window": f"{window}s"})

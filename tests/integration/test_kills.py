@@ -1,7 +1,7 @@
-"""Redirectors that are killed, and servers around them, while visitors come: each visit
-that was answered has its event, and the counters are right.
+"""Redirectors, and the servers around them, are killed while visitors come: each
+answered visit has its event, and the counters are right.
 
-KILL_SECONDS says how long the last one goes on."""
+KILL_SECONDS sets how long the last test goes on."""
 import collections
 import itertools
 import os
@@ -28,12 +28,12 @@ SPOOLED = "shortloop_redirector_events_spooled_total"
 SPOOL = "shortloop_redirector_spool_events"
 SECONDS = float(os.environ.get("KILL_SECONDS", 600))
 THREADS = 2
-# Of bench_load, which has more links than fit into a cache of CACHE.
+# For bench_load, with more links than a cache of CACHE can hold.
 RATE, LINKS, CACHE = 500, 1000, "128KiB"
 
 
 def events_told(events):
-    """{event id: its events}; of repeats all but one say so."""
+    """Returns {event id: its events}; all repeats but one are marked."""
     told = collections.defaultdict(list)
     for event in events:
         told[event.event_id_high, event.event_id].append(event)
@@ -44,7 +44,7 @@ def events_told(events):
 
 
 def visits_told(events):
-    """{number of the visit: its events}"""
+    """Returns {number of the visit: its events}."""
     told = {}
     for same in events_told(events).values():
         number, = parse_qs(same[0].query.decode())["n"]
@@ -54,7 +54,7 @@ def visits_told(events):
 
 
 def last_records(values):
-    """The last record of each start and hour, as collectors keep it."""
+    """Returns the last record of each start and hour, which collectors keep."""
     last = {}
     for value in values:
         record = Counters.FromString(value)
@@ -69,7 +69,7 @@ def total(records, name):
 
 
 def answer(visitors, count):
-    """Waits until so many more were."""
+    """Waits until this many more visits were answered."""
     before = len(visitors.answered)
     eventually(lambda: len(visitors.answered) > before + count)
 
@@ -84,7 +84,7 @@ def test_no_kill_costs_an_event_of_a_visit_that_was_answered(
     topic = kafka.create_topic("counters")
     redirector = start(
         spool_dir=str(workdir / "spool"), threads=THREADS, instance="here",
-        linger="300ms",  # so that there is something to be lost
+        linger="300ms",  # so that a kill can lose something
         kafka_settings={"topic_counters": topic})
     kills, recovered = 3, 0
     with Visitors(redirector, links.create()) as visitors:
@@ -99,8 +99,8 @@ def test_no_kill_costs_an_event_of_a_visit_that_was_answered(
     assert len(visitors.answered) > kills * 100
     assert set(visitors.answered) <= told.keys()
 
-    # What was under way in a thread when it was killed is told, and may not be
-    # counted; a start that was killed is known to have ended.
+    # A visit that was under way in a thread at the kill is reported, and may not be
+    # counted; a killed start is known to have ended.
     records = last_records(m.value() for m in kafka.consume(topic))
     assert len({r.boot for r in records}) == kills + 1
     for boot in {r.boot for r in records}:
@@ -153,12 +153,12 @@ def test_counters_that_no_broker_took_are_told_by_the_next_start(
     assert total(records, "redirected") == len(visitors.answered)
 
 
-# --- kills while one hands over to another -----------------------------------------
+# --- kills during a hand-over ------------------------------------------------------
 
 @pytest.fixture
 def handing(start, links, kafka, kafka_server, workdir):
-    """One with a spool and a hand-over socket, which has a successor and does not end
-    before Kafka does: .former and .program, whose process is the successor."""
+    """A redirector with a spool and a hand-over socket; it has a successor, and does
+    not end before Kafka does: .former and .program, whose process is the successor."""
     with tempfile.TemporaryDirectory(prefix="shortloop-") as sockets:
         topic = kafka.create_topic("counters")
         yield Handing(start(
@@ -176,21 +176,21 @@ class Handing:
         self.former = program.process
 
     def hand_over(self, visitors):
-        """Kafka stands still from before, so that the former one has something to
-        wait for."""
+        """Kafka was stopped before, so that the former process has something to wait
+        for."""
         answer(visitors, 100)
         self.kafka_server.signal(signal.SIGSTOP)
         answer(visitors, 100)
         self.program.start(ready=False)
         self.program.wait_log("taking over")
         eventually(lambda: "relieved by a successor" in self.former.log())
-        # The former one goes on to answer whom it has accepted.
+        # The former process still answers the clients that it has accepted.
         eventually(lambda: self.program.metric(EVENTS) > 0,
                    what="visits answered by the successor")
         assert self.former.running()
 
     def check(self, visitors, clicks, starts, killed):
-        """Every visit has its event, and nothing is unknown."""
+        """Checks that every visit has its event, and nothing is unknown."""
         self.program.wait_metric(0, SPOOL)
         told = visits_told(clicks(self.program))
         assert set(visitors.answered) <= told.keys()
@@ -209,7 +209,7 @@ class Handing:
 
 
 def test_a_kill_of_the_successor_costs_nothing(handing, links, clicks):
-    """While the former one has the folder yet; so has it when the third one comes."""
+    """The former process still has the folder, also when the third one starts."""
     program = handing.program
     with Visitors(program, links.create()) as visitors:
         handing.hand_over(visitors)
@@ -246,8 +246,8 @@ def refused(redirector):
 
 
 class Pest:
-    """Kills each in turn, over and over.  While Kafka is away events are spooled, and
-    while Redis is, links that no cache has are a 503."""
+    """Kills each in turn, again and again.  While Kafka is down events are spooled, and
+    while Redis is down, links that no cache has are a 503."""
 
     def __init__(self, redirector, redis, kafka):
         self.redirector = redirector
@@ -265,7 +265,7 @@ class Pest:
         victim.kill()
         self.kills[victim.name] += 1
         if victim is not self.redirector:
-            # Answered all the same: from the cache, and spooled.
+            # Visits are answered nevertheless, from the cache, and spooled.
             answer(visitors, 100)
             eventually(lambda: outage() > before + 100, what=f"{victim.name} away")
             time.sleep(3)
@@ -281,8 +281,8 @@ class Pest:
 def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
         make_world, own_links, own_redis, kafka, kafka_server,  # noqa: F811
         workdir, bench_load, record_property):  # noqa: F811
-    """Some visitors know which of their visits were answered; the load beside them knows
-    how many, of links that are looked up."""
+    """Some visitors record which of their visits were answered; the load beside them
+    records only how many, for links that are looked up."""
     world = make_world(own_links, reconcile_every="0s")
     codes = workdir / "codes"
     codes.write_text("".join(own_links.create() + "\n" for _ in range(LINKS)))
@@ -309,14 +309,13 @@ def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
         f"beside a load of {load.result}, "
         f"{pest.recovered:.0f} events recovered, {repeats} repeats"))
     assert set(visitors.answered) <= numbered.keys()
-    # What was lost to the load may have been told.
+    # Visits that the load counts as lost may have been reported.
     least = load.result["requests"] - load.result["others"]
     assert least <= len(told) - len(numbered) <= least + load.result["lost"]
     assert pest.recovered > 0
 
-    # The reconciliation finds each: what was under way in a thread that was
-    # killed may be told and not counted, and an acknowledgement that nobody
-    # heard is a repeat.
+    # The reconciliation finds each difference: a visit under way in a killed thread may
+    # be reported and not counted, and a lost acknowledgement causes a repeat.
     under_way = pest.kills["redirector"] * THREADS
     hour = eventually(lambda: (h := world.told())["complete"] and h[
         "settled"] == len(events) and h, 300, what="the hour to be settled")
@@ -331,6 +330,6 @@ def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
     assert -repeats - under_way <= hour["lost"]["produced_acknowledged"] <= 0
     assert -repeats - under_way <= hour["lost"]["acknowledged_stored"] <= 0
     assert hour["lost"]["stored_settled"] == 0
-    # And each is one click.
+    # Each visit is one click.
     eventually(lambda: world.told()["repeats_removed"] == repeats and
                world.clicks() == len(told), 300, what="repeats to be no clicks")

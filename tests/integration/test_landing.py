@@ -28,7 +28,7 @@ def allocator_settings():
 
 
 class Page(html.parser.HTMLParser):
-    """What a browser makes of an answer."""
+    """A browser's view of an answer."""
 
     def __init__(self, answer):
         super().__init__()
@@ -91,7 +91,7 @@ def test_a_page_opens_the_app_and_leads_to_the_store(links, start):
         assert answer.status_code == 200 and "Location" not in answer.headers
         assert shown.opens == (APP, STORE, "browser")
         assert shown.links() == [APP, STORE]
-        # Without scripts the store is a moment away, too.
+        # Without scripts, the store also opens after a moment.
         assert ("meta", {"http-equiv": "refresh", "content": f"5;url={STORE}"}
                 ) in shown.tags
         assert answer.text.index("<noscript>") < answer.text.index("refresh")
@@ -124,7 +124,7 @@ def test_a_url_is_nothing_but_a_url(links, start):
     store = "https://store.example/?'\"><svg/onload=alert(1)>&lt;"
     shown = page(redirector, links.create(targets={
         "ios": {"app": app, "fallback": store}}))
-    # Each as a URI; what may stand in one is escaped as HTML has it.
+    # Each is a URI; characters that are allowed in one are escaped for HTML.
     app = "myapp://%22%3E%3Cscript%3Ealert('&amp;')%3C/script%3E%7B%7Bfallback%7D%7D"
     store = "https://store.example/?'%22%3E%3Csvg/onload=alert(1)%3E&lt;"
     assert shown.opens == (app, store, "browser")
@@ -158,7 +158,7 @@ console.log(JSON.stringify(seen.went));
 
 
 def goes_to(shown, app_opens=False):
-    """Where the page's script leads, the app being there or not."""
+    """Returns where the page's script leads, with or without the app."""
     script, = shown.texts["script"]
     done = subprocess.run(
         ["node", "-e", SCRIPT, json.dumps([script, shown.root, app_opens])],
@@ -174,11 +174,12 @@ def test_the_script_goes_to_the_store_when_no_app_opens(links, start):
         shown = page(redirector, code)
         assert goes_to(shown) == [opens, STORE]
         assert goes_to(shown, app_opens=True) == [opens]
-        # Where it cannot, the hint would be gone before it is read.
+        # Where the script cannot work, a redirect would remove the hint before it is
+        # read.
         assert goes_to(page(redirector, code, WECHAT_ON_IPHONE)) == []
 
 
-# --- who gets it -----------------------------------------------------------------
+# --- clients that get a page -----------------------------------------------------
 
 def test_windows_of_other_apps_get_the_hint(links, start):
     redirector = start()
@@ -197,7 +198,7 @@ def test_wechat_gets_its_own_target_then_a_page_then_the_url(links, start):
     own = links.create(targets={**IOS_APP, "wechat": program})
     assert page(redirector, own, WECHAT).opens == (PROGRAM, WEB, "wechat")
     assert page(redirector, own, IPHONE).opens == (APP, STORE, "browser")
-    # Of the system's targets only a page says how to get out.
+    # Of the system's targets, only a page explains how to leave the app.
     mixed = links.create(DEFAULT, targets={**IOS_APP, "android": WEB})
     assert page(redirector, mixed, WECHAT_ON_IPHONE).opens[0] == APP
     assert ask(redirector, mixed, WECHAT).headers["Location"] == DEFAULT
@@ -211,7 +212,7 @@ def test_a_url_link_opens_anywhere(links, start):
     assert page(start(), code, WECHAT).opens == (url_link, WEB, "browser")
 
 
-# --- what else a link says ---------------------------------------------------------
+# --- other properties of a link ----------------------------------------------------
 
 def test_what_goes_on_goes_to_both(links, start):
     redirector = start()
@@ -234,7 +235,7 @@ def test_no_path_becomes_the_host_of_an_app(links, start):
     answer = links.call("PATCH", f"/{code}", url="myapp:///")
     assert answer.status_code == 400
     assert "pass_path: url has neither a host" in answer.json()["detail"]
-    # What is there all the same hands nothing on.
+    # An app target that exists nevertheless gets nothing of the visit.
     links.edit(code, url="myapp://")
     redirector = start()
     answer = visit(f"{redirector.url}/{code}/evil.example/a")
@@ -260,7 +261,7 @@ def test_a_page_counts_as_a_visit(links, start, clicks):
     assert len(events) == 4 and events[0].link_id == events[1].link_id != 0
 
 
-# --- what a record may hold ----------------------------------------------------------
+# --- contents of a record ------------------------------------------------------------
 
 def test_who_knows_no_pages_finds_the_fallback_in_the_record(links):
     code = links.create(DEFAULT, targets={
@@ -315,7 +316,7 @@ def test_a_wrong_target_is_named(links):
         assert answer.status_code == 400 and says in answer.json()["detail"]
 
 
-# --- pages of one's own --------------------------------------------------------------
+# --- custom pages --------------------------------------------------------------------
 
 OWN = ("<!doctype html><title>%s</title><script>go()</script>"
        "<p data-in='{{browser}}'><a href='{{open}}'>a</a>"
@@ -323,7 +324,7 @@ OWN = ("<!doctype html><title>%s</title><script>go()</script>"
 
 
 def titles(redirector, code):
-    """Of all threads."""
+    """Returns the titles from all threads."""
     return {re.search("<title>(.*)</title>", ask(redirector, code).text)[1]
             for _ in range(20)}
 

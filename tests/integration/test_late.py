@@ -1,4 +1,4 @@
-"""Clicks behind the watermark: told apart by their rows, counted, and settled again."""
+"""Clicks before the watermark: marked by their rows, counted, and settled again."""
 import random
 import time
 
@@ -25,7 +25,7 @@ class World:
                                reconcile_every="100ms")
 
     def click(self, partition, at_ms, append_ms):
-        """ms after the hour's start: when somebody clicked, and Kafka stored it."""
+        """ms after the hour's start: the time of the click, and of storing in Kafka."""
         self.log.insert([make_click(self.chance, self.start * 1000 + at_ms, 1)],
                         partition, self.start * 1000 + append_ms)
         self.stored += 1
@@ -40,7 +40,8 @@ class World:
         return answer["hours"][0]
 
     def wait_settled(self):
-        """Shown, counted, and settled; returns how many are late."""
+        """Waits until the clicks are shown, counted and settled; returns how many are
+        late."""
         hour = eventually(lambda: self.hour()["settled"] == self.stored and self.hour(),
                           what=f"{self.stored} events settled")
         assert (hour["stored"], hour["late"]) == (self.stored, self.late)
@@ -51,7 +52,7 @@ class World:
         return answer.json() if answer.status_code == 200 else {}
 
     def wait_complete(self, ms, partition):
-        """Until the watermark has come to so many ms after the hour's start, where it
+        """Waits until the watermark is this many ms after the hour's start, where it
         waits for that partition."""
         expected = rfc3339((self.start * 1000 + ms) / 1000), partition
 
@@ -79,26 +80,26 @@ def test_what_a_stalled_partition_brings_an_hour_late_is_told(world, program):
     for minute in range(10):
         world.click(0, minute * 60_000, minute * 60_000 + 40)
         world.click(1, minute * 60_000, minute * 60_000 + 90)
-    # One goes on, the other one stalls.
+    # One partition continues, the other one stalls.
     for minute in range(10, 50):
         world.click(0, minute * 60_000, minute * 60_000 + 40)
     world.report(0, 2 * HOUR * 1000)
     assert world.wait_settled() == 0
     world.wait_complete(9 * 60_000 + 90 - DELAY * 1000, 1)
 
-    # Nothing was promised of what it brings then.
+    # No guarantee was given for what it brings then.
     for minute in range(10, 50):
         world.click(1, minute * 60_000, minute * 60_000 + HOUR * 1000)
     world.report(1, 2 * HOUR * 1000 - 1000)
     assert world.wait_settled() == 40
     world.wait_complete(2 * HOUR * 1000 - 1000 - DELAY * 1000, 1)
 
-    # Behind the watermark: the hour had been promised.
+    # The click is before the watermark: the hour was complete.
     world.click(0, 30_000, 2 * HOUR * 1000)
     assert world.wait_settled() == 41
     world.made.wait_metric(41, "shortloop_aggregator_late_events")
 
-    # Those of an import are not of a redirector that was slow.
+    # Imported clicks are not of a slow redirector.
     at = world.start * 1000 + 1000
     world.log.clickhouse.query(
         "INSERT INTO clicks (topic, offset, ts, original_ts, append_time) VALUES "

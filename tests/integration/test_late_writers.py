@@ -1,5 +1,5 @@
-"""Allocators that come late to a block which is another's by now: they are
-refused, go on with a block of their own, and nobody's link is harmed."""
+"""Allocators that write late to a block which has another holder by now: they are
+refused, continue with a block of their own, and no link is harmed."""
 import concurrent.futures
 import re
 import signal
@@ -40,7 +40,7 @@ class Writer:
         return (int(link["link_id"]) & IDS) // self.block_size
 
     def own(self, link):
-        """Block and generation."""
+        """Returns block and generation."""
         return self.block(link), link["generation"]
 
 
@@ -67,7 +67,7 @@ def reclaimed(reclaimer, space, block):
 
 
 def taken_over(writer, block):
-    """Links of a new owner in the block's next generation."""
+    """Makes links of a new owner in the block's next generation."""
     def create():
         link = writer.create("https://new.example/", "30d")
         return writer.own(link) == (block, 2) and link
@@ -91,7 +91,7 @@ def leads_to(space, link, url):
 
 def test_a_holder_stopped_past_its_blocks_end_harms_nobody(space, writer,
                                                            reclaimer):
-    """And a create that waited for it all the while gets a code of its own."""
+    """A create that waited all the time gets a code of its own."""
     sleeper, other = writer(), writer()
     block = sleeper.block(sleeper.create())
     sleeper.program.process.signal(signal.SIGSTOP)
@@ -114,12 +114,12 @@ def test_a_holder_stopped_past_its_blocks_end_harms_nobody(space, writer,
 
 def test_a_create_that_arrives_after_the_close_gets_another_block(
         redis_server, space, writer, reclaimer):
-    """It was sent within the hold; what lies between is slow."""
+    """The request was sent within the hold; the network is slow."""
     with RedisProxy(redis_server.port) as proxy:
         slow, other = writer(proxy.address), writer()
         held = proxy.hold(b"l:{s7:")
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            # Such links are still there when this test looks for them.
+            # Such links still exist when this test checks them.
             queued = pool.submit(slow.post, "https://late.example/", "6s")
             assert held.here.wait(60), "no create was sent"
             block = int(re.search(rb"l:\{s7:(\d+)\}:", held.command)[1])
@@ -136,8 +136,8 @@ def test_a_create_that_arrives_after_the_close_gets_another_block(
 
 def test_a_create_outlasts_blocks_that_expire_while_they_are_opened(
         redis_server, space, writer):
-    """Redis answers after the hold: what was granted is let go, and who waits
-    for it gets a code of the next grant."""
+    """Redis answers after the hold: the granted blocks are dropped, and waiting
+    requests get a code of the next grant."""
     with RedisProxy(redis_server.port) as proxy:
         slow = writer(proxy.address)
         held = proxy.hold(b"m:{s7:")
@@ -153,9 +153,9 @@ def test_a_create_outlasts_blocks_that_expire_while_they_are_opened(
 
 def test_of_two_holders_of_one_block_the_late_one_is_refused(
         space, writer, links_config):
-    """Redis has lost more of its tail than the gap covers: the block is granted
-    again, to another, who opens it.  Neither looks at the space meanwhile: who
-    has seen more lifts the cursor."""
+    """Redis has lost more than the gap covers: the block is granted again, to another
+    allocator, which opens it.  Neither checks the space meanwhile: an allocator that
+    has seen more raises the cursor."""
     links_config["hold_max"] = "1h"
     first = writer()
     block = first.block(first.create(ttl="30d"))

@@ -1,4 +1,4 @@
-"""GET /v1/links of the aggregator: filters, order and pages, against the same
+"""GET /v1/links of the aggregator: filters, order and pages, compared with the same
 computed in Python."""
 import json
 import random
@@ -48,7 +48,7 @@ def make_version(chance, link_id, code, created_ms, version, **fields):
 
 
 class Archive:
-    """Rows of `links` that no merge joins, and what they say in Python."""
+    """Rows of `links` that no merge joins, and their expected state in Python."""
 
     def __init__(self, clickhouse):
         self.clickhouse = clickhouse
@@ -72,7 +72,7 @@ class Archive:
         return links
 
     def listed(self, **filters):
-        """The link_ids of a list by creation."""
+        """Returns the link_ids of a list by creation."""
         links = [link for link in self.newest().values()
                  if passes(link, **filters)]
         links.sort(key=lambda link: (link["created_ms"], link["link_id"]),
@@ -99,7 +99,7 @@ def archive(migrated):
 
 
 def fill(archive, seed, count=300):
-    """Links of up to four versions in as many inserts; several were created in
+    """Makes links of up to four versions in as many inserts; several were created in
     one millisecond, and every tenth code has a second generation."""
     chance = random.Random(seed)
     links, inserts = [], [[], [], [], []]
@@ -125,7 +125,7 @@ def parameters(filters):
 
 
 def pages(made, limit, between=None, **filters):
-    """The links of all pages; `between` is called before each but the first."""
+    """Returns the links of all pages; `between` is called before each but the first."""
     links, cursor = [], {}
     for _ in range(500):
         answer = ask(made, "/v1/links", limit=limit, **parameters(filters),
@@ -150,7 +150,7 @@ def refused(made, says, **params):
     assert answer.json()["detail"].startswith(says), answer.text
 
 
-# --- what a link is ------------------------------------------------------------
+# --- fields of a link ----------------------------------------------------------
 
 def test_a_link_is_answered_as_the_archive_has_it(aggregator, archive):
     archive.insert([{
@@ -257,7 +257,7 @@ def test_filters_pass_what_they_pass_in_python(aggregator, archive, seed,
 
 @pytest.mark.proof
 def test_what_only_older_versions_pass_is_not_listed(aggregator, archive):
-    """All but a few: pages are short then, and lead to these few."""
+    """All but a few match, so pages are short, and lead to these few."""
     chance = random.Random(3)
     links = [(n, f"c{n}", START_MS + n * 1000) for n in range(1, 301)]
     archive.insert([make_version(chance, *link, 1, tags=["old"])
@@ -271,8 +271,8 @@ def test_what_only_older_versions_pass_is_not_listed(aggregator, archive):
 
 @pytest.mark.long
 def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
-    """More than are gone through in the order of creation; some are among
-    these, fewer than a page looks at once its first is filled."""
+    """There are more links than one search reads in the order of creation; some match,
+    fewer than one page searches once it has its first."""
     chance = random.Random(4)
     newer_ms = 1_810_000_000_000
     archive.insert([make_version(chance, n, f"c{n}", created_ms + n * 1000, 1,
@@ -372,7 +372,7 @@ def test_clickhouses_words_are_not_answered(aggregator, archive):
     made = aggregator()
     archive.clickhouse.query("DROP TABLE links")
     answer = requests.get(made.url + "/v1/links", params={"q": "x"}, timeout=60)
-    # To ask it again would be in vain.
+    # A retry would be useless.
     assert answer.status_code == 500 and "Retry-After" not in answer.headers
     assert answer.json()["detail"] == ("ClickHouse is away or refused this; "
                                        "the log of the program says why")
@@ -382,7 +382,7 @@ def test_clickhouses_words_are_not_answered(aggregator, archive):
 
 @pytest.mark.long
 def test_pages_hold_still_while_links_are_made_and_edited(aggregator, archive):
-    """Each link that was there is on one page, whatever happens meanwhile."""
+    """Each existing link is on one page, whatever happens meanwhile."""
     chance = fill(archive, 6, 200)
     archive.insert([dict(row, version=9, owner="kept")
                     for row in archive.newest().values()
@@ -460,8 +460,8 @@ def test_a_damaged_cursor_is_refused(aggregator, archive):
 
 @pytest.fixture
 def clicked(archive, migrated):
-    """clicked({link_id: clicks}, days_ago): what people, robots and others did
-    on that day; what counts is in `counts`."""
+    """clicked({link_id: clicks}, days_ago) inserts clicks by people, robots and others
+    on that day; `counts` has those that count."""
     chance = random.Random(11)
     midnight = int(time.time()) // DAY * DAY
 
@@ -483,7 +483,7 @@ def clicked(archive, migrated):
 
 
 def days_settled(archive, rows):
-    """Waits until the published days hold so many events."""
+    """Waits until the published days have this many events."""
     eventually(lambda: archive.clickhouse.value(
         "SELECT sum(pv) FROM link_days WHERE (toDateTime(day, 'UTC'), attempt)"
         " IN (SELECT unit, max(attempt) FROM settled WHERE kind = 'link_day' "
@@ -537,7 +537,7 @@ def test_by_clicks_are_those_of_people_on_the_days_counted(
 
 
 def counted_days(made, **params):
-    """[from, to), in days before today."""
+    """Returns [from, to), in days before today."""
     midnight = int(time.time()) // DAY * DAY
     days = ask(made, "/v1/links", sort="clicks", **params)["counted"]
     return tuple((midnight - instant(days[name])) // DAY for name in ("from", "to"))
@@ -546,7 +546,8 @@ def counted_days(made, **params):
 @pytest.mark.long
 def test_a_day_that_is_not_settled_is_not_said_to_be_counted(
         aggregator, archive, clicked):
-    """All pages count what the first does, also when the day is settled meanwhile."""
+    """All pages count the same days as the first, even if the day is settled
+    meanwhile."""
     fill(archive, 17, 10)
     old, fresh = {1: 7, 2: 5, 3: 3}, {3: 9, 4: 2}
     clicked(old, 3)
@@ -601,7 +602,7 @@ def test_days_that_wait_among_those_counted_are_named(aggregator, archive, click
 
 
 def declare_projections_anew(archive):
-    """As a migration does: the parts that are there have none of them yet."""
+    """Does what a migration does: existing parts do not have the projections yet."""
     def parts_with(name):
         return archive.clickhouse.value(
             "SELECT count() FROM system.projection_parts WHERE active AND "
@@ -646,8 +647,8 @@ def test_parts_that_have_no_projection_yet_are_listed_alike(
 @pytest.mark.long
 def test_a_page_by_clicks_goes_on_when_a_day_is_settled_again(
         aggregator, archive, clicked):
-    """Links whose counts stay are on one page each; one that gains clicks may
-    be on two or on none."""
+    """Links with constant counts are on one page each; one that gains clicks may be on
+    two or on none."""
     fill(archive, 14, 40)
     counts = {n: n for n in range(1, 21)}
     clicked(counts, 2)

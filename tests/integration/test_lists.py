@@ -1,6 +1,6 @@
-"""Each entry of our own lists can be met: what is written so that no code ever
-matches it, or stands behind a shorter one that takes all of its texts, is found
-here.  The lists are read from the sources, and tried on the program."""
+"""Each entry of our own lists must be reachable: this finds entries that no code ever
+matches, or that follow a shorter one that matches all of their texts.  The lists are
+read from the sources, and tested with the program."""
 import ast
 import itertools
 import json
@@ -16,13 +16,13 @@ from support.rule_files import BOT_LIST, UA_RULES
 
 ROOT = pathlib.Path(__file__).parents[2]
 STRING = r'"(?:\\.|[^"\\])*"'
-parse = re._parser.parse  # as re itself reads an expression
+parse = re._parser.parse  # the parser of re itself
 
 
 # --- reading --------------------------------------------------------------------
 
 def source(path):
-    """Without comments; macros of text are put in."""
+    """Returns the source without comments, with macros of text expanded."""
     text = (ROOT / path).read_text()
     text = re.sub(rf'({STRING})|/\*.*?\*/', lambda m: m[1] or " ", text,
                   flags=re.S).replace("\\\n", " ")
@@ -32,7 +32,7 @@ def source(path):
 
 
 def strings(text):
-    """Each text in C; those that stand side by side are one."""
+    """Returns each text in C; adjacent literals are joined."""
     return ["".join(ast.literal_eval(part) for part in re.findall(STRING, run))
             for run in re.findall(rf'{STRING}(?:\s*{STRING})*', text)]
 
@@ -45,17 +45,17 @@ def table(path, name):
 
 
 def entries(path, name):
-    """The first text of each entry in braces, and the others of it."""
+    """Yields the first text of each entry in braces, and its other texts."""
     rows = re.findall(rf'\{{\s*((?:{STRING}|[^{{}}"])*)\}}', table(path, name))
     found = [strings(row) for row in rows if strings(row)]
     assert found, f"{path}: {name} is empty"
     return found
 
 
-# --- texts that an expression is for ---------------------------------------------
+# --- texts that an expression matches --------------------------------------------
 
 def samples(tree):
-    """Texts that it matches, one for each of its alternatives."""
+    """Returns texts that the tree matches, one for each of its alternatives."""
     pieces = [[""]]
     for kind, value in tree:
         kind = str(kind)
@@ -87,7 +87,7 @@ def one_of(choices):
 
 
 def first_group(tree):
-    """What stands in the first group of an expression, as a tree."""
+    """Returns the first group of an expression as a tree."""
     for kind, value in tree:
         if str(kind) == "SUBPATTERN":
             return value[3] if value[0] == 1 else first_group(value[3])
@@ -98,7 +98,7 @@ def first_group(tree):
 
 @pytest.fixture
 def explain(workdir):
-    """explain(visits): why, of each, by our own lists alone."""
+    """explain(visits) returns the reason of each, by our own lists alone."""
     config = workdir / "collector.yaml"
     config.write_text(yaml.safe_dump({"collector": {"ua_rules": UA_RULES}}))
 
@@ -115,7 +115,7 @@ def explain(workdir):
 
 # --- robots ---------------------------------------------------------------------
 
-# What these are for cannot be made of the expression alone.
+# Texts for these cannot be derived from the expression.
 BY_HAND = {
     "^[-\\s\"'_.?]+$": ["-"],
     "^Mozilla/\\d\\.\\d+(?: ?\\((?:compatible)?;? ?\\))?$": [
@@ -156,7 +156,7 @@ def test_each_robot_of_ours_is_found_by_its_own_entry(explain, path, name,
 
 
 def test_what_is_vague_or_excepted_is_in_the_lists():
-    """As they are installed, by the lock file."""
+    """The lists as they are installed, by the lock file."""
     listed = {entry["pattern"] for entry in
               json.loads(pathlib.Path(BOT_LIST).read_text())}
     listed |= set(json.loads((DEPS / "bots/isbot-patterns.json").read_text()))
@@ -166,7 +166,7 @@ def test_what_is_vague_or_excepted_is_in_the_lists():
     assert [e for e in sample["robots"]["except"] if e not in listed] == []
 
 
-# --- where visitors come from -----------------------------------------------------
+# --- sources of visitors ----------------------------------------------------------
 
 def test_each_site_of_ours_is_found_by_its_host(explain):
     hosts = entries("collector/enrich/sites.c", "hosts")
@@ -195,11 +195,11 @@ def test_words_of_campaigns_are_written_as_they_are_compared():
     labels = strings(table("collector/enrich/sources.c", "words"))
     for listed, form in [(media, "[a-z0-9]{1,63}"),  # plain_word
                          (words, "[^A-Z]{1,64}"), (names, "[a-z0-9_]{1,28}"),
-                         # One of two letters is of a country anyway.
+                         # A label of two letters is a country's anyway.
                          (labels, "(?!..$)[a-z0-9-]+")]:
         assert once(listed)
         assert [x for x in listed if not re.fullmatch(form, x)] == []
-    # What begins so is paid by its beginning; no entry could say otherwise.
+    # A value with that beginning is paid by its beginning; no entry could change it.
     assert [x for x in media if x.startswith("paid")] == []
 
 
@@ -234,7 +234,7 @@ def test_each_system_is_one_that_the_rules_or_the_table_name():
     assert once(systems)
     unknown = " ".join(s for s in systems if s not in known | set(ours))
     assert unknown == ""
-    # What is asked for by itself, before the lists of phones and desktops.
+    # Words that are checked alone, before the lists of phones and desktops.
     alone = set(re.findall(r'ua_is\(ua, UA_OS_FAMILY, ("[^"]*")\)',
                            text[text.index("*device_class("):]))
     assert [s for s in lists[2] + lists[3] if f'"{s}"' in alone] == []

@@ -1,4 +1,4 @@
-"""GET /v1/live: clicks as they come, and who is sent which of them."""
+"""GET /v1/live: clicks as they come, and which of them each subscriber gets."""
 import json
 import signal
 import time
@@ -31,7 +31,7 @@ def topics(kafka):
 
 @pytest.fixture
 def live(migrated, redis, program, topics):
-    """live(): an aggregator whose live stream is there."""
+    """live() starts an aggregator whose live stream is up."""
     def make(clickhouse=None, **own):
         return program("aggregator", {
             "kafka": topics, "clickhouse": clickhouse or {},
@@ -50,7 +50,7 @@ def listen(request):
 
 @pytest.fixture
 def shown(kafka, topics):
-    """shown(...): as a collector shows clicks live."""
+    """shown(...) sends clicks as a collector's live events."""
     def show(*clicks):
         kafka.produce(topics["topic_live"],
                       [json.dumps(c).encode() for c in clicks])
@@ -86,7 +86,7 @@ def test_a_click_is_shown_with_its_verdict_and_nothing_of_its_visitor(
               query=b"token=secret", cookies={"c": "secret"}),
         click(2, link_id=6, code="def", owner='"\n\xff'.encode(
             "latin-1").decode("latin-1"), user_agent=GOOGLEBOT.encode()),
-        # Too old, and no clicks.
+        # These are too old, or no clicks.
         click(3, time_ms=int(time.time() * 1000) - 61_000),
         click(4, outcome=2, status=404, link_id=0), click(5, outcome=5)])
 
@@ -111,7 +111,7 @@ def test_a_click_is_shown_with_its_verdict_and_nothing_of_its_visitor(
     assert [i for name, i, _ in people.events() if name == "click"] == [
         "00000000-0000-0007-0000-000000000002"]
 
-    # And they are counted once, as without it.
+    # They are counted once, as without the stream.
     eventually(lambda: count(tables) == 5)
     collector.wait_metric(2, "shortloop_collector_live_total")
     assert collector.metric("shortloop_collector_live_dropped_total",
@@ -145,7 +145,7 @@ def test_the_topic_is_one_of_its_own(program, base_config, other):
         assert f"kafka.topic_live: {other} is 'same', too" in output
 
 
-# --- who is sent what ----------------------------------------------------------
+# --- subscribers and their clicks ----------------------------------------------
 
 def test_what_cannot_be_unpacked_is_stepped_over(kafka, topics, live, listen):
     made = live()
@@ -183,7 +183,7 @@ def test_filters_choose(live, listen, shown, migrated):
     }
     streams = {query: listen(made, "/v1/live" + (query and "?" + query)).ready()
                for query in asked}
-    # It shows each stream that all before it have been offered.
+    # This click shows that each stream was offered all earlier ones.
     everything = listen(made, bots="include").ready()
 
     shown(live_click(1), live_click(2, owner="bob", country="FR"),
@@ -234,7 +234,7 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
                           creator=creator)
     for path in "/v1/live", "/v1/live?code=code1":
         assert refused(made, path).status_code == 401
-    # As if it were not there.
+    # The answer is the same as for a link that does not exist.
     hidden, nothing = (refused(made, f"/v1/live?code=code{n}", "ann")
                        for n in (2, 9))
     assert hidden.status_code == 404
@@ -244,12 +244,12 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
         listen(made, key="boss").ready(), listen(made, key="ann").ready(),
         listen(made, key="acme").ready(),
         listen(made, key="ann", link_id=1).ready()]
-    # Whose a link is says the archive, not the click; link 3 gets there late,
-    # and link 9 never.
+    # The archive decides whose a link is, not the click; link 3 gets there late, and
+    # link 9 never.
     shown(*[live_click(n, owner="ann") for n in (1, 2, 3, 9)])
     migrated.link("code3", 3, owner="ann", account="shop", creator="shop")
     eventually(lambda: len(boss.clicks()) == 4)
-    # The first of them waits for the archive; were it too slow, a later one.
+    # The first of them waits for the archive; if that is too slow, a later one comes.
     eventually(lambda: "code3" in ann.codes() or shown(live_click(3)), every=1)
     shown(live_click(1, code="last"))
     for stream in streams:
@@ -258,7 +258,7 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
     assert set(ann.codes()) == {"code1", "code3", "last"}
     assert sorted(acme.codes()) == sorted(one.codes()) == ["code1", "last"]
 
-    # A key that is taken back sees nothing more.
+    # A revoked key sees nothing more.
     keys_file.write({"boss": "admin"})
     made.process.signal(signal.SIGHUP)
     for stream in streams[1:]:
@@ -268,7 +268,7 @@ def test_a_key_is_sent_what_it_may_see(live, listen, shown, migrated,
 
 @pytest.fixture
 def ann(live, listen, migrated, keys_file):
-    """Her stream; link 1 is hers."""
+    """Returns her stream; link 1 is hers."""
     made = live(keys_file=str(keys_file.write(KEYS)))
     migrated.link("code1", 1, owner="ann")
     stream = listen(made, key="ann").ready()
@@ -277,7 +277,7 @@ def ann(live, listen, migrated, keys_file):
 
 
 def test_clicks_of_others_cost_a_key_none_of_its_own(ann, shown):
-    """Not even thousands, of links that nobody has asked for yet."""
+    """Even thousands, of links that were not queried yet, cost nothing."""
     for n in range(4):
         shown(*[live_click(1000 + n * 3000 + i, owner="bob") for i in range(3000)],
               live_click(1))
@@ -286,14 +286,14 @@ def test_clicks_of_others_cost_a_key_none_of_its_own(ann, shown):
 
 
 def test_links_the_archive_lacks_keep_no_others_waiting(ann, shown):
-    # More of them than one question has room for, all the time.
+    # There are always more of them than one query has room for.
     shown(*[live_click(2000 + n) for n in range(2500)], live_click(1))
     eventually(lambda: ann.codes() == ["code1"], what="her click")
 
 
 def test_a_click_is_not_given_up_before_its_link_was_asked_for(
         live, listen, keys_file, migrated, proxy, shown):
-    """However slow the archive is that is asked for those before it."""
+    """This holds however slow the archive is with earlier queries."""
     migrated.link("code1", 1, owner="ann")
     made = live({"url": proxy.url}, keys_file=str(keys_file.write(KEYS)))
     stream, whole = (listen(made, key=key).ready() for key in ("ann", "boss"))
@@ -303,7 +303,7 @@ def test_a_click_is_not_given_up_before_its_link_was_asked_for(
     assert held.here.wait(PATIENCE)
     shown(*[live_click(2001 + n) for n in range(2500)], live_click(1))
     eventually(lambda: "code1" in whole.codes(), what="who sees all to see it")
-    time.sleep(2)  # longer than a click waits once its link was asked for
+    time.sleep(2)  # longer than a click waits once its link was queried
     held.release()
     eventually(lambda: stream.codes() == ["code1"], what="her click")
 
@@ -321,7 +321,7 @@ def test_there_are_so_many_streams_and_no_more(live, listen, keys_file):
     assert answer.status_code == 429
     assert answer.json()["detail"] == "too many live streams are under way"
 
-    # One that goes makes room, at once.
+    # A stream that ends makes room at once.
     first.close()
     subscribers(made, 2)
     listen(made, key="boss").ready()
@@ -331,11 +331,11 @@ def test_there_are_so_many_streams_and_no_more(live, listen, keys_file):
     assert answer.status_code == 429
 
 
-# --- what the archive is asked -------------------------------------------------
+# --- queries to the archive ----------------------------------------------------
 
 @pytest.fixture
 def slow_links(migrated, clickhouse):
-    """The archive takes minutes to say of a link what it is."""
+    """The archive takes minutes to answer about a link."""
     migrated.link("code1", 1, owner="ann")
     clickhouse.query(
         "CREATE TABLE many_links ENGINE = MergeTree ORDER BY link_id AS "
@@ -383,7 +383,7 @@ def test_the_look_for_owners_has_an_end(live, listen, keys_file, slow_links, sho
 
 def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown,
                                             migrated, clickhouse):
-    """A key has asked for much that is slow; clicks come after one of it."""
+    """A key has sent many slow questions; then clicks come."""
     migrated.link("code2", 2, owner="ann")
     made = live(keys_file=str(keys_file.write({**KEYS, "all": "read"})), workers=1,
                 answer_timeout="10m", key_questions_max=10)
@@ -392,8 +392,7 @@ def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
     conns += [begin(made, key="boss") for _ in range(9)]
     eventually(lambda: is_full(made, "boss"))
-    # By the time that the second one is there, the archive was to be asked for
-    # the first.
+    # When the second click comes, a query for the first should already have been sent.
     for number in 2, 3:
         shown(live_click(number))
         eventually(lambda n=number: f"code{n}" in whole.codes())
@@ -406,7 +405,7 @@ def test_the_look_for_owners_takes_its_turn(live, listen, keys_file, slow, shown
         conn.close()
 
 
-# --- what goes wrong -----------------------------------------------------------
+# --- failures ------------------------------------------------------------------
 
 @pytest.mark.proof
 def test_who_reads_slowly_is_told_what_it_lost(live, listen, shown):
@@ -423,11 +422,11 @@ def test_who_reads_slowly_is_told_what_it_lost(live, listen, shown):
             sent += 100
             eventually(lambda: quick.raw.count(b"event: click\n") == sent)
     slow.go.set()
-    # Nothing is lost without being told of.
+    # Every loss is reported.
     eventually(lambda: len(slow.clicks()) + slow.lost() == sent)
     assert slow.lost() == made.metric("shortloop_aggregator_live_lost_total")
     assert len(quick.clicks()) == sent and not quick.lost()
-    # It goes on with the newest.
+    # The stream continues with the newest clicks.
     assert str(sent - 1) in {c["link_id"] for c in slow.clicks()}
 
 
@@ -458,7 +457,7 @@ def test_it_goes_on_after_a_broker_and_a_partition(
     kafka_server.start()
     shown(live_click(2))
     eventually(lambda: stream.codes() == ["code1", "code2"])
-    # Nobody listens: what is clicked meanwhile is not kept.
+    # There is no listener: clicks meanwhile are not kept.
     stream.close()
     subscribers(made, 0)
     kafka.add_partitions(topics["topic_live"], 3)

@@ -1,4 +1,4 @@
-"""GET /v1/live with thousands of subscribers: slow ones, and a key that is taken back
+"""GET /v1/live with thousands of subscribers: slow ones, and a key that is revoked
 while its streams are open."""
 import json
 import os
@@ -15,8 +15,8 @@ from support.program import eventually
 SUBSCRIBERS = int(os.environ.get("LIVE_SUBSCRIBERS", "3000"))
 SLOW = SUBSCRIBERS // 20
 QUEUE = 50  # clicks that wait for a subscriber
-BYTES = 4000  # of one click, about
-# What the setting live_subscribers says that a subscriber may take.
+BYTES = 4000  # approximate size of one click
+# The memory of a subscriber by the setting live_subscribers.
 TAKES = 128 << 10
 
 
@@ -49,7 +49,7 @@ def test_thousands_listen_and_a_key_that_is_taken_back_hears_no_more(
                    what="all are ready", seconds=60)
         before = status(made.process.pid)["RssAnon"]
         with MemoryWatch(made) as memory:
-            # Until those who do not read have lost clicks, each of them.
+            # Until each stream that is not read has lost clicks.
             while made.metric("shortloop_aggregator_live_lost_total") < 2 * SLOW:
                 show(20)
                 eventually(lambda: all(m.clicks == shown for m in stays + goes),
@@ -62,7 +62,7 @@ def test_thousands_listen_and_a_key_that_is_taken_back_hears_no_more(
         eventually(lambda: all(m.whole() for m in goes),
                    what="the streams of the key end", seconds=60)
         at_the_end = {m.clicks for m in goes}
-        # Also those that nobody reads: they hold no subscriber's place.
+        # This includes streams that are not read: they keep no subscriber's place.
         made.wait_metric(len(stays) + len(slow),
                          "shortloop_aggregator_live_subscribers")
         show(5)

@@ -1,7 +1,7 @@
-"""Where visitors land: one place, whatever their client makes of a Location.
+"""Where visitors land: at one place, whatever their client makes of a Location.
 
-Clients of four families follow the same redirects to a server that keeps what it was
-asked for."""
+Clients of four families follow the same redirects to a server that records the
+requests."""
 import functools
 import http.server
 import pathlib
@@ -18,11 +18,11 @@ from support.redirects import (  # noqa: F401 (fixtures)
     LINKS_SECTION, domains_config, links, make_links, start, visit)
 
 SUPPORT = pathlib.Path(__file__).parent / "support"
-# What RFC 3986 has in a path, a query and a fragment.
+# The characters that RFC 3986 allows in a path, a query and a fragment.
 PCHARS = r"(?:[-A-Za-z0-9._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*"
 URI = re.compile(rf"[a-z]+:{PCHARS}(?:\[[0-9a-f:]+\]{PCHARS})?(?:#{PCHARS})?")
 
-# Behind the host; what is asked for there, as a URI.
+# The text after the host; the requested target, as a URI.
 TARGETS = [
     ("/路径", "/%E8%B7%AF%E5%BE%84"),
     ("/a|b", "/a%7Cb"),
@@ -49,7 +49,7 @@ def made_up(count):
     letters = 'ab09-_~!$&()*+,;=:@%|"<>{}^`[]äß路径🦊é'
 
     def word():
-        # What ends it is lost by none: urllib drops a semicolon at a path's end.
+        # No client drops the end of it: urllib drops a semicolon at a path's end.
         return "".join(rng.choices(letters, k=rng.randint(1, 12))) + "z"
 
     for _ in range(count):
@@ -58,7 +58,7 @@ def made_up(count):
 
 
 class Target(http.server.ThreadingHTTPServer):
-    """Answers everything, and keeps what it was asked for."""
+    """Answers everything, and records the requests."""
     daemon_threads = True
 
     def __init__(self):
@@ -89,7 +89,7 @@ def target():
 
 @pytest.fixture
 def allocator_settings():
-    # The targets are on this machine, which is not to be ours.
+    # The targets are on this machine, which must not count as ours.
     return {"base_url": "https://sho.rt"}
 
 
@@ -129,7 +129,7 @@ CLIENTS = [java, node, curl, python]
 
 @functools.cache
 def java_lacks():
-    """A Java that runs may have no compiler, which reads Visit.java."""
+    """An installed Java may have no compiler, which Visit.java needs."""
     modules = subprocess.run(["java", "--list-modules"], capture_output=True,
                              text=True).stdout
     return "" if "jdk.compiler" in modules else "this Java compiles nothing"
@@ -143,7 +143,7 @@ def client(request):
 
 
 def normal(place):
-    """WHATWG's URLs have an apostrophe escaped in a query, others do not."""
+    """WHATWG's URLs escape an apostrophe in a query, others do not."""
     return place.replace("%27", "'")
 
 
@@ -197,10 +197,10 @@ def test_each_target_is_a_uri(links, start):
             "User-Agent": agent}).headers["Location"] == location
 
 
-# --- what goes on, and fallbacks -------------------------------------------------
+# --- parts of the visit that are passed on, and fallbacks ------------------------
 
 def raw_location(redirector, target):
-    """Requests' own would encode what it sends."""
+    """Requests itself would encode what it sends."""
     host, port = redirector.section["listen"].split(":")
     with socket.create_connection((host, int(port)), timeout=60) as s:
         s.sendall(b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

@@ -1,4 +1,5 @@
-"""`aggregator migrate`: killed anywhere, several at once, and statements that come late."""
+"""`aggregator migrate`: killed at any point, several at once, and statements that come
+late."""
 import re
 import threading
 import urllib.parse
@@ -15,7 +16,7 @@ DAY = instant("2026-10-25T00:00:00Z")
 
 
 def statements():
-    """Of all migrations, in order: (file, statement)."""
+    """Returns the statements of all migrations, in order: (file, statement)."""
     for path in sorted((servers.ROOT / "schemas/clickhouse").glob("*.sql")):
         text = re.sub(r"--[^\n]*", "", path.read_text())
         for statement in filter(str.strip, text.split(";")):
@@ -23,7 +24,7 @@ def statements():
 
 
 def schema(database):
-    """Tables as they are, and which migrations are recorded."""
+    """Returns the present tables, and the recorded migrations."""
     return database.rows(
         "SELECT name, replace(create_table_query, currentDatabase() || '.', '') "
         "AS made FROM system.tables WHERE database = currentDatabase() "
@@ -34,7 +35,7 @@ def schema(database):
 
 @pytest.fixture
 def whole(clickhouse, program):
-    """The schema of a database that was migrated without a break."""
+    """Returns the schema of a database that was migrated without interruption."""
     database = ClickHouse.with_new_database(clickhouse.url)
     status, said = program(
         "aggregator", {"clickhouse": {"url": clickhouse.url,
@@ -47,7 +48,7 @@ def whole(clickhouse, program):
 
 @pytest.fixture
 def migration(program, base_config):
-    """migration(*args, through=proxy): one that is still to be run."""
+    """migration(*args, through=proxy) returns a command that is not started."""
     def make(*args, through=None):
         own = {**base_config["clickhouse"]}
         if through:
@@ -59,8 +60,8 @@ def migration(program, base_config):
 
 @pytest.fixture
 def counting(clickhouse, program, redis):
-    """counting(): an aggregator, and insert(), which inserts the hundred clicks that
-    has_all() asks it for."""
+    """counting() returns an aggregator, and insert(), which inserts the hundred clicks
+    that has_all() checks for."""
     def make():
         made = program("aggregator", {"aggregator": {"settle_every": "500ms"}},
                        ready=False)
@@ -75,7 +76,7 @@ def counting(clickhouse, program, redis):
 # --- killed ------------------------------------------------------------------------
 
 class Deadly(ClickHouseProxy):
-    """Carries out each statement; who sends one for the first time is killed then."""
+    """Executes each statement, and kills the sender of one that is new."""
     victim = None
 
     def __init__(self, port):
@@ -94,7 +95,7 @@ class Deadly(ClickHouseProxy):
         return self._end(client)
 
     def run(self, made, look):
-        """Until it ends by itself; look() each time it was killed."""
+        """Runs it until it ends by itself; calls look() each time it was killed."""
         self.victim = made
         while made.run()[0] != 0:
             assert "msg=failed" not in made.log()
@@ -105,8 +106,8 @@ class Deadly(ClickHouseProxy):
 @pytest.mark.timeout(900)
 def test_migrating_goes_on_where_it_was_killed(
         clickhouse, clickhouse_server, migration, counting, whole):
-    """After each statement and each record of a migration.  An aggregator that was
-    started before counts when all is there."""
+    """It is killed after each statement and each record of a migration.  An aggregator
+    that was started before counts when everything is there."""
     made = counting()
 
     def waits():
@@ -128,7 +129,7 @@ def test_migrating_goes_on_where_it_was_killed(
 @pytest.mark.parametrize("number", [1, 12, pytest.param(22, marks=pytest.mark.long)])
 def test_another_migrates_all_the_way_in_between(clickhouse, migration, proxy, whole,
                                                  number):
-    """While one's statement is on its way, which comes then."""
+    """This happens while a statement of the first is under way, and arrives then."""
     others = []
     proxy.call_at(number, lambda: others.append(migration().run()), "create")
     status, said = migration(through=proxy).run()
@@ -154,7 +155,7 @@ def test_several_migrate_at_once(clickhouse, migration, whole):
 @pytest.mark.long
 def test_a_statement_that_comes_late_changes_nothing(
         clickhouse, migration, counting, whole):
-    """And an aggregator goes on answering."""
+    """An aggregator continues to answer."""
     assert migration().run()[0] == 0
     made = counting()
     made.insert()

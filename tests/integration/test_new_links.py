@@ -1,5 +1,5 @@
 """Questions to the aggregator about links that the archive does not know yet: no
-collector runs here, so that it never does unless the test says so."""
+collector runs here, so links get there only if the test inserts them."""
 import random
 
 import pytest
@@ -33,7 +33,7 @@ LINKS_SECTION = {**USUAL, "ttl_classes": ["2s", "1h", "never"],
 
 @pytest.fixture
 def api(redis, create_space, start):
-    """Without Kafka, for which it does not wait: nobody reads what it says."""
+    """It runs without Kafka, for which it does not wait: its events are not read."""
     for name in SPACES:
         status, output = create_space(name=name)
         assert status == 0, output
@@ -50,7 +50,7 @@ def api(redis, create_space, start):
 
 @pytest.fixture
 def known(migrated):
-    """Clicks of code1, of which the archive knows, up to TO."""
+    """Clicks of code1, which the archive has, up to TO."""
     migrated.insert(some_clicks(1, 100, [(TO - 2 * 86400, TO)], links=[1]))
     migrated.link("code1", 1, owner="ann", account="acme", creator="acme")
     return migrated
@@ -90,14 +90,14 @@ def counts(made, code, key="boss"):
 
 
 def none_of(made, link):
-    """Makes sure that it is that link, with zeros."""
+    """Checks that the answer is about that link, with zeros."""
     answer = counts(made, link["code"])
     assert answer["link_id"] == link["link_id"]
     assert answer["total"]["events"] == answer["total"]["visitors"] == 0
     return answer
 
 
-# --- what is answered ----------------------------------------------------------
+# --- answers -------------------------------------------------------------------
 
 def test_a_new_link_is_one_without_clicks(api, made):
     link = api.create(owner="ann")
@@ -132,7 +132,7 @@ def test_so_is_one_without_a_block(api, made, name):
     none_of(made, link)
     summary = get(made, f"/v1/links/{link['code']}/summary").json()
     assert summary["expires_at"] is None
-    # Its id does not tell its code.
+    # The id does not contain the code.
     path = f"/v1/clicks?{RANGE}&link_id={link['link_id']}"
     assert get(made, path).status_code == 404
 
@@ -150,7 +150,7 @@ def test_what_has_expired_is_not_known_to_redis_either(api, made, redis):
     link = api.create()
     none_of(made, link)
 
-    # As when its time is over.
+    # The same happens when the link's time is over.
     redis.delete(*redis.keys(f"l:*:{link['code']}"))
     assert get(made, by_code(link["code"])[0]).status_code == 404
 
@@ -188,14 +188,14 @@ def test_the_archive_speaks_for_what_it_knows(api, made, known):
     assert summary["url"] == "https://archive.example/"
 
 
-# --- who sees it -----------------------------------------------------------------
+# --- keys ------------------------------------------------------------------------
 
 @pytest.mark.parametrize("key, seen", [
     ("boss", True), ("eye", True), ("ann", True), ("acme", True),
     ("bob", False), ("shop", False)])
 def test_a_new_link_is_seen_by_the_keys_that_see_it_later(api, made, key, seen):
     link = api.create(key="acme", owner="ann")
-    nothing = f"{link['code'][:-1]}_"  # nobody's alias
+    nothing = f"{link['code'][:-1]}_"  # not an alias of any link
 
     for path, other in zip(by_code(link["code"]), by_code(nothing)):
         answer, missing = get(made, path, key), get(made, other, key)
@@ -208,11 +208,11 @@ def test_a_new_link_is_seen_by_the_keys_that_see_it_later(api, made, key, seen):
                 **missing.headers, "Date": ""}
 
 
-# --- a code that went on -----------------------------------------------------------
+# --- a code with a new link --------------------------------------------------------
 
 @pytest.mark.proof
 def test_a_code_is_its_new_links_whatever_the_archive_has(api, made, known):
-    """test_whole_way.py has the same of a code of a block."""
+    """test_whole_way.py tests the same with a code of a block."""
     old = api.create(space="h6", ttl="2s", key="acme", owner="ann")
     known.link(old["code"], int(old["link_id"]), owner="ann", account="acme",
                creator="acme")
@@ -220,7 +220,7 @@ def test_a_code_is_its_new_links_whatever_the_archive_has(api, made, known):
     known.insert(rows)
     assert counts(made, old["code"])["total"]["events"] == 1
 
-    # The same code by the same URL; whose it is decides about what is seen.
+    # The same URL has the same code; the owner decides what is seen.
     new = eventually(lambda: (link := api.post(
         key="acme", url=old["url"], space="h6", ttl="1h", owner="ann").json()
         ) and link["link_id"] != old["link_id"] and link, every=0.2)
@@ -250,7 +250,7 @@ def test_the_former_owner_asks_by_link_id(api, made, known):
 # --- Redis -------------------------------------------------------------------------
 
 def refused(made, code, key="boss"):
-    """What is said where it cannot be told whether there is a link."""
+    """Returns the answer if it is unknown whether there is a link."""
     answer = get(made, by_code(code)[0], key)
     assert answer.status_code == 503, answer.text
     assert int(answer.headers["Retry-After"]) > 0
@@ -259,7 +259,7 @@ def refused(made, code, key="boss"):
 
 
 def in_time(made, link):
-    """Redis has answered before its time was over: a machine may be slow."""
+    """Redis answers before its timeout, as the machine may be slow."""
     eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 200)
 
 
@@ -272,16 +272,16 @@ def test_without_redis_only_the_archives_links_are_told(own_redis, api, made,
 
     own_redis.kill()
 
-    # From when it is noticed.
+    # This begins when the outage is noticed.
     eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 503)
     for path in by_code(link["code"]):
         assert get(made, path).status_code == 503, path
     for path in by_code("code1") + by_code(hidden["code"]):
         assert get(made, path).status_code == 200, path
-    # Nor does it tell what the archive hides from what it lacks.
+    # The answer does not show whether the archive hides or lacks the link.
     assert refused(made, hidden["code"], "ann") == refused(
         made, link["code"], "ann")
-    # What can be no code, as nearly all of these, takes no Redis.
+    # Texts that can be no code, as nearly all of these, cause no query to Redis.
     others = [link["code"][:-1] + c for c in "ABCDEFGH"]
     assert 404 in [get(made, by_code(code)[0]).status_code for code in others]
 
@@ -301,7 +301,7 @@ def test_a_redis_that_hangs_holds_nobody_up_for_long(own_redis, api, aggregator)
             refused(made, other["code"])
             return held.here.is_set()
         eventually(hangs)
-        # Another connection; the one that hangs is left alone.
+        # Another connection is used; the hanging one is left alone.
         eventually(lambda: get(made, by_code(other["code"])[0]
                                ).status_code == 200)
         assert counts(made, "code1")["total"]["events"] > 0
@@ -309,7 +309,7 @@ def test_a_redis_that_hangs_holds_nobody_up_for_long(own_redis, api, aggregator)
 
 
 def test_a_redis_that_hangs_for_all_is_asked_once(own_redis, api, aggregator):
-    """So a worker waits once, and not for each question."""
+    """A worker waits only once, and not for each question."""
     with RedisProxy(own_redis.port) as proxy:
         link = api.create()
         made = aggregator(redis={"address": proxy.address,
@@ -360,7 +360,7 @@ def test_a_mistake_in_the_spaces_is_a_config_error(program, links, said):
     assert said in output
 
 
-# --- what may be forgotten -----------------------------------------------------
+# --- forgetting links ----------------------------------------------------------
 
 @pytest.fixture
 def forget(program, sections):
@@ -383,7 +383,7 @@ def archive(known, link, **fields):
 @pytest.mark.parametrize("space", ["s7", "flakes"])
 def test_a_link_that_was_renewed_is_forgotten_once_it_is_deleted(api, known, forget,
                                                                  space):
-    """The archive has the end that it had when it was made."""
+    """The archive has the link's first end."""
     link = api.create(space=space)
     archive(known, link)
 
@@ -427,7 +427,7 @@ def test_a_code_that_was_given_out_again_is_its_new_link(api, known, forget):
 @pytest.mark.parametrize("space", ["s7", "flakes"])
 def test_a_link_that_redis_lost_is_forgotten_though_the_archive_has_it_live(
         api, known, forget, redis, space):
-    """As by a failover: the allocator has no such link to delete."""
+    """This is like a failover: the allocator has no such link to delete."""
     link = api.create(space=space)
     known.link(link["code"], int(link["link_id"]), space=space, ttl_class="never")
     assert redis.delete(*redis.keys(f"*{link['code']}*")) == 1
@@ -449,7 +449,7 @@ def test_so_is_one_whose_code_is_another_links_in_redis(api, known, forget):
 
 
 def test_of_a_space_that_is_not_configured_the_archives_word_counts(api, known, forget):
-    """Redis was not asked for it: at most for an alias of that name."""
+    """Redis was not queried for it, except for an alias with that name."""
     known.link("elsewhere", 9, space="other", ttl_class="never")
 
     for named in ("--link", "elsewhere"), ("--link-id", "9"):

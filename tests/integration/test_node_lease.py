@@ -1,4 +1,4 @@
-"""Ids that are made under a node number: none twice over a restart, though the
+"""Ids that are made under a node number: none is made twice over a restart, even if the
 clock was set back, or a thread was late."""
 import json
 import signal
@@ -36,7 +36,7 @@ def create(api):
 
 
 def wait_created(api):
-    """The first link that it makes."""
+    """Returns the first link that it makes."""
     return eventually(lambda: (lambda a: a.status_code == 201 and a.json())(create(api)),
                       what="a link")
 
@@ -63,7 +63,7 @@ def test_no_id_is_made_twice_when_the_clock_was_set_back_before_a_restart(
 # --- a thread that is late ------------------------------------------------------
 
 class HalfSent:
-    """A create of which the last byte is still to come."""
+    """A create whose last byte is still to come."""
 
     def __init__(self, api):
         host, port = api.program.section["listen"].split(":")
@@ -73,13 +73,13 @@ class HalfSent:
             b"POST /v1/links HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
             b"Authorization: Bearer boss\r\nContent-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n" % len(body))
-        # Its thread has taken it up.
+        # The thread has accepted the request.
         assert self.connection.recv(99).startswith(b"HTTP/1.1 100 ")
         self.connection.sendall(body[:-1])
         self.last = body[-1:]
 
     def end(self):
-        """(status, headers, body) of the answer."""
+        """Returns (status, headers, body) of the answer."""
         self.connection.sendall(self.last)
         answer = b""
         while part := self.connection.recv(65536):
@@ -94,8 +94,8 @@ def is_given_up(redis):
 
 
 def late_create(redis, start, topic):
-    """One that is half sent when the lease is given up, to its answer; None: it is on
-    the very thread that gives it up, once that has answered."""
+    """Returns the answer to a create that is half sent when the lease is given up, or
+    None if it is on the thread that gives the lease up, after its answer."""
     api = start(topic, threads=8, drain_timeout="60s")
     last = wait_created(api)
     late = HalfSent(api)
@@ -120,5 +120,5 @@ def test_a_create_that_is_late_makes_no_id_of_a_lease_that_was_given_up(
     assert status == 503, body
     assert "Retry-After: " in head and "application/problem+json" in head
     assert "given up" in body["detail"]
-    # Its successor had no need to wait for it.
+    # The successor need not wait for it.
     wait_created(start(topic))

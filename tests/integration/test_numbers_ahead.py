@@ -1,5 +1,6 @@
-"""Numbers of attempts that are ahead of time, since ClickHouse's clock was: what is
-superseded goes all the same, and nothing is published that it may have gone with."""
+"""Numbers of attempts that are ahead of time, since ClickHouse's clock was: superseded
+data are deleted nevertheless, and nothing is published that may have been deleted with
+them."""
 import pytest
 
 from support.clicks import expected_link_counts, link_counts, some_clicks
@@ -8,12 +9,12 @@ from support.keeping import (DAY, FROM, LINKS, PATIENCE, assert_counted,
                              world)  # noqa: F401
 from support.program import eventually
 
-# Attempts go once they are seen to be over for five quarters of keep_superseded, and
-# settle_timeout.
+# Attempts are deleted when they have been known to be over for five quarters of
+# keep_superseded, and settle_timeout.
 SOON_OVER = {"keep_superseded": "5s", "settle_timeout": "4s", "reconcile_every": "0s"}
 QUICK = {"query_timeout": "3s"}
-# The same on a machine that is busy, where a statement that deletes may take longer
-# than QUICK has it, each time anew: it was waited for in vain.
+# The same on a busy machine, where a statement that deletes may take longer than QUICK
+# allows, each time again, so that waiting for it would be useless.
 OVER = {**SOON_OVER, "keep_superseded": "20s", "settle_timeout": "15s"}
 PATIENT = {"query_timeout": "15s"}
 
@@ -29,8 +30,8 @@ def attempts(clickhouse):
 
 
 def superseded(clickhouse):
-    """Of a day that was dropped: the tables, and kinds of `settled`, that have more
-    attempts than one of something."""
+    """For a dropped day: the tables, and kinds of `settled`, that have more than one
+    attempt."""
     more = {table for table, unit in TABLES.items() if clickhouse.rows(
         f"SELECT {unit} AS u FROM {table} GROUP BY u HAVING uniqExact(attempt) > 1")}
     return more | {row["kind"] for row in clickhouse.rows(
@@ -63,7 +64,7 @@ def test_superseded_attempts_go_where_clickhouses_clock_was_ahead(keeper, world,
 
 
 class Late:
-    """Holds the next statement of a kind until what it belongs to must be published."""
+    """Holds the next statement of a kind until its attempt must be published."""
 
     def __init__(self, clickhouse, proxy, kind):
         held = proxy.hold(kind)
@@ -89,7 +90,8 @@ def test_what_took_too_long_is_not_published_where_clickhouses_clock_was_ahead(
     keeper(raw_days=0, clickhouse={**QUICK, "url": proxy.url},
            **{**SOON_OVER, "settle_timeout": "1m"})
 
-    # By the aggregator, which does not ask; and by the server, when it is asked too late.
+    # The aggregator refuses one without a query; the server refuses one that comes too
+    # late.
     staged = Late(clickhouse, proxy, "link_slots")
     published = Late(clickhouse, proxy, "settled:link_day")
 

@@ -1,5 +1,5 @@
-"""Hours that are not over are settled by what arrived: the attempt before, and the
-rows beyond it.  Each figure is held against the same clicks in Python."""
+"""Hours that are not over are settled by what arrived: the attempt before, and the rows
+beyond it.  Each figure is compared with the same clicks in Python."""
 import random
 import time
 
@@ -14,7 +14,7 @@ HOUR = 3600
 
 
 class Present:
-    """Clicks of the hour in which the test began, or of one before."""
+    """Clicks of the hour in which the test began, or of an earlier one."""
 
     def __init__(self, seed, hours_ago=0):
         self.start = (int(time.time()) // HOUR - hours_ago) * HOUR
@@ -39,7 +39,7 @@ class Present:
                    len(self.clicks), what="the hour to be settled")
 
     def is_right(self, made):
-        """All that is settled, by dimension and value."""
+        """Checks all settled data, by dimension and value."""
         if self.ask(made)["total"] != counted(self.clicks, "include"):
             return False
         for dimension in DIMENSIONS:
@@ -95,7 +95,7 @@ def test_an_open_hour_is_settled_by_what_arrives(aggregator, migrated,  # noqa: 
     present.wait_right(made)
     wait_added(made, 5)
 
-    # Who takes over begins with all rows, and goes on likewise.
+    # The next settler begins with all rows, and continues in the same way.
     assert made.stop() == 0
     other = aggregator()
     migrated.insert(present.draw(30))
@@ -112,7 +112,7 @@ def test_rows_behind_the_frontier_are_counted(aggregator, migrated,  # noqa: F81
     made = aggregator()
     late = present.draw(25)
     first = migrated.offsets[0]
-    # Stored, and not reported before those that follow are.
+    # These rows are stored, and not reported before later ones.
     append_ms = max(row["ts_ms"] for row in late)
     migrated.insert(late, progress=False)
     migrated.insert(present.draw(40))
@@ -133,7 +133,7 @@ def test_a_block_that_comes_after_later_ones_is_counted(
     migrated.insert(present.draw(20))
     present.settled(made)
     wait_added(made, 1)
-    # Its offsets lie behind the frontier.
+    # Its offsets are beyond the frontier.
     migrated.offsets[0] = 20
     migrated.insert(present.draw(30))
     present.wait_right(made)
@@ -156,7 +156,7 @@ def test_verdicts_that_change_are_seen(aggregator, migrated, clickhouse,  # noqa
     present.wait_right(made)
     migrated.insert(present.draw(15))
     present.wait_right(made)
-    # A second run is told of by the same words.
+    # A second run has the same report.
     clickhouse.query("ALTER TABLE clicks UPDATE verdict = 'human' WHERE 1",
                      mutations_sync=1)
     for click in present.clicks:
@@ -241,7 +241,7 @@ def test_values_that_were_counted_together(aggregator, migrated,  # noqa: F811
     migrated.insert(present.draw(60, country="DE"))
     present.settled(made)
     assert newest(clickhouse, present.start, "provisional") is False
-    # Firefox and others are there already, and one more now is the busiest.
+    # Firefox and others are there already, and one more is the busiest now.
     for _ in range(3):
         migrated.insert(present.draw(60, country="DE", ua_family="Safari"))
         present.settled(made)
@@ -258,11 +258,11 @@ def test_values_that_were_counted_together(aggregator, migrated,  # noqa: F811
 def test_a_provisional_hour_is_settled_as_a_whole_once_it_is_over(
         aggregator, migrated, clickhouse):  # noqa: F811
     past = Present(12, hours_ago=2)
-    # Rows of an attempt that is published do not change otherwise.
+    # Rows of a published attempt do not change otherwise.
     made = aggregator(answer_cache="0")
     migrated.insert(past.draw(100))
     past.wait_right(made)
-    # As if it had been settled by what arrived, and not all of a value.
+    # The state is as if it had been settled by what arrived, without all of a value.
     before = newest(clickhouse, past.start)
     clickhouse.query("ALTER TABLE stats_hourly DELETE WHERE "
                      "dimension = 'ua_family' AND value = 'Chrome'",
@@ -306,7 +306,8 @@ def test_superseded_attempts_outlive_questions(program):
 
 @pytest.fixture
 def behind_proxy(migrated, redis, program, proxy):
-    """behind_proxy(settle_timeout, **settings of `clickhouse`): an aggregator"""
+    """behind_proxy(settle_timeout, **settings of `clickhouse`) returns an
+    aggregator."""
     def make(settle_timeout="60s", **clickhouse):
         return program("aggregator", {
             "clickhouse": {"url": proxy.url, **clickhouse},
@@ -316,7 +317,7 @@ def behind_proxy(migrated, redis, program, proxy):
 
 
 def wait_events(clickhouse, present):
-    """Asked of the server itself: the way to it fails."""
+    """The query goes to the server itself, since the proxy fails."""
     eventually(lambda: int(clickhouse.value(
         "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' AND "
         "(hour, attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "
@@ -367,8 +368,7 @@ def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
 @pytest.mark.long
 def test_two_that_settle_one_open_hour_at_once(aggregator, migrated, redis,  # noqa: F811
                                                clickhouse, present):
-    """The lease is taken away again and again, so that both take the hour for
-    theirs."""
+    """The lease is taken away again and again, so that both settle the hour."""
     migrated.partitions = 2
     both = [aggregator(lease="1s"), aggregator(lease="1s")]
 
@@ -381,7 +381,7 @@ def test_two_that_settle_one_open_hour_at_once(aggregator, migrated, redis,  # n
             assert present.ask(made)["total"]["events"] <= len(present.clicks)
     for n in range(30):
         insert(n % 2)
-    # One of them may have had no processor all the while.
+    # One of them may have had no processor all the time.
     eventually(lambda: all(made.metric("shortloop_aggregator_hours_total") > 0
                            for made in both) or insert(0),
                every=0.1, what="both to have settled the hour")

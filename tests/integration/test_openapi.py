@@ -49,9 +49,8 @@ def run(path, api, *args, key="boss", **how):
 
 @pytest.fixture
 def narrow(workdir, links_config):
-    """The description with what only a configuration can tell: TTL classes,
-    spaces, a link that is there, and URLs that are more often right than
-    wrong."""
+    """Returns the description with values that only a configuration has: TTL classes,
+    spaces, an existing link, and URLs that are mostly valid."""
     def make(api, code):
         described = described_by(api)
         schemas = described["components"]["schemas"]
@@ -74,14 +73,14 @@ def narrow(workdir, links_config):
         api.create(**known)
         one = described["paths"]["/v1/links"]["post"]["requestBody"]["content"]
         one["application/json"]["examples"]["again"] = {"value": known}
-        # A taken alias, whatever else is made up.
+        # A taken alias, whatever other values are generated.
         taken = {"url": "https://known.example", "code": "abc-xyz"}
         api.create(**taken)
         one["application/json"]["examples"]["taken"] = {"value": taken}
         batch = described["paths"]["/v1/links/batch"]["post"]
         for kind in batch["requestBody"]["content"].values():
-            # Written as lines by support/openapi_hooks.py.  Anything will do:
-            # a line may be wrong, the batch is not.
+            # support/openapi_hooks.py writes the lines.  Anything is allowed: a line
+            # may be invalid, the batch is not.
             kind["schema"] = {"anyOf": [{"type": "array", "items": {
                 "anyOf": [{"$ref": "#/components/schemas/NewLink"}, {}]}}, {}]}
             kind.pop("examples", None)
@@ -98,7 +97,7 @@ def test_what_is_served_is_what_is_in_the_tree(full_api):
 
 
 def test_every_example_is_what_it_says(full_api):
-    """Each request in the description does what its first answer says."""
+    """Each request in the description has its first answer."""
     described = described_by(full_api)
     code = full_api.create()["code"]
     for path, item in described["paths"].items():
@@ -119,7 +118,7 @@ def test_every_example_is_what_it_says(full_api):
                         assert "code" in json.loads(line), line
 
 
-# --- the API against it -----------------------------------------------------------
+# --- the API compared with it -----------------------------------------------------
 
 SEEN = {
     "POST /v1/links": {200, 201, 400, 401, 409, 415, 422},
@@ -146,7 +145,7 @@ def test_the_api_keeps_to_its_description(full_api, narrow):
     seen(path, SEEN)
 
 
-# What is read by no others.
+# No other key reads this.
 FOR_ADMINS = {"GET /v1/accounts/{account}/blocked-urls"}
 
 
@@ -168,7 +167,7 @@ def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
     with keys_file.path.open("a") as file:
         file.write(key_line("slow", "admin rate=1/h burst=1"))
     full_api.program.process.signal(signal.SIGHUP)
-    # This is the one request it has: how fast the machine is does not matter.
+    # This is its only request, so the speed of the machine does not matter.
     eventually(lambda: full_api.call("GET", "/v1/spaces",
                                      "slow").status_code == 200)
     run(path, full_api, "--max-examples", "20", "--phases", "fuzzing",
@@ -196,7 +195,7 @@ def test_it_keeps_to_it_without_redis(own_redis, make_api, narrow):
     assert set(answers["GET /v1/spaces"]) == {200}
 
 
-# --- is it seen? -------------------------------------------------------------------
+# --- detection of differences ------------------------------------------------------
 
 def no_bad_requests(described):
     del described["paths"]["/v1/links"]["post"]["responses"]["400"]

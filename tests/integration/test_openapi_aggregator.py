@@ -22,28 +22,28 @@ KEYS = {"boss": "admin", "ann": "read owners=ann",
 # {link: owner, account}, of codes code1 ...
 LINKS = {1: ("ann", "acme"), 2: ("bob", "shop"), 3: ("ann", "shop")}
 LIVE = "/v1/live"
-# What finds something.  All there is of these, as anything else is refused or not
-# found ...
+# Parameters that find something.  Their only values are these, as any other is refused
+# or not found ...
 ONLY = {
     "code": ["code1", "code2", "gone"], "link_id": ["1", "2", "9"],
     "from": [rfc3339(FROM), "2026-10-04"], "to": [rfc3339(TO), "2026-10-06"],
     "tz": ["UTC", "Asia/Kolkata"]}
-# ... and half of what is generated of these.
+# ... and half of the generated values of these.
 OFTEN = {
     "created_from": ["2026-09-01"], "created_to": [rfc3339(TO)],
     "owner": ["ann", "bob", ""], "tag": ["a", "b"], "q": ["code", "example"],
     "space": ["s7"], "url": ["https://example.com/"], "limit": [1, 2],
     "If-None-Match": ['"0"', "*", '"1", "2"']}
-# Some of many that are alike.
+# Some of many similar values.
 FILTERS = {"country": ["DE,US", "-DE"], "verdict": ["human", "-bot"],
            "asn": ["", "-1"]}
 ALIKE = {"campaign", "domain"}
 GROUPS = ["country", "link", "tag", "ua_family", "os_version"]
-# What goes with a cursor.
+# Parameters that may come with a cursor.
 WITH_CURSORS = {"limit", "format", "cursor"}
 
 
-# --- what is asked about -----------------------------------------------------------
+# --- data --------------------------------------------------------------------------
 
 @pytest.fixture
 def world(migrated, clickhouse):
@@ -60,7 +60,7 @@ def world(migrated, clickhouse):
         "INSERT INTO reclaim_runs SELECT 's7', toDateTime64(number + 1, 3), "
         "toDateTime64(number + 2, 3), 6, 1, 1, 1, 1, 1, 1, 0.5, true, 'said', "
         "'host' FROM numbers(2)")
-    # One that goes on telling of itself: what is to come is not looked at.
+    # A collector that continues to report: a future time is not checked.
     clickhouse.query(
         "INSERT INTO collectors SELECT 'one', now64(3, 'UTC') + toIntervalSecond("
         "15 * number), true, 'said', ['clicks'], [0], [7] FROM numbers(240)")
@@ -68,7 +68,7 @@ def world(migrated, clickhouse):
 
 @pytest.fixture
 def make(world, redis, program, clickhouse, workdir):
-    """make(keys=False, ...): an aggregator that has settled the clicks."""
+    """make(keys=False, ...) returns an aggregator that has settled the clicks."""
     path = workdir / "api.keys"
     path.write_text("".join(key_line(*item) for item in KEYS.items()))
 
@@ -91,7 +91,7 @@ def get(made, path, key="boss", **kw):
 
 
 def cursor_of(made, path):
-    """Where the first page ends."""
+    """Returns the cursor at the end of the first page."""
     last = json.loads(get(made, path + "?limit=1").text.splitlines()[-1])
     return last["end"]["cursor"] if "end" in last else last["next"]
 
@@ -101,8 +101,8 @@ def often(schema, values):
 
 
 def narrow(made, path):
-    """Writes the description to `path` with what the tables have, and without the
-    stream that has no end.  Exports have no more than the few clicks there are."""
+    """Writes the description to `path` with values from the tables, and without the
+    endless stream.  Exports have only the few existing clicks."""
     described = served(made.url + "/openapi.json")
     del described["paths"][LIVE]
     described["x-one-of"] = {
@@ -151,7 +151,7 @@ def resolve(described, thing):
 
 
 def names_of(path):
-    """The parameters in the query string."""
+    """Returns the parameters in the query string."""
     described = in_the_tree("aggregator")
     names = set()
     for each in described["paths"][path]["get"].get("parameters", []):
@@ -173,7 +173,7 @@ def test_what_is_served_is_what_is_in_the_tree(empty):
 
 
 def test_the_parameters_that_are_known_are_those_described(empty):
-    """The first one that is not known is named, with those that are."""
+    """The answer names the first unknown parameter, and the known ones."""
     for path in set(in_the_tree("aggregator")["paths"]) - {"/openapi.json"}:
         names = names_of(path)
         answer = get(empty, path.replace("{code}", "code1"),
