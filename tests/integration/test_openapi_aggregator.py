@@ -204,7 +204,7 @@ def test_the_manual_has_what_is_described_and_nothing_else():
     assert filters | {"link"} <= set(re.findall(r"\w+", dimensions))
 
 
-# --- the API against it --------------------------------------------------------------
+# --- the API compared with it --------------------------------------------------------
 
 SEEN = {
     "GET /v1/clicks": {200, 304, 400, 404},
@@ -220,8 +220,8 @@ SEEN = {
     "GET /v1/reconciliation": {200, 304, 400},
     "GET /openapi.json": {200, 304},
 }
-# Members that say nothing here: no day was dropped, no redirector told of anything,
-# no hour has more values than are kept.
+# Members that have no value here: no day was dropped, no redirector reported, no hour
+# has more values than are kept.
 NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at", "lower_bound"}
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/links/{code}/summary",
        "GET /v1/summary", "GET /v1/visit-statistics", "GET /v1/export/clicks"}
@@ -230,7 +230,7 @@ ANSWERED = {"boss": set(SEEN), "ann": OF_OWNERS, "acme": OWN}
 
 
 def members(described, operation):
-    """Of an answer in JSON."""
+    """Returns the members of a JSON answer."""
     path = operation.removeprefix("GET ")
     content = described["paths"][path]["get"]["responses"]["200"]["content"]
     schema = content.get("application/json", {}).get("schema", {})
@@ -247,7 +247,7 @@ def test_the_aggregator_keeps_to_its_description(make, workdir):
     schemathesis(path, made.url, "--max-examples", str(EXAMPLES // 10),
                  "--phases", "coverage,fuzzing")
     seen(path, SEEN)
-    # And with content.
+    # Members that also have a value.
     filled = {}
     for answer in remembered(path):
         filled.setdefault(answer["operation"], set()).update(answer["filled"])
@@ -282,7 +282,7 @@ def test_with_keys_it_keeps_to_its_description(make, workdir):
 # --- the stream --------------------------------------------------------------------
 
 def described_as(answer, path):
-    """Is the answer as it is described?"""
+    """Returns whether the answer matches the description."""
     described = in_the_tree("aggregator")
     responses = described["paths"][path]["get"]["responses"]
     response = resolve(described, responses[str(answer.status_code)])
@@ -300,7 +300,7 @@ def described_as(answer, path):
 
 
 def test_the_live_stream_is_as_described(make):
-    """While the brokers are away."""
+    """The brokers are down meanwhile."""
     made = make(keys=True, kafka={"topic_live": "live"}, live_per_key=1)
     refused = {400: get(made, LIVE + "?bots=no"), 401: get(made, LIVE, None),
                403: get(made, LIVE, "maker"), 404: get(made, LIVE + "?code=gone"),

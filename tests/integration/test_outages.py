@@ -1,4 +1,5 @@
-"""Redis away, slow, or back: who waits, who does not, and how many ask at once."""
+"""Redis is down, slow, or back: which visits wait, which do not, and how many query at
+once."""
 import collections
 import concurrent.futures
 import signal
@@ -27,7 +28,8 @@ def unavailable(redirector, outcome):
 
 
 def breaker(redirector, of="master"):
-    """Of a redirector with one thread; None in the middle of a change."""
+    """Returns the state in a redirector with one thread; None in the middle of a
+    change."""
     text = visit(f"{redirector.admin}/metrics").text
     states = [labels["state"] for labels, count in series_of(text, BREAKERS)
               if labels["of"] == of and count == 1]
@@ -36,8 +38,8 @@ def breaker(redirector, of="master"):
 
 @pytest.fixture
 def slow(redis_server, start, base_config):
-    """A redirector that gives up on look-ups soon, whose answers from Redis can
-    be held back: .proxy."""
+    """A redirector with a short timeout of look-ups, whose answers from Redis can be
+    held back: .proxy."""
     with RedisProxy(redis_server.port) as proxy:
         base_config["redis"].update(address=proxy.address,
                                     command_timeout="10m")
@@ -52,8 +54,8 @@ def slow(redis_server, start, base_config):
 
 
 def open_it(redirector, codes):
-    """Redis takes an answer to the first of three codes for ever, and so to what
-    comes after it on that connection; the hold is returned."""
+    """Redis never answers the look-up of the first of three codes, nor later ones on
+    that connection; returns the hold."""
     held = redirector.proxy.hold_answer(b"MGET", codes[0].encode())
     for code in codes[:3]:
         assert status(redirector, code) == 503
@@ -71,7 +73,7 @@ def test_who_waits_for_a_slow_redis_waits_for_a_while_only(links, slow):
     held = redirector.proxy.hold_answer(b"MGET", other.encode())
     answer = visit(f"{redirector.url}/{other}")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
-    # It may be late on its way there, too.
+    # It may be late on its way to Redis, too.
     assert held.here.wait(60) and not held.gone.is_set()
     assert unavailable(redirector, "late") >= 1
     assert status(redirector, cached) == 302
@@ -86,7 +88,8 @@ def test_after_failures_in_a_row_nobody_waits_and_redis_is_let_alone(
     codes = [links.create() for _ in range(3)]
     eventually(lambda: status(redirector, cached) == 302)
     held = open_it(redirector, codes)
-    # One is tried now and then, longer apart each time; all others are told so.
+    # One look-up is tried now and then, at growing intervals; all others get the
+    # refusal.
     asked = redirector.metric(ASKED, of="master")
     for code in codes * 8:
         assert status(redirector, code) == 503
@@ -104,7 +107,7 @@ def test_after_failures_in_a_row_nobody_waits_and_redis_is_let_alone(
 
 @pytest.fixture
 def stalling(own_redis):
-    """While it is set, Redis answers nobody for three fifths of each half second."""
+    """While it is set, Redis stalls for three fifths of each half second."""
     goes_on, ended = threading.Event(), threading.Event()
     client = own_redis.client()
 
@@ -120,10 +123,10 @@ def stalling(own_redis):
 
 
 def test_a_redis_that_stalls_now_and_then_is_let_alone(own_links, stalling, start):
-    """Of its failures never so many follow each other as would open the breaker."""
+    """There are never enough failures in a row to open the breaker."""
     redirector = start(threads=1, cache_ttl="0s", lookup_timeout="100ms",
                        breaker_failures=10000)
-    codes = [own_links.create() for _ in range(8)]  # those of one share look-ups
+    codes = [own_links.create() for _ in range(8)]  # concurrent visits of one code share a look-up
     for code in codes:
         eventually(lambda c=code: status(redirector, c) == 302)
     refused = unavailable(redirector, "breaker_open")
@@ -141,7 +144,7 @@ def test_a_redis_that_stalls_now_and_then_is_let_alone(own_links, stalling, star
             stalling.clear()
             stop.set()
     assert all(v.exception() is None for v in visitors)
-    # What was answered once stood in; so it does at once.
+    # A link that was answered once stood in, and does so at once.
     assert unavailable(redirector, "breaker_open") == refused
     eventually(lambda: status(redirector, codes[0]) == 302 and
                breaker(redirector) == "closed")
@@ -152,7 +155,8 @@ def test_an_open_breaker_is_told_and_tried_without_visits(links, slow):
     codes = [links.create() for _ in range(3)]
     held = open_it(redirector, codes)
     redirector.wait_log("look-ups paused")
-    # Open, it is not ready; half-open, visits are what it is tried by.
+    # The redirector is not ready while the breaker is open; half-open, visits are its
+    # trials.
     eventually(lambda: breaker(redirector) == "half-open",
                what="half-open by itself")
     code, text = redirector.ready()
@@ -183,7 +187,7 @@ def test_counted_visits_are_not_tried_while_it_is_open(links, slow):
     codes = [links.create() for _ in range(3)]
     eventually(lambda: status(redirector, counted) == 302)
     held = open_it(redirector, codes)
-    # It may itself be what is tried, and waits then: not each time.
+    # A visit may itself be the trial, and waits then, but not each time.
     before = unavailable(redirector, "breaker_open")
     answers = []
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -229,7 +233,7 @@ def missed(redirector):
 
 
 def test_those_who_waited_do_not_ask_all_at_once(links, slow):
-    """Redis has been connected to, and is asked for 200 codes."""
+    """Redis has been connected to, and is queried for 200 codes."""
     redirector = slow(lookups_at_first=4, lookup_timeout="60s")
     codes = [links.create() for _ in range(200)]
     held = redirector.proxy.hold_answer(b"MGET")
@@ -265,14 +269,14 @@ def test_a_redis_that_was_killed_is_asked_for_one_link_first(
 # --- one write a turn ------------------------------------------------------------------
 
 def test_look_ups_of_one_turn_leave_in_one_write(own_redis, own_links, start):
-    count = 24  # fewer than the events that a turn of the loop takes
+    count = 24  # fewer than the events of one turn of the loop
     redirector = start(threads=1, lookups_at_first=2000)
     codes = [own_links.create() for _ in range(count + 1)]
     assert status(redirector, codes[-1]) == 302
     own_links.allocator.stop()
     client = own_redis.client()
     with Visitors(redirector, codes[:count]) as visitors:
-        # Connections are accepted in turns before.
+        # The connections are accepted in earlier turns.
         eventually(lambda: redirector.metric(
             "shortloop_http_connections", listener="redirector") >= count)
         redirector.process.signal(signal.SIGSTOP)
@@ -285,6 +289,6 @@ def test_look_ups_of_one_turn_leave_in_one_write(own_redis, own_links, start):
         after[name] - before[name] for name in
         ("total_reads_processed", "total_commands_processed"))
     asked = 2 * count  # PTTL and MGET
-    others = commands - asked  # each may have been read by itself
+    others = commands - asked  # each of them may need a read of its own
     assert 0 <= others
     assert reads - others <= 3, (reads, commands)

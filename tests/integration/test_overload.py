@@ -1,4 +1,4 @@
-"""More asked of the allocator than its Redis may have in flight."""
+"""More requests to the allocator than its Redis may have in flight."""
 import json
 
 import pytest

@@ -1,4 +1,5 @@
-"""Owners' tables: what they answer is what was counted by hand, and what rows answer."""
+"""Owners' tables: their answers equal the counts in Python, and the answers from
+rows."""
 import collections
 import math
 
@@ -12,7 +13,7 @@ from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
 from support.program import eventually
 
-# Over the end of a month, and of Berlin's summer time.
+# The range includes the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
 LINKS = (1, 2, 3)
@@ -21,8 +22,8 @@ OWNERS = ("ann", "bob")
 
 
 def wait_looked_up(asker, rows):
-    """Of copied days there are no visitors of values, where no rows may be read: they
-    are looked up every watermark_every."""
+    """Waits until copied days have no visitors of values, where no rows may be read:
+    the copies are looked up every watermark_every."""
     for day in sorted(days_of(rows)):
         eventually(lambda d=day: all(g["visitors"] is None for g in asker.ask(
             "ann", d, d + DAY, group_by="country")["groups"]), PATIENCE,
@@ -30,7 +31,7 @@ def wait_looked_up(asker, rows):
 
 
 def top_of(rows, bots):
-    """[(link, clicks)]"""
+    """Returns [(link, clicks)]."""
     clicks = collections.Counter()
     for row in rows:
         clicks[row["link_id"]] += counted([row], bots)["clicks"]
@@ -39,7 +40,7 @@ def top_of(rows, bots):
 
 
 class Asker:
-    """Asks with a key of the owner, and with one of everybody and a filter."""
+    """Asks with a key of the owner, and with an unrestricted key and a filter."""
 
     def __init__(self, made):
         self.made = made
@@ -56,7 +57,7 @@ class Asker:
         return answer.json()
 
     def ask_both(self, owner, **params):
-        """The same, however it is asked."""
+        """The answers must be the same for both keys."""
         answer = self.ask(owner, **params)
         filtered = self.ask("all", owner=owner, **params)
         for member in "complete_until", "revision":
@@ -114,7 +115,7 @@ def world(migrated):
 
 
 def clicks(seed, count, windows):
-    """Those of no link are nobody's."""
+    """Clicks without a link have no owner."""
     rows = some_clicks(seed, count, windows, links=(0, *LINKS))
     for row in rows:
         row["owner"] = row["owner"] if row["link_id"] else ""
@@ -123,7 +124,8 @@ def clicks(seed, count, windows):
 
 @pytest.fixture
 def make(migrated, redis, program, workdir):
-    """make(...): owners' groups are of their tables unless it says otherwise."""
+    """make(...): groups of owners are read from their tables unless it is set
+    otherwise."""
     path = workdir / "api.keys"
     path.write_text("".join(key_line(o, f"read owners={o}") for o in OWNERS) +
                     key_line("both", "read owners=bob,ann") +
@@ -158,7 +160,7 @@ def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
     assert sum(g["clicks"] for g in few["groups"]) + few["rest"]["clicks"] == \
         few["total"]["clicks"]
 
-    # Their clicks are not read, but those of days that are there in part.
+    # Clicks of copied days are not read, only those of partial days.
     wait_looked_up(asker, rows)
     clickhouse.query("ALTER TABLE clicks DELETE WHERE ts < toDateTime64("
                      f"{FROM + DAY}, 3, 'UTC') OR ts >= toDateTime64("
@@ -207,7 +209,7 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
         made = make(owner_rows_max=most)
         wait_copied(clickhouse, "owner_day", rows)
         asker = Asker(made)
-        # What is copied is known soon after.
+        # The copies are known soon after.
         eventually(lambda a=asker, k=known: all(
             (g["visitors"] is not None) == k
             for g in a.ask("ann", group_by="country")["groups"]))
@@ -223,7 +225,8 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
 
 @pytest.mark.proof
 def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickhouse):
-    """Of what is in no table of owners: two dimensions, filters, the open day."""
+    """Rows answer what no table of owners has: two dimensions, filters, the open
+    day."""
     rows = some_clicks(14, 60, [(FROM, FROM + DAY)], links=(1,))
     rows = [{**row, "owner": "ann"} for row in rows]
     others = [{**row, "owner": "bob", "link_id": 2 + n % 2} for n, row in enumerate(
@@ -245,7 +248,7 @@ def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickh
 
 @pytest.mark.proof
 def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
-    """Of a day that nobody reported, as of a backup, as many rows are known: none."""
+    """A day without reports, as after a restore, has no known number of rows: 0."""
     rows = clicks(7, 200, [(FROM, FROM + DAY)])
     world.insert(rows, progress=False)
     status, output = program("aggregator", {}, start=False, args=(
@@ -254,7 +257,7 @@ def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
     made = make(owner_rows_max=0)
     wait_copied(clickhouse, "owner_day", rows)
     asker = Asker(made)
-    # What is copied is known soon after.
+    # The copies are known soon after.
     eventually(lambda: all(g["visitors"] is None for g in asker.ask(
         "ann", group_by="country")["groups"]), PATIENCE, what="no visitors of values")
 
@@ -277,7 +280,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
             kept.update(dict(sorted(counts.items(),
                                     key=lambda item: (-item[1], item[0]))[:5]))
         asker = Asker(made)
-        # What rows answer has no rest: the copies are known soon after.
+        # An answer from rows has no rest: the copies are known soon after.
         eventually(lambda o=owner, n=len(mine) - kept.total(): asker.ask(
             o, group_by="country").get("rest", {}).get("events") == n)
         answer = asker.ask(owner, group_by="country", bots="include")
@@ -294,7 +297,7 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
     wait_copied(clickhouse, "owner_day", rows)
     asker = Asker(made)
     eventually(lambda: asker.events("ann") == sum(r["owner"] == "ann" for r in rows))
-    # Three million of whom a thousand share a digest with another one.
+    # Of three million visitors, a thousand share a digest with another one.
     attempt = copied_days(clickhouse, "owner_day")[FROM]
     clickhouse.query(
         "INSERT INTO owner_slots (owner, slot, attempt, events, clicks, people) SELECT "
@@ -305,7 +308,8 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
         "SELECT uniqCombined64Array(17)(people) FROM owner_slots WHERE owner = 'ann'")
     allowed_for = round(-2**32 * math.log1p(-digests / 2**32))
     assert allowed_for > digests + 1000
-    # Which days are copied it looks up every watermark_every: before, it counts rows.
+    # The copied days are looked up every watermark_every: before that, rows are
+    # counted.
     eventually(lambda: asker.ask("ann", interval="day")["total"]["visitors"] ==
                allowed_for, what="visitors of copied days")
 

@@ -1,5 +1,5 @@
-"""A settler promises no more than it has looked for, though nothing seemed to be due,
-and goes by no time that a clock told which was ahead."""
+"""A settler guarantees no more than it has searched for, although nothing seemed to be
+due, and ignores times from a clock that was ahead."""
 import random
 import time
 
@@ -14,8 +14,8 @@ from support.program import PATIENCE, eventually
 HOUR = 3600
 DAY = 24 * HOUR
 DELAY = 5
-# How a pass sees whether anything has changed, what it reads before it lists hours, and
-# how it lists them.
+# The queries of a pass that detect changes, that are read before hours are listed, and
+# that list hours.
 LOOKS = "FROM system.parts AS p WHERE p.active"
 READS = "SELECT toUnixTimestamp64Milli(max(t)) FROM (SELECT inserted_at"
 LISTS = "WITH touched"
@@ -27,7 +27,7 @@ def clicks_of(number, count, at):
 
 
 def was_quiet(proxy):
-    """The last whole pass listed no hours."""
+    """Returns whether the last whole pass listed no hours."""
     asked = [p.query for p in list(proxy.passed)]
     passes = [i for i, query in enumerate(asked) if query.startswith(READS)]
     return len(passes) > 1 and not any(
@@ -51,7 +51,7 @@ def test_a_block_that_comes_when_a_pass_has_looked_is_not_promised_before_it_is_
     migrated.insert(clicks_of(0, 50, now - 7300), append_ms=(now - 7200) * 1000)
     eventually(lambda: answer()[1] == 50, PATIENCE)
     count = 50
-    # Each fourth pass looks in spite of it, and that of days looks, too.
+    # Each fourth pass searches nevertheless, and so does the pass over days.
     for number in range(1, 9):
         append = now - 3600 + 10 * number
         more = clicks_of(number, 30, now - 3650)
@@ -84,7 +84,7 @@ def test_a_day_settled_by_a_clock_that_was_ahead_is_settled_again(migrated, redi
     eventually(lambda: link_counts(migrated.clickhouse) ==
                expected_link_counts(rows[:200]), PATIENCE)
     assert made.stop() == 0
-    # As ClickHouse would have had it a year ahead.
+    # The rows have times from a ClickHouse that is a year ahead.
     migrated.clickhouse.query(
         "INSERT INTO settled SELECT * REPLACE "
         "(settled_at + INTERVAL 365 DAY AS settled_at) "

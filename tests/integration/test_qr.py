@@ -1,4 +1,4 @@
-"""GET /v1/links/{code}/qr: every picture is read back by a decoder."""
+"""GET /v1/links/{code}/qr: a decoder reads every picture."""
 import http.client
 import select
 import xml.etree.ElementTree as ElementTree
@@ -20,7 +20,7 @@ def qr(api, link, method="GET", **params):
 
 
 def edge_of(rows):
-    """White pixels left of the first dark column, and above the first dark
+    """Returns the white pixels left of the first dark column, and above the first dark
     row."""
     def first(lines):
         return next(i for i, line in enumerate(lines) if 0 in line)
@@ -140,14 +140,15 @@ def test_another_method_is_405(api, link):
 
 
 def test_large_pictures_hold_nothing_else_up(redis, topic, create_space, start):
-    """They are drawn beside the one thread that answers."""
+    """The pictures are drawn outside the only thread that answers."""
     assert create_space()[0] == 0
     api = start(topic, threads=1)
     code = api.create()["code"]
     host, port = api.program.section["listen"].split(":")
 
     def others_meanwhile():
-        """How many others were answered while pictures were still drawn."""
+        """Returns how many other requests were answered while pictures were still
+        drawn."""
         asking = [http.client.HTTPConnection(host, int(port), timeout=60)
                   for _ in range(24)]
         for connection in asking:
@@ -160,5 +161,5 @@ def test_large_pictures_hold_nothing_else_up(redis, topic, create_space, start):
             others += 1
         assert [c.getresponse().status for c in asking] == [200] * len(asking)
         return others
-    # Drawn by the thread that answers, they would let in one or two.
+    # If the answering thread drew them, one or two would be answered.
     eventually(lambda: others_meanwhile() > 4, what="answers meanwhile")

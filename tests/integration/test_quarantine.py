@@ -1,4 +1,5 @@
-"""Quarantine is compared with what remembers a code's former owner."""
+"""Quarantine is compared with the longest time for which a code's former owner is
+cached."""
 import pytest
 
 from support.reclaim import *  # noqa: F403, fixtures too
@@ -6,7 +7,7 @@ from support.reclaim import *  # noqa: F403, fixtures too
 
 @pytest.fixture
 def check(links_config, begin):
-    """check({"redirector": {...}}): a reclaimer with that file, quarantine 2 s,
+    """check({"redirector": {...}}) starts a reclaimer with that file, quarantine 2 s,
     and all else shorter."""
     def run(changed, *args, quarantine="2s"):
         links_config["quarantine"] = quarantine

@@ -1,4 +1,5 @@
-"""Questions that nobody waits for any more, and keys that ask too much at once."""
+"""Questions whose clients have closed, and keys that send too many questions at
+once."""
 import re
 import socket
 
@@ -18,7 +19,7 @@ def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
     conn.close()
     eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is gone")
     made.wait_metric(1, "shortloop_aggregator_cancelled_total")
-    # The worker has others to serve.
+    # The worker is free for other clients.
     assert ask(made, "/v1/pipeline")["partitions"] == []
 
 
@@ -44,8 +45,8 @@ def test_those_that_wait_are_not_asked(aggregator, slow, clickhouse):
 
 
 class Timeless(ClickHouseProxy):
-    """Stands before a server that neither looks at the time that a query may take nor
-    learns that its client has gone."""
+    """A proxy before a server that ignores the time limit of a query and does not
+    notice that its client has closed."""
 
     def _ask(self, request):
         request.path = re.sub("&max_execution_time=[0-9]+", "", request.path)
@@ -99,7 +100,8 @@ def keys_of(workdir, *names):
 
 
 def test_keys_take_turns(aggregator, slow, clickhouse, workdir):
-    """One key has asked for much that is slow; another is answered after one of it."""
+    """One key has sent many slow questions; another gets its answer after one of
+    them."""
     made = aggregator(workers=1, answer_timeout="10m", key_questions_max=10,
                       keys_file=keys_of(workdir, "one", "two"))
     slow_ones = [begin(made, key="one")]
@@ -124,7 +126,7 @@ def test_a_key_leaves_a_worker_to_others(aggregator, slow, clickhouse, workdir):
     for _ in range(2):
         with begin(made, QUICK, "two") as other:
             assert b" 200 " in other.recv(4096)
-    # The query of an answer that has come may be there for a moment.
+    # The query of an answer that has come may remain for a moment.
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs, and no other")
     for conn in conns:
         conn.close()

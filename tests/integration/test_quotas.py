@@ -1,4 +1,4 @@
-"""What an account may store, and what a full Redis still does."""
+"""The quotas of an account, and what a full Redis still does."""
 import json
 import signal
 import uuid
@@ -84,7 +84,7 @@ def test_what_makes_no_link_costs_none(make_api):
     key = uuid.uuid4().hex
     link = post(api, "crm", key)
     assert link.status_code == 201
-    # Nothing is left: what is there is still found and answered again.
+    # The quota is used up, but existing links are still found and answered again.
     assert post(api, "crm").status_code == 429
     assert post(api, "crm", space="h6").status_code == 200
     assert post(api, "crm", key).json()["link_id"] == link.json()["link_id"]
@@ -109,7 +109,7 @@ def test_an_account_stores_so_many_bytes(make_api):
     made = post(api, "crm", url=URL + "x" * 1000).json()["code"]
     problem(post(api, "crm", url=URL + "x" * 1000), 429)
     assert post(api, "crm").status_code == 201
-    # Nor does an edit make it more.
+    # An edit cannot exceed the quota either.
     problem(api.patch(made, "crm", url=URL + "x" * 4000), 429)
     assert api.patch(made, "crm", url=URL).status_code == 200
     assert api.patch(made, "boss", url=URL + "x" * 4000).status_code == 200
@@ -191,7 +191,8 @@ def test_a_key_has_a_rate_unless_its_line_says_otherwise(make_api, keys_file):
 
 
 def test_as_delivered_a_key_has_a_rate(make_api):
-    """Lines cost one each, whatever they say; a batch has them wait for it."""
+    """Each line takes one token, whatever it contains; lines of a batch wait for their
+    tokens."""
     api = make_api()
     with Batch(api, [b"\n"] * 5000, key="web"):
         policy = eventually(lambda: post(api, "web").headers.get(

@@ -1,9 +1,9 @@
-"""Whatever happens to a redirector, while visitors come: its files are read again, links
-change, servers go away, one hands over to the next.  Each visit that was answered has
-its event.  tests/run-long has it once more with programs that ThreadSanitizer watches,
-of which the first data race ends one.
+"""Anything may happen to a redirector while visitors come: its files are reloaded,
+links change, servers go down, it hands over to a successor.  Each answered visit has
+its event.  tests/run-long repeats this with programs under ThreadSanitizer, where the
+first data race ends the program.
 
-RACE_SECONDS says how long."""
+RACE_SECONDS sets the duration."""
 import contextlib
 import http.client
 import itertools
@@ -30,8 +30,8 @@ LETTERS = string.digits + string.ascii_letters
 
 
 class Beside(Repeating):
-    """with Beside(step): calls step() over and over; what it raises, but for connections
-    that end, the test raises."""
+    """with Beside(step): calls step() again and again; the test raises what it raises,
+    except for connections that end."""
 
     def __init__(self, step, pause=0.01):
         super().__init__(pause)
@@ -43,7 +43,7 @@ class Beside(Repeating):
             self.once()
             self.count += 1
         except (OSError, http.client.HTTPException):
-            pass  # away, for now
+            pass  # down, for now
         except Exception as e:  # pylint: disable=broad-except
             self.failure = e
             self.ended.set()
@@ -62,7 +62,7 @@ def ask(address, method, path, **headers):
 
 
 class Files:
-    """All that SIGHUP reads again."""
+    """The files that SIGHUP reloads."""
 
     def __init__(self, folder):
         self.deny, self.domains = folder / "deny.txt", folder / "domains.json"
@@ -85,7 +85,7 @@ class Files:
 
 
 class Scene:
-    """A redirector and all that happens to it."""
+    """A redirector, and all events around it."""
 
     def __init__(self, redirector, files, redis, kafka):
         self.redirector, self.files = redirector, files
@@ -118,7 +118,7 @@ class Scene:
         assert former.wait(3 * PATIENCE) == 0, "the former one"
 
     def play(self, visitors):
-        """All of it once."""
+        """Runs each event once."""
         for scene in (self.reload, self.lose_kafka, self.lose_redis, self.hand_over):
             scene(visitors)
             eventually(lambda: self.redirector.ready()[0] == 200, 3 * PATIENCE)
@@ -143,7 +143,7 @@ def scene(start, own_links, own_redis, kafka, kafka_server, workdir):  # noqa: F
 
 
 def others(redirector, codes):
-    """Who are not good visitors: of many networks, for many links and none."""
+    """Other visitors: from many networks, for many links and for codes without one."""
     address = redirector.section["listen"]
     draw = random.Random(7)
 
@@ -162,12 +162,12 @@ def watcher(redirector):
 
 
 def editor(links, code):
-    """Redirectors are told of each change."""
+    """Redirectors are notified of each change."""
     turn = itertools.count()
 
     def step():
         state = ("live", "blocked")[next(turn) % 2]
-        # Redis may be away.
+        # Redis may be down.
         links.call("PATCH", f"/{code}", state=state)
     return step
 

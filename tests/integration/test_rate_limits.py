@@ -1,4 +1,4 @@
-"""Rate limits per API key, against a running allocator."""
+"""Rate limits per API key, with a running allocator."""
 import signal
 import time
 
@@ -12,7 +12,7 @@ from support.program import eventually
 
 @pytest.fixture
 def limited(api, keys_file):
-    """The allocator, with a key `crm` that has the limits given."""
+    """The allocator, with a key `crm` that has these limits."""
     def make(limits):
         keys_file.path.write_text(key_line("boss", "admin")
                                   + key_line("crm", f"create,read {limits}"))
@@ -43,7 +43,7 @@ def test_a_key_that_asks_too_often_is_429_and_told_when(limited):
 
 def test_who_comes_again_after_the_wait_is_let_in(limited):
     api = limited("rate=20/s burst=1")
-    # Unless each takes as long as the wait.
+    # On a slow machine each request may take as long as the wait.
     eventually(lambda: 429 in statuses(api, 5), what="too many at once")
     eventually(lambda: statuses(api, 1) == [201])
 

@@ -1,5 +1,5 @@
-"""Who reads while days are settled, sealed, copied for owners, rolled up, dropped and
-settled again sees each of them once and whole, also while aggregators are killed and
+"""Readers get each day once and whole while days are settled, sealed, copied for
+owners, rolled up, dropped and settled again, also while aggregators are killed and
 ClickHouse fails."""
 import collections
 import contextlib
@@ -20,19 +20,19 @@ from support.program import eventually
 
 READERS = 4
 ROUNDS = 6
-# All that a pass changes, as it comes.
+# All tables that a pass changes, in order.
 STEPS = ("stats_hourly", "settled:hour", "settled:pass", "link_slots", "link_days",
          "settled:link_day", *CLOSING, *DROPPING)
 
 
 def clicks(seed, count, windows):
-    """Those of no link are nobody's."""
+    """Clicks without a link have no owner."""
     return [{**row, "owner": row["owner"] if row["link_id"] else ""}
             for row in some_clicks(seed, count, windows, links=(0, *LINKS))]
 
 
 def numbers(answer):
-    """{start: counts}"""
+    """Returns {start: counts}."""
     return {instant(item.pop("start")): item for item in answer["data"]}
 
 
@@ -58,7 +58,7 @@ Asked = collections.namedtuple("Asked", "path params read expected settled_only"
 
 
 class Truth:
-    """What is said of these rows, by the name of what is asked."""
+    """The expected answers for these rows, by the name of the question."""
 
     def __init__(self, rows):
         self.asked = {}
@@ -115,14 +115,14 @@ class Truth:
 
 
 class Reader(threading.Thread):
-    """Asks one thing after the other until it is told to end; what it was told that is
-    not so is in `wrong`."""
+    """Asks one question after the other until it is stopped; wrong answers are in
+    `wrong`."""
 
     def __init__(self, urls, seed, may_fail):
-        """`may_fail`: whoever answers may be killed."""
+        """`may_fail`: the aggregator that answers may be killed."""
         super().__init__(daemon=True)
         self.urls, self.chance, self.may_fail = urls, random.Random(seed), may_fail
-        self.truths = []  # the newest last; others were so
+        self.truths = []  # the newest last; earlier ones were valid before
         self.all_settled = self.ending = False
         self.reads, self.refused, self.wrong = 0, collections.Counter(), []
         self.seen = set()  # hours over all links
@@ -150,7 +150,7 @@ class Reader(threading.Thread):
             self.refused[answer.status_code] += 1
             return
         self.reads += 1
-        # It may have changed while the answer was on its way.
+        # The data may have changed while the answer was under way.
         expected = [truth.asked[name].expected for truth in {*truths, *self.truths}]
         said = asked.read(answer.json())
         if asked.settled_only and not settled_before:
@@ -159,8 +159,8 @@ class Reader(threading.Thread):
             self.wrong.append((name, said, expected))
 
     def check_hours(self, name, said, expected):
-        """Before all are settled each is there or not, and, where one answers, one that
-        was stays."""
+        """Before all hours are settled, each is there or not; with one aggregator, an
+        hour that was there stays."""
         if name != "hours":
             return
         for start, counts in said.items():
@@ -192,7 +192,7 @@ def readers():
 
 
 def go_on(readers, rows=None, all_settled=False):
-    """From now on this may be told as well."""
+    """From now on the answers for these rows are valid, too."""
     truth = Truth(rows) if rows is not None else None
     for reader in readers:
         if truth:
@@ -201,7 +201,7 @@ def go_on(readers, rows=None, all_settled=False):
 
 
 def is_so(readers):
-    """From now on nothing else is."""
+    """From now on only the newest answers are valid."""
     for reader in readers:
         reader.truths = reader.truths[-1:]
 
@@ -223,7 +223,8 @@ def wait_reads(readers, more):
 
 
 def end(readers):
-    """(reads, {why refused: number}) of all, if none was told what is not so."""
+    """Returns (reads, {reason of refusal: number}) of all readers, if no answer was
+    wrong."""
     for reader in readers:
         reader.ending = True
     for reader in readers:
@@ -233,7 +234,7 @@ def end(readers):
 
 
 def late_clicks(rows, number):
-    """Of one hour, by a visitor whom its day has seen."""
+    """Returns clicks of one hour, by a visitor whom its day already has."""
     start = FROM + DAY * (number % 3) + 7200
     late = clicks(40 + number, 30, [(start, start + 3600)])
     for row in late:
@@ -242,16 +243,18 @@ def late_clicks(rows, number):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1200)  # four minutes by itself
+@pytest.mark.timeout(1200)  # four minutes when run alone
 def test_no_reader_sees_a_day_twice_or_half(keeper, world, clickhouse, readers):
     rows = clicks(31, 500, [(FROM, TO)])
     world.insert(rows)
     made = keeper(reconcile_every="0s")
-    # The first look at what is sealed: until then some answers are refused.
+    # This waits for the first check of sealed days: until then some answers are
+    # refused.
     eventually(lambda: requests.get(made.url + "/v1/pipeline", timeout=60).ok)
     reading = readers([made.url], rows)
     wait_counted(made, rows)
-    # A day is dropped once it is settled: it may not be yet when its hours are counted.
+    # A day is dropped once it is settled, which may be later than its hours are
+    # counted.
     wait_gone(clickhouse)
     go_on(reading, all_settled=True)
     for number in range(ROUNDS):
@@ -271,9 +274,9 @@ def test_no_reader_sees_a_day_twice_or_half(keeper, world, clickhouse, readers):
 
 
 class Disturbance:
-    """What happens to the aggregators and their server, once at each step that comes
-    until calm() is told.  By the thread that asks for it: what is started ends with the
-    thread that has started it."""
+    """Disturbs the aggregators and their server, once at each step until calm() is
+    called.  The waiting thread acts, since a process ends with the thread that started
+    it."""
 
     def __init__(self, how, proxy, redis, server, made, readers):
         self.how, self.proxy, self.redis = how, proxy, redis
@@ -290,7 +293,7 @@ class Disturbance:
         self.proxy.at_random(0.03, QUICK, ("question",))
 
     def until(self, check):
-        """Until check() is true, which may fail as the server does."""
+        """Waits until check() is true; it may fail while the server does."""
         def look():
             assert_right(self.readers)
             self.act()
@@ -300,7 +303,7 @@ class Disturbance:
         eventually(look, 10 * PATIENCE, what="a round")
 
     def act(self):
-        """False: nobody waits."""
+        """Returns False if no step waits."""
         with contextlib.suppress(queue.Empty):
             self.meetings.act(self.restart if self.how == "restarts"
                               else self.kill_the_settler)
@@ -312,7 +315,7 @@ class Disturbance:
         self.server.start()
 
     def kill_the_settler(self):
-        """Whoever has the lease, if one has it."""
+        """Kills the holder of the lease, if there is one."""
         for key in self.redis.keys("settle:*"):
             holder = self.redis.get(key) or "::"
             for one in self.made:

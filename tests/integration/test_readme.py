@@ -1,9 +1,8 @@
-"""README's "With your own servers", literally: its configuration and its commands,
-in the order of the page, on servers that this test started.
+"""README's "With your own servers", literally: its configuration and its commands, in
+the order of the page, with servers that this test started.
 
-What is replaced is what a reader replaces: names of servers and ports, and where
-things are installed.  kafka-topics.sh is not among what we install: it is
-support/kafka_topics.py here.
+The test replaces what a reader replaces: names of servers and ports, and installation
+paths.  kafka-topics.sh is not installed here: support/kafka_topics.py replaces it.
 """
 import json
 import os
@@ -34,7 +33,7 @@ BUILT = f"B={shlex.quote(str(BIN.parent))} SANITIZE= CC=false"
 
 
 def blocks():
-    """What is indented in the section, in order."""
+    """Returns the indented blocks of the section, in order."""
     section = re.search(r"^## With your own servers$(.*?)^## ",
                         README.read_text(), re.M | re.S)[1]
     return [textwrap.dedent(block).strip("\n") for block in
@@ -62,7 +61,7 @@ def clickhouse_server(workdir):
 
 
 class Reader:
-    """Who follows the page, in a root of their own."""
+    """A reader who follows the page, in a root of their own."""
 
     def __init__(self, root, redis_port, kafka_port, clickhouse_port):
         self.root = root
@@ -78,7 +77,7 @@ class Reader:
                 f"http://127.0.0.1:{clickhouse_port}",
             "/etc/shortloop": str(self.etc),
             "/usr/local": str(root / "usr/local"),
-            # Of these programs, which are built.
+            # Only these programs, which are built.
             "make -j2": f"make -j2 {BUILT}",
             "make install": f"make install PREFIX={root}/usr/local {BUILT}"}
         tools = root / "tools"
@@ -86,7 +85,7 @@ class Reader:
         self.tool(tools / "kafka-topics.sh", sys.executable, servers.ROOT /
                   "tests/integration/support/kafka_topics.py", '"$@"')
         for name in PORTS:
-            # The only file that they know without being told is in /etc.
+            # The only file that they find by default is in /etc.
             path = root / "usr/local/bin" / name
             self.tool(tools / name, "exec", path, '"$@"', "-c",
                       self.etc / "shortloop.yaml")
@@ -114,7 +113,8 @@ class Reader:
                 if str(value).startswith(("/etc/shortloop", "/usr/local")):
                     config.setdefault(section, {}).setdefault(
                         key, self.of_here(value))
-        # As conftest.py has it: this Redis may have no processor for a while.
+        # The same timeouts as in conftest.py: this Redis may get no processor for a
+        # while.
         config["redis"]["command_timeout"] = "20s"
         config.setdefault("redirector", {})["lookup_timeout"] = "60s"
         for name, pair in PORTS.items():
@@ -126,8 +126,9 @@ class Reader:
         (self.etc / "redis.pass").write_text(PASSWORD + "\n")
 
     def run(self, text):
-        """What the commands of a block print; one that fails is the end."""
-        # A file of its own: what goes on in the background writes on into it.
+        """Returns the output of a block's commands; a command that fails ends it."""
+        # The output has a file of its own: background processes continue to write to
+        # it.
         path = self.root / f"output-{len(self.started)}"
         with open(path, "wb") as out:
             made = subprocess.Popen(
@@ -191,7 +192,7 @@ def test_the_readme_leads_from_nothing_to_a_counted_click(reader):
 
 @pytest.mark.proof
 def test_nothing_is_installed_before_there_is_all_of_it(workdir):
-    """As in a clone in which `make deps` was not run."""
+    """The state is that of a clone without `make deps`."""
     made = subprocess.run(
         f"make install {BUILT} PREFIX={workdir}/usr DEPS={workdir}",
         shell=True, cwd=servers.ROOT, capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""What the reclaimer did, as the aggregator's API tells it to admins."""
+"""The reclaimer's runs, as the aggregator's API shows them to admins."""
 import json
 
 import pytest
@@ -19,7 +19,7 @@ def run(space, at, **fields):
 
 
 def told(row):
-    """The same as the API has it."""
+    """Returns the same row in the API's form."""
     return {**row, "started_at": rfc3339(row["started_at"]),
             "finished_at": rfc3339(row["finished_at"]),
             "error": row["error"] or None}

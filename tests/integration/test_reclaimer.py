@@ -1,8 +1,8 @@
-"""The reclaimer against a real Redis.
+"""The reclaimer with a real Redis.
 
-Most blocks are put there as linkstore/marker.h and linkstore/range.h say; the
-last part goes the whole way, with links from the allocator and visits of the
-redirector.
+Most blocks are written directly in the formats of linkstore/marker.h and
+linkstore/range.h; the last part goes the whole way, with links from the allocator and
+visits of the redirector.
 """
 import concurrent.futures
 import signal
@@ -15,12 +15,12 @@ import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
-# So that a run of a thousand blocks is surely under way when it is disturbed: it
-# would take 50 seconds.
+# With this rate a run of a thousand blocks takes 50 seconds, so it is surely under way
+# when it is disturbed.
 SLOWLY = "20"
 
 
-# --- what becomes of blocks --------------------------------------------------------
+# --- states of blocks --------------------------------------------------------------
 
 def test_ended_blocks_go_to_the_pool_under_the_next_generation(space,
                                                                reclaimer):
@@ -199,7 +199,7 @@ def test_blocks_skipped_when_redis_forgot_stop_nothing(space, reclaimer):
 
 
 def test_a_gap_block_granted_again_is_lost_like_any_other(space, reclaimer):
-    """It was passed over once, under its first generation."""
+    """The block was skipped once, under its first generation."""
     space.issue(0, 9, generation=2)
     space.redis.hset(space.key("space"), "gaps", "0-99 ")
     done = reclaimer("run", max_lost=9)
@@ -304,7 +304,7 @@ def test_redis_away_means_try_again(reclaimer, base_config, redis):
 
 def test_a_failing_space_does_not_keep_the_next_from_its_run(
         redis, space, reclaimer, links_config):
-    """s6 was never created; s7 is reclaimed all the same."""
+    """s6 was never created; s7 is reclaimed nevertheless."""
     first = {**links_config["spaces"][0], "name": "s6", "number": 2,
              "length": 6}
     links_config["spaces"].insert(0, first)
@@ -316,7 +316,8 @@ def test_a_failing_space_does_not_keep_the_next_from_its_run(
 
 def test_the_failure_that_needs_a_person_decides_the_status(
         space, reclaimer, links_config):
-    """Another run is at s7, which passes; s6 was never created, which does not."""
+    """Another run is at s7, a temporary failure; s6 was never created, a permanent
+    one."""
     links_config["spaces"].append({**links_config["spaces"][0], "name": "s6",
                                    "number": 2, "length": 6})
     space.ended(0, 4)
@@ -337,7 +338,7 @@ def test_two_runs_at_once_exclude_each_other(space, begin, reclaimer):
     second = reclaimer("run")
     assert second.status == 75, second
     assert "another reclaimer" in second.err
-    # The first goes on, and what it leaves is for the next.
+    # The first run continues, and the next takes what it leaves.
     before = len(space.blocks("pool"))
     eventually(lambda: len(space.blocks("pool")) > before, what="another chunk")
     first.terminate()
@@ -429,7 +430,7 @@ def test_redis_that_goes_away_in_the_middle_loses_nothing(make_space,
 # --- status -------------------------------------------------------------------------------
 
 def test_status_tells_where_the_blocks_are(space, reclaimer, links_config):
-    links_config["quarantine"] = "1h"  # they are in it when it is asked
+    links_config["quarantine"] = "1h"  # they are still in quarantine then
     space.ended(0, 9)
     reclaimer("run")
     space.ended(10, 12)
@@ -454,7 +455,7 @@ def test_status_is_readable(space, begin):
 
 
 def test_status_tells_of_a_malformed_entry(space, reclaimer):
-    """It cannot count, and a run would be refused."""
+    """Status cannot count here, and a run would be refused."""
     for key in ("issued", "pool", "out"):
         space.redis.zadd(space.key(key), {"what?": 1})
         done = reclaimer("status")
@@ -470,7 +471,7 @@ def test_status_tells_why_a_run_would_be_refused(redis, reclaimer):
 
 
 def test_status_tells_of_a_key_that_a_run_would_miss(space, reclaimer):
-    """What it has can be told without."""
+    """The counts need no key."""
     space.ended(0, 9)
     space.redis.hset(space.key("space"), mapping={"key:1": "0" * 16,
                                                   "used:1": now()})
@@ -534,7 +535,7 @@ def test_a_run_is_seen_in_metrics(space, begin, free_port):
     text = requests.get(f"http://{admin}/metrics", timeout=60).text
     assert 'shortloop_reclaimer_blocks_total{result="freed"}' in text
     assert "shortloop_reclaimer_lost_blocks_max 3" in text
-    # Redis is found well after each chunk.
+    # Redis is checked, and works, after each chunk.
     eventually(lambda: requests.get(f"http://{admin}/readyz",
                                     timeout=60).status_code == 200, what="ready")
     process.terminate()
@@ -557,7 +558,7 @@ def test_a_code_lives_ends_is_pooled_and_lives_again(allocator, space,
     assert done.status == 0, done
     assert done.space["freed"] >= plan["freed"] >= 1
     assert done.space["sampled"] >= 1
-    # Granted again as soon as its quarantine is over, maybe by now.
+    # The block is granted again as soon as its quarantine is over, maybe by now.
     assert block in space.blocks("pool", "issued")
 
     def again():
@@ -573,10 +574,10 @@ def test_a_visited_link_keeps_its_block(allocator, space, reclaimer, program,
         "links": links_config, "redirector": {"threads": 1},
         "kafka": {"topic_clicks": kafka.clicks_topic()}})
 
-    last = None  # when the link was made or asked for
+    last = None  # when the link was created or visited
 
     def visited(code, until):
-        """False when visits came so late that the link had ended."""
+        """Returns False if visits came so late that the link had ended."""
         nonlocal last
         while not until():
             asked = now()
@@ -612,11 +613,11 @@ def test_a_visited_link_keeps_its_block(allocator, space, reclaimer, program,
 
 def test_a_live_link_in_a_block_that_ended_stops_the_run(allocator, space,
                                                          reclaimer):
-    """Whatever wrote such a marker: the code must not get a second owner."""
+    """However such a marker came about, the code must not get a second owner."""
     block = allocator.block(allocator.create("30d")["code"])
 
     def make_due():
-        """Unless its holder has just handed back another block of the range."""
+        """This fails if its holder has just handed back another block of the range."""
         member = next(m for m in space.ranges("issued") if block in range(
             *(int(x) + i for i, x in enumerate(m.split(":")[0].split("-")))))
         return space.redis.zadd(space.key("issued"), {member: now() - 1000},

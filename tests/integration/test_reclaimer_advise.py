@@ -1,4 +1,4 @@
-"""`reclaimer advise` over blocks whose links are known."""
+"""`reclaimer advise` over blocks with known links."""
 import json
 import time
 
@@ -9,7 +9,7 @@ from support.reclaim import *  # noqa: F403, fixtures too
 
 
 def create(allocator, count):
-    """The keys of so many new links, in their order."""
+    """Returns the keys of this many new links, in order."""
     line = json.dumps({"url": "https://example.org/", "ttl": "30d"})
     answer = requests.post(
         allocator.program.url + "/v1/links/batch",
@@ -24,7 +24,7 @@ def create(allocator, count):
 
 @pytest.fixture
 def full_blocks(allocator, space):
-    """make(n): n blocks of 20 links each, out of their holder's hands; returns
+    """make(n) makes n blocks of 20 links each that no holder has any more; returns
     {block: [keys in the order of their creation]}."""
     def make(count):
         keys = {}
@@ -32,14 +32,14 @@ def full_blocks(allocator, space):
             for key in create(allocator, 20 * count):
                 block = int(key.split("}")[0].rsplit(":", 1)[1])
                 keys.setdefault(block, []).append(key)
-        # It grants no more meanwhile, and what it held is out of its hands.
+        # The allocator is granted no more blocks, and its holds end.
         allocator.program.stop()
         time.sleep(2.1)  # hold_max
         full = {b: k for b, k in keys.items() if len(k) == 20}
         part = [k for b, ks in keys.items() if b not in full for k in ks]
         if part:
             space.redis.delete(*part)
-        # Those opened ahead, too.
+        # These include the blocks that were opened ahead.
         for block in range(int(space.redis.get(space.key("cursor")))):
             if block not in full:
                 space.redis.delete(space.marker_key(block))

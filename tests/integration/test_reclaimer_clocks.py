@@ -1,5 +1,5 @@
-"""A Redis whose clock is wrong, as two others say, and a reclaimer whose own is: no block
-changes hands by the one, and nothing goes by the other."""
+"""A Redis whose clock is wrong, compared with two others, and a reclaimer with a wrong
+clock: no block changes hands because of the first, and the second decides nothing."""
 
 import time
 
@@ -15,7 +15,7 @@ HOUR, DAY = 3600, 86_400
 
 @pytest.fixture
 def own_redis(workdir, wall_clock):
-    """Redis alone has that clock."""
+    """Only Redis has that clock."""
     server = SkewedRedis(workdir / "redis", wall_clock.env)
     yield server.start()
     server.kill()
@@ -35,7 +35,7 @@ class SkewedRedis(RedisServer):
 
 @pytest.fixture
 def space(make_space, own_redis):
-    """Blocks 0 to 9 have ended; 10 to 19 end tomorrow."""
+    """The blocks 0 to 9 have ended; 10 to 19 end tomorrow."""
     made = make_space(own_redis.client())
     made.ended(0, 9)
     tomorrow = now() + DAY * 1000
@@ -59,8 +59,8 @@ def test_the_clock_reaches_redis(space, wall_clock):
     (3 * DAY, "3d ahead of this host's"), (-2 * HOUR, "2h behind this host's")])
 def test_what_two_other_clocks_deny_is_no_ground_to_reclaim(
         space, tables, reclaimer, wall_clock, seconds, said):
-    """Ahead, it ends links that live; behind, it would write down a quarantine that
-    is over too early once it is right."""
+    """A clock that is ahead ends live links; one that is behind would record a
+    quarantine that ends too early once it is right."""
     before = space.everything()
     wall_clock.set(seconds)
     for args in (("run",), ("run", "--dry-run")):
@@ -85,7 +85,7 @@ def test_a_reclaimer_whose_own_clock_is_wrong_says_so_and_goes_by_the_others(
     assert done.status == 0 and done.space["freed"] == 10, done
     assert "nothing goes by this host's clock" in done.err
     assert space.blocks("issued") == [*range(10, 20)]
-    # Its run stands among the others, in their order.
+    # The row of its run is in the right order among the others.
     row, = tables.rows(
         "SELECT max(abs(dateDiff('second', started_at, now64(3)))) AS started, "
         "countIf(started_at > finished_at) AS wrong FROM reclaim_runs")
@@ -94,8 +94,8 @@ def test_a_reclaimer_whose_own_clock_is_wrong_says_so_and_goes_by_the_others(
 
 @pytest.mark.parametrize("seconds", [3 * DAY, -2 * HOUR])
 def test_a_clock_that_jumps_during_a_run_ends_it(space, begin, wall_clock, seconds):
-    """Also where nobody else can be asked.  Ahead, the run's lock may have ended by it,
-    before anybody looks at the clock."""
+    """This holds even if no other clock can be queried.  If Redis' clock is ahead, the
+    run's lock may have expired by it before the clock is checked."""
     run = begin("run", "--json", "--rate", "4/s", record=False)
     eventually(lambda: space.ranges("pool"), what="the first blocks")
     wall_clock.set(seconds)
@@ -106,7 +106,7 @@ def test_a_clock_that_jumps_during_a_run_ends_it(space, begin, wall_clock, secon
     assert space.blocks("issued")[-10:] == [*range(10, 20)]
 
 
-# --- who is granted what was pooled -------------------------------------------------
+# --- grants from the pool -----------------------------------------------------------
 
 @pytest.fixture
 def pooled(make_space, own_redis):

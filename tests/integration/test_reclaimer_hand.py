@@ -1,5 +1,4 @@
-"""Blocks held back by hand, and what status tells of them and of what is
-overdue."""
+"""Manual holds, and what status reports about them and about overdue blocks."""
 import json
 
 import pytest
@@ -50,7 +49,7 @@ def test_a_run_goes_on_around_what_is_held_meanwhile(space, begin, reclaimer):
     space.mark(range(1000))
     process = begin("run", "--rate", "400", "--json", chunk=50)
     eventually(lambda: space.ranges("pool"), what="a first chunk")
-    # 75: the blocks keep moving, try again.
+    # 75: the blocks keep moving, so it is retried.
     done = eventually(lambda: (d := reclaimer("hold", *S7, "--blocks",
                                               "15-984")).status != 75 and d,
                       what="the hold")

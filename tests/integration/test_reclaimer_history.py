@@ -1,4 +1,4 @@
-"""`reclaimer history`, over rows that runs have left."""
+"""`reclaimer history`, with the rows of former runs."""
 import datetime
 
 import pytest
@@ -58,7 +58,7 @@ def test_history_says_that_runs_are_not_recorded(space, tables, begin, reclaimer
 
 def test_history_of_a_space_that_is_not_configured_says_so(space, tables, begin,
                                                            reclaimer):
-    """It may have been once."""
+    """The space may have been configured once."""
     old_run(tables, 1, 7, space="s9")
     done = Done(begin("history", "--space", "s9"))
     assert done.status == 0, done

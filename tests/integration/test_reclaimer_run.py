@@ -1,4 +1,4 @@
-"""`reclaimer run`: which blocks, how fast, how long it waits, what it says."""
+"""`reclaimer run`: its blocks, its rate, its waits, and its output."""
 import os
 import pty
 import re
@@ -13,7 +13,7 @@ from support.reclaim import *  # noqa: F403, fixtures too
 from support.redis_proxy import RedisProxy, name_of
 
 DAY = 86400_000
-TODAY = now() // DAY * DAY  # may be yesterday when a test is run
+TODAY = now() // DAY * DAY  # may be yesterday when a test runs
 
 
 def day_of(ms):
@@ -25,7 +25,8 @@ def midnight(days_ago):
 
 
 def tomorrow():
-    """Its begin; in the last minutes of a day that of the day after."""
+    """Returns the start of tomorrow; in the last minutes of a day, that of the day
+    after."""
     return (now() + 600_000) // DAY * DAY + DAY
 
 
@@ -33,7 +34,7 @@ def tomorrow():
 
 @pytest.fixture
 def days(space):
-    """A block a day: 1 was due a day ago, 2 two days ago, 3 three, at noon."""
+    """One block a day: block 1 was due a day ago, 2 two days ago, 3 three, at noon."""
     for ago in (1, 2, 3):
         space.issue(ago, ago, score=midnight(ago) + DAY // 2)
     space.mark([1, 2, 3])
@@ -122,7 +123,7 @@ def test_options_without_sense_are_64(space, begin, args, told):
     assert told in done.err
 
 
-# --- how fast ----------------------------------------------------------------------
+# --- rates -------------------------------------------------------------------------
 
 def test_a_rate_may_say_per_second(space, reclaimer):
     space.ended(0, 99)
@@ -132,8 +133,8 @@ def test_a_rate_may_say_per_second(space, reclaimer):
 
 
 def test_a_slow_run_is_an_even_one(space, begin):
-    """One that had to stand still catches up at once: of several runs one has
-    gone on all the time."""
+    """A run that was stopped catches up at once, so only one of several runs has to go
+    on evenly all the time."""
     def is_even(first):
         space.ended(first, first + 199)
         process = begin("run", "--rate", "100")
@@ -156,7 +157,7 @@ def test_a_slow_run_is_an_even_one(space, begin):
 
 @pytest.fixture
 def begin_behind(begin, base_config):
-    """begin_behind(proxy, ...): begin(...) whose Redis is behind that proxy."""
+    """begin_behind(proxy, ...) is begin(...) with its Redis behind that proxy."""
     def make(proxy, *args, **settings):
         direct = base_config["redis"]
         base_config["redis"] = {"address": proxy.address,
@@ -168,13 +169,13 @@ def begin_behind(begin, base_config):
 
 
 def renewals(lefts):
-    """How often a lock had more time left than at the look before."""
+    """Returns how often a lock had more time left than at the former check."""
     return sum(0 < before < left for before, left in zip(lefts, lefts[1:]))
 
 
 def test_a_slow_run_keeps_its_lock(space, begin_behind, redis_server):
-    """A second between two of six blocks, and a lock that is renewed every three:
-    looked at before each command."""
+    """There is a second between two of six blocks, and the lock is renewed every three:
+    it is checked before each command."""
     space.ended(0, 5)
     lefts = []
     with RedisProxy(redis_server.port) as proxy:
@@ -208,7 +209,7 @@ def test_a_range_kept_together_is_freed_when_the_last_has_ended(space,
         space.mark([1], end=end + 100)
         live = reclaimer("run").space["live"]
         if now() < end:
-            break  # else they may have ended before the run
+            break  # otherwise they may have ended before the run
     assert live == 2
     done = eventually(lambda: (d := reclaimer("run")).space["freed"] and d,
                       every=0.1, what="the end of both")
@@ -216,7 +217,7 @@ def test_a_range_kept_together_is_freed_when_the_last_has_ended(space,
 
 
 def test_many_ranges_of_scattered_blocks_are_all_settled(space, reclaimer):
-    """More members and parts than one script takes."""
+    """There are more members and parts than one script takes."""
     blocks = list(range(0, 3000, 2))
     space.issue_each([(b, b) for b in blocks])
     live = set(blocks[::3])
@@ -249,7 +250,8 @@ def test_a_malformed_entry_is_refused(space, reclaimer, member, more):
 
 
 def test_a_malformed_entry_of_any_bytes_leaves_a_summary(space, reclaimer):
-    """Also where it is cut: after 60 bytes, in the middle of a character."""
+    """This holds even where the entry is cut: after 60 bytes, in the middle of a
+    character."""
     for member in (b"\xff\xfe\x1b[2J", "\u00fc".encode() * 40, b"x" * 59 + b"\xc3\xbc"):
         space.redis.delete(space.key("issued"))
         space.redis.zadd(space.key("issued"), {member: now() - 1000})
@@ -312,7 +314,7 @@ def test_who_waits_can_be_told_to_end(space, begin, workdir):
 
 def test_a_sample_of_a_large_block_keeps_the_lock(make_space, redis, begin_behind,
                                                   links_config, redis_server):
-    """79 questions of 30 ms each, and the lock is looked at before each."""
+    """There are 79 queries of 30 ms each, and the lock is checked before each."""
     links_config["spaces"][0]["block_size"] = 20000
     space = make_space(redis)
     space.ended(0, 0)
@@ -344,7 +346,7 @@ def test_a_killed_run_keeps_the_next_waiting_for_seconds_only(space, begin):
 
 def test_a_run_that_stood_still_too_long_pools_nothing_more(space, begin,
                                                             reclaimer):
-    """Another took over meanwhile: whoever wakes up must notice."""
+    """Another run took over meanwhile: the run that wakes up must notice."""
     space.ended(0, 999)
     first = begin("run", "--rate", "10", lock_ttl="3s")
     eventually(lambda: space.ranges("pool"), what="a first chunk")
@@ -359,12 +361,12 @@ def test_a_run_that_stood_still_too_long_pools_nothing_more(space, begin,
 
 
 def test_a_missed_run_is_caught_up_by_the_next(days, reclaimer):
-    """Nobody ran for three days; one run frees what each would have."""
+    """There was no run for three days; one run frees what each would have."""
     assert reclaimer("run").space["freed"] == 3
     assert days.blocks("pool") == [1, 2, 3]
 
 
-# --- what it says ------------------------------------------------------------------------
+# --- output ------------------------------------------------------------------------------
 
 def test_a_terminal_sees_a_bar_with_the_time_left(space, begin):
     space.ended(0, 299)
@@ -398,7 +400,8 @@ def test_elsewhere_the_log_tells_how_far_it_is(space, begin):
 
 
 def test_the_bar_knows_the_end_of_a_run_of_many_ranges(space, begin):
-    """More ranges than are read at once: the total is reckoned, then known."""
+    """There are more ranges than are read at once: the total is estimated first, then
+    known."""
     space.issue_each([(b, b) for b in range(0, 3000, 2)])
     space.mark(range(0, 3000, 2))
     done = Done(begin("run", "--rate", "3000", chunk=256,
@@ -411,7 +414,7 @@ def test_the_bar_knows_the_end_of_a_run_of_many_ranges(space, begin):
 
 @pytest.fixture
 def runs(clickhouse):
-    """A function: the rows of reclaim_runs."""
+    """Returns a function for the rows of reclaim_runs."""
     clickhouse.query((servers.ROOT / "schemas/clickhouse/"
                       "reclaim_runs.sql").read_text())
     return lambda: clickhouse.rows("SELECT * FROM reclaim_runs")

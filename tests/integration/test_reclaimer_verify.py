@@ -1,5 +1,5 @@
-"""`reclaimer verify`: each block in exactly one state, each link within its
-block's life; and what --repair makes of it when it is not so."""
+"""`reclaimer verify`: each block is in exactly one state, and each link is within its
+block's life; and how --repair corrects violations."""
 import threading
 import time
 
@@ -16,7 +16,7 @@ LATER = 12 * 3600 * 1000
 
 
 def verify(reclaimer, *args, **settings):
-    """Says what `verify` found, all blocks being accounted for."""
+    """Returns what `verify` found; all blocks must be accounted for."""
     done = reclaimer("verify", *args, **settings)
     assert done.status in (0, 1), done
     found = done.space
@@ -39,7 +39,7 @@ def opened(space, blocks, opened_ms, end, generation=1, state="o"):
 
 
 def of_all_states(space):
-    """Blocks 0 to 9, one in each state, in the order of the states."""
+    """The blocks 0 to 9 are in one state each, in the order of the states."""
     t = now()
     space.issue(0, 0, score=t + MONTH + 1500)
     opened(space, [0], t - 500, t + MONTH)
@@ -68,7 +68,8 @@ STATES = ["held", "live", "due later", "due", "quarantined", "pooled", "out",
 
 @pytest.fixture
 def long_hold(links_config):
-    """Longer than a test may take: what was held at first is held at its end."""
+    """This is longer than a test takes: blocks held at the start are held at its
+    end."""
     links_config["hold_max"] = "50s"
 
 
@@ -200,7 +201,7 @@ def test_a_block_that_would_never_be_looked_at_is_named(space, reclaimer):
 
 def test_blocks_that_lost_their_markers_long_before_their_time_are_named(
         space, reclaimer):
-    """No run would say so for weeks."""
+    """No run would notice it for weeks."""
     space.issue(0, 99, score=now() + 20 * 86400 * 1000)
     space.redis.zadd(space.key("unopened"), {"50:1": 50})
     found = verify(reclaimer)
@@ -210,7 +211,8 @@ def test_blocks_that_lost_their_markers_long_before_their_time_are_named(
 
 def test_a_block_for_ever_without_its_marker_is_named(allocator, space,
                                                       reclaimer):
-    """No run has looked at it yet, or one has, and put it off for ever."""
+    """Either no run has checked it yet, or one has, and gave it a score without an
+    end."""
     code = allocator.create("never")["code"]
     eventually(lambda: not space.redis.exists(space.key("unopened")))
     allocator.program.kill()
@@ -221,7 +223,8 @@ def test_a_block_for_ever_without_its_marker_is_named(allocator, space,
 
 
 def test_what_was_granted_for_ever_and_not_opened_is_named(space, reclaimer):
-    """Of allocators of a version before, which were killed: never due."""
+    """The blocks are of killed allocators of an earlier version: they never become
+    due."""
     space.issue(0, 1, score=float("inf"))
     space.issue(2, 3, score=float("inf"), generation=2)
     space.redis.zadd(space.key("unopened"),
@@ -274,7 +277,7 @@ def test_large_spaces_and_many_ranges_are_walked_whole(space, reclaimer):
 @pytest.mark.proof
 def test_a_space_in_use_is_not_accused(space, reclaimer, allocator,
                                        redis_server):
-    """Grants, hand-backs, runs and holds all the while."""
+    """There are grants, hand-backs, runs and holds all the time."""
     stop = threading.Event()
     client = redis_client.Redis(port=redis_server.port, decode_responses=True)
     mover = Space(client)
@@ -316,7 +319,7 @@ def test_rate_is_kept(space, reclaimer):
 @pytest.mark.parametrize("args", [["verify"], ["run", "--dry-run"]])
 def test_no_verdict_is_of_a_master_that_has_become_a_replica(
         make_space, own_redis, begin, reclaimer, args):
-    """In one without a link to its master nothing moves, and all is answered."""
+    """A server without a link to its master answers everything, and nothing moves."""
     client = own_redis.client()
     space = make_space(client)
     space.ended(0, 2999)
@@ -348,7 +351,7 @@ def deep(reclaimer):
 
 @pytest.fixture
 def link(allocator, space):
-    """A living link: its key and its block."""
+    """Returns the key and the block of a live link."""
     code = allocator.create("30d")["code"]
     return allocator.key(code), allocator.block(code)
 
@@ -381,7 +384,7 @@ def test_links_where_none_can_be_are_named(link, space, reclaimer):
     space.redis.restore(f"l:{{s7:{block + 1}}}:{code}", 0, raw)
     space.redis.set(f"l:{{s7:{block}}}:nocode!", "x")
     space.redis.set(f"l:{{s7:{block}x}}:{code}", "x")
-    space.redis.set("l:{s8:1}:other", "x")  # none of this space's
+    space.redis.set("l:{s8:1}:other", "x")  # not of this space
     assert deep(reclaimer) == ["it belongs to another block",
                                "the key is of no link",
                                "the key is of no link"]
@@ -390,7 +393,7 @@ def test_links_where_none_can_be_are_named(link, space, reclaimer):
 def test_a_link_of_a_block_never_issued_is_named(link, allocator, space,
                                                  reclaimer):
     key, block = link
-    allocator.program.kill()  # Its next grant would lift the cursor again.
+    allocator.program.kill()  # its next grant would raise the cursor again
     space.redis.set(space.key("cursor"), block)
     assert "its block was never issued" in deep(reclaimer)
 
@@ -422,7 +425,7 @@ def test_a_run_in_progress_keeps_a_repair_out(space, reclaimer, tables):
 
 def test_of_several_spaces_the_worst_decides_the_status(
         space, redis, program, reclaimer, links_config, tables):
-    """A run at s7 passes by itself; what is wrong in s6 does not."""
+    """The failure of a run at s7 is temporary, that of s6 is not."""
     links_config["spaces"].append({**links_config["spaces"][0], "name": "s6",
                                    "number": 2, "length": 6})
     made = program("allocator", {"links": links_config}, start=False,
@@ -465,7 +468,7 @@ def test_gap_blocks_are_pooled_once_a_run_has_set_them_aside(space, reclaimer,
 
 def test_blocks_put_aside_are_pooled_once_nothing_knows_a_link(space, reclaimer,
                                                                tables):
-    """The grant was forgotten; the marker is that of the generation before."""
+    """Redis forgot the grant; the marker is that of the former generation."""
     space.issue(0, 9, generation=2)
     space.mark(range(10), state="c")
     space.redis.hset(space.key("space"), "set_aside", "0-7:2 ")
@@ -497,8 +500,7 @@ def test_lost_blocks_of_several_ranges_are_pooled(space, reclaimer, tables):
 @pytest.mark.parametrize("fault", ["error_before", "cut_answer"])
 def test_a_lost_block_is_kept_when_the_archive_fails(space, reclaimer, tables,
                                                      clickhouse_server, fault):
-    """Whichever of its answers is lost: no answer is not the answer that no link is
-    there."""
+    """Any of its answers may be lost: that does not mean that there is no link."""
     space.issue(0, 9, score=0)
     tables.query("INSERT INTO links (code, link_id, version, space) VALUES "
                  f"('x', {1 << 57 | 1 << 42 | 3 * 20}, 1, 's7')")
@@ -518,7 +520,7 @@ def test_a_lost_block_is_kept_when_the_archive_fails(space, reclaimer, tables,
 
 
 def test_a_lost_range_is_asked_for_in_parts_of_its_own(space, reclaimer, tables):
-    """The archive is asked for 4096 blocks at a time."""
+    """The archive is queried for 4096 blocks at a time."""
     space.issue(0, 4999, score=0)
     known = [4095, 4096, 4999]
     tables.query("INSERT INTO links (code, link_id, version, space) VALUES " + ",".join(
@@ -615,8 +617,8 @@ def test_unmarked_blocks_are_judged_by_the_next_run(space, reclaimer, tables):
 
 def test_what_was_granted_for_ever_and_not_opened_is_pooled_unless_it_had_links(
         space, reclaimer, tables):
-    """The marker of the generation before is no proof: Redis may have forgotten
-    the opening, and links."""
+    """The marker of the former generation proves nothing: Redis may have forgotten the
+    opening, and links."""
     space.issue(0, 3, score=float("inf"), generation=2)
     space.issue(4, 5, score=float("inf"))
     opened(space, range(4), 1, 1, state="c")
@@ -662,7 +664,7 @@ def test_a_second_repair_finds_nothing(space, reclaimer, tables):
 
 
 def test_a_space_in_use_is_repaired(space, reclaimer, allocator, tables):
-    """While blocks are granted and handed back."""
+    """Meanwhile blocks are granted and handed back."""
     stop = threading.Event()
     space.ended(0, 99)
     space.redis.zrem(space.key("issued"), "0-99:1")
@@ -692,7 +694,7 @@ def test_a_space_in_use_is_repaired(space, reclaimer, allocator, tables):
 
 
 def test_a_repair_that_stops_tells_what_it_pooled(space, begin, tables):
-    """Here for its lock, which another has by then."""
+    """It stops because another run has its lock by then."""
     # Neighbours of two generations are two ranges.
     space.redis.zadd(space.key("issued"), {f"{b}-{b}:{1 + b % 2}": 0
                                            for b in range(800)})
@@ -726,7 +728,7 @@ def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,
     process.kill()
     process.wait()
     assert set(space.blocks("pool", "issued")) >= set(range(600))
-    space.redis.delete(space.key("lock"))  # or wait for it
+    space.redis.delete(space.key("lock"))  # without this, the next run would wait for it
     repair(reclaimer)
     reclaimer("run")
     assert verify(reclaimer)["findings"] == []

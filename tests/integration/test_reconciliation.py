@@ -1,5 +1,5 @@
-"""What redirectors counted, what is stored and what is settled are held against each
-other: real visits, Kafka, collector, ClickHouse and aggregator."""
+"""The redirectors' counts are compared with what is stored and settled: real visits,
+Kafka, collector, ClickHouse and aggregator."""
 import csv
 import signal
 
@@ -22,10 +22,10 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
     visit(f"{redirector.url}/{world.code}", "HEAD")
     for _ in range(3):
         assert visit(f"{redirector.url}/nolink").status_code == 404
-    # Answered, and nobody is told of it.
+    # These are answered, but have no event.
     assert visit(f"{redirector.url}/{world.code}", "PUT").status_code == 405
     assert visit(f"{redirector.url}/").status_code == 404
-    # While it runs, from time to time.
+    # The counters are sent from time to time while it runs.
     world.wait(acknowledged=24)
     assert redirector.stop() == 0
 
@@ -51,10 +51,10 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
                                        "settled", "late")} == {"24"}
     assert {rows[0][f"lost_{name}"] for name in LOST} == {"0"}
 
-    # Records that come again, and old ones after new ones, change nothing.
+    # Repeated records, and old ones after new ones, change nothing.
     world.kafka.produce(world.topics["topic_counters"],
                         world.records() * 2)
-    # What is no record is a dead letter, and stops none behind it.
+    # An invalid record becomes a dead letter, and does not stop later ones.
     world.kafka.produce(world.topics["topic_counters"], [b"\xff no record"])
     letters = world.kafka.consume(world.topics["topic_dlq"], 1)
     assert letters[0].value() == b"\xff no record"
@@ -66,13 +66,13 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
         "shortloop_collector_counters_stored_total") == counted)
     assert world.told() == hour
 
-    # A row that is gone is told, to the row.
+    # A missing row is reported, to the row.
     world.tables.query("ALTER TABLE clicks DELETE WHERE offset = 7 "
                        "SETTINGS mutations_sync = 1")
     hour = world.wait(stored=23)
     assert hour["lost"] == {**NOTHING_LOST, "acknowledged_stored": 1,
                             "stored_settled": -1}
-    # So do the metrics, which are over a day's hours.
+    # The metrics, which cover a day's hours, report it, too.
     world.aggregator.wait_metric(1, "shortloop_aggregator_lost_events",
                                  between="acknowledged_stored")
     world.aggregator.wait_metric(1, "shortloop_aggregator_surplus_events",
@@ -81,7 +81,7 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
                                  between="produced_acknowledged")
     world.aggregator.wait_metric(0, "shortloop_aggregator_unknown_hours")
     world.aggregator.wait_metric(24, "shortloop_aggregator_reconciled_hours")
-    # And what the whole pipeline is shown by.
+    # The view of the whole pipeline shows it, too.
     loss = eventually(lambda: (found := world.pipeline().get("loss")) and
                       found["surplus"]["stored_settled"] and found)
     assert loss["lost"] == {**NOTHING_LOST, "acknowledged_stored": 1}
@@ -103,13 +103,13 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
                         [click(time_ms=at), again, again])
     hour = world.wait(stored=26)
     assert hour["repeats"] == 1
-    # An hour that a row is gone of is held back until somebody accepts that.
+    # An hour with a missing row is held back until an operator accepts that.
     assert hour["lost"]["stored_settled"] == 2
     world.settle("--allow-fewer")
     hour = world.wait(settled=26)
     assert hour["lost"] == {**NOTHING_LOST, "acknowledged_stored": -2}
 
-    # Those of an edge that tells nothing are not taken for a surplus.
+    # Events of an edge without counters do not count as a surplus.
     world.kafka.produce(world.topics["topic_clicks"],
                         [click(time_ms=at, edge="silent")])
     hour = world.wait(stored=27, reported=False)
@@ -155,7 +155,7 @@ def test_an_event_that_was_withheld_by_rule_is_not_lost(world):
     assert redirector.stop() == 0
     assert set(asked) == {451}
 
-    # The first one there was not.
+    # The first redirector was not there.
     hour = world.wait(reported=True, complete=True)
     assert hour["answered"] == {"redirected": 3, "not_found": 5, "expired": 0,
                                 "blocked": len(asked), "head": 0, "silent": 0}
@@ -167,7 +167,8 @@ def test_an_event_that_was_withheld_by_rule_is_not_lost(world):
     assert hour["lost"] == NOTHING_LOST and hour["dropped"] == 0
     row, = csv.DictReader(world.ask(format="csv").text.splitlines())
     assert row["withheld"] == str(hour["withheld"])
-    # There is none before the first time; and what was settled since is in the next.
+    # There is no value before the first reconciliation; later settled data are in the
+    # next one.
     eventually(lambda: (loss := world.pipeline()["loss"]) and loss["hours"] == 24 and
                loss["lost"] == NOTHING_LOST, what="that nothing is lost")
     kept = world.tables.query(
@@ -179,14 +180,14 @@ def test_an_event_that_was_withheld_by_rule_is_not_lost(world):
 @pytest.mark.long
 def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):
     redirector = world.redirector()
-    # So that its last record is of one that had come so far.
+    # Its last record has these visits.
     world.visit(redirector, 5)
     world.wait(acknowledged=5)
     redirector.kill()
-    # Known but in hindsight: nobody said that it ended.
+    # The end is known only in hindsight, since no record announced it.
     hour = world.wait(settled=5, reported=False)
     assert hour["unknown"]["redirectors"] == 1
-    # About the second half of the hour, and all of the next one.
+    # The unknown time is the second half of the hour, and all of the next one.
     assert 20 <= hour["unknown"]["minutes"] <= 30
     assert world.reconciliation(hours=2)["hours"][1]["unknown"] == {
         "redirectors": 1, "minutes": 60, "rows": 0, "inexact": False}
@@ -195,7 +196,7 @@ def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):
     eventually(lambda: world.aggregator.metric(
         "shortloop_aggregator_unknown_hours") >= 1)
 
-    # Another is no word on it; the next one here is.
+    # Another edge's redirector does not change that; the next one here does.
     elsewhere = world.redirector("elsewhere")
     world.visit(elsewhere, 1)
     assert elsewhere.stop() == 0
@@ -208,7 +209,8 @@ def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):
     hour = world.told()
     assert hour["unknown"]["redirectors"] == 1 and not hour["reported"]
     assert hour["lost"] == NOTHING_LOST and not hour["complete"]
-    # By the last word of the successor, which comes after its visits are told.
+    # This waits for the successor's last record, which comes after its visits are
+    # reported.
     eventually(lambda: world.reconciliation(hours=2)["hours"][1]["reported"])
 
 
@@ -230,7 +232,7 @@ def test_what_waits_for_a_broker_is_not_lost(world, kafka_server):
 
 @pytest.mark.proof
 def test_what_did_not_reach_kafka_is_dropped_and_who_tells_nothing_unknown(world):
-    """One topic of clicks takes nothing that is so large; that of counters does."""
+    """One topic of clicks refuses records of this size; that of counters does not."""
     own = dict(world.topics)
     small = world.kafka.create_topic("small", 1, max_message_bytes=200,
                                      message_timestamp_type="LogAppendTime")
@@ -245,7 +247,7 @@ def test_what_did_not_reach_kafka_is_dropped_and_who_tells_nothing_unknown(world
     hour = world.wait(dropped=4, complete=True)
     assert hour["lost"] == {**NOTHING_LOST, "produced_acknowledged": 4}
 
-    # Another without a topic of counters: its rows say that it is there.
+    # Another redirector has no topic of counters: its rows show that it exists.
     world.topics = {**own, "topic_counters": ""}
     redirector = world.redirector(edge="edge-2")
     world.visit(redirector, 2)

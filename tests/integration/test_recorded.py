@@ -27,7 +27,8 @@ def test_cookies_are_recorded_by_name(links, start, clicks):
     code = links.create()
     redirector = start(threads=1, max_cookie="8B",
                        record_cookies=["id", "consent", "more"])
-    # The first of a name; none that is not named; cut; also of what is not there.
+    # The first of each name is recorded, and no other name; values are cut; the same
+    # for codes without a link.
     ask(redirector, code, Cookie='secret=1; id="7"; id=8; xid=9; consent=; ID=5')
     ask(redirector, code, Cookie="more=123456789012")
     ask(redirector, code, traceparent=TRACEPARENT)

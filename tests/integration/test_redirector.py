@@ -1,4 +1,4 @@
-"""The redirector against real Redis and Kafka; the allocator makes the links."""
+"""The redirector with real Redis and Kafka; the allocator makes the links."""
 import collections
 import concurrent.futures
 import http.client
@@ -53,14 +53,14 @@ def test_codes_that_no_link_can_have_are_404_without_redis(links, start):
     redirector = start()
     for code in (NOWHERE, "abc", "a" * 64, "aaaa-aa"):
         assert visit(f"{redirector.url}/{code}").status_code == 404
-    # A thread adds up what it counted after its answers have gone.
+    # A thread publishes its counts after its answers have been sent.
     eventually(lambda: redirector.metric(
         "shortloop_redirector_refused_codes_total") == 4, what="4 refused")
     assert redirector.metric("shortloop_redirector_redis_lookups_total",
                              result="answered") == 0
 
 
-# In place of an owner, who is not known any more.
+# Replaces an owner who is no longer known.
 UNKNOWN = "\x01unknown"
 
 
@@ -89,7 +89,7 @@ def test_a_blocked_link_is_451(links, start):
 
 
 def visited_in_time(links, redirector, state, status):
-    """The code of a link of 3s that a visit has found in that state."""
+    """Returns the code of a link of 3s that a visit has found in that state."""
     def visited():
         code = links.create(ttl="3s")
         links.call("PATCH", f"/{code}", state=state)
@@ -108,10 +108,11 @@ def test_an_expired_link_is_gone_also_from_the_cache(links, start):
 
 @pytest.mark.parametrize("cache_ttl", ["1h", "0s"])
 def test_a_blocked_link_is_451_beyond_its_end(links, start, cache_ttl):
-    """Blocked after its last visit, when it had two seconds or so left."""
+    """The link is blocked after its last visit, with about two seconds left."""
     redirector = start(cache_ttl=cache_ttl, threads=1)
     code = visited_in_time(links, redirector, "blocked", 451)
-    # One of the same life that is not blocked ends after it would have.
+    # A link with the same life that is not blocked ends after the blocked one would
+    # have.
     other = links.create("https://example.org/other", ttl="3s")
     eventually(lambda: not list(links.redis.scan_iter(f"l:*:{other}")),
                what="the end of the other")
@@ -141,8 +142,8 @@ def test_a_code_without_a_link_is_gone_if_it_may_have_had_one(links, start):
 
 def test_a_visit_to_an_expired_link_is_its_former_owners_where_that_is_certain(
         links, start, clicks):
-    """By the marker's generation: not while that may give the code to another, who
-    would have what was the former owner's."""
+    """The marker's generation decides: the event has no owner while the code may
+    already be another's, who would then get the former owner's visit."""
     redirector = start(cache_negative_ttl="0s", threads=1)
     code = links.create(owner="ann")
     first = links.record(code).link_id
@@ -166,7 +167,8 @@ def test_a_visit_to_an_expired_link_is_its_former_owners_where_that_is_certain(
     assert [c.link_id for c in told] == [case[-1] for case in cases]
     assert [c.outcome for c in told] == [
         EXPIRED if case[3] == 410 else NOT_FOUND for case in cases]
-    # Whose it was Redis does not say any more: nobody's, and no link's without one.
+    # Redis no longer has the owner: it is unknown, and empty for an event without a
+    # link.
     assert [c.owner for c in told] == [UNKNOWN if c.link_id else "" for c in told]
     assert {c.code for c in told} == {code}
 
@@ -198,7 +200,7 @@ def test_a_link_of_a_domain_answers_only_there(links, start):
     url = f"{redirector.url}/{code}"
     assert visit(url, headers={"Host": "S.Example:80"}).status_code == 302
     assert visit(url, headers={"Host": "t.example"}).status_code == 404
-    with connect(redirector) as s:  # HTTP/1.0 need not have a header for it
+    with connect(redirector) as s:  # HTTP/1.0 requires no header for it
         s.sendall(f"GET http://s.example/{code} HTTP/1.0\r\n\r\n".encode())
         assert s.makefile("rb").readline().split()[1] == b"302"
 
@@ -228,7 +230,7 @@ def marker_end(links, code):
 
 
 def bring_near_its_end(links, code):
-    """Link and marker, as they are when the last visit was some time ago."""
+    """Sets link and marker to their state some time after the last visit."""
     marker = links.redis.get(links.marker_key(code)).split()
     marker[4] = str(int(time.time() * 1000) + DAY)
     links.redis.set(links.marker_key(code), " ".join(marker))
@@ -249,14 +251,14 @@ def test_visits_keep_a_link_alive(links, start):
     redirector = start()
 
     def lives_on():
-        """Twice as long as it would without visits; on a machine that is busy
-        a visit may come too late."""
+        """Returns whether a link lived twice as long as without visits; on a busy
+        machine a visit may come too late."""
         before = time.monotonic()
         code, seen = links.create(ttl="3s"), before
         while seen < before + 6:
             time.sleep(0.5)
             status = visit(f"{redirector.url}/{code}").status_code
-            links.redis.ping()  # it renews: one that stood still is late, too
+            links.redis.ping()  # the redirector renews; if that Redis call was delayed, the renewal is late, too
             since, seen = seen, time.monotonic()
             if status != 302:
                 assert seen - since > 1, "visited in time"
@@ -381,7 +383,7 @@ def test_the_header_that_proxies_do_not_set_is_ignored(links, start, clicks):
         ipaddress.ip_address("127.0.0.1")
 
 
-# --- Redis and Kafka away ----------------------------------------------------------
+# --- Redis and Kafka down ----------------------------------------------------------
 
 def test_without_redis_only_cached_links_redirect(own_redis, own_links, start):
     redirector = start(threads=1, cache_ttl="100ms", retry_after="7s")
@@ -434,7 +436,7 @@ def test_visits_of_one_code_share_a_question(own_redis, own_links, start,
         time.sleep(0.5)
         own_redis.signal(signal.SIGCONT)
         assert {a.result().status_code for a in answers} == {302}
-    # Once; or again, where a heartbeat of Redis was late.
+    # One look-up is made, or another where a heartbeat of Redis was late.
     eventually(lambda: 1 <= redirector.metric(
         "shortloop_redirector_redis_lookups_total", result="answered") < 10,
                what="the count")
@@ -514,7 +516,7 @@ def test_malformed_requests_get_a_4xx(links, start, request_bytes):
 # --- start and end -----------------------------------------------------------------
 
 def count_redirects(redirector, code, stop):
-    """Visits over one connection until it is refused or closed."""
+    """Sends visits over one connection until it is refused or closed."""
     parts = urllib.parse.urlsplit(redirector.url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port,
                                             timeout=60)

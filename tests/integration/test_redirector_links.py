@@ -1,4 +1,4 @@
-"""What a link may say beyond its URL, and the domains it lives under."""
+"""Properties of a link beyond its URL, and its domains."""
 import collections
 import concurrent.futures
 import datetime
@@ -42,7 +42,7 @@ def domains_config():
     return DOMAINS
 
 
-# A space of each strategy.
+# One space of each strategy.
 LINKS_SECTION = {**LINKS_SECTION, "spaces": [
     *LINKS_SECTION["spaces"], hashes(), snowflakes(), aliases()]}
 
@@ -59,7 +59,7 @@ def status(redirector, code, method="GET", **headers):
 
 
 def status_of_path(redirector, path):
-    """As it is: requests would take dots out of it."""
+    """Sends the path unchanged: requests would remove dots."""
     connection = http.client.HTTPConnection(
         redirector.section["listen"], timeout=60)
     try:
@@ -84,7 +84,7 @@ def test_each_device_is_led_to_its_own_target(links, start):
         assert leads(redirector, code, ANDROID) == TARGETS["android"]
         assert leads(redirector, code, WECHAT) == TARGETS["wechat"]
         assert leads(redirector, code, DESKTOP) == DEFAULT
-    # Once; or again, where a heartbeat of Redis was late.
+    # One look-up is made, or another where a heartbeat of Redis was late.
     eventually(lambda: 1 <= redirector.metric(
         "shortloop_redirector_redis_lookups_total", result="answered") < 8,
                what="the count")
@@ -119,10 +119,10 @@ def test_targets_and_statuses_go_together(links, start, code_status):
         code_status in (302, 307))
 
 
-# --- what goes on to the URL -------------------------------------------------------
+# --- parts of the visit that are passed on -----------------------------------------
 
 PASSING = [
-    # (pass_query, pass_path, what follows the code, what the link leads to)
+    # (pass_query, pass_path, the text after the code, the resulting target)
     ("none", False, "?c=9&d=1", "https://example.org/a?b=1&utm_source=own#f"),
     ("add", False, "?b=9&d=%C3%A4&utm_source=x",
      "https://example.org/a?b=1&utm_source=own&d=%C3%A4#f"),
@@ -184,7 +184,8 @@ def test_a_link_is_not_there_before_its_time(links, start, clicks):
     redirector = start(cache_negative_ttl="60s")
 
     def visited_early():
-        """(code, answer), but on a machine so busy that it was not early."""
+        """Returns (code, answer); it retries on a machine so busy that the visit was
+        not early."""
         begins = time.time() + 3
         code = links.create(not_before=in_seconds(3))
         early = visit(f"{redirector.url}/{code}")
@@ -192,7 +193,7 @@ def test_a_link_is_not_there_before_its_time(links, start, clicks):
     code, early = eventually(visited_early, what="a visit before its time")
     assert early.status_code == 404
     assert early.headers["Cache-Control"] == "no-store"
-    # Not remembered beyond its time, however long absences are.
+    # The absence is not cached beyond the link's time, however long absences are.
     eventually(lambda: status(redirector, code) == 302)
     events = [e for e in clicks(redirector) if e.code == code]
     missed = [e for e in events if e.outcome == NOT_FOUND]
@@ -210,20 +211,21 @@ def test_visits_before_its_time_do_not_keep_a_link_alive(links, start):
     redirector = start()
 
     def there():
-        """The code and its key; another one if it had ended by then."""
+        """Returns the code and its key, of another link if this one had ended by
+        then."""
         code = links.create(ttl="3s", not_before=in_seconds(3600))
         keys = list(links.redis.scan_iter(f"l:*:{code}"))
         return keys and (code, keys[0])
     code, key = eventually(there, what="a link")
     end = time.time() + 6
     while links.redis.exists(key) and time.time() < end:
-        # It may run out while it is asked for.
+        # The link may expire during the request.
         assert status(redirector, code) == 404 or not links.redis.exists(key)
         time.sleep(0.1)
     assert not links.redis.exists(key)
 
 
-# --- only so many visits ---------------------------------------------------------
+# --- a maximum number of visits --------------------------------------------------
 
 def test_visits_beyond_the_last_are_gone(links, start, clicks):
     redirector = start()
@@ -312,8 +314,8 @@ def test_only_visits_that_are_allowed_keep_a_link_alive(links, start):
         assert status(redirector, kept) == 302
         assert status(redirector, spent) == 410
         return links.redis.pttl(kept_key) > DAY
-    # Twice, so that the second time is an interval after the first: then the
-    # other link could be renewed, too.
+    # Two rounds are needed: the second is an interval after the first, so the other
+    # link could be renewed, too.
     for _ in range(2):
         links.redis.pexpire(kept_key, DAY)
         eventually(renewed, what="a renewal")
@@ -450,8 +452,8 @@ def test_domains_with_a_mistake_are_rejected_and_the_old_ones_stay(
 
 @pytest.fixture
 def shared(links, start, program):
-    """.domains(...) runs the command of that name; .edges and links.allocator take
-    what it stores."""
+    """.domains(...) runs the command of that name; .edges and links.allocator use what
+    it stores."""
     config = links.allocator.config
     sections = {**{name: config[name] for name in ("links", "kafka", "allocator")},
                 "domains": {**DOMAINS, "shared": True}}
@@ -503,16 +505,16 @@ def test_shared_domains_are_checked_replaced_and_dropped(
     eventually(lambda: status(redirector, code, Host="own.example") == 302)
     assert status(redirector, code, Host="promo.example") == 404
     assert "own.example" in shared.domains("show")[1]
-    # What SIGHUP reads again does not undo it.
+    # A reload by SIGHUP does not undo it.
     redirector.process.signal(signal.SIGHUP)
     eventually(lambda: redirector.log().count("domains reloaded") == 2)
     assert status(redirector, code, Host="own.example") == 302
     before = revision(redirector)
     assert shared.domains("drop")[0] == 0
     eventually(lambda: status(redirector, code, Host="promo.example") == 302)
-    # It says so a moment after it goes by it.
+    # The revision is published a moment after it is in use.
     eventually(lambda: revision(redirector) > before, what="another revision")
-    # What others stored is checked by each.
+    # Each program checks what others stored.
     links.redis.hset("domains", mapping={
         "revision": int(revision(redirector)) + 1, "text": "domains: ["})
     redirector.wait_log("domains rejected, the old ones stay")
@@ -523,7 +525,7 @@ def test_shared_domains_are_checked_replaced_and_dropped(
 
 
 def test_a_link_without_a_domain_is_the_default_ones(links, start):
-    """Who made one before domains were configured has none on those that came later."""
+    """A link from before domains were configured does not appear on later ones."""
     redirector = start()
     code = links.create()
     links.edit(code, domain="")
@@ -619,7 +621,7 @@ def test_an_alias_that_nobody_has_is_unknown(links, start):
     for code in ("sale", "sale-2", "-", "y" * 64):
         assert status(redirector, code) == 404
     assert status(redirector, "y" * 65) == 404
-    # Once it is given out, it is found when its absence is forgotten.
+    # Once the code is issued, it is found when its cached absence has expired.
     links.create(code="sale")
     eventually(lambda: status(redirector, "sale") == 302)
 
@@ -645,11 +647,11 @@ def test_a_lone_link_that_was_deleted_is_gone(links, start):
     eventually(lambda: status(redirector, code) == 410)
 
 
-# --- codes made up ---------------------------------------------------------------
+# --- invented codes --------------------------------------------------------------
 
 @pytest.mark.proof
 def test_redis_is_not_asked_for_hash_codes_made_up(links, start):
-    """But for one in 15 of those whose check character could be one."""
+    """The exception is one in 15 of those with a possible check character."""
     redirector = start()
     real = links.create(space="h6")
     assert status(redirector, real) == 302
@@ -661,5 +663,5 @@ def test_redis_is_not_asked_for_hash_codes_made_up(links, start):
         assert status(redirector, code) == 404
     more = redirector.metric("shortloop_redirector_redis_lookups_total",
                              result="answered") - asked
-    # Of 992, 66 are expected; 107 or more happen by chance once in 10^6.
+    # 66 of 992 are expected; 107 or more happen by chance once in 10^6.
     assert 0 < more < 107

@@ -1,7 +1,6 @@
-"""A Redis that has lost something, a clock that is wrong, a space that is called
-otherwise: the run is refused with its reason (70) and pools nothing, or, where
-it knows better, is right all the same.  The rest of the refusals are in
-test_reclaimer.py and test_reclaimer_run.py."""
+"""Redis has lost data, a clock is wrong, a space has another name: the run is refused
+with its reason (70) and pools nothing, or gives the right result if it can.  Other
+refusals are in test_reclaimer.py and test_reclaimer_run.py."""
 import subprocess
 import time
 
@@ -17,11 +16,12 @@ SKEWS = {"an hour ahead": 3600, "an hour behind": -3600,
          "a year ahead": 365 * 86400, "a year behind": -365 * 86400}
 
 
-# --- what Redis has lost -----------------------------------------------------------
+# --- data that Redis has lost ------------------------------------------------------
 
 def test_evicted_markers_are_refused_also_when_nothing_may_be_evicted_now(
         make_space, own_redis, reclaimer):
-    """Memory ran short, somebody mended the settings: what is gone is gone."""
+    """Memory ran short, and an operator corrected the settings: evicted keys stay
+    lost."""
     client = own_redis.client()
     space = make_space(client)
     space.ended(0, 99)
@@ -33,7 +33,7 @@ def test_evicted_markers_are_refused_also_when_nothing_may_be_evicted_now(
     assert client.info("stats")["evicted_keys"] > 0
     client.config_set("maxmemory", 0)
     client.config_set("maxmemory-policy", "noeviction")
-    # The space's own keys had luck, or an operator put them back.
+    # The space's own keys were not evicted, or an operator restored them.
     space.redis.hset(space.key("space"), mapping={"number": 1})
     space.redis.set(space.key("cursor"), 100, nx=True)
     done = reclaimer("run")
@@ -68,14 +68,14 @@ def test_a_cluster_of_which_one_node_was_emptied_is_refused(space, reclaimer,
         assert "s7 has no record" in done.err
     else:
         assert "have no marker" in done.err
-    # Nothing of a chunk in which markers are missing.
+    # Nothing is pooled from a chunk in which markers are missing.
     assert space.ranges("pool") == {}
 
 
 def test_a_member_of_the_pool_that_makes_no_sense_stops_nobody(
         make_space, own_redis, reclaimer):
-    """The pool's head is read when Redis was restarted, since it may have
-    forgotten.  What cannot be read stays where it is, for verify to tell."""
+    """The pool's head is read after a restart of Redis, since Redis may have
+    forgotten.  An unreadable member stays where it is, for verify to report."""
     space = make_space(own_redis.client())
     space.ended(0, 9)
     space.redis.zadd(space.key("pool"), {"what?": 1})
@@ -90,10 +90,10 @@ def test_a_member_of_the_pool_that_makes_no_sense_stops_nobody(
     assert "what?" in found.out
 
 
-# --- what the configuration says ---------------------------------------------------
+# --- contradictions with the configuration -----------------------------------------
 
 def test_a_renamed_space_is_refused(space, reclaimer, links_config):
-    """Its keys are named after it: under another name there is nothing."""
+    """The space's keys contain its name: under another name there is nothing."""
     space.ended(0, 9)
     before = space.everything()
     links_config["spaces"][0]["name"] = "s8"
@@ -105,7 +105,7 @@ def test_a_renamed_space_is_refused(space, reclaimer, links_config):
 
 def test_a_space_under_another_ones_name_is_refused(space, reclaimer,
                                                     links_config):
-    """Two spaces of which the names were swapped."""
+    """The names of two spaces were swapped."""
     space.ended(0, 9)
     links_config["spaces"][0].update(number=2, length=8)
     done = reclaimer("run", links=links_config)
@@ -144,8 +144,8 @@ def test_a_run_goes_by_the_clock_of_redis(space, begin, skew, seconds):
 def test_links_live_by_the_clock_of_redis(space, program, workdir, kafka,
                                           links_config, skew, reclaimer,
                                           seconds):
-    """Created by an allocator and visited by a redirector whose clocks are wrong,
-    one in each direction."""
+    """An allocator and a redirector with wrong clocks, one in each direction, create
+    and visit it."""
     keys = admin_keys(workdir)
     allocator = Allocator(program("allocator", {
         "links": links_config, "allocator": {"keys_file": str(keys)},
@@ -160,7 +160,7 @@ def test_links_live_by_the_clock_of_redis(space, program, workdir, kafka,
                             timeout=60).status_code
 
     def lives_by_that_clock():
-        """False on a machine so busy that a look or a visit came too late."""
+        """Returns False on a machine so busy that a check or a visit came too late."""
         begun = now()
         visited, left = (allocator.create("3s")["code"] for _ in range(2))
         keys = list(space.redis.scan_iter(f"l:*:{visited}"))

@@ -1,4 +1,4 @@
-"""Reference files are read again while events go on."""
+"""Reference files are reloaded while events come."""
 import json
 import os
 import signal
@@ -24,8 +24,8 @@ def reloads(running):
 
 @pytest.fixture(scope="session")
 def slow_file(tmp_path_factory):
-    """slow_file(path, flag): the environment of a program that reads nothing of the file
-    `path` while the file `flag` is there."""
+    """slow_file(path, flag) returns the environment of a program that reads nothing of
+    the file `path` while the file `flag` exists."""
     library = tmp_path_factory.mktemp("slow") / "slow_file.so"
     source = servers.ROOT / "tests/integration/support/slow_file.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
@@ -64,7 +64,7 @@ def test_of_a_geo_file_that_is_replaced_nothing_else_is_read(
     bots.write_text('[{"pattern": "Robot"}]')
     country_file(places, "FR")
     running = collector(robots={"list": str(bots)}, geo_files=[str(places)])
-    # Whoever reads it now waits for ever.
+    # A program that reads it now waits for ever.
     bots.unlink()
     os.mkfifo(bots)
 

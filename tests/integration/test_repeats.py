@@ -1,4 +1,4 @@
-"""Events that were sent twice: of their rows one is a click."""
+"""Events that were sent twice: one of their rows is a click."""
 import datetime
 import random
 import time
@@ -17,7 +17,7 @@ from support.program import eventually
 DAY = 86400
 LINKS = (1, 2, 3)
 PATIENCE = 120
-# Two days that are over, whenever this runs.
+# Two days that are over, whenever the test runs.
 FROM = int(time.time()) // DAY * DAY - 4 * DAY
 TO = FROM + 2 * DAY
 
@@ -37,12 +37,12 @@ def make(migrated, redis, program):
 
 
 def insert(migrated, rows, partition=0):
-    """As of now: the hours are complete."""
+    """The rows arrive now: the hours are complete."""
     migrated.insert(rows, partition, append_ms=int(time.time() * 1000))
 
 
 def once(rows):
-    """With ids by which their events can be told from others."""
+    """Returns the rows with ids, so that each has an event of its own."""
     return [{**row, "event_id": str(uuid.uuid4())} for row in rows]
 
 
@@ -51,18 +51,18 @@ def again(row):
 
 
 def removed(rows):
-    """As they are counted."""
+    """Returns the counts of removed rows."""
     return [{**row, "outcome": "repeated"} for row in rows]
 
 
 def repeated(clickhouse):
-    """{offset} of the rows that are no clicks."""
+    """Returns {offset} of the rows that are no clicks."""
     return {int(row["n"]) for row in clickhouse.rows(
         "SELECT offset AS n FROM clicks WHERE outcome = 'repeated'")}
 
 
 def assert_counted(made, rows):
-    """Of all links, of each, of owners, and by outcome."""
+    """Checks the counts of all links, of each, of owners, and by outcome."""
     settled(made, len(rows), FROM, TO)
     eventually(lambda: ask_range(made, FROM, TO, bots="include", interval="month")[
         "total"] == counted(rows, "include"), PATIENCE, what="the clicks counted once")
@@ -103,7 +103,7 @@ def test_an_event_that_was_sent_twice_is_one_click(make, migrated, clickhouse):
 
 @pytest.mark.long
 def test_the_one_that_stays_is_the_first_that_kafka_stored(make, migrated, clickhouse):
-    """Also when it comes later, from a partition that is behind."""
+    """This holds even if that row comes later, from a partition that is behind."""
     rows = once(some_clicks(2, 60, [(FROM, TO)], links=LINKS))
     sent = [row for row in rows if is_click(row)][:10]
     now = int(time.time() * 1000)
@@ -125,9 +125,9 @@ def test_the_one_that_stays_is_the_first_that_kafka_stored(make, migrated, click
 def test_only_what_was_sent_again_is_removed(make, migrated, clickhouse):
     rows = once(some_clicks(3, 50, [(FROM, TO)], links=LINKS))
     clicks = [row for row in rows if is_click(row)]
-    # Of the same link and time, another event.
+    # Another event of the same link and time.
     others = [again({**row, "event_id": str(uuid.uuid4())}) for row in clicks[:10]]
-    # Nobody says that it was sent again.
+    # These repeats are not marked.
     silent = clicks[10:20]
     insert(migrated, rows + others + silent)
     twice = [again(clicks[25])]
@@ -139,7 +139,7 @@ def test_only_what_was_sent_again_is_removed(make, migrated, clickhouse):
 
 
 def test_one_whose_time_was_moved_is_found(make, migrated, clickhouse):
-    """As it waited for so long that its day was about to be sealed."""
+    """The event waited for so long that its day was about to be sealed."""
     rows = once(some_clicks(7, 50, [(FROM, FROM + DAY)], links=LINKS))
     late = [{**again(row), "ts_ms": (TO - 1800) * 1000, "original_ms": row["ts_ms"]}
             for row in rows if is_click(row)][:3]
@@ -175,9 +175,9 @@ def shuffled(rng, rows):
 
 
 def sent_twice(rng, clicks, now):
-    """Rows of these clicks as redirectors and collectors may leave them: two or three,
-    of which one is not marked, or none, in any order, and of any partition; now and then
-    with a time that was moved, to another hour or day."""
+    """Returns rows of these clicks in states that redirectors and collectors can leave:
+    two or three, of which one is not marked, or none, in any order, and of any
+    partition; sometimes with a time that was moved to another hour or day."""
     rows = []
     for click in clicks:
         first = click if rng.random() < 0.7 else again(click)
@@ -198,7 +198,7 @@ def at(text):
 
 
 def intervals(answer):
-    """(start, whether it is said to be complete, clicks) of each."""
+    """Returns (start, whether it is complete, clicks) of each interval."""
     ends = [*(data["start"] for data in answer["data"][1:]), answer["to"]]
     until = answer["complete_until"]
     for data, end in zip(answer["data"], ends):
@@ -211,8 +211,8 @@ def is_about(row, question):
 
 
 class Watch:
-    """Asks all that there is of a range, again and again: no answer has more clicks
-    than events were sent, and none less than one that was said to be complete."""
+    """Sends all questions about a range, again and again: no answer may have more
+    clicks than events were sent, or fewer than an answer that was complete."""
 
     def __init__(self, made, start, end):
         self.made, self.start, self.end = made, start, end
@@ -237,7 +237,7 @@ class Watch:
 @pytest.mark.parametrize("every", ["0s", "1s"])
 def test_no_answer_counts_an_event_twice_nor_less_than_it_promised(
         make, migrated, clickhouse, every):
-    """Whenever it is asked, and whatever the schedule of reconciliation is."""
+    """This holds at any time, for any schedule of reconciliation."""
     rng = random.Random(9)
     now = int(time.time()) // 900 * 900
     start = now // 3600 * 3600 - 5 * 3600
@@ -264,7 +264,7 @@ def test_no_answer_counts_an_event_twice_nor_less_than_it_promised(
 
 
 def assert_repeats_left(clickhouse, rows):
-    """Of each event one row is a click."""
+    """One row of each event is a click."""
     kept = clickhouse.rows("SELECT event_id FROM clicks WHERE outcome != 'repeated'")
     assert len(kept) == len({row["event_id"] for row in rows}) == \
         len({row["event_id"] for row in kept})
@@ -278,7 +278,7 @@ def test_an_answer_from_rows_leaves_repeats_out_that_nobody_has_marked(
     made = make()
     assert_counted(made, rows)
     clicks = [row for row in rows if is_click(row)]
-    # Nobody is told of them, so that no hour is settled with them.
+    # These rows are not reported, so that no hour is settled with them.
     migrated.insert([again(row) for row in clicks[:10]], progress=False)
 
     asked = {"bots": "include", "from": rfc3339(FROM), "to": rfc3339(TO)}
@@ -307,7 +307,7 @@ def test_an_answer_and_an_export_look_as_far_back_as_settling_does(
         return requests.get(made.url + "/v1/export/clicks", timeout=60, params={
             "from": rfc3339(FROM), "to": rfc3339(FROM + DAY)})
     eventually(lambda: export().status_code == 200, what="the watermark to be read")
-    # Nobody is told of it, so that its hour is not settled.
+    # The row is not reported, so that its hour is not settled.
     migrated.insert([second], append_ms=int(time.time() * 1000), progress=False)
 
     asked = {"link_id": 1, "bots": "include", "from": rfc3339(FROM),
@@ -316,7 +316,7 @@ def test_an_answer_and_an_export_look_as_far_back_as_settling_does(
     assert ask(made, "/v1/links/code1/summary")["clicks"] == int(
         is_click(first) and first["verdict"] == "human")
     answer = export()
-    # Unless the settler has looked meanwhile, as it does at its start.
+    # The exception is a settler that has searched meanwhile, as it does at its start.
     assert repeated(clickhouse) or (
         answer.status_code == 503 and "sent twice" in answer.text), answer.text
 
@@ -326,8 +326,9 @@ STEPS = ("ingest_progress", "alter")
 
 @pytest.fixture
 def send_again(migrated):
-    """Inserts rows, which are found to be repeats when their hours are settled.  Or they
-    are first, and of another hour: then others are, whose hours are told."""
+    """Inserts rows that are found to be repeats when their hours are settled.  Or these
+    rows are the first, of another hour: then other rows are repeats, whose hours are
+    reported."""
     before = int(time.time() * 1000) - 60000
 
     def send(rows, first):
@@ -383,8 +384,8 @@ def test_a_fault_at_any_step_of_removing_leaves_one_click(make, migrated, clickh
 @pytest.mark.parametrize("marked", [False, True])
 def test_before_a_day_is_dropped_each_of_its_events_is_one_click(  # noqa: F811
         keeper, world, clickhouse, marked):
-    """Those that nobody has found, and those that a
-    settler marked, and did not say so: it had lost its lease."""
+    """Repeats that were not found yet, and repeats that a settler marked without
+    publishing it, since it had lost its lease."""
     start, end = FROM - 20 * DAY, FROM - 19 * DAY
     rows = once(some_clicks(7, 100, [(start, end)], links=LINKS))
     twice = [again(row) for row in rows if is_click(row)][:10]
@@ -408,7 +409,7 @@ def test_before_a_day_is_dropped_each_of_its_events_is_one_click(  # noqa: F811
 @pytest.mark.long
 def test_of_dropped_days_all_rows_that_come_are_counted(  # noqa: F811
         keeper, world, clickhouse):
-    """Of the others there are none to compare them with."""
+    """For the other rows there are none left to compare."""
     rows = once(some_clicks(6, 100, [(FROM - 20 * DAY, FROM - 19 * DAY)], links=LINKS))
     world.insert(rows)
     made = keeper(reconcile_every="1s")

@@ -1,5 +1,5 @@
-"""Links are looked up in a replica, and it is never noticed: not when it lacks one,
-is behind, hangs, or is away."""
+"""Links are looked up in a replica, and visitors never notice it: not when it lacks a
+link, is behind, hangs, or is down."""
 import concurrent.futures
 import signal
 import time
@@ -22,7 +22,7 @@ ANSWERS = "shortloop_redirector_replica_answers_total"
 
 
 class Replica(RedisServer):
-    """Of a Redis with which it can be out of touch: .passage."""
+    """A replica of a Redis that can be cut off from it: .passage."""
 
     def behind(self, master):
         master.client().config_set("repl-diskless-sync-delay", 0)
@@ -31,7 +31,7 @@ class Replica(RedisServer):
         return self
 
     def fall_behind(self, master):
-        """From now on it learns of nothing."""
+        """From now on it gets no updates."""
         in_sync(master, self)
         self.passage.stop()
 
@@ -47,8 +47,8 @@ def replica(own_redis, workdir):
 
 @pytest.fixture
 def edge(start, base_config):
-    """edge(replica, ...): a redirector with one thread that looks each visit up,
-    and has found that the replica may be asked."""
+    """edge(replica, ...) starts a redirector with one thread that looks each visit up,
+    and has found that the replica may be used."""
     def make(*replicas, **settings):
         base_config["redis"]["replicas"] = [
             f"127.0.0.1:{replica.port}" for replica in replicas]
@@ -73,7 +73,7 @@ def came_of_it(edge, result):
 
 
 def by_replica(edge, code, what):
-    """Visits are answered as said, by and by from the replica."""
+    """Visits have this answer, after a while from the replica."""
     before = came_of_it(edge, "used")
 
     def used():
@@ -82,7 +82,7 @@ def by_replica(edge, code, what):
     eventually(used, what="an answer of the replica")
 
 
-# --- while all is well -----------------------------------------------------------------
+# --- normal operation ------------------------------------------------------------------
 
 def test_live_links_are_looked_up_in_the_replica(
         own_redis, own_links, replica, edge):
@@ -94,7 +94,7 @@ def test_live_links_are_looked_up_in_the_replica(
     by_replica(redirector, blocked, 451)
     eventually(lambda: "replicas" not in redirector.ready()[1],
                what="a replica that is not behind")
-    # Edits as well, soon.
+    # It soon has edits as well.
     own_links.change(code, url=SECOND)
     eventually(lambda: answer(redirector, code) == SECOND)
     by_replica(redirector, code, SECOND)
@@ -116,7 +116,7 @@ def test_threads_begin_with_different_replicas(
         other.kill()
 
 
-# --- what it does not have -----------------------------------------------------------
+# --- data that the replica lacks -----------------------------------------------------
 
 def test_what_it_lacks_is_asked_of_the_master(
         own_redis, own_links, replica, edge):
@@ -132,7 +132,8 @@ def test_what_it_lacks_is_asked_of_the_master(
 
 def test_a_link_that_has_ended_there_is_not_gone(
         own_redis, own_links, replica, edge):
-    """It was deleted and its deletion undone: the replica still says deleted."""
+    """The link was deleted and the deletion undone: the replica still has it as
+    deleted."""
     code, other = own_links.create(FIRST), own_links.create(FIRST)
     own_links.delete(code)
     in_sync(own_redis, replica)
@@ -140,7 +141,7 @@ def test_a_link_that_has_ended_there_is_not_gone(
     by_replica(redirector, other, FIRST)
     assert answer(redirector, code) == 410
     replica.fall_behind(own_redis)
-    own_links.edit(code, state=0, url=FIRST)  # nobody is told of it
+    own_links.edit(code, state=0, url=FIRST)  # no message about it
     assert answer(redirector, code) == FIRST
 
 
@@ -157,7 +158,7 @@ def test_a_deleted_link_is_not_served_by_a_replica_that_is_behind(
     eventually(asks_it, what="an answer of the replica")
     assert answer(redirector, code) == FIRST
     replica.fall_behind(own_redis)
-    if not told:  # the message gets lost
+    if not told:  # the message is lost
         own_redis.client().client_kill_filter(_type="pubsub")
     own_links.delete(code)
     eventually(lambda: answer(redirector, code) != FIRST, what="the change")
@@ -175,8 +176,8 @@ def test_one_that_is_too_far_behind_is_not_asked(
     redirector = edge(replica, replica_lag_max="1s")
     by_replica(redirector, code, FIRST)
     replica.fall_behind(own_redis)
-    own_links.create(FIRST)  # something that it lacks
-    # It may have been behind before, for a moment: from here on it is, and stays so.
+    own_links.create(FIRST)  # a link that the replica lacks
+    # It may have been behind for a moment before: from here on it stays behind.
     time.sleep(1.1)
     eventually(lambda: not has_replica(redirector), what="behind")
     eventually(lambda: ("replicas: 1 of 1 threads query the master only: the replica "
@@ -190,14 +191,14 @@ def test_one_that_is_too_far_behind_is_not_asked(
     by_replica(redirector, code, FIRST)
 
 
-# --- away ------------------------------------------------------------------------------
+# --- down ------------------------------------------------------------------------------
 
 def test_one_that_hangs_costs_no_visit(own_redis, own_links, replica, edge):
     code = own_links.create(FIRST)
     in_sync(own_redis, replica)
     redirector = edge(replica, replica_timeout="100ms", replica_lag_max="1h")
     by_replica(redirector, code, FIRST)
-    before = came_of_it(redirector, "failed")  # where it was but slow
+    before = came_of_it(redirector, "failed")  # failures while it was only slow
     replica.signal(signal.SIGSTOP)
     try:
         for _ in range(20):
@@ -220,12 +221,12 @@ def test_one_that_is_killed_is_come_back_to(own_redis, own_links, replica, edge)
     replica.kill()
     eventually(lambda: not has_replica(redirector), what="away")
     assert answer(redirector, code) == FIRST
-    # Before, it may have been behind for a moment.
+    # Before that, it may have been behind for a moment.
     eventually(lambda: f"query the master only: redis 127.0.0.1:{replica.port}: " in
                redirector.ready()[1])
     assert redirector.ready()[0] == 200
     replica.start()
-    # It has nothing, and is at no master: asked or not, nobody notices.
+    # The replica has no data and no master: the answers do not depend on it.
     assert answer(redirector, code) == FIRST
     follow(replica, replica.passage)
     by_replica(redirector, code, FIRST)
@@ -244,7 +245,7 @@ def test_the_next_takes_the_place_of_one_that_is_away_or_a_master(
 
 def test_while_the_master_is_away_it_stands_in(own_redis, own_links, replica,
                                                edge):
-    """For links that no cache has; it cannot say that there is none."""
+    """It stands in for links that no cache has; it cannot prove that there is none."""
     code, blocked, changed, counted, deleted, more = (
         own_links.create(FIRST) for _ in range(6))
     own_links.delete(deleted)
@@ -253,7 +254,7 @@ def test_while_the_master_is_away_it_stands_in(own_redis, own_links, replica,
     in_sync(own_redis, replica)
     redirector = edge(replica)
     by_replica(redirector, code, FIRST)
-    # It was told of that one, and does not know of which.
+    # A change was received, but not for which link.
     own_links.change(changed, url=SECOND)
     own_redis.kill()
     assert answer(redirector, blocked) == 451
@@ -269,7 +270,7 @@ def test_while_the_master_is_away_it_stands_in(own_redis, own_links, replica,
 
 def test_it_stands_in_for_who_had_asked_the_master_when_that_went(
         own_redis, own_links, replica, edge, base_config):
-    """A code a visit: what is in the cache would stand in itself."""
+    """Each visit has a code of its own, since a cached link would stand in itself."""
     base_config["redis"]["command_timeout"] = "10m"
     other, *codes = (own_links.create(FIRST) for _ in range(200))
     in_sync(own_redis, replica)
@@ -283,7 +284,7 @@ def test_it_stands_in_for_who_had_asked_the_master_when_that_went(
             answers.append(pool.submit(answer, redirector, codes.pop()))
             return redirector.metric(ASKED, of="master") > asked
         eventually(waits_for_master)
-        time.sleep(1.1)  # what was heard of the master last is old by now
+        time.sleep(1.1)  # the last news of the master is old by now
         own_redis.kill()
         assert {a.result() for a in answers} == {FIRST}
     assert came_of_it(redirector, "stood_in") >= 1
@@ -293,8 +294,8 @@ def test_it_stands_in_for_who_had_asked_the_master_when_that_went(
 
 @pytest.fixture
 def group(own_redis, workdir, base_config):
-    """Two replicas of own_redis, and a sentinel that knows all of them; programs know
-    but the sentinel, beside one that is not there."""
+    """Two replicas of own_redis, and a sentinel that knows both; programs know only
+    this sentinel, and one that does not answer."""
     replicas = [RedisServer(workdir / name).start() for name in ("b", "c")]
     own_redis.client().config_set("repl-diskless-sync-delay", 0)
     for replica in replicas:
@@ -330,8 +331,9 @@ def test_replicas_are_found_through_sentinels_and_after_a_failover(
     sentinel.mind()
     ports = [replica.port for replica in replicas]
     eventually(lambda: int(sentinel.master()) in ports, what="another master")
-    sentinel.mind(after=30_000)  # of which there is no other, if it is but slow
-    # It has but one, which one of the threads may have to come to.
+    sentinel.mind(after=30_000)  # there is no other master if this one is only slow
+    # The sentinel has only one replica, and one of the threads may have to switch to
+    # it.
     eventually(lambda: all_have_replicas(redirector), what="the replica that is left")
     by_replica(redirector, code, FIRST)
     eventually(lambda: links.call("DELETE", f"/{other}").status_code in (204, 404),
@@ -342,7 +344,8 @@ def test_replicas_are_found_through_sentinels_and_after_a_failover(
 
 def test_a_sentinel_that_is_away_changes_nothing_that_a_visitor_sees(
         own_redis, group, make_links, start):
-    """Nor does what it knew: a replica that has gone is looked for in vain."""
+    """Its former knowledge does not matter either: a replica that is gone is searched
+    for in vain."""
     replicas, sentinel = group
     links = make_links(own_redis.client())
     code = links.create(FIRST)

@@ -1,4 +1,4 @@
-"""Today's rules applied to past days."""
+"""The present rules are applied to past days."""
 import json
 import random
 import re
@@ -158,7 +158,7 @@ def test_a_day_that_was_dropped_is_refused(clickhouse, migrated, rescore):
 @pytest.mark.parametrize("statement", [1, 2])
 def test_a_day_that_is_dropped_meanwhile_leaves_no_run_behind(
         clickhouse, migrated, rescore, proxy, statement):
-    """Before its rows are changed, or after."""
+    """The day is dropped before its rows are changed, or after."""
     migrated.insert(some_visits(20, user_agent="Visitor/1.0"))
 
     def drop():
@@ -194,7 +194,7 @@ def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
 
     eventually(lambda: total()["bots"] == 30, what="settled again")
     assert (total()["events"], total()["clicks"]) == (70, 40)
-    # Only the hour that changed, and from no more clicks.
+    # Only the hour that changed is settled again, with the same number of clicks.
     assert [(int(r["n"]), int(r["r"])) for r in clickhouse.rows(blocks)] == [
         (1, 40), (2, 30)]
     eventually(lambda: int(clickhouse.value(
@@ -221,13 +221,13 @@ def test_hours_are_told_of_what_their_counts_are_made_of(clickhouse, migrated,
     assert hours_told(clickhouse) == [DAY + 3600, DAY + 7200]
 
 
-# --- one owner's ---------------------------------------------------------------
+# --- runs for one owner --------------------------------------------------------
 
 ANN = ["--owner", "ann"]
 
 
 def owned_visits(owner, hours, **fields):
-    """From the day's start, two a minute."""
+    """Returns visits from the day's start, two a minute."""
     return some_visits(120 * hours, hours=hours, owner=owner,
                        user_agent="Visitor/1.0", **fields)
 
@@ -244,14 +244,14 @@ def hours_told(clickhouse):
 
 
 def unfinished(clickhouse):
-    """Owners of runs that were begun and not finished."""
+    """Returns owners of runs that were begun and not finished."""
     return [r["whose"] for r in clickhouse.rows(
         "SELECT any(owner) AS whose FROM rescored GROUP BY run HAVING "
         "countIf(state = 'done') = 0 ORDER BY whose")]
 
 
 def undo_end(clickhouse):
-    """As if the run before had been killed after its mutation."""
+    """Makes the state of a run that was killed after its mutation."""
     clickhouse.query("TRUNCATE TABLE ingest_progress")
     clickhouse.query("ALTER TABLE rescored DELETE WHERE state = 'done'",
                      mutations_sync=1)
@@ -277,7 +277,7 @@ def test_an_owner_s_clicks_are_judged_again_and_no_others(
     assert clickhouse.rows("SELECT DISTINCT owner, rows FROM rescored") == [
         {"owner": "ann", "rows": 120}]
     assert ": 0 verdicts changed\n" in rescore("2026-10-25", args=ANN)
-    # The same of a name that has to be quoted, and of all the others.
+    # The same for a name that has to be quoted, and for all others.
     rescore("2026-10-25", args=["--owner", "o'\\b"])
     assert counts(clickhouse) == {"bot": 360, "human": 600}
     assert "600 verdicts changed" in rescore("2026-10-25")
@@ -307,7 +307,7 @@ def test_a_burst_goes_over_links_of_several_owners(clickhouse, migrated, rescore
 
 def test_an_owner_s_run_does_not_finish_one_over_all_owners(
         clickhouse, migrated, rescore):
-    """What that has changed of the owner's is told, though."""
+    """The owner's rows that it changed are reported, though."""
     migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 2))
     rescore("2026-10-25")
     undo_end(clickhouse)
@@ -342,12 +342,12 @@ def test_an_owner_s_run_is_finished_by_the_same_or_by_all_owners(
     assert hours_told(clickhouse) == [DAY, DAY + 3600]
 
 
-# --- stopped on the way ------------------------------------------------------
+# --- interrupted runs --------------------------------------------------------
 
 def test_what_was_begun_is_finished_by_the_next_run(clickhouse, migrated,
                                                     rescore):
-    """Killed after the mutation: nothing differs any more, and still the hours
-    are told."""
+    """The run was killed after the mutation: no row differs any more, but the hours are
+    still reported."""
     migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
     rescore("2026-10-25")
     clickhouse.query("TRUNCATE TABLE ingest_progress")
@@ -385,7 +385,7 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
         start=False, args=["rescore", "--from", "2026-10-25", *whose])
 
     def steps():
-        """How many a run has taken, since the test began."""
+        """Returns how many steps a run has done, since the test began."""
         return int(clickhouse.value(
             "SELECT (SELECT count() FROM rescored) + (SELECT count() FROM "
             "system.mutations WHERE database = currentDatabase() AND table = "
@@ -416,8 +416,8 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
 
 def test_a_run_ends_only_those_whose_hours_it_told(clickhouse, migrated,
                                                    program):
-    """One that begins while another's mutation is under way, and is killed, is
-    for the next run to finish."""
+    """A run that begins during another's mutation and is killed is left for the next
+    run to finish."""
     migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
     clickhouse.query("SYSTEM STOP MERGES clicks")
     made = program("collector", {"collector": {
@@ -449,17 +449,17 @@ def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
 
     status = made.stop(timeout=60)
 
-    # By the signal itself, when it came as all was done.
+    # The signal itself can end it, if it comes when everything is done.
     assert status in (0, 75, -signal.SIGTERM), made.log()
     left = [t for t in clickhouse.tables() if t.startswith("rescore_")]
-    # Those of a change that goes on without it stay.
+    # Tables of a change that goes on without the run stay.
     assert not left or "update: stopped" in made.log()
 
 
 class Asynchronous(ClickHouseProxy):
-    """As a server whose profile says async_insert=1, wait_for_async_insert=0: it
-    answers inserts that do not say otherwise before it stores them (here: never;
-    the engine of the tests knows no such inserts)."""
+    """Acts as a server whose profile has async_insert=1, wait_for_async_insert=0: it
+    answers inserts before it stores them, unless they have other settings (here it
+    never stores them, as the tests' engine has no such inserts)."""
     later = ()
 
     def _ask(self, request):
@@ -480,11 +480,11 @@ def test_a_profile_that_inserts_asynchronously_changes_nothing(
     assert counts(clickhouse) == {"bot": 50}
 
 
-# --- a change that is late ---------------------------------------------------
+# --- a late change -----------------------------------------------------------
 
 class Late(ClickHouseProxy):
-    """Cuts the connection of the first change of clicks, which arrives when it is
-    let in; calls `before`[what], once, before a request that begins so."""
+    """Cuts the connection of the first change of clicks, which arrives when it is let
+    in; calls `before`[what] once, before a request with that beginning."""
     was_cut = False
     answer = None
 
@@ -518,7 +518,7 @@ def late(clickhouse_server):
 
 
 def mutations(clickhouse):
-    """That are under way."""
+    """Returns the mutations under way."""
     return int(clickhouse.value(
         "SELECT count() FROM system.mutations WHERE table = 'clicks' AND "
         "database = currentDatabase() AND NOT is_done"))
@@ -541,7 +541,7 @@ def test_a_change_that_comes_after_the_next_run_is_refused(
 
 def test_a_change_that_comes_after_an_owner_s_run_is_refused(
         clickhouse, migrated, rescore, late):
-    """It would put back what that has changed of the owner's."""
+    """It would revert the changes of the owner's rows."""
     migrated.insert(owned_visits("ann", 1) + owned_visits("bob", 1))
     rescore("2026-10-25", url=late.url, ok=False)
     rescore("2026-10-25", patterns=["Nobody"], args=ANN)
@@ -555,7 +555,8 @@ def test_a_change_that_comes_after_an_owner_s_run_is_refused(
 
 def test_a_change_that_comes_as_the_next_run_begins_is_ended(
         clickhouse, migrated, rescore, late):
-    """After that has looked for changes, and before it drops their tables."""
+    """The change comes after the run has searched for changes, and before it drops
+    their tables."""
     migrated.insert(some_visits(50) + some_visits(50, user_agent="Visitor/1"))
     rescore("2026-10-25", url=late.url, ok=False)
     clickhouse.query("SYSTEM STOP MERGES clicks")
@@ -576,7 +577,7 @@ def test_a_change_that_comes_as_the_next_run_begins_is_ended(
 
 def test_a_change_that_was_under_way_is_waited_for(clickhouse, migrated,
                                                    rescore, late):
-    """The next run judges what it left."""
+    """The next run rescores what it left."""
     migrated.insert(some_visits(50) + some_visits(50, user_agent="Visitor/1"))
     rescore("2026-10-25", url=late.url, ok=False)
     late.let_in()
@@ -588,7 +589,7 @@ def test_a_change_that_was_under_way_is_waited_for(clickhouse, migrated,
 
 def test_a_mutation_of_somebody_else_is_left_alone(clickhouse, migrated,
                                                    rescore):
-    """One that fails, on a day of which a run was stopped."""
+    """Another mutation fails on a day with an interrupted run."""
     migrated.insert(some_visits(50))
     rescore("2026-10-25")
     clickhouse.query("INSERT INTO rescored (day, run, state, rules) VALUES "
@@ -611,8 +612,8 @@ LIMITS = {"scan_window": "1m", "scan_codes": CODES, "scan_not_found": LOST}
 
 
 def windows_with_too_many(times):
-    """[(start, end)] of every window that begins with one of these requests
-    and holds too many: (ms, code, not found), in order."""
+    """Returns [(start, end)] of every window that begins with one of these requests and
+    has too many: (ms, code, not found), in order."""
     found = []
     for i, (start, _, _) in enumerate(times):
         inside = [r for r in times[i:] if r[0] <= start + WINDOW]
@@ -623,7 +624,7 @@ def windows_with_too_many(times):
 
 
 def brute_force(rows):
-    """By trying every window of every visitor."""
+    """Tries every window of every visitor."""
     by_visitor = {}
     for row in rows:
         by_visitor.setdefault(row["unique_identity"], []).append(
@@ -673,7 +674,7 @@ def test_robots_make_no_bursts(clickhouse, migrated, rescore):
     assert counts(clickhouse) == {"bot": 50}
 
 
-# --- what it is asked -----------------------------------------------------------
+# --- arguments ------------------------------------------------------------------
 
 @pytest.mark.parametrize("start, end, says", [
     ("yesterday", "2026-10-25", "--from"),
