@@ -1,5 +1,5 @@
-"""Days whose rows of `clicks` are dropped: what was settled of them stays to the digit,
-clicks that come later are counted beside it once, and what needs rows says so."""
+"""Days whose rows of `clicks` are dropped: their settled counts stay exact, later
+clicks are counted beside them once, and what needs rows is refused with that reason."""
 import itertools
 import re
 import threading
@@ -19,7 +19,7 @@ from support.program import eventually
 
 
 def answers(made):
-    """All that is said of these days without their rows."""
+    """Returns all answers about these days that need no rows."""
     said = {}
     for tz, interval, bots in (
             ("UTC", "15m", "exclude"), ("Asia/Kathmandu", "day", "include"),
@@ -41,7 +41,7 @@ def answers(made):
 
 
 def assert_days_counted(made, rows):
-    """By /v1/visit-statistics, which says how good its uniques are."""
+    """Checks with /v1/visit-statistics, which reports the quality of its uniques."""
     for link in LINKS:
         answer = ask_range(made, FROM, TO, path="/v1/visit-statistics", link_id=link)
         assert answer["unique_error"] == 0 and answer["approximate"] is False
@@ -85,7 +85,7 @@ def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
 
 
 def reconciled(made, start=FROM, hours=48):
-    """[the hour without kept_at], and whether all were kept."""
+    """Returns [the hour without kept_at], and whether all were kept."""
     answer = ask(made, "/v1/reconciliation", **{
         "from": rfc3339(start), "to": rfc3339(start + hours * 3600)})
     kept = {hour.pop("kept_at") is not None for hour in answer["hours"]}
@@ -99,7 +99,7 @@ def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
     world.insert(rows)
     made = keeper(raw_days=0, reconcile_every="100ms")
     wait_sealed(clickhouse)
-    # Late ones, after which the day is sealed again.
+    # These are late clicks, after which the day is sealed again.
     late = some_clicks(22, 20, [(FROM, FROM + 7200)], links=LINKS)
     world.insert(late)
     wait_sealed(clickhouse)
@@ -123,13 +123,13 @@ def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
 
 
 def kept_rows(clickhouse, start=FROM, days=DAYS):
-    """(rows, hours) that were found by reconciliation, and kept."""
+    """Returns (rows, hours) that reconciliation found and kept."""
     return clickhouse.rows(
         "SELECT sum(rows_stored) AS n, count() AS h FROM reconciled_hours FINAL "
         f"WHERE hour >= {start} AND hour < {start + days * DAY}")[0]
 
 
-# Of a command, which does not ask again: then a query may take its time, too.
+# A command does not retry, so its queries may take long.
 PATIENT = {"keep_superseded": "1h"}
 
 
@@ -140,7 +140,7 @@ def wait_dropped(clickhouse, days=DAYS):
 
 @pytest.mark.long
 def test_days_are_reconciled_before_they_are_dropped(keeper, world, clickhouse, program):
-    """However seldom the aggregator reconciles by itself."""
+    """This holds however rarely the aggregator reconciles by itself."""
     rows = some_clicks(25, 200, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = keeper(reconcile_every="1h", keep_superseded="1h")
@@ -149,7 +149,7 @@ def test_days_are_reconciled_before_they_are_dropped(keeper, world, clickhouse, 
     assert reconciled(made)[1]
     assert made.stop() == 0
 
-    # The command does so, too, and says so before.
+    # The command does so, too, and reports it first.
     world.insert(some_clicks(26, 50, [(TO, TO + DAY)], links=LINKS))
     made = keeper(raw_days=0, reconcile_every="0s", keep_superseded="1h")
     wait_sealed(clickhouse, DAYS + 1)
@@ -174,17 +174,17 @@ def retention(program, *args, **settings):
 
 
 def settle_first_day(program):
-    """It has more time than those that delete: the machine may be busy."""
+    """It has more time than settlers that delete: the machine may be busy."""
     return program("aggregator", {"clicks": CLICKS}, start=False, args=(
         "settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY))).run()
 
 
 def lose(clickhouse, table, condition):
-    """As a server does that finds parts broken when it starts."""
+    """Does what a server does that finds broken parts at its start."""
     clickhouse.query(f"ALTER TABLE {table} DELETE WHERE {condition}", mutations_sync=1)
 
 
-# What answers for a day without its rows, and what it may lose of it.
+# The tables that answer for a day without its rows, and the part that may be lost.
 KEPT = [("stats_hourly", "dimension = 'city'"),
         ("stats_hourly", "dimension = 'tag'"),
         ("link_slots", "1"), ("link_days", "link_id = 2"),
@@ -260,7 +260,7 @@ def test_rows_of_a_dropped_day_stay_while_its_base_lacks_some(
     assert "1 days that were dropped keep their rows" in said, said
     assert f"of 2026-10-24 owner_slots has 0 of {first} events" in said, said
 
-    # Its drop is taken back, and the day counted from its rows.
+    # The drop is taken back, and the day is counted from its rows.
     lose(clickhouse, "settled", f"toUInt32(unit) >= {FROM} AND toUInt32(unit) < {FROM + DAY} "
          "AND (kind = 'dropped_day' OR startsWith(toString(kind), 'base_'))")
     status, said = settle_first_day(program)
@@ -275,7 +275,7 @@ def test_rows_of_a_dropped_day_stay_while_its_base_lacks_some(
     pytest.param("1", id="all", marks=pytest.mark.long)])
 def test_a_day_that_was_held_back_while_rows_were_gone_is_sealed_and_dropped(
         keeper, world, clickhouse, program, gone):
-    """Some of its hours are settled anew, or none."""
+    """Some of its hours are settled again, or none."""
     rows = some_clicks(31, 150, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(rows)
     made = keeper(raw_days=0, clicks={"late_window": "365d"})
@@ -308,7 +308,7 @@ def test_retention_says_what_keeps_a_day(keeper, world, clickhouse, program):
             said = retention(program, *args)[1]
             assert f"waits: {reason}" in said and "1 wait" in said, said
 
-    # A run of forget that was killed three days ago.
+    # A run of forget was killed three days ago.
     run = ("INSERT INTO rescored (day, run, state, rules, rows, hours, at, host) SELECT "
            f"toDate(toDateTime({FROM}, 'UTC')), 17, '{{}}', 0, 5, [{FROM}], "
            "now64(3, 'UTC') - INTERVAL 3 DAY, 'elsewhere:1:forget'")
@@ -361,7 +361,8 @@ def test_a_day_that_cannot_be_reconciled_is_dropped_a_day_later(keeper, migrated
 @pytest.mark.long
 def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
         keeper, world, clickhouse):
-    """What was written then is simulated; hours of two days, in one each are clicks."""
+    """The data of that time are simulated; there are hours of two days, one hour of
+    each with clicks."""
     rows = [row for start in (FROM, FROM + DAY)
             for row in some_clicks(23, 20, [(start, start + 3600)], links=LINKS)]
     world.insert(rows)
@@ -374,14 +375,14 @@ def test_no_day_is_missed_by_reconciliation_when_clickhouses_clock_was_ahead(
             "SELECT sum(rows_stored) AS n, count() AS h FROM reconciled_hours FINAL "
             f"WHERE hour >= {FROM} AND hour < {FROM + 2 * DAY}")[0]
 
-    # The first day was sealed a day ahead: it does not keep the other one waiting.
+    # The first day was sealed a day ahead: it does not delay the other one.
     clickhouse.query("INSERT INTO settled SELECT * REPLACE (settled_at + INTERVAL 1 DAY AS "
                      f"settled_at) FROM settled WHERE kind = 'sealed_day' AND unit = {FROM}")
     made = keeper(raw_days=0, reconcile_every="100ms")
     eventually(lambda: kept() == {"n": 40, "h": 48}, PATIENCE, what="both days to be kept")
 
-    # They were reconciled a day ahead, and the next day, which is not over: they are
-    # found again after they were sealed again, and it is not shown.
+    # They and the next day, which is not over, were reconciled a day ahead: their data
+    # are found again after they were sealed again, and the next day's are not shown.
     clickhouse.query("INSERT INTO reconciled_hours SELECT * REPLACE (reconciled_at + INTERVAL "
                      "1 DAY AS reconciled_at) FROM reconciled_hours")
     ahead = int(time.time()) // 3600 * 3600 + DAY
@@ -401,7 +402,7 @@ def test_rows_of_dropped_days_are_deleted_where_clickhouses_clock_was_ahead(
     made = keeper(reconcile_every="0s", keep_superseded="1h")
     eventually(lambda: len(dropped_days(clickhouse)) == 1, PATIENCE, what="a drop")
     assert made.stop() == 0
-    # The time of the drop says when, not its number.
+    # The time of the drop counts, not its number.
     listed = retention(program, "--dry-run")[1]
     after = re.search("dropped; its rows are deleted after (.*)", listed).group(1)
     assert abs(instant(after) - 3600 - time.time()) < 3600, listed
@@ -423,11 +424,11 @@ def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickho
     assert "2026-10-27" in problem(made, "/v1/export/clicks")
     assert "2026-10-27" in problem(made, "/v1/reconciliation",
                                    **{"to": rfc3339(FROM + DAY)})
-    # Of an owner by a dimension there are whole days.
+    # An owner's answers by a dimension need whole days.
     assert "by one dimension of whole UTC days" in problem(
         made, owner="ann", group_by="country", to=rfc3339(TO - 3600))
     assert ask_range(made, FROM, TO - 3600, owner="ann")["total"]["events"] > 0
-    # From that day on they are answered.
+    # Questions from that day on are answered.
     assert ask_range(made, TO, TO + DAY, country="DE")["total"]["events"] == 0
 
 
@@ -454,7 +455,7 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
     assert {day for day, n in dropped_days(clickhouse).items() if n > first[day]} == {
         FROM + DAY, TO - DAY}
 
-    # A backup brings the first rows back: they are in the base.
+    # A backup restores the first rows, which are in the base.
     clickhouse.query("INSERT INTO clicks SELECT * FROM backup")
     assert_counted(made, rows)
     late = some_clicks(6, 40, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
@@ -466,7 +467,7 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
 
 
 class Nulls(ClickHouseProxy):
-    """A profile that has joins answer NULL."""
+    """A server whose profile makes joins return NULL."""
 
     def _meet(self, request, client, fault):
         if "?" in request.path and "join_use_nulls" not in request.path:
@@ -537,10 +538,10 @@ def test_a_day_whose_rows_are_not_what_was_settled_is_not_dropped(
     made = keeper(raw_days=0)
     wait_sealed(clickhouse)
     assert made.stop() == 0
-    # Inserted, and not reported yet.
+    # The rows are inserted, and not reported yet.
     world.insert(some_clicks(11, 5, [(FROM, FROM + DAY)], links=LINKS),
                  progress=False)
-    # Rows are gone.
+    # Some rows are missing.
     clickhouse.query("ALTER TABLE clicks DELETE WHERE offset % 10 = 0 AND "
                      f"toDate(ts) = toDate(toDateTime({FROM + DAY}, 'UTC'))",
                      mutations_sync=1)
@@ -596,8 +597,8 @@ def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhou
 @pytest.mark.long
 def test_days_are_old_by_the_watermark_whatever_the_clock_says(keeper, migrated,
                                                                clickhouse, program):
-    """A clock that is months ahead of what was read, as that of a server that was
-    started with a wrong one."""
+    """The clock is months ahead of what was read, as after the start of a server with a
+    wrong clock."""
     for link in LINKS:
         migrated.link(f"code{link}", link)
     migrated.insert(some_clicks(15, 300, [(FROM, TO)], links=LINKS),
@@ -639,8 +640,8 @@ def rolled_days(clickhouse):
     ("dropped_sources", "toDateTime(day, 'UTC')")])
 def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, program,
                                                 table, column):
-    """One that the server refuses by a constraint, as it might by a limit that only
-    this day reaches."""
+    """The server refuses the day by a constraint, as it could by a limit that only this
+    day reaches."""
     rows = some_clicks(70, 300, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     clickhouse.query(f"ALTER TABLE {table} ADD CONSTRAINT refused CHECK "
@@ -672,7 +673,7 @@ def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, progr
 
 
 class Refusing(ClickHouseProxy):
-    """A server that cannot carry out what begins like this."""
+    """A server that cannot execute statements with this beginning."""
     refused = None
 
     def _meet(self, request, client, fault):
@@ -696,7 +697,8 @@ def test_rows_that_cannot_be_deleted_keep_no_others(keeper, world, clickhouse,
         eventually(lambda: [int(row["d"]) for row in clickhouse.rows(
             "SELECT DISTINCT toUInt32(toStartOfDay(ts)) AS d FROM clicks")] == [FROM],
             PATIENCE, what="the rows of the other days to be deleted")
-        # What is superseded goes, too: settled again, each hour has one attempt.
+        # Superseded data are deleted, too: after it is settled again, each hour has one
+        # attempt.
         late = some_clicks(72, 40, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
         world.insert(late)
         wait_counted(made, rows + late)
@@ -715,7 +717,7 @@ def test_rows_that_cannot_be_deleted_keep_no_others(keeper, world, clickhouse,
 # --- dropped while it is settled ----------------------------------------------
 
 class Command:
-    """A command in a thread of its own."""
+    """Runs a command in a thread of its own."""
 
     def __init__(self, program):
         self.answer = None
@@ -732,7 +734,8 @@ class Command:
 
 @pytest.fixture
 def resettle(program, proxy):
-    """resettle(days, ...): `aggregator settle` of the first ones, by the proxy."""
+    """resettle(days, ...) runs `aggregator settle` for the first days, through the
+    proxy."""
     def start(days, *args):
         return Command(program("aggregator", {
             "clickhouse": {**CLICKHOUSE, "url": proxy.url}, "clicks": CLICKS,
@@ -746,7 +749,7 @@ def resettle(program, proxy):
 @pytest.mark.parametrize("step", ["stats_hourly", "link_slots"])
 def test_a_day_that_is_dropped_again_while_it_is_settled_is_not_counted_twice(
         keeper, world, clickhouse, proxy, resettle, step):
-    """The second one, while the first is settled: both were listed before."""
+    """The second day is dropped while the first is settled: both were listed before."""
     rows = some_clicks(80, 300, [(FROM, FROM + 2 * DAY)], links=LINKS)
     world.insert(rows)
     kept = {"keep_superseded": "1h", "clean_every": "1h"}

@@ -1,5 +1,5 @@
-"""Days that are closed and dropped while ClickHouse fails, restarts and aggregators are
-killed, or are two: their counts are those of the rows that there were."""
+"""Days are closed and dropped while ClickHouse fails, restarts and aggregators are
+killed, or two of them run: the counts are those of the former rows."""
 import itertools
 import signal
 
@@ -15,8 +15,8 @@ from support.program import eventually
 
 @pytest.fixture
 def sealed(keeper, world, clickhouse):
-    """sealed(rows, more): more come of a day, which is sealed then and not dropped;
-    nobody is at work."""
+    """sealed(rows, more): more clicks of a day come, so it is sealed again and not
+    dropped; no aggregator runs."""
     def seal(rows, more):
         world.insert(more)
         rows += more
@@ -93,7 +93,7 @@ def test_a_server_restarted_at_any_step_from_rows_to_none(
 @pytest.mark.parametrize("step", CLOSING + DROPPING)
 def test_a_step_of_one_that_stood_still_comes_when_another_has_done_it(
         keeper, world, clickhouse, proxy, step):
-    """It had the lease when it asked; its packet is late."""
+    """It had the lease when it checked; its packet is late."""
     rows = some_clicks(71, 200, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(rows)
     held = proxy.hold(step)
@@ -106,7 +106,7 @@ def test_a_step_of_one_that_stood_still_comes_when_another_has_done_it(
     held.release()
     assert held.met.wait(PATIENCE)
     first.process.signal(signal.SIGCONT)
-    # Both go on, and more comes.
+    # Both continue, and more clicks come.
     more = some_clicks(72, 50, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(more)
     for made in first, second:

@@ -1,5 +1,6 @@
-"""Months whose counts are dropped, `settled_days` after they were: nothing of them is left,
-nothing of the next is missing, and what asks for them is told from when on they are kept."""
+"""Months whose counts are dropped `settled_days` later: nothing of them is left,
+nothing of the next month is missing, and a question about them is answered with the
+date from which counts are kept."""
 import itertools
 import time
 
@@ -18,7 +19,7 @@ LAST = SEPTEMBER + 2 * DAY
 
 
 def settled_days():
-    """So many that counts are kept from September on."""
+    """Returns the number of days that keeps counts from September on."""
     return int(time.time() - instant("2026-09-15T00:00:00Z")) // DAY
 
 
@@ -76,11 +77,12 @@ def test_counts_of_months_that_are_dropped_are_refused_and_not_counted_again(
     life = ask(made, "/v1/links/code1/summary")
     assert life["counted_from"] == rfc3339(SEPTEMBER)
     assert life["events"] == sum(row["link_id"] == 1 for row in kept)
-    # Reports of August alone have gone; the newest of the partition has not.
+    # Only reports of August are deleted; the newest of the partition stays.
     eventually(lambda: [int(row["first"]) for row in clickhouse.rows(
         "SELECT first FROM ingest_progress WHERE rows > 0 ORDER BY first")] ==
         [100, 200], PATIENCE)
-    # What redirectors counted then, too, but for two days before the last month.
+    # The redirectors' counts of that time are deleted, too, except for two days before
+    # the last month.
     eventually(lambda: [int(row["h"]) for row in clickhouse.rows(
         "SELECT toUInt32(hour) AS h FROM redirector_counters ORDER BY h")] ==
         counted_hours[2:], PATIENCE)
@@ -120,7 +122,7 @@ MONTH_STEPS = "settled:kept_from", "alter"
 
 @pytest.fixture
 def old_month(keeper, world, clickhouse):
-    """Clicks of four days, whose rows are dropped; two of the days are of August."""
+    """Clicks of four days whose rows are dropped; two of the days are in August."""
     rows = some_clicks(54, 200, [(AUGUST, LAST)], links=LINKS)
     world.insert(rows)
     made = keeper()

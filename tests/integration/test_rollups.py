@@ -1,5 +1,5 @@
-"""Whole days over all links are answered from `stats_spans`, and say what the slots of
-`stats_hourly` and the rows do."""
+"""Questions about whole days over all links are answered from `stats_spans`, with the
+same counts as from the slots of `stats_hourly` and from rows."""
 import itertools
 
 import pytest
@@ -16,7 +16,8 @@ DAY = 86400
 LINKS = (0, 1, 2, 3)
 PATIENCE = 120
 BOTS = ("exclude", "include", "only")
-# Range, interval and zone: whole days, parts of days, and hours that begin at half hours.
+# Range, interval and zone: whole days, parts of days, and hours that begin at half
+# hours.
 RANGES = [(FROM, TO, "hour", "UTC"), (FROM, TO, "day", "UTC"), (FROM, TO, "month", "UTC"),
           (FROM, TO, "15m", "UTC"), (FROM + 900, TO - 4500, "hour", "UTC"),
           (FROM + DAY, FROM + 3 * DAY - 900, "day", "Europe/Berlin"),
@@ -89,7 +90,7 @@ def assert_busiest(made, rows):
     for start, end in ((FROM, TO), (FROM + 4500, TO - DAY - 900)):
         assert {link: n for link, (n, _) in busiest(made, start, end).items()} == \
             clicks(start, end)
-    # The range before ends inside of a day.
+    # The range before ends within a day.
     start, end = FROM + 2 * DAY + 7200, TO
     now, before = clicks(start, end), clicks(2 * start - end, start)
     wanted = {link: (n, before.get(link, 0)) for link, n in now.items()
@@ -107,14 +108,14 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
     rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
     world.insert(rows)
     made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms",
-                      answer_cache="0")  # else answers would be those of before
+                      answer_cache="0")  # otherwise answers would be cached ones
     wait_copied(clickhouse, "spanned_day", rows)
     eventually(lambda: made.metric("shortloop_aggregator_rolled_up_days_total")
                == len(days_of(rows)))
     assert_answers(made, rows)
     assert_busiest(made, rows)
 
-    # Without the slots of the days in between whole days are answered the same.
+    # Without the slots, the days between are answered the same.
     clickhouse.query("ALTER TABLE stats_hourly DELETE WHERE 1", mutations_sync=1)
     for interval, bots in itertools.product(("hour", "day", "month"), BOTS):
         assert_total(made, rows, FROM, TO, interval, "UTC", bots)
@@ -152,7 +153,7 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     settled(made, len(rows + late), FROM, TO)
     assert_answers(made, rows + late)
-    # What was rolled up before goes.
+    # Former rollups are deleted.
     for table in "stats_spans", "settled WHERE kind = 'spanning'":
         eventually(lambda of=table: {int(row["attempt"]) for row in clickhouse.rows(
             f"SELECT DISTINCT attempt FROM {of}")} == set(after.values()), PATIENCE,

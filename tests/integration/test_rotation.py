@@ -1,5 +1,5 @@
-"""docs/rotation.md, step by step: the key of a space is replaced while links
-are made and visited; and what happens out of order."""
+"""docs/rotation.md, step by step: the key of a space is replaced while links are made
+and visited; and what happens with steps in the wrong order."""
 import re
 import time
 
@@ -18,7 +18,7 @@ HOLD, TTL, QUARANTINE = 1, 20, 1  # seconds
 
 
 def version_of(code):
-    """As anybody can tell by the check character."""
+    """Returns the version, which the check character shows."""
     return SYMBOLS.index(code[-1]) // 15
 
 
@@ -33,7 +33,7 @@ class Fleet:
         self.workdir = workdir
 
     def sections(self, keys):
-        """`keys`: (version, secret) pairs, the first makes new codes."""
+        """`keys`: (version, secret) pairs; the first makes new codes."""
         made = []
         for version, secret in keys:
             path = self.workdir / f"s7-{version}-{secret}.key"
@@ -47,7 +47,7 @@ class Fleet:
                 "redirector": {"threads": 1, "space_check_every": "100ms"}}
 
     def run(self, name, *args, keys):
-        """(exit status, what was said) of a command of the allocator."""
+        """Returns (exit status, output) of a command of the allocator."""
         command = self.program("allocator", self.sections(keys), start=False,
                                args=[name, "--space", "s7", *args])
         status, said = command.run()
@@ -82,7 +82,7 @@ def leads(redirector, code):
 
 
 def retried(fleet, version, keys, seconds=60):
-    """The last answer of retire-key, and those that refused before."""
+    """Returns the last answer of retire-key, and the refusals before it."""
     refusals, deadline = [], time.monotonic() + seconds
     while True:
         status, said = fleet.retire(version, keys)
@@ -94,14 +94,14 @@ def retried(fleet, version, keys, seconds=60):
 
 @pytest.mark.long
 def test_the_page_step_by_step(fleet, redis):
-    # A space in use, with one key.
+    # A space is in use with one key.
     assert fleet.create_space([OLD])[0] == 0
     allocator = fleet.allocator([OLD])
     redirector = fleet.redirector([OLD])
     old = allocator.create(f"{TTL}s")["code"]
     assert version_of(old) == 0
 
-    # 1. The new key is read everywhere; nothing else changes.
+    # 1. Every program gets the new key for reading; nothing else changes.
     redirector.stop()
     allocator.program.stop()
     redirector = fleet.redirector([OLD, NEW])
@@ -109,14 +109,14 @@ def test_the_page_step_by_step(fleet, redis):
     assert leads(redirector, old) == 302
     assert version_of(allocator.create(f"{TTL}s")["code"]) == 0
 
-    # 2. It is added to the space, and no program misses it.
+    # 2. It is added to the space, and no program lacks it.
     assert fleet.create_space([OLD, NEW]) == (
         0, "added new key versions to space s7: codes of 7 characters, "
            "blocks of 100")
     for program in redirector, allocator.program:
         assert program.metric("shortloop_space_keys_missing", space="s7") == 0
 
-    # 3. It makes new codes; those of the old one go on working.  It cannot be
+    # 3. It makes new codes; codes of the old key still work.  The old key cannot be
     # retired while an allocator makes codes with it.
     renewed = allocator.create(f"{TTL}s")["code"]
     status, said = fleet.retire(0, [NEW, OLD])
@@ -128,8 +128,8 @@ def test_the_page_step_by_step(fleet, redis):
     assert leads(redirector, new) == leads(redirector, renewed) == 302
     assert allocator.get(renewed).status_code == 200
 
-    # 4. It is retired: not while a link of it lives or is in quarantine, then
-    # yes.
+    # 4. It is retired: not while a link of it lives or is in quarantine, but after
+    # that.
     status, said, refusals = retried(fleet, 0, [NEW, OLD])
     assert status == 0, said
     assert all(status == 75 for status, _ in refusals)
@@ -138,7 +138,7 @@ def test_the_page_step_by_step(fleet, redis):
                      "holds a code of it", said)
     assert all(status == 75 for status, _ in refusals)
 
-    # 5. It leaves the configuration.
+    # 5. It is removed from the configuration.
     redirector.stop()
     allocator.program.stop()
     redirector = fleet.redirector([NEW])
@@ -147,7 +147,7 @@ def test_the_page_step_by_step(fleet, redis):
     assert leads(redirector, renewed) == 404
     assert version_of(allocator.create()["code"]) == 1
 
-    # And again, under the number that has become free.
+    # The steps are repeated under the number that has become free.
     assert fleet.create_space([NEW, THIRD])[0] == 0
     again = fleet.allocator([THIRD, NEW])
     redirector.stop()
@@ -158,7 +158,7 @@ def test_the_page_step_by_step(fleet, redis):
     assert leads(redirector, old) in (404, 410)
 
 
-# --- out of order ------------------------------------------------------------------
+# --- steps in the wrong order ------------------------------------------------------
 
 @pytest.mark.proof
 def test_a_key_that_was_not_added_makes_no_codes(fleet):
@@ -181,7 +181,7 @@ def test_a_program_without_a_key_answers_503_not_404(fleet):
     for program in redirector, late.program:
         eventually(lambda: program.metric("shortloop_space_keys_missing",
                                           space="s7") == 1)
-    assert redirector.ready()[0] == 200  # nothing has been made with it yet
+    assert redirector.ready()[0] == 200  # no code has been made with it yet
 
     new = fleet.allocator([NEW, OLD]).create()["code"]
     answer = visit(f"{redirector.url}/{new}")
@@ -247,7 +247,7 @@ def test_a_wrong_version_is_a_wrong_command_line(fleet, args):
     assert fleet.run("retire-key", *args, keys=[OLD])[0] == 64
 
 
-# --- what is no key of a sequence ---------------------------------------------------
+# --- properties that are not keys of a sequence -------------------------------------
 
 def test_look_alikes_are_fixed_for_a_space(fleet):
     assert fleet.create_space([OLD])[0] == 0

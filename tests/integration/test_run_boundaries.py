@@ -1,9 +1,9 @@
-"""kill -9 of a run at every command that it sends to Redis, before and after
-Redis has carried it out; then a run to its end.  What there is afterwards is what
-a run leaves that nobody disturbed: issued, pool, markers, links and counters.
+"""kill -9 of a run at every command that it sends to Redis, before and after Redis has
+executed it; then a complete run.  The final state must equal that of an undisturbed
+run: issued, pool, markers, links and counters.
 
-Another run waits for the killed one's lock to run out; here it is taken away, as
-if that time had passed (test_killed_and_run_again... waits)."""
+Normally another run waits for the killed one's lock to expire; here the lock is
+removed, as if that time had passed (test_killed_and_run_again... waits)."""
 import itertools
 import threading
 
@@ -16,8 +16,7 @@ QUARANTINE = 2000
 
 
 def furnish(space):
-    """Something of everything that a run can come upon; chunks of 8 cut
-    ranges in two."""
+    """Makes every state that a run can find; chunks of 8 cut ranges in two."""
     future = now() + 3600 * 1000
     space.ended(0, 19)
     space.mark([3, 4, 11], end=future)  # renewed
@@ -42,7 +41,7 @@ def furnish(space):
 
 
 class Picture:
-    """Everything in Redis, to be had again."""
+    """A copy of everything in Redis, which can be restored."""
 
     def __init__(self, redis):
         self.redis = redis
@@ -60,7 +59,8 @@ class Picture:
 
 
 def outcome(space, since):
-    """What a run leaves, but for when things may be granted again."""
+    """Returns the state after a run, without the times at which blocks may be granted
+    again."""
     left = {}
     for key, (value, _) in space.everything().items():
         if key == space.key("pool"):
@@ -74,8 +74,8 @@ def outcome(space, since):
 
 
 def of_one_day(look):
-    """look(), and the day; again if that ended meanwhile, since each day has
-    counters of its own."""
+    """Returns look(), and the day; it repeats if the day ended meanwhile, since each
+    day has its own counters."""
     while True:
         begun = now() // 86400_000
         found = look()
@@ -85,7 +85,8 @@ def of_one_day(look):
 
 @pytest.fixture
 def run_behind(begin, base_config):
-    """run_behind(proxy): a run to its end, or to where the proxy kills it."""
+    """run_behind(proxy) does a complete run, or one up to the point where the proxy
+    kills it."""
     direct = base_config["redis"]["address"]
 
     def run(proxy=None):
@@ -117,7 +118,7 @@ def test_a_run_killed_at_any_command_and_run_again_ends_as_if_never_killed(
     run_behind()  # Redis knows the scripts from here on
 
     def undisturbed():
-        """(commands, outcome)"""
+        """Returns (commands, outcome)."""
         before.restore()
         since = now()
         with RedisProxy(redis_server.port) as proxy:
@@ -129,7 +130,8 @@ def test_a_run_killed_at_any_command_and_run_again_ends_as_if_never_killed(
         return commands, outcome(space, since)
 
     def killed_at(number, reach):
-        """(how it was killed, outcome of the next); None: it had ended before."""
+        """Returns (how it was killed, outcome of the next run); None: it had ended
+        before."""
         before.restore()
         since = now()
         with RedisProxy(redis_server.port) as proxy:
@@ -148,8 +150,8 @@ def test_a_run_killed_at_any_command_and_run_again_ends_as_if_never_killed(
         return where, outcome(space, since)
 
     def kill_at_each(reach):
-        """How many commands there were.  A run that is slow has more: it keeps its
-        lock, and looks for what is lost again."""
+        """Returns the number of commands.  A slow run has more: it renews its lock, and
+        searches for lost blocks again."""
         nonlocal expected, day
         for number in itertools.count(1):
             found, at = of_one_day(lambda n=number: killed_at(n, reach))

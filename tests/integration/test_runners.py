@@ -1,5 +1,5 @@
-"""What `make test` says at its end: how many passed and failed, and what was left
-out, with the reason."""
+"""The last lines of `make test`: how many tests passed and failed, and which were
+skipped, with the reason."""
 import subprocess
 
 import pytest

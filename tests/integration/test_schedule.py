@@ -1,7 +1,7 @@
 """The files that start the reclaimer: systemd, cron, Kubernetes.
 
-Each is read by what reads it in earnest where that is installed, and the command
-line in each is given to the program itself.
+Each is checked by the program that really reads it, if that is installed, and the
+command line in each is given to the reclaimer itself.
 """
 import re
 import shlex
@@ -23,7 +23,7 @@ CRONJOB = CONFIG / "kubernetes" / "reclaimer-cronjob.yaml"
 
 
 def unit(path):
-    """{"Section.Key": value} of a unit file."""
+    """Returns {"Section.Key": value} of a unit file."""
     found, section = {}, None
     for line in path.read_text().splitlines():
         if not line or line.startswith(("#", ";")):
@@ -54,7 +54,7 @@ def container():
     return found[0]
 
 
-# --- what they run -----------------------------------------------------------------
+# --- command lines -----------------------------------------------------------------
 
 def commands():
     in_cron = re.match(r"(?:\S+ +){5}\S+ +(.*)>/dev/null$", cron_line())[1]
@@ -67,7 +67,7 @@ def commands():
 
 @pytest.mark.parametrize("where", ["systemd", "cron", "kubernetes"])
 def test_the_program_takes_the_command_line(where, space, begin):
-    """As it stands, but for the configuration of the test."""
+    """It is used unchanged, except for the test's configuration."""
     argv = commands()[where]
     assert argv[0].rsplit("/", 1)[-1] == "reclaimer"
     at = argv.index("-c")
@@ -82,8 +82,7 @@ def test_the_program_takes_the_command_line(where, space, begin):
 
 @pytest.fixture
 def installed(workdir):
-    """The unit files where `make install` puts them, for programs that are
-    there."""
+    """The unit files at the places of `make install`, for programs that exist."""
     for path in (SERVICE, TIMER):
         text = path.read_text().replace("/usr/local/bin", str(BIN))
         (workdir / path.name).write_text(text.replace("User=shortloop",
@@ -123,7 +122,7 @@ def test_the_service_is_a_job_that_is_tried_again_unless_a_person_is_needed():
 
 
 def test_the_start_limit_lets_the_timer_and_the_retries_through():
-    """Starts by the timer count as well."""
+    """Starts by the timer count, too."""
     service = unit(SERVICE)
     assert service["Unit.StartLimitIntervalSec"] == "10min"
     every = 10 * 60 / int(service["Service.RestartSec"])
@@ -151,7 +150,7 @@ def test_the_cron_job_is_tried_again_unless_a_person_is_needed():
     assert rule["action"] == "FailJob"
     assert rule["onExitCodes"]["values"] == [64, 70, 78]
     assert rule["onExitCodes"]["containerName"] == container()["name"]
-    # podFailurePolicy is allowed with this one only.
+    # podFailurePolicy is allowed only with this one.
     assert pod()["template"]["spec"]["restartPolicy"] == "Never"
 
 

@@ -1,5 +1,5 @@
-"""Days that are sealed: what is answered of links is what was counted by hand, wherever
-it is read from."""
+"""Sealed days: the answers about links equal the counts in Python, wherever they are
+read from."""
 import random
 import re
 
@@ -12,7 +12,7 @@ from support.copied_days import copied_days, days_of, ends_of, wait_copied
 from support.fault_proxy import FAULTS, ClickHouseProxy, each_fault, each_step
 from support.program import eventually
 
-# Over the end of a month, and of Berlin's summer time.
+# The range includes the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
 LINKS = (1, 2, 3)
@@ -52,7 +52,7 @@ def world(migrated, clickhouse):
 def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse):
     rows = some_clicks(1, 800, ends_of(FROM, TO), links=(0, *LINKS))
     world.insert(rows)
-    # Answers know of a sealed day once it was read with the watermark.
+    # Answers use a sealed day once it was read with the watermark.
     made = aggregator(late_window="1m", resettle_every="1h",
                       watermark_every="500ms")
     wait_copied(clickhouse, "sealed_day", rows)
@@ -60,13 +60,13 @@ def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse)
                == len(days_of(rows)))
     assert_answers(made, rows)
 
-    # Their clicks are not read: without them the answers are the same.
+    # Their clicks are not read: without the rows the answers are the same.
     clickhouse.query("ALTER TABLE clicks DELETE WHERE 1", mutations_sync=1)
     assert_answers(made, rows)
 
 
 class Sparing(ClickHouseProxy):
-    """Lets questions that bound what they read, read next to nothing."""
+    """Limits what queries with a limit may read to almost nothing."""
     lowered = 0
 
     def _meet(self, request, client, fault):
@@ -96,7 +96,7 @@ def test_visitors_of_many_clicks_are_estimated_and_of_others_counted(
         counts = [counted([row for row in rows if row["link_id"] == link])
                   for link in LINKS]
         direct = clickhouse.url
-        # Few visitors are estimated to the last one.
+        # For few visitors the estimate is exact.
         for url in (direct, proxy.url):
             assert ask_all(url, max(sizes)) == ([0, 0, 0], counts)
             assert ask_all(url, min(sizes)) == (
@@ -133,7 +133,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
     after = copied_days(clickhouse, "sealed_day")
     assert {day for day in before if after[day] != before[day]} == days_of(late)
     assert_answers(made, rows + late)
-    # What was sealed before goes.
+    # Former sealed data are deleted.
     eventually(lambda: {int(row["attempt"]) for row in clickhouse.rows(
         "SELECT DISTINCT attempt FROM sealed_slots")} == set(after.values()),
         PATIENCE, what="superseded rows to go")
@@ -172,7 +172,8 @@ def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
     today = now // DAY * DAY
 
     def sealed():
-        """Those that ended three days ago; one more after midnight."""
+        """Returns the days that ended three days ago; after midnight there is one
+        more."""
         clock = "SELECT toUnixTimestamp(now())"
         early = int(clickhouse.value(clock)) // DAY * DAY
         found = set(copied_days(clickhouse, "sealed_day"))
@@ -180,7 +181,7 @@ def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
         return early == late and found == {
             day for day in days_of(rows) if day <= late - 4 * DAY}
     eventually(sealed, PATIENCE)
-    # One more after midnight.
+    # After midnight there is one more.
     eventually(lambda: made.metric("shortloop_aggregator_days_total") >= 6)
     answer = ask_range(made, today - 6 * DAY, today + DAY, link_id=1,
                        bots="include")

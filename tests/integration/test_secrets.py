@@ -1,6 +1,5 @@
-"""What is secret is read from where a setting says that it is, and shows
-nowhere: not when a configuration is printed or checked, nor in a log, /readyz
-or /metrics."""
+"""A secret is read from the place that a setting names, and appears nowhere: not in a
+printed or checked configuration, nor in a log, /readyz or /metrics."""
 import os
 import pathlib
 import subprocess

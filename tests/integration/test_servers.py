@@ -1,4 +1,4 @@
-"""The servers that the other tests stand on."""
+"""The servers that the other tests use."""
 import pytest
 
 from support.clickhouse import ClickHouse

@@ -1,6 +1,6 @@
-"""The aggregator while ClickHouse, and the way to it, fail in the middle of
-settling: what is settled in the end is what the rows say, and no reader sees
-an hour or day twice or half."""
+"""The aggregator while ClickHouse, and the connection to it, fail during settling: the
+final settled counts equal those of the rows, and no reader gets an hour or day twice or
+half."""
 import collections
 import contextlib
 import threading
@@ -16,11 +16,11 @@ from support.fault_proxy import FAULTS, ClickHouseProxy, Meeting, each_step
 from support.program import eventually
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
-# The statements of a pass that change something, in their order.
+# The statements of a pass that change something, in order.
 STEPS = ("stats_hourly", "settled:hour", "settled:pass", "link_slots", "link_days",
          "settled:link_day")
 TABLES = ("stats_hourly", "settled", "link_slots", "link_days")
-# What `make test` has of the faults; the others take minutes.
+# The faults in `make test`; the others take minutes.
 SHORT = ("twice", "error_after", "late")
 
 
@@ -37,12 +37,12 @@ def aggregator(migrated, redis, program, proxy):
 
 
 def soon_over(fault):
-    """So that one that hangs is given up soon."""
+    """Returns settings with short timeouts for a fault that hangs."""
     return {"settle_timeout": "4s"} if fault.startswith("hang_") else {}
 
 
 def total(made):
-    """Once ClickHouse has an answer."""
+    """Returns the total once ClickHouse answers."""
     def answer():
         with contextlib.suppress(AssertionError, requests.RequestException):
             return ask_range(made, START, END, interval="month")["total"]
@@ -51,8 +51,8 @@ def total(made):
 
 
 def settled(made, rows):
-    """Waits until the day's settled hours hold so many events, then says what
-    they hold."""
+    """Waits until the day's settled hours have this many events, then returns their
+    counts."""
     def check():
         found = total(made)
         return found if found["events"] >= len(rows) else None
@@ -60,7 +60,7 @@ def settled(made, rows):
 
 
 def assert_settled(made, migrated, rows):
-    """Hours and day are what was counted by hand, and stay so."""
+    """Checks that hours and day equal the counts in Python, and stay so."""
     assert settled(made, rows) == counted(rows)
     eventually(lambda: link_counts(migrated.clickhouse) ==
                expected_link_counts(rows), 60, what="the day settled")
@@ -69,8 +69,8 @@ def assert_settled(made, migrated, rows):
 
 @contextlib.contextmanager
 def watched(clickhouse):
-    """What readers have seen meanwhile: {events of the day's hours} and {events
-    of the published day}; of one state each, as a statement sees it."""
+    """Yields what readers have seen meanwhile: {events of the day's hours} and {events
+    of the published day}; each is one state, as a statement sees it."""
     hours, days = set(), set()
     stop = threading.Event()
     other = type(clickhouse)(clickhouse.url, clickhouse.database)
@@ -98,7 +98,7 @@ def of_links(rows):
     return sum(row["link_id"] != 0 for row in rows)
 
 
-# --- the way to ClickHouse -------------------------------------------------------
+# --- the connection to ClickHouse ------------------------------------------------
 
 @pytest.mark.proof
 @pytest.mark.parametrize("step", [
@@ -106,7 +106,7 @@ def of_links(rows):
     pytest.param(step, marks=pytest.mark.long) for step in STEPS])
 def test_a_connection_that_ends_without_a_word_settles_nothing_twice(
         aggregator, migrated, proxy, step):
-    """libcurl repeats what it sent on a kept connection."""
+    """libcurl repeats a request on a kept connection."""
     rows = some_clicks(1, 1000, [(START, END)])
     made = aggregator()
     proxy.at(1, "close_after", step)
@@ -150,7 +150,7 @@ MORE = "INSERT INTO stats_hourly SELECT * REPLACE(value || '!' AS value) " \
                                 (LESS, "country"), (MORE, "owner")))])
 def test_an_hour_whose_dimensions_differ_is_computed_again(
         aggregator, migrated, proxy, change, dimension):
-    """As when they were counted at different moments, or one was lost."""
+    """The state is as if they had been counted at different times, or one was lost."""
     rows = some_clicks(4, 500, [(START, END)], links=(0, 1, 2))
     made = aggregator()
     proxy.call_at(1, lambda: migrated.clickhouse.query(change.format(dimension)),
@@ -188,7 +188,7 @@ CLEANING = {"clean_every": "1s", "keep_superseded": "3s"}
 
 
 def wait_clean(made, migrated, rows):
-    """Of each hour and day one attempt is left, and it is right."""
+    """Waits until one attempt of each hour and day is left, with the right counts."""
     assert_settled(made, migrated, rows)
     eventually(lambda: [row["n"] for row in migrated.clickhouse.rows(
         "SELECT max(n) AS n FROM (SELECT uniqExact(attempt) AS n FROM "
@@ -239,19 +239,19 @@ def test_killed_while_what_is_superseded_goes(aggregator, migrated, proxy,
         wait_clean(made, migrated, rows[:count])
 
 
-# Of attempts that nobody publishes.
+# Settings for attempts that are never published.
 LEFT = {"clean_every": "1s", "keep_superseded": "8s"}
 
 
 def staged(clickhouse):
-    """The attempts of hours, published or not."""
+    """Returns the attempts of hours, published or not."""
     return {row["attempt"] for row in clickhouse.rows(
         "SELECT DISTINCT attempt FROM stats_hourly")}
 
 
 @pytest.mark.proof
 def test_what_a_killed_first_settling_left_goes(aggregator, migrated, proxy):
-    """Of that hour, and of all hours of its day, one attempt is published."""
+    """One attempt of that hour, and of all hours of its day, is published."""
     rows = some_clicks(13, 200, [(START, START + 3600)], links=(1,))
     made = aggregator(**LEFT)
     meeting = Meeting()
@@ -295,8 +295,8 @@ def test_attempts_of_an_hour_that_is_held_back_go(aggregator, migrated):
 @pytest.mark.timeout(1800)
 def test_a_server_restarted_at_any_step_has_what_the_rows_say(
         aggregator, migrated, proxy, clickhouse_server):
-    """Servers before 26.6.1.962 bring back, when they start, what was replaced
-    a minute or less before (ClickHouse issue 107605)."""
+    """Servers before 26.6.1.962 restore at their start what was replaced within the
+    last minute (ClickHouse issue 107605)."""
     def restart():
         clickhouse_server.kill()
         clickhouse_server.start()
@@ -319,8 +319,8 @@ def test_faults_by_chance_leave_what_the_rows_say(aggregator, migrated, proxy):
     made = aggregator()
     quick = [fault for fault in FAULTS if not fault.startswith("hang")]
     proxy.at_random(0.2, quick, TABLES + ("alter", "question"))
-    # Rows come while hours are computed, so any number may be seen; but no more
-    # than there are.
+    # Rows come while hours are computed, so any number may be seen, but no more than
+    # there are.
     with watched(migrated.clickhouse) as (hours, days):
         for i in range(0, len(rows), 200):
             migrated.insert(rows[i:i + 200])
@@ -333,7 +333,8 @@ def test_faults_by_chance_leave_what_the_rows_say(aggregator, migrated, proxy):
 # --- an hour that fails, and thousands ----------------------------------------------
 
 def refuse(migrated, hour):
-    """By a constraint, as the server might by a limit that only this hour reaches."""
+    """The hour is refused by a constraint, as the server could by a limit that only
+    this hour reaches."""
     migrated.clickhouse.query("ALTER TABLE stats_hourly ADD CONSTRAINT refused "
                               f"CHECK toUInt32(hour) != {hour}")
 
@@ -343,7 +344,7 @@ def accept(migrated):
 
 
 def published(clickhouse):
-    """{hour: events} of the published hours."""
+    """Returns {hour: events} of the published hours."""
     return {int(row["h"]): int(row["n"]) for row in clickhouse.rows(
         "SELECT toUInt32(hour) AS h, sum(events) AS n FROM stats_hourly WHERE "
         "dimension = 'total' AND (hour, attempt) IN (SELECT unit, max(attempt) "
@@ -360,8 +361,8 @@ def marked(made):
 
 @pytest.mark.long
 def test_an_hour_that_always_fails_stops_nothing_else(aggregator, migrated):
-    """Behind the watermark: neither it, nor other hours, nor days, nor what is to be
-    deleted."""
+    """The hour is before the watermark; it stops neither the watermark, nor other
+    hours, nor days, nor deletions."""
     rows = some_clicks(15, 600, [(START - 86400, END)], links=(1, 2))
     late = some_clicks(16, 600, [(START - 86400, END)], links=(1, 2))
     made = aggregator(**LEFT)
@@ -413,7 +414,7 @@ def test_the_watermark_stays_before_an_hour_that_fails(aggregator, migrated):
     eventually(lambda: published(migrated.clickhouse) == expected, 60,
                what="the other hours settled")
     eventually(lambda: marked(made) == refused, 60, what="the watermark to move")
-    # Other passes come, and rechecks.
+    # Further passes and rechecks come.
     failures = made.metric("shortloop_aggregator_settle_failures_total")
     eventually(lambda: made.metric("shortloop_aggregator_settle_failures_total") >=
                failures + 3, 60, what="it to be tried again")
@@ -454,7 +455,7 @@ def test_the_present_hour_is_settled_before_those_that_were_imported(
 @pytest.mark.parametrize("step", [
     "link_slots", pytest.param("owner_values", marks=pytest.mark.long)])
 def test_the_present_hour_does_not_wait_for_a_day(aggregator, migrated, proxy, step):
-    """A statement about one takes as long as it has clicks."""
+    """A statement about one hour takes time for each of its clicks."""
     rows = some_clicks(20, 200, [(START, END)], links=(1, 2))
     now = int(time.time())
     new = some_clicks(21, 50, [(now - 60, now)])
@@ -476,7 +477,7 @@ def test_the_present_hour_does_not_wait_for_a_day(aggregator, migrated, proxy, s
 
 
 class Small(ClickHouseProxy):
-    """A server for which a megabyte is what 400 are to others.  `written`: how often
+    """A server for which a megabyte is like 400 for others.  `written`: how often
     groups were written to disk, by the table that they were computed for."""
 
     def __init__(self, clickhouse):
@@ -530,7 +531,7 @@ def test_hours_and_days_of_many_values_are_grouped_on_disk(aggregator, migrated)
                 {"rest": True, "n": 1, "e": count - most}]
 
 
-# --- rows that are gone -------------------------------------------------------------
+# --- missing rows -------------------------------------------------------------------
 
 def drop_rows(migrated, count):
     migrated.clickhouse.query(f"ALTER TABLE clicks DELETE WHERE offset < {count}",
@@ -538,7 +539,7 @@ def drop_rows(migrated, count):
 
 
 def settle(program, aggregator, *args):
-    # A command does not try again what took too long.
+    # A command does not retry a statement that took too long.
     return aggregator(args=["settle", "--from", rfc3339(START), "--to",
                             rfc3339(END), *args], start=False,
                       query_timeout="60s").run()
@@ -635,7 +636,7 @@ def test_a_block_told_of_twice_holds_nothing_back(aggregator, migrated):
     assert made.metric("shortloop_aggregator_short_hours_total") == 0
 
 
-# --- what was published wrong -------------------------------------------------------
+# --- wrong published data -----------------------------------------------------------
 
 @pytest.mark.proof
 def test_what_was_published_wrong_is_settled_again(aggregator, migrated,
@@ -647,14 +648,14 @@ def test_what_was_published_wrong_is_settled_again(aggregator, migrated,
     for table in ("stats_hourly", "link_slots", "link_days"):
         migrated.clickhouse.query(
             f"INSERT INTO {table} SELECT * FROM {table}")
-    # Hours of which nobody told, and that were never settled.
+    # These hours were not reported, and never settled.
     late = some_clicks(10, 50, [(END - 3600, END)], links=(1,))
     migrated.insert(late, progress=False)
     assert total(made)["events"] == 1200
 
     status, output = settle(program, aggregator)
 
-    # What is doubled looks as if rows were gone.
+    # Doubled counts look as if rows were missing.
     assert status == 70 and "held back" in output
     status, output = settle(program, aggregator, "--allow-fewer")
     assert status == 0 and "settled 24 hours and 1 days" in output, output

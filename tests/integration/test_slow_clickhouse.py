@@ -1,4 +1,4 @@
-"""What the API answers while ClickHouse hangs, refuses, or breaks off."""
+"""The API's answers while ClickHouse hangs, refuses, or breaks off."""
 import concurrent.futures
 import contextlib
 
@@ -13,7 +13,7 @@ from support.program import eventually
 DAY = 86400
 SUMMARY = "/v1/links/code1/summary"
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(FROM + DAY)}"
-# Each with what asks ClickHouse for it; /v1/pipeline is of the last look, too.
+# Each path queries ClickHouse; /v1/pipeline also has the result of the last query.
 PATHS = [f"/v1/clicks?{RANGE}", f"/v1/clicks?{RANGE}&code=code1",
          f"/v1/clicks?{RANGE}&country=DE", f"/v1/top?{RANGE}", SUMMARY,
          "/v1/summary?link_id=1", "/v1/visit-statistics?link_id=1", "/v1/links", f"/v1/reconciliation?{RANGE}",
@@ -32,7 +32,7 @@ def make(migrated, redis, program, proxy):
     migrated.insert(some_clicks(1, 50, [(FROM, FROM + DAY)], links=(1,)))
 
     def made(**settings):
-        # Longer than any test waits: what ends an answer is answer_timeout.
+        # This is longer than any test waits, so only answer_timeout ends an answer.
         started = program("aggregator", {
             "clickhouse": {"url": proxy.url, "query_timeout": "10m"},
             "aggregator": {"settle_every": "500ms", "keep_open": "11m",
@@ -46,10 +46,10 @@ def get(made, path=SUMMARY):
     return requests.get(made.url + path, timeout=120)
 
 
-# --- that hangs --------------------------------------------------------------------
+# --- a ClickHouse that hangs -------------------------------------------------------
 
 def test_those_who_wait_for_a_clickhouse_that_hangs_are_told_so(make, proxy):
-    """If each had its own time they would wait for minutes, one after the other."""
+    """If the timeouts followed each other, they would wait for minutes."""
     made = make(workers=1, queue_max=60, key_questions_max=1000,
                 answer_timeout="5s")
     proxy.every("hang_before", "question")
@@ -95,11 +95,11 @@ def test_beyond_the_queue_nobody_waits_for_it(make, proxy):
     assert [answer.status_code for answer in refused] == [503]
     assert refused[0].headers["Retry-After"] == "1"
     assert made.metric("shortloop_aggregator_refused_total") == 1
-    # Those that waited are answered, or told that the connection was cut.
+    # The waiting requests are answered, or refused because the connection was cut.
     assert {one.result().status_code for one in asked} <= {200, 503}
 
 
-# --- that says why -----------------------------------------------------------------
+# --- a ClickHouse that gives a reason ----------------------------------------------
 
 SECRET = "Unknown table expression identifier 'secret' in scope SELECT ip FROM secret"
 
@@ -112,8 +112,8 @@ def refused(status, code):
 
 
 def broken(whole):
-    """An exception after half an answer that has begun as a 200; `whole`: as its
-    text, without a sign that something is missing."""
+    """Returns an exception after half an answer that has begun as a 200; `whole`: as
+    its text, without a sign that something is missing."""
     def change(answer):
         head, body = answer.split(b"\r\n\r\n", 1)
         said = (body[:len(body) // 2] +
@@ -133,7 +133,7 @@ def broken(whole):
     pytest.param(broken(True), id="exception-in-the-middle"),
 ])
 def test_what_clickhouse_says_is_for_the_log(make, proxy, change):
-    made = make(answer_cache="0")  # else it is not asked
+    made = make(answer_cache="0")  # otherwise no query is sent
     for path in PATHS:
         assert get(made, path).status_code == 200, path
     proxy.say(change, "question")

@@ -1,5 +1,5 @@
-"""Clients that are slow or never done, in numbers, and a good one beside them: it is
-served, and memory is bounded."""
+"""Many clients that are slow or never finish, and a good one beside them: the good one
+is served, and memory is bounded."""
 import contextlib
 import csv
 import http.client
@@ -18,7 +18,7 @@ from support.redirects import (  # noqa: F401 (fixtures)
 from support.repeating import Repeating
 
 KIB = 1024
-# So that whoever is too slow is told so while the test runs.
+# With these timeouts a slow client is refused during the test.
 IMPATIENT = {"header_timeout": "2s", "body_timeout": "2s",
              "write_timeout": "2s", "idle_timeout": "3s",
              "max_connections": 5000}
@@ -50,7 +50,7 @@ def anonymous(redirector):
 
 
 class GoodClient(Repeating):
-    """Visits a link again and again, each time by a connection of its own."""
+    """Visits a link again and again, each time over a connection of its own."""
 
     def __init__(self, redirector, code):
         super().__init__(0.01)
@@ -76,13 +76,14 @@ class GoodClient(Repeating):
         return statistics.quantiles(self.seconds, n=100)[98] * 1000
 
 
-# --- connections that do nothing ----------------------------------------------------
+# --- idle connections ---------------------------------------------------------------
 
 @pytest.mark.parametrize("count", [
     1000, pytest.param(15000, marks=pytest.mark.long)])
 def test_an_idle_connection_holds_no_buffer(links, start, count):
-    """They ask one after the other: a thread keeps as many buffers in its pool as
-    requests were under way at once, which on a busy machine are any number."""
+    """The requests are sent one after the other: a thread keeps as many buffers in its
+    pool as requests were under way at once, which on a busy machine can be any
+    number."""
     redirector = start(http={"max_connections": 20000, "idle_timeout": "1h",
                              "header_timeout": "1h"})
     code = links.create()
@@ -93,7 +94,7 @@ def test_an_idle_connection_holds_no_buffer(links, start, count):
             s.sendall(f"GET /{code} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
             assert s.recv(4 * KIB).startswith(b"HTTP/1.1 302 ")
         eventually(lambda: open_now(redirector) >= count)
-        # Each has had its answer, and keeps none of the memory for it.
+        # Each has had its answer, and has returned the memory for it.
         grown = anonymous(redirector) - before
         assert grown < count * 2 * KIB + memory.MIB
         assert visit(f"{redirector.url}/{code}").status_code == 302
@@ -103,7 +104,7 @@ def test_an_idle_connection_holds_no_buffer(links, start, count):
 @pytest.mark.parametrize("count", [
     300, pytest.param(10000, marks=pytest.mark.long)])
 def test_idle_connections_at_the_bound_shut_nobody_out(links, start, count):
-    """Half of them have asked, half have never said a word."""
+    """Half of them have sent a request, half have sent nothing."""
     redirector = start(http={"max_connections": count, "idle_timeout": "1h",
                              "header_timeout": "1h"}, threads=1)
     code = links.create()
@@ -116,7 +117,7 @@ def test_idle_connections_at_the_bound_shut_nobody_out(links, start, count):
                 s.sendall(request + b"\r\n")
         for _ in range(count // 2):
             assert visit(f"{redirector.url}/{code}").status_code == 302
-        # It has been within its request all the while.
+        # It has been within its request all the time.
         asking.sendall(b"\r\n")
         assert asking.recv(4 * KIB).startswith(b"HTTP/1.1 302 ")
     assert refused(redirector, "overload") == 0
@@ -124,10 +125,10 @@ def test_idle_connections_at_the_bound_shut_nobody_out(links, start, count):
                              listener="redirector") >= 1
 
 
-# --- headers without end -------------------------------------------------------------
+# --- endless headers -----------------------------------------------------------------
 
 def test_headers_that_never_end_are_bounded(links, start):
-    # Who is connected and has not begun yet has to begin within either.
+    # A connected client that has not begun must begin within either timeout.
     redirector = start(http={**IMPATIENT, "header_timeout": "1h",
                              "idle_timeout": "1h"}, threads=1)
     code = links.create()
@@ -138,7 +139,7 @@ def test_headers_that_never_end_are_bounded(links, start):
             s.sendall(flood)
         eventually(lambda: open_now(redirector) >= 500)
         assert visit(f"{redirector.url}/{code}").status_code == 302
-        # Up to max_header_bytes each, and what a growing buffer leaves free.
+        # Each has up to max_header_bytes, and the free part of a growing buffer.
         assert anonymous(redirector) - before < 500 * 48 * KIB
         for s in all_of_them:
             s.sendall(b"y" * 2 * KIB)
@@ -165,7 +166,7 @@ def with_body(code, length):
 
 
 def test_a_body_that_nobody_reads_is_refused_before_it_comes(links, start):
-    """What is as long as headers may be is taken, and left alone."""
+    """Headers of the maximum length are accepted, and left alone."""
     redirector = start(http={"max_body_bytes": "8MiB", "max_header_bytes": "16KiB"})
     code = links.create()
     with connections(redirector, 2) as (short, long):
@@ -181,7 +182,7 @@ SECONDS = 20
 
 
 def attack(redirector, code, mode, workdir):
-    """Runs it to its end; returns the lines of its report, a second each."""
+    """Runs it to its end; returns the lines of its report, one a second."""
     report = workdir / "slow"
     done = subprocess.run(
         ["slowhttptest", *slowhttptest.MODES[mode], "-c", "1000", "-r", "500", "-p", "20",
@@ -194,20 +195,20 @@ def attack(redirector, code, mode, workdir):
 
 
 def p99_alone(redirector, code):
-    """ms, looked at as the one beside slow clients is."""
+    """Returns the p99 in ms, measured like that beside slow clients."""
     with memory.MemoryWatch(redirector), GoodClient(redirector, code) as alone:
         eventually(lambda: len(alone.seconds) >= 500)
     return alone.p99_ms()
 
 
 def p99_beside(redirector, code, mode, workdir):
-    """The same of one that is served beside them; memory is bounded meanwhile."""
+    """Returns the same for a client beside them; memory must be bounded meanwhile."""
     before = anonymous(redirector)
     with memory.MemoryWatch(redirector) as held, GoodClient(redirector, code) as beside:
         report = attack(redirector, code, mode, workdir)
     assert set(beside.statuses) == {302}
     assert len(beside.statuses) >= 100
-    # 1000 of them, each with a buffer for its request and one for its answer.
+    # There are 1000 of them, each with a buffer for its request and one for its answer.
     assert held.peak - before < 1000 * 48 * KIB + 8 * memory.MIB
     assert max(int(line["Connected"]) for line in report) > 0
     assert all(int(line["Service Available"]) for line in report)
@@ -219,8 +220,8 @@ def p99_beside(redirector, code, mode, workdir):
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("mode", slowhttptest.MODES)
 def test_good_clients_are_served_beside_slow_ones(links, start, workdir, mode):
-    """They wait at most twice as long as alone, and a millisecond, which is noise.  A
-    machine that is busy may be busier beside than alone: one try of some has to be so."""
+    """They may wait twice as long as alone, plus a millisecond of noise.  A machine may
+    be busier beside them than alone, so one of several attempts must succeed."""
     assert shutil.which("slowhttptest"), "tools/deps.sh long installs it"
     redirector = start(http=IMPATIENT)
     code = links.create()

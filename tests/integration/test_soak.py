@@ -1,9 +1,10 @@
-"""A redirector for a long time, with more links than its cache holds and servers that
-go away: it has as much memory and as many descriptors at the end as near the start.
+"""A redirector that runs for a long time, with more links than its cache holds and
+servers that go down: at the end it has as much memory and as many descriptors as near
+the start.
 
-SOAK_CODES (5 million) says how many links there are, SOAK_SECONDS (600) how long their
-visits take.  A fifth of that is for getting full: minute 2 of ten.  Small numbers give a
-quick look: SOAK_CODES=200000 SOAK_SECONDS=60."""
+SOAK_CODES (5 million) sets the number of links, SOAK_SECONDS (600) the duration of
+their visits.  A fifth of that is for filling up: minute 2 of ten.  Small numbers give a
+quick check: SOAK_CODES=200000 SOAK_SECONDS=60."""
 import json
 import os
 import signal
@@ -26,24 +27,23 @@ from support.server import RedisServer
 CODES = int(os.environ.get("SOAK_CODES", 5_000_000))
 SECONDS = float(os.environ.get("SOAK_SECONDS", 600))
 BATCH = 50_000
-# Every fifth visit is to one of a few codes, which stay in the cache; without Redis they
-# are all that is answered.
+# Every fifth visit is to one of a few codes, which stay in the cache; without Redis
+# only these are answered.
 HOT = max(10, CODES // 5000)
-# Each code is looked up once at least, also if a fifth of the visits finds no Redis.
+# Each code is looked up at least once, even if a fifth of the visits finds no Redis.
 RATE = max(100, round(1.25 * 1.25 * CODES / SECONDS))
 CONNECTIONS, EACH = 64, 1000
-# 64 MiB for five million, as delivered; an entry takes 200 to 400 bytes.
+# 64 MiB for five million, the default; an entry takes 200 to 400 bytes.
 CACHE_BYTES = max(1 << 20, CODES * 13)
 AWAY = SECONDS / 40
 WINDOW = SECONDS / 30
 GROWTH = 0.02
-# What malloc has given out: less than this are events on their way, at one moment or
-# another.
+# Memory of malloc: events under way take less than this at any moment.
 TRANSIENT = memory.MIB / 2
-# What may wait for Kafka in memory is full once before the first look, as the cache is.
+# The queue for Kafka in memory is full once before the first sample, as the cache is.
 QUEUE = {"queue_messages": 10000}
 JOURNAL = "4MiB"
-SPARE_DESCRIPTORS = 2  # a client of Kafka may keep a connection more, for a while
+SPARE_DESCRIPTORS = 2  # a client of Kafka may keep one more connection for a while
 OUTAGES = (("kafka",), ("redis",), ("kafka", "redis"), ("kafka",), ("redis",))
 
 SPOOLED = "shortloop_redirector_spool_events"
@@ -56,8 +56,8 @@ DROPPED = "shortloop_redirector_events_dropped_total"
 
 @pytest.fixture
 def own_redis(workdir):
-    """What SAVE has written is there after a kill.  A log of five million links would
-    take longer to be read."""
+    """The data written by SAVE survive a kill.  Reading a log of five million links
+    would take longer."""
     server = RedisServer(workdir / "redis")
     yield server.start()
     server.kill()
@@ -81,7 +81,7 @@ def create(allocator, first, count):
 
 @pytest.fixture
 def codes(own_links, own_redis, workdir):
-    """A file with all of them, every fifth a hot one; the allocator has ended."""
+    """Returns a file with all codes, every fifth a hot one; the allocator has ended."""
     path, hot = workdir / "codes", []
     with path.open("w") as out:
         for first in range(0, CODES, BATCH):
@@ -108,7 +108,7 @@ def compiled(out, source, *options):
 
 @pytest.fixture
 def load(start, kafka, codes, workdir):
-    """Visits to all of them in turn, over and over, at RATE."""
+    """Visits all of them in turn, again and again, at RATE."""
     tool = compiled(workdir / "bench_load", "tests/bench/bench_load.c", "-D_GNU_SOURCE")
     library = compiled(workdir / "heap_info.so",
                        "tests/integration/support/heap_info.c", "-shared", "-fPIC")
@@ -123,7 +123,7 @@ def load(start, kafka, codes, workdir):
 
 
 class Load:
-    """A link that is not in the cache gets 503 while Redis is away."""
+    """A link that is not in the cache gets 503 while Redis is down."""
 
     def __init__(self, redirector, tool, codes, heap):
         self.heap = heap
@@ -146,11 +146,11 @@ class Load:
         return json.loads(out)
 
 
-# --- what it holds -----------------------------------------------------------------------
+# --- memory and descriptors --------------------------------------------------------------
 
 class Window:
-    """For WINDOW seconds, five times a second: the medians of the resident set, of its
-    anonymous part, of what malloc has given out, and of the descriptors."""
+    """Samples for WINDOW seconds, five times a second: the medians of the resident set,
+    of its anonymous part, of malloc's allocations, and of the descriptors."""
 
     def __init__(self, load):
         pid, taken = load.redirector.process.pid, []
@@ -175,7 +175,7 @@ def has_not_grown(full, end, transient=0):
 
 
 def settle(load):
-    """All is as without an outage: ready, and nothing on disk any more."""
+    """Waits until everything is as without an outage: ready, and nothing on disk."""
     redirector = load.redirector
     eventually(lambda: load.goes_on() and redirector.ready()[0] == 200 and
                redirector.metric(SPOOLED) == 0, 300 + SECONDS,
@@ -183,7 +183,7 @@ def settle(load):
 
 
 def fill_queue(load, kafka):
-    """A broker that hangs is waited for, other than one that is gone."""
+    """A broker that hangs is waited for, unlike one that is down."""
     kafka.signal(signal.SIGSTOP)
     try:
         eventually(lambda: load.redirector.metric(SPOOLED) > 0, SECONDS,
@@ -194,7 +194,7 @@ def fill_queue(load, kafka):
 
 
 def outage(load, away):
-    """Ends when all is well again."""
+    """It ends when everything is normal again."""
     redirector = load.redirector
     unavailable = redirector.metric("shortloop_redirector_answers_total", status="503")
     for server in away:
@@ -211,7 +211,7 @@ def outage(load, away):
 
 
 def is_full(redirector):
-    """Each thread's cache lets go of one for another."""
+    """Returns whether each thread's cache drops one entry for another."""
     return min(redirector.series(EVICTIONS)) > 0
 
 
@@ -233,8 +233,8 @@ def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_serve
     pid = redirector.process.pid
     begun = time.monotonic()
 
-    # What an outage takes for the first time belongs to getting full; the cache first,
-    # which would take what a queue gives back.
+    # Memory that an outage takes for the first time belongs to filling up; the cache
+    # comes first, since it would take what a queue gives back.
     eventually(lambda: load.goes_on() and is_full(redirector), 5 * SECONDS,
                what="a full cache")
     fill_queue(load, kafka_server)
@@ -243,7 +243,7 @@ def test_neither_memory_nor_descriptors_grow(load, own_redis, kafka, kafka_serve
     settle(load)
     full = Window(load)
 
-    between = []  # MiB, for who looks into a failure
+    between = []  # MiB, for the analysis of a failure
     for i, away in enumerate(OUTAGES):
         wait_until(load, begun + SECONDS * (0.25 + 0.14 * i))
         outage(load, [by_name[name] for name in away])

@@ -22,7 +22,7 @@ def ledger_api(redis, topic, create_space, start):
 
 
 def ledger(api, name="s7"):
-    """Once it has been read: an allocator is ready before."""
+    """Returns the ledger once it has been read: an allocator is ready before that."""
     def ask():
         answer = api.call("GET", f"/v1/spaces/{name}", "eye")
         return answer if answer.status_code != 503 else None
@@ -32,8 +32,8 @@ def ledger(api, name="s7"):
 
 
 def ledger_with_two(api):
-    """Once both blocks are in all of it: a ledger's record is read before its
-    ranges, between which a block may be granted."""
+    """Returns it once both blocks are in all parts: a ledger's record is read before
+    its ranges, and a block may be granted in between."""
     def ask():
         found = ledger(api)
         blocks = found["blocks"]
@@ -142,7 +142,7 @@ def test_the_command_prints_aligned_tables(ledger_api, spaces_command):
     for table in (blocks, rates):
         title, *lines = table.split("\n")
         assert title.endswith(":")
-        # Numbers stand on the right: every line ends in the same column.
+        # Numbers are aligned on the right: every line ends in the same column.
         assert len({len(line) for line in lines}) == 1, table
     row = next(line.split() for line in blocks.split("\n")
                if line.startswith("s7 "))
@@ -190,7 +190,7 @@ def test_the_command_says_that_redis_is_away(spaces_command):
 
 def test_many_ranges_are_read_without_holding_redis_up(ledger_api, redis,
                                                        spaces_command):
-    """30,000 ranges take pages: no single command may take long."""
+    """30,000 ranges are read in pages: no single command may take long."""
     pipe = redis.pipeline(transaction=False)
     later = int(time.time() * 1000) + 10**9
     for i in range(30000):
@@ -211,7 +211,7 @@ def test_the_ledger_is_on_metrics(ledger_api):
     ledger_api.create(space="s6")
     metric = ledger_api.program.metric
     ledger_api.program.wait_metric(2, "shortloop_space_live_blocks", space="s6")
-    # They are read, and told, one after another.
+    # They are read and reported one after another.
     for name in ("s7", "names"):
         eventually(lambda n=name: ledger_api.program.series(
             "shortloop_space_read_timestamp_seconds", space=n))
@@ -252,7 +252,7 @@ def test_every_metric_of_the_alert_rules_exists(redis, topic, create_space,
                               + "\n")
     api = start(topic, ledger_every="100ms",
                 audit_file=str(workdir / "audit.log"))
-    # Each space's come when it has been read, the last one's last.
+    # Each space's metrics come when it has been read, the last one's last.
     eventually(lambda: api.program.series(
         "shortloop_space_read_timestamp_seconds", space="names"))
     assert mistakes("allocator", metrics_of(api)) == []

@@ -1,5 +1,5 @@
-"""Click events on disk while Kafka is away: the redirector against a real broker that
-is stopped, or stands still."""
+"""Click events on disk while Kafka is down: the redirector with a real broker that is
+stopped, or hangs."""
 import collections
 import contextlib
 import re
@@ -19,7 +19,7 @@ EVENTS = "shortloop_redirector_spool_events"
 DROPPED = "shortloop_redirector_events_dropped_total"
 REPLAYED = "shortloop_redirector_events_replayed_total"
 MISSING = "shortloop_redirector_{}_missing"
-# Of few events in memory: what comes then is spooled while Kafka stands still.
+# Memory has room for few events: later ones are spooled while Kafka hangs.
 SMALL = {"queue_messages": 10}
 
 
@@ -30,7 +30,7 @@ def spool(workdir):
 
 @pytest.fixture
 def visits(links):
-    """visits(redirector, n): so many, all redirected."""
+    """visits(redirector, n) makes this many visits, all redirected."""
     code = links.create()
 
     def make(redirector, count):
@@ -56,7 +56,8 @@ def by_id(events):
 
 
 def are_once(events, count):
-    """So many, each once, but for repeats that say so and nothing else."""
+    """Checks that there are this many events, each once, except for repeats that are
+    marked and otherwise equal."""
     found = by_id(events)
     assert len(found) == count
     for same in found.values():
@@ -73,10 +74,10 @@ def replayed(redirector):
 
 
 def kill_with_ten_in_memory(redirector):
-    """Thirty events are spooled; its next one comes to all forty."""
+    """Thirty events are spooled; its next start brings all forty."""
     redirector.kill()
     redirector.start(ready=False)
-    # It serves, and what is new comes behind what is old.
+    # It serves, and new events come after the old ones.
     eventually(lambda: redirector.ready()[0])
     # Ten were in the journal, too.
     redirector.wait_metric(40, EVENTS)
@@ -86,12 +87,12 @@ def test_events_of_an_outage_are_in_kafka_when_it_is_back(
         start, visits, clicks, spool, kafka_server):
     redirector = start(spool_dir=str(spool), threads=2)
     visits(redirector, 5)
-    # What a broker that ends leaves unanswered would come again, and say so.
+    # Events that a broker leaves unanswered at its end would come again, marked.
     redirector.wait_metric(5, "shortloop_kafka_delivered_total",
                            topic=redirector.topic)
     kafka_server.stop()
     try:
-        visits(redirector, 20)  # in memory, as long as nobody knows
+        visits(redirector, 20)  # in memory, as long as the outage is unknown
         eventually(lambda: "kafka:" in redirector.ready()[1])
         visits(redirector, 30)
         eventually(lambda: redirector.metric(EVENTS) >= 30)
@@ -102,13 +103,13 @@ def test_events_of_an_outage_are_in_kafka_when_it_is_back(
         kafka_server.start()
     replayed(redirector)
     redirector.wait_log("spooled click events replayed")
-    # Told when it has been logged.
+    # The state changes after the log line.
     eventually(lambda: "spool" not in redirector.ready()[1])
     assert not list(spool.glob("*.segment"))
     assert redirector.metric(REPLAYED) >= 30
     assert redirector.metric(DROPPED) == 0
     events = clicks(redirector)
-    # Kafka answered nothing since: what was spooled was certainly not sent.
+    # Kafka has answered nothing since: the spooled events were certainly not sent.
     assert sum(not e.maybe_sent for e in events) >= 35
     are_once(events, 55)
 
@@ -119,7 +120,7 @@ def test_what_a_killed_redirector_spooled_comes_from_the_next_one(
     with standing_still(kafka_server):
         visits(redirector, 40)
         redirector.wait_metric(30, EVENTS)
-        # Nobody else may have the folder meanwhile.
+        # No other process may have the folder meanwhile.
         other = program("redirector", {
             **redirector.config, "redirector": {
                 **redirector.section, "listen": f"127.0.0.1:{servers.free_port()}",
@@ -137,8 +138,7 @@ def test_what_a_killed_redirector_spooled_comes_from_the_next_one(
 
 def test_what_may_have_been_sent_is_sent_again_and_says_so(
         start, visits, clicks, spool, kafka_server):
-    """A broker that stands still has them in its socket, and stores them when it
-    goes on."""
+    """A stopped broker has them in its socket, and stores them when it goes on."""
     redirector = start(spool_dir=str(spool), threads=1, linger="0s",
                        drain_timeout="100ms")
     with standing_still(kafka_server):
@@ -182,7 +182,7 @@ def test_a_full_disk_costs_events_and_no_redirects(
 
 def test_a_disk_that_is_full_at_the_start_costs_no_redirects(
         start, visits, clicks, spool, workdir, kafka, kafka_server, disk_full):
-    """Neither spool nor journal can be had, and both are, once there is room."""
+    """Neither spool nor journal can be made, and both are, once there is room."""
     full = workdir / "full"
     full.touch()
     redirector = start(
@@ -234,7 +234,7 @@ def test_a_spool_that_is_full_takes_no_more(start, links, clicks, spool,
 
 
 def visit_at_once(address, request, count):
-    """So many on one connection, none of which waits for an answer."""
+    """Sends this many requests on one connection, without waiting for an answer."""
     host, port = address.split(":")
     with socket.create_connection((host, int(port)), 60) as connection:
         sender = threading.Thread(target=connection.sendall,
@@ -249,8 +249,8 @@ def visit_at_once(address, request, count):
 
 
 def spool_visits(redirector, request, count):
-    """Spools so many but for the few that memory takes, kills it, and has the next
-    one replay with all the memory it wants."""
+    """Spools this many except for the few that memory takes, kills the redirector, and
+    has the next one replay with plenty of memory."""
     visit_at_once(redirector.section["listen"], request, count)
     eventually(lambda: redirector.metric(EVENTS) >= count - 2 * SMALL["queue_messages"])
     redirector.kill()
@@ -261,7 +261,7 @@ def spool_visits(redirector, request, count):
 
 
 def acknowledged(spool):
-    """How far it was taken, by its file (common/spool/position.h)."""
+    """Returns the acknowledged position, from its file (common/spool/position.h)."""
     noted = (spool / "position").read_bytes()
     entries = [struct.unpack_from("<8xQQ", noted, at) for at in (0, 512)]
     return max(entries)[1]
@@ -269,16 +269,16 @@ def acknowledged(spool):
 
 def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
         start, links, clicks, spool, kafka_server):
-    """Half a second's events arrive before each kill, and are noted: what comes again is
-    what was on its way."""
+    """The events of half a second arrive before each kill, and are recorded: only
+    events that were under way come again."""
     redirector = start(spool_dir=str(spool), threads=1, linger="0s",
                        spool_replay_rate=1000, kafka_settings=SMALL)
     request = f"GET /{links.create()} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
     with standing_still(kafka_server):
         spool_visits(redirector, request, 1800)
     shares = [0]
-    # Noted once a second, it would be nothing each time; on a machine that is busy with
-    # something else a thread may be late once or twice.
+    # If it were recorded once a second, each share would be zero; on a busy machine a
+    # thread may be late once or twice.
     while shares[-1] < 0.5 and len(shares) < 4:
         before = acknowledged(spool)
         redirector.start()
@@ -294,7 +294,7 @@ def test_a_kill_in_a_replay_repeats_little_of_what_had_arrived(
 
 def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,
                                                       spool):
-    """Kafka's client holds its events for so long that others fill it."""
+    """Kafka's client holds its events for so long that others fill the journal."""
     redirector = start(spool_dir=str(spool), spool_journal_bytes="1MiB",
                        threads=1, max_query="64KiB", linger="1s",
                        http={"max_header_bytes": "64KiB"})
@@ -308,7 +308,7 @@ def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,
         made += 30
         return redirector.metric("shortloop_redirector_journal_full_total")
     eventually(full)
-    # It is counted as the disk has it.
+    # The count is that of the disk.
     eventually(lambda: redirector.metric("shortloop_redirector_events_spooled_total"))
     replayed(redirector)
     assert redirector.metric(DROPPED) == 0
@@ -316,7 +316,8 @@ def test_what_finds_no_room_in_the_journal_is_spooled(start, links, clicks,
 
 
 def test_under_systemd_there_is_a_spool_by_default(start, workdir, visits, clicks):
-    """Where the unit has a state directory of its own; without, it is said."""
+    """This applies to a unit with a state directory of its own; without one, there is a
+    message."""
     own = workdir / "own"
     own.mkdir()
     redirector = start(env={"STATE_DIRECTORY": f"{workdir}:{own}"})

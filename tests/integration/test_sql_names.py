@@ -1,5 +1,5 @@
-"""tools/check-sql.py: an alias that has a column's name is found, in C and in
-Python, and nothing else is."""
+"""tools/check-sql.py finds an alias that has a column's name, in C and in Python, and
+nothing else."""
 import subprocess
 
 import pytest
@@ -10,7 +10,7 @@ CHECK = servers.ROOT / "tools/check-sql.py"
 
 @pytest.fixture
 def said(workdir):
-    """What it says of such a file: its exit status, [line and alias]."""
+    """Returns its result for such a file: its exit status, [line and alias]."""
     def check(name, text):
         path = workdir / name
         path.write_text(text)

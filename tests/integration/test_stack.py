@@ -1,4 +1,4 @@
-"""stack/ctl: what `make up` and `make down` do, in a directory of its own."""
+"""stack/ctl: the work of `make up` and `make down`, in a directory of its own."""
 import json
 import os
 import socket
@@ -62,7 +62,7 @@ def stack(workdir):
 
 
 def is_alive(pid):
-    """Not even waiting for its parent to notice its end."""
+    """Returns whether it is alive; a zombie is not."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -81,7 +81,7 @@ def test_up_and_down_and_up_again(stack):
     for name in ("api.key", "api.keys", "space-s7.key"):
         assert (stack.directory / name).stat().st_mode & 0o077 == 0, name
 
-    # Up already: nothing is started twice.
+    # Everything is up already: nothing is started twice.
     again = stack.ctl("up")
     assert again.returncode == 0 and "all is up" in again.stdout
     assert stack.pids() == first
@@ -90,7 +90,7 @@ def test_up_and_down_and_up_again(stack):
     assert stack.visit(code) == (302, "https://example.org/kept")
     assert stack.ctl("status").returncode == 0
 
-    # One that died is started again; the others are left alone.
+    # A program that ended is started again; the others are left alone.
     os.kill(first["collector"], 9)
     assert stack.ctl("up").returncode == 0
     second = stack.pids()
@@ -101,7 +101,7 @@ def test_up_and_down_and_up_again(stack):
     assert not any(is_alive(pid) for pid in second.values())
     assert stack.ctl("status").returncode == 3
 
-    # Data is kept.
+    # The data are kept.
     assert stack.ctl("up").returncode == 0
     assert stack.visit(code) == (302, "https://example.org/kept")
     assert stack.ctl("down").returncode == 0
@@ -141,7 +141,8 @@ def test_down_leaves_a_stranger_with_an_old_pid_alone(stack):
 # --- without a stack -------------------------------------------------------------
 
 def test_down_takes_no_dead_process_for_its_own(stack):
-    """Also not one that was dead before its start was noted."""
+    """A process that died before its start was recorded is not taken for its own
+    either."""
     dead = subprocess.Popen(["true"])
     dead.wait()
     (stack.directory / "run").mkdir()
@@ -195,7 +196,7 @@ def test_a_server_whose_port_moved_has_changed(tmp_path, monkeypatch, name):
 
 
 def test_a_relative_directory_is_the_callers(tmp_path):
-    """And the demo's is the stack's, which it runs from elsewhere."""
+    """The demo uses the stack's directory, although it runs from elsewhere."""
     done = subprocess.run(
         [sys.executable, "-c", "import os, settings, demo\n"
          "print(settings.DEV, demo.DEV, os.environ['SHORTLOOP_DEV'])\n"

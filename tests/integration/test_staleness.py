@@ -1,5 +1,5 @@
-"""Changes of links are seen by every redirector within a second, although they
-keep links for an hour; what was heard of is never told again."""
+"""Every redirector uses a changed link within a second, although it caches links for an
+hour; after a received change the old link is never used again."""
 import collections
 import concurrent.futures
 import signal
@@ -20,8 +20,8 @@ from support.spaces import aliases, sequence
 
 LINK_DELETED = 1  # schemas/link.proto
 FIRST, SECOND = "https://example.org/1", "https://example.org/2"
-# What is promised, s.  However late the test itself looks, on a machine that is busy:
-# who asks later than that after a change was made is not told what was before.
+# The guarantee, in s.  However late the test itself checks on a busy machine: a request
+# later than that after a change never gets the old link.
 PROMISED = 1
 # A space of blocks and one of aliases.
 LINKS_SECTION = {"ttl_classes": ["30d", "1s"], "hold_max": "1h", "quarantine": "2h",
@@ -34,7 +34,7 @@ def subscribed(redirector):
 
 @pytest.fixture
 def edge(start):
-    """edge(...): a redirector that keeps links for an hour and hears of
+    """edge(...) starts a redirector that caches links for an hour and receives
     changes."""
     def make(**settings):
         made = start(**{"threads": 2, "cache_ttl": "1h", "cache_stale": "1h",
@@ -50,8 +50,8 @@ def answer(edge, code):
 
 
 def know(edges, code, what):
-    """Each of the two threads of each edge has the link in its cache; that one was
-    never asked happens once in 500,000 times."""
+    """Brings the link into the caches of both threads of each edge; a thread gets no
+    request once in 500,000 times."""
     for edge in edges:
         for _ in range(20):
             assert answer(edge, code) == what
@@ -63,7 +63,7 @@ def lookups(edge):
 
 
 def is_told(edge, code, what, since):
-    """Or is told in time: a 503 is a question to Redis that was late."""
+    """Returns whether it is answered in time; a 503 is a late query to Redis."""
     begun = time.monotonic()
     got = answer(edge, code)
     assert got in (what, 503) or begun < since + PROMISED
@@ -71,7 +71,7 @@ def is_told(edge, code, what, since):
 
 
 def sees(edges, code, what):
-    """All of their threads, in time, and none goes back to what was before."""
+    """All of their threads use the change in time, and none goes back."""
     since = time.monotonic()
     for edge in edges:
         eventually(lambda: is_told(edge, code, what, since), what=f"{code}: {what}")
@@ -80,16 +80,16 @@ def sees(edges, code, what):
 
 
 def sees_unheard(edges, code, what):
-    """The same of what no message tells of: each thread asks when it no longer knows
-    that what it has is current, one sooner than another."""
+    """The same without a message: each thread queries Redis when its entry is no longer
+    known to be current, at different times."""
     for edge in edges:
         eventually(lambda: all(answer(edge, code) == what for _ in range(10)),
                    what=f"{code}: {what}")
 
 
-# --- while all is well -------------------------------------------------------------
+# --- normal operation --------------------------------------------------------------
 
-# Each of these is seen as the second on every edge that knows the first.
+# Every edge that knows the first must answer with the second.
 CHANGES = [
     (FIRST, lambda links, code: links.change(code, url=SECOND), SECOND),
     (SECOND, lambda links, code: links.change(code, state="blocked"), 451),
@@ -109,7 +109,7 @@ def test_changes_are_seen_on_every_edge(links, edge):
 
 
 def test_a_shorter_life_is_seen_by_those_that_keep_the_link(links, edge):
-    """The end itself nobody tells of."""
+    """The end itself causes no message."""
     redirector = edge(threads=1)
     code = links.create(FIRST)
     key = links.key(code)
@@ -120,12 +120,12 @@ def test_a_shorter_life_is_seen_by_those_that_keep_the_link(links, edge):
 
 
 def test_cached_links_stay_cached(links, edge):
-    """Neither time nor changes of others make it ask again."""
+    """Neither time nor changes of other links cause another query."""
     redirector = edge(threads=1)
     code, other = links.create(FIRST), links.create(FIRST)
 
     def asked_once():
-        """Unless a heartbeat was late, on a machine that is busy."""
+        """The exception is a late heartbeat, on a busy machine."""
         assert answer(redirector, code) == FIRST
         before, until = lookups(redirector), time.monotonic() + 1.2
         links.change(other, url=FIRST + str(until))
@@ -149,7 +149,7 @@ def test_a_deleted_link_has_no_more_visits_before_that_is_heard(links, edge):
     redirector = edge(threads=1)
     code = links.create(FIRST, max_visits=2)
     assert answer(redirector, code) == FIRST
-    links.edit(code, state=LINK_DELETED, url="")  # of which nobody hears
+    links.edit(code, state=LINK_DELETED, url="")  # without a message
     assert answer(redirector, code) == 410
 
 
@@ -160,13 +160,14 @@ def test_an_operator_who_changed_links_by_hand_can_say_so(links, edge):
         know(edges, code, FIRST)
     for code in codes:
         links.edit(code, url=SECOND)
-    for code in codes:  # nobody has said anything
+    for code in codes:  # no message has come yet
         before = lookups(edges[0])
-        # Unless a heartbeat was late, on a machine that is busy.
+        # The exception is a late heartbeat, on a busy machine.
         assert answer(edges[0], code) == FIRST or lookups(edges[0]) > before
 
     def say(text):
-        """To both: who was silent for two seconds subscribes anew."""
+        """Both must receive it: a subscription that was silent for two seconds is
+        renewed."""
         eventually(lambda: links.redis.publish("link-changes", text) == 2,
                    what="two subscriptions")
     say(" ".join(codes[:2]))
@@ -184,7 +185,7 @@ def test_a_message_that_cannot_be_read_means_everything(links, edge):
         links.edit(code, url=f"{SECOND}{i}")
         links.redis.publish("link-changes", message)
         eventually(lambda: answer(redirector, code) == f"{SECOND}{i}")
-    # One without end ends the connection.
+    # A message without an end closes the connection.
     before = subscriptions(redirector)
     links.redis.publish("link-changes", "x" * (1 << 20))
     eventually(lambda: subscriptions(redirector) > before and
@@ -192,7 +193,7 @@ def test_a_message_that_cannot_be_read_means_everything(links, edge):
 
 
 def test_what_nobody_told_of_is_seen_after_cache_ttl(links, edge):
-    """As with an allocator of a version that publishes nothing."""
+    """The same with an allocator of a version that publishes nothing."""
     redirector = edge(threads=1, cache_ttl="1s")
     code = links.create(FIRST)
     assert answer(redirector, code) == FIRST
@@ -225,12 +226,12 @@ def test_changes_while_a_connection_breaks_are_seen_after_it(
     know(edges, code, FIRST)
     before = [subscriptions(e) for e in edges]
     own_links.redis.client_kill_filter(_type="pubsub")
-    own_links.edit(code, url=SECOND)  # of which nobody hears
+    own_links.edit(code, url=SECOND)  # without a message
     sees_unheard(edges, code, SECOND)
     for redirector, count in zip(edges, before):
         eventually(lambda: subscriptions(redirector) > count and
                    subscribed(redirector))
-    # Whoever is master now may have other links than who was.
+    # The new master may have other links than the former one.
     code = own_links.create(FIRST)
     know(edges, code, FIRST)
     own_links.edit(code, url=SECOND)
@@ -251,7 +252,7 @@ def test_without_the_right_to_listen_links_are_asked_for_again(
     assert answer(redirector, code) == FIRST
     own_links.change(code, url=SECOND)
     eventually(lambda: answer(redirector, code) == SECOND)
-    # What keeps it from listening is known when it has tried.
+    # The reason is known after its first attempt to subscribe.
     status, text = eventually(lambda: (said := redirector.ready()) and
                               "link changes: " in said[1] and said)
     assert status == 200
@@ -287,7 +288,7 @@ def between(redis_server, base_config):
 
 def test_while_the_subscription_is_silent_links_are_asked_for_again(
         between, links, edge):
-    """In time, too; a question to Redis has all the time it takes, so that nothing
+    """This happens in time, too; a query to Redis has a long timeout, so that nothing
     stands in."""
     redirector = edge(threads=1, lookup_timeout="10s")
     code = links.create(FIRST)
@@ -314,7 +315,7 @@ def test_a_silent_subscription_is_made_anew(between, links, edge):
 
 @pytest.fixture
 def followers(own_redis, workdir):
-    """Two servers that have all that own_redis has, and may be promoted."""
+    """Two servers that have all data of own_redis, and can be promoted."""
     own_redis.client().config_set("repl-diskless-sync-delay", 0)
     made = [RedisServer(workdir / name).start() for name in ("b", "c")]
     for server in made:
@@ -326,7 +327,7 @@ def followers(own_redis, workdir):
 
 @pytest.fixture
 def own_between(own_redis, own_links, base_config):
-    """After the allocator, which goes to own_redis itself."""
+    """It comes after the allocator, which connects to own_redis itself."""
     made = Deaf(own_redis.port)
     base_config["redis"]["address"] = made.address
     yield made
@@ -338,16 +339,17 @@ def disbelieved(edge):
 
 
 def told(edge, code):
-    """By all of its threads; that one was never asked happens once in 10^12."""
+    """Returns the answers of all threads; a thread gets no request once in 10^12
+    times."""
     return {answer(edge, code) for _ in range(40)}
 
 
 @pytest.mark.parametrize("with_replica", [False, True])
 def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
         own_redis, own_links, own_between, followers, edge, base_config, with_replica):
-    """It takes itself for the master, and one of two threads is still there; the other
-    has come to its successor, and with it the subscription.  Nor is what its replica
-    says."""
+    """The former master still acts as a master, and one of two threads is still
+    connected to it; the other, with the subscription, is connected to its successor.
+    The former master's replica is not trusted either."""
     successor, replica = followers
     if with_replica:
         base_config["redis"]["replicas"] = [f"127.0.0.1:{replica.port}"]
@@ -359,7 +361,7 @@ def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
     client = successor.client()
     client.replicaof("NO", "ONE")
     own_between.to = successor.port
-    assert told(redirector, "no-such-link") == {404}  # which is asked of masters only
+    assert told(redirector, "no-such-link") == {404}  # this queries masters only
     assert len(own_between.askers) == 2
     own_between.cut_one()
     eventually(lambda: client.pubsub_numsub("link-changes")[0][1] == 1,
@@ -368,7 +370,7 @@ def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
     before = heard(redirector)
 
     def hears():
-        """However often it subscribes anew."""
+        """The number of new subscriptions does not matter."""
         client.publish("link-changes", blocked)
         return heard(redirector) > before
     eventually(hears, what="it hears of the change")
@@ -386,12 +388,12 @@ def test_what_a_former_master_says_of_a_link_that_was_blocked_is_not_told(
     assert told(redirector, other) == {FIRST}
 
 
-# --- races and Redis away --------------------------------------------------------------
+# --- races and Redis down --------------------------------------------------------------
 
 @pytest.fixture
 def held_edge(redis_server, edge, base_config):
-    """A redirector whose answers from Redis, but not what is published, can be
-    held back: .proxy."""
+    """A redirector whose answers from Redis, but not published messages, can be held
+    back: .proxy."""
     with RedisProxy(redis_server.port) as proxy:
         base_config["redis"]["address"] = proxy.address
         made = edge(threads=1)
@@ -443,7 +445,7 @@ def test_a_visit_that_is_being_counted_is_not_led_to_a_blocked_link(
 
 def test_an_edge_that_is_cut_off_goes_on_for_cache_stale(
         own_redis, own_links, edge):
-    """But not with what it was told to block."""
+    """The exception is a link whose blocking it had received."""
     patient, brief = edge(threads=1), edge(threads=1, cache_stale="1s")
     code, blocked = own_links.create(FIRST), own_links.create(FIRST)
     for code_of in (code, blocked):
@@ -459,8 +461,8 @@ def test_an_edge_that_is_cut_off_goes_on_for_cache_stale(
 
 @pytest.fixture(scope="session")
 def slept(tmp_path_factory):
-    """slept(flag): the environment of a program whose machine has slept for a day once
-    the file `flag` is there."""
+    """slept(flag) returns the environment of a program whose machine has slept for a
+    day once the file `flag` exists."""
     library = tmp_path_factory.mktemp("slept") / "slept.so"
     source = servers.ROOT / "tests/integration/support/slept.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -469,7 +471,7 @@ def slept(tmp_path_factory):
 
 def test_what_was_cached_before_the_machine_slept_is_not_told(
         own_redis, own_links, edge, slept, workdir):
-    """Its ends have passed meanwhile, and no clock of the cache has told so."""
+    """The ends have passed meanwhile, and no clock of the cache shows it."""
     flag = workdir / "slept"
     redirector = edge(threads=1, env=slept(flag))
     code, other = own_links.create(FIRST), own_links.create(FIRST)

@@ -1,5 +1,5 @@
-"""Spaces of all strategies, domains, and requests sent again: the allocator on
-real Redis and Kafka."""
+"""Spaces of all strategies, domains, and repeated requests: the allocator with real
+Redis and Kafka."""
 import concurrent.futures
 import re
 import time
@@ -177,8 +177,8 @@ def test_a_chosen_code_is_given_once(api):
     ("", 400, "code"),
     ("robots", 409, "reserved"),
     ("Admin", 409, "reserved"),
-    ("batch", 409, "reserved"),  # /v1/links/batch is something else
-    ("abcdefg", 409, "7"),       # would be a code of s7
+    ("batch", 409, "reserved"),  # /v1/links/batch is another route
+    ("abcdefg", 409, "7"),       # it would be a code of s7
     ("abcdef", 409, "6"),
     ("elevenchars", 409, "11"),
 ])
@@ -320,7 +320,7 @@ def test_a_key_belongs_to_one_request_before_that_is_answered(
         base_config["redis"].update(address=proxy.address,
                                     command_timeout="60s")
         api = start(topic)
-        # Another, whose connections are not held up.
+        # Another allocator, whose connections are not held.
         other = start(topic, node=1)
         held = proxy.hold(b"https://example.org/first")
         with concurrent.futures.ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""Links as texts have them: with what stands behind them, and with escapes."""
+"""Links as they are in texts: with characters after them, and with escapes."""
 import http.client
 import signal
 
@@ -15,7 +15,7 @@ BEHIND = ["/", ".", ")", "),", "%20", "%22", "%E2%80%8B", "%E3%80%82", "*", "/."
 
 
 def ask(redirector, path, method="GET", **headers):
-    """As it is: requests would take escapes and dots out of it."""
+    """Sends the path unchanged: requests would remove escapes and dots."""
     connection = http.client.HTTPConnection(redirector.section["listen"],
                                             timeout=60)
     try:
@@ -31,7 +31,7 @@ def escaped(code):
     return "".join(f"%{ord(c):02x}" for c in code)
 
 
-# --- behind a link ---------------------------------------------------------------
+# --- text after a link -----------------------------------------------------------
 
 def test_what_no_code_can_have_is_passed_over(links, start, clicks):
     redirector = start(threads=1)
@@ -83,7 +83,7 @@ def test_a_link_that_hands_its_path_on_gets_it_as_it_is(links, start, clicks):
         assert answer.headers["Location"] == f"https://example.org{place}"
     assert ask(redirector, f"/{escaped(code)}/b").headers["Location"] == (
         "https://example.org/a/b")
-    # Nobody gets above the owner's path that way either.
+    # This gives no way above the owner's path either.
     for behind in ("/..", ")/..", "/%2e%2e/", "/.;"):
         assert ask(redirector, f"/{code}{behind}").status == 404, behind
     assert [e.trimmed for e in clicks(redirector, 5)] == [
@@ -108,7 +108,7 @@ def test_an_unknown_code_is_unknown_in_every_form(links, start, clicks):
     assert [(e.code, e.outcome, e.trimmed) for e in clicks(redirector, 4)] == [
         (code, NOT_FOUND, True), (code, NOT_FOUND, True),
         (code, NOT_FOUND, False), (code, NOT_FOUND, False)]
-    # Asked for once, then remembered.
+    # The code is looked up once, then cached.
     eventually(lambda: redirector.metric(
         "shortloop_redirector_redis_lookups_total", result="answered") == 1)
 

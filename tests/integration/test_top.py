@@ -1,4 +1,5 @@
-"""The busiest links and those that grow most: of all, filtered, and of an owner's."""
+"""The busiest links and those that grow most: of all links, with filters, and of an
+owner's."""
 import collections
 import random
 
@@ -17,8 +18,8 @@ BOTS = ("exclude", "include", "only")
 
 @pytest.fixture
 def rows(migrated):
-    """Of 30 links, each with a share of its own that changes in the middle, and of
-    none; of most, ann and bob are owner now and then."""
+    """Clicks of 30 links, each with a share of its own that changes in the middle, and
+    of none; most of the links have ann and bob as owners now and then."""
     rng = random.Random(41)
     clicks = []
     for start, end in (FROM, MIDDLE), (MIDDLE, TO):
@@ -36,7 +37,7 @@ def rows(migrated):
 
 
 def top_of(rows, bots, start=FROM, before=None, limit=100):
-    """[(link, clicks, clicks before)], counted by hand."""
+    """Returns [(link, clicks, clicks before)], counted in Python."""
     now, then = collections.Counter(), collections.Counter()
     for row in rows:
         clicks = counted([row], bots)["clicks"]
@@ -74,7 +75,7 @@ def test_the_busiest_are_those_counted_by_hand(aggregator, rows):
     for link in answer["links"]:
         number = int(link["link_id"])
         known = number in LINKS[:-5]
-        # Codes of those that the archive does not know come from the clicks.
+        # The codes of links that the archive does not know come from the clicks.
         assert link["code"] == f"code{number}"
         assert link["url"] == (f"https://example.com/{number}" if known else "")
         mine = counted([r for r in rows if r["link_id"] == number], "include")
@@ -95,7 +96,7 @@ def test_what_grows_is_compared_with_the_range_before(aggregator, rows):
             assert answer["sort"] == "growth"
             assert told(answer) == top_of(chosen, bots, MIDDLE, FROM)
             assert len(answer["links"]) < len(LINKS)
-    # Nothing is before the beginning of time.
+    # No time is before 1970.
     assert told(ask_range(made, 0, TO, path="/v1/top", sort="growth")) == \
         top_of(rows, "exclude", 0)
 
@@ -120,7 +121,7 @@ def test_an_owner_has_the_top_of_what_was_his(aggregator, rows, workdir):
     for link in answer["links"]:
         number = int(link["link_id"])
         hers_now = number in LINKS[:-5] and number % 2
-        # Where a link leads that was hers once is its present owner's affair.
+        # The target of a link that was hers once is visible only to its present owner.
         assert link["url"] == (f"https://example.com/{number}" if hers_now else "")
         assert link["owner"] == "ann" and link["code"] == f"code{number}"
     assert told(ask_as("ann", country="DE", bots="include").json()) == top_of(

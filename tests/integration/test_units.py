@@ -1,5 +1,5 @@
-"""The systemd units: what systemd says of them, what they keep a program from, and
-that our programs can live with it.
+"""The systemd units: systemd's checks of them, what they forbid a program, and that our
+programs work under them.
 
 Tests that are marked `confined` run their programs under the units' restrictions
 (support/unit.py), as test_whole_way.py does with all five; tests/run-long runs all.
@@ -28,7 +28,7 @@ def analyze(*args):
                           text=True, timeout=60)
 
 
-# --- what systemd says ------------------------------------------------------------
+# --- systemd's checks -------------------------------------------------------------
 
 @every_program
 def test_its_exposure_is_below_two(name):
@@ -39,8 +39,7 @@ def test_its_exposure_is_below_two(name):
 
 @pytest.fixture
 def installed(workdir):
-    """The units as `make install` puts them, for programs and a user that are
-    there."""
+    """The units as `make install` puts them, for programs and a user that exist."""
     for path in unit.UNITS.rglob("*.*"):
         if path.is_file():
             made = workdir / path.relative_to(unit.UNITS)
@@ -58,7 +57,7 @@ def test_systemd_finds_nothing_wrong(name, installed):
     assert done.returncode == 0 and not ours, done.stderr
 
 
-# --- what they say ------------------------------------------------------------------
+# --- contents of the units ----------------------------------------------------------
 
 @pytest.mark.parametrize("name", DAEMONS)
 def test_its_package_brings_what_reloads_it(name):
@@ -103,7 +102,7 @@ def test_sighup_is_sent_to_who_reads_files_again(name):
 
 @every_program
 def test_a_program_starts_as_its_unit_starts_it(name, workdir):
-    """As far as to the file that is not there."""
+    """It starts, up to the missing file."""
     argv = unit.service(name)["ExecStart"][0].split()
     assert argv[0].rsplit("/", 1)[-1] == name
     argv[argv.index("-c") + 1] = str(workdir / "none.yaml")
@@ -153,7 +152,7 @@ def test_memory_is_not_both_written_and_executed(confinement):
 
 def test_a_program_without_a_call_that_it_needs_is_seen_to_end(
         confinement, program, links_config, redis, kafka):
-    """What the other tests would notice."""
+    """This is the failure that the other tests would notice."""
     made = program("redirector", {"links": links_config}, start=False)
     made.under = confinement.command("redirector", without=["epoll_wait"])
     made.start(ready=False)
@@ -172,11 +171,11 @@ def test_a_file_outside_its_directories_is_read_only(program, workdir,
     assert status != 0 and "Read-only file system" in log, log
 
 
-# --- what a program tells systemd ------------------------------------------------------
+# --- messages to systemd ---------------------------------------------------------------
 
 @pytest.fixture
 def manager():
-    """A socket for $NOTIFY_SOCKET; manager.next() is what came."""
+    """A socket for $NOTIFY_SOCKET; manager.next() returns the next message."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
         name = f"\0shortloop-test-{os.getpid()}"
         s.bind(name)
@@ -189,8 +188,8 @@ def manager():
 @pytest.mark.confined
 def test_systemd_hears_of_start_reload_and_stop(manager, program, workdir, confinement,
                                                 links_config, redis, kafka):
-    """Ready is who listens: that Redis has no space does not keep it.  What asks for
-    the reload runs under the unit, too."""
+    """A program that listens is ready, even if Redis has no space.  The reload command
+    runs under the unit, too."""
     made = program("allocator", {
         "links": links_config,
         "allocator": {"keys_file": str(admin_keys(workdir))}},
@@ -210,7 +209,7 @@ def test_systemd_hears_of_start_reload_and_stop(manager, program, workdir, confi
 
 def test_what_ends_a_redirector_for_a_restart_ends_others_too(
         program, workdir, links_config, redis, kafka):
-    """Of who has no sockets kept it is a stop."""
+    """For a program without kept sockets it is a stop."""
     ending = getattr(signal, unit.service("redirector")["RestartKillSignal"][0])
     for name, settings in (("allocator", {"keys_file": str(admin_keys(workdir))}),
                            ("redirector", {})):

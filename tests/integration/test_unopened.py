@@ -1,6 +1,6 @@
-"""A program that is killed between a grant and the opening of its blocks: that is
-no loss, and no run is refused for it.  Blocks that were opened and have lost
-their markers are, still."""
+"""A program is killed between a grant and the opening of its blocks: that is no loss,
+and no run is refused for it.  Blocks that were opened and have lost their markers still
+are a loss."""
 import concurrent.futures
 
 import pytest
@@ -20,11 +20,11 @@ def large_grants(links_config):
 
 @pytest.fixture
 def killed(space, redis_server, program, workdir, links_config, kafka):
-    """killed(words, ttl): an allocator that is killed with -9 as it sends a command
-    with these words, which does not reach Redis."""
+    """killed(words, ttl) returns an allocator that is killed with -9 as it sends a
+    command with these words, which does not reach Redis."""
     keys = admin_keys(workdir)
 
-    # Known to Redis, so that it is carried out command by command.
+    # Redis knows the scripts, so that they are sent command by command.
     scripts = servers.ROOT / "linkstore" / "scripts"
     space.redis.script_load("".join(
         (scripts / f"{name}.lua").read_text()
@@ -35,7 +35,7 @@ def killed(space, redis_server, program, workdir, links_config, kafka):
             held = proxy.hold(words)
             allocator = program("allocator", {
                 "links": links_config, "redis": {
-                    # What is held is not to be sent again.
+                    # A held command must not be sent again.
                     "address": proxy.address, "command_timeout": "60s"},
                 "allocator": {"keys_file": str(keys), "threads": 1},
                 "kafka": {"topic_links": kafka.create_topic("links", 2)}})
@@ -65,7 +65,7 @@ def pool_all(space):
 
 
 def wait_until_due(space):
-    """Nobody does anything but wait."""
+    """Waits until the blocks are due."""
     eventually(lambda: all(score < now() for score in
                            space.ranges("issued").values()),
                what="a time to look at them")
@@ -125,8 +125,8 @@ def test_what_was_opened_for_ever_is_looked_at_once(
 @pytest.mark.parametrize("reused", [False, True])
 def test_links_for_ever_that_redis_forgot_keep_their_codes(
         brief_hold, allocator, space, reclaimer, reused):
-    """All that the blocks' node of a cluster was told of late is gone.  The marker
-    of a former owner is there again, and proves nothing."""
+    """The blocks' node of a cluster has lost its last writes.  The marker of a former
+    owner is there again, and proves nothing."""
     if reused:
         pool_all(space)
     code = allocator.create("never")["code"]
@@ -183,7 +183,7 @@ def test_of_a_grant_half_opened_each_block_is_judged_by_itself(
 
 def test_opened_blocks_that_lost_their_markers_are_a_loss(allocator, space,
                                                           reclaimer):
-    """The same number of blocks, opened; Redis lost what it had of them."""
+    """The same number of blocks were opened; Redis lost their markers."""
     code = allocator.create("30d")["code"]
     eventually(lambda: not space.redis.exists(space.key("unopened")))
     markers = list(space.redis.scan_iter("m:*"))
@@ -198,8 +198,8 @@ def test_opened_blocks_that_lost_their_markers_are_a_loss(allocator, space,
 
 def test_a_link_in_a_block_that_should_have_none_stops_the_run(
         allocator, space, reclaimer):
-    """A mark that says otherwise than the links is not believed: such blocks are
-    among the sample like any other."""
+    """A mark that contradicts the links is not trusted: such blocks are in the sample
+    like any other."""
     block = allocator.block(allocator.create(ttl="30d")["code"])
     allocator.program.kill()
     space.redis.delete(*space.redis.scan_iter("m:*"))

@@ -1,6 +1,6 @@
-"""Records that nobody can read: what cannot be unpacked, and what has a wrong
-checksum.  They stop their partition for a while, and nothing else; then they are
-passed over at exactly their offsets, and told of as lost."""
+"""Unreadable records: some cannot be unpacked, others have a wrong checksum.  They stop
+only their partition, for a while; then they are skipped at exactly their offsets, and
+reported as lost."""
 import json
 import struct
 import time
@@ -23,10 +23,10 @@ HOUR = 3600 * 1000
 Counters = message("counters.proto", "shortloop.RedirectorCounters")
 
 
-# --- what the tests stand on -------------------------------------------------
+# --- fixtures ----------------------------------------------------------------
 
 def counters(boot):
-    """A record of one start of a redirector."""
+    """Returns a record of one start of a redirector."""
     now = int(time.time() * 1000)
     return Counters(boot=boot, instance="i", edge="edge-1", started_ms=now,
                     sequence=1, hour_ms=now // HOUR * HOUR,
@@ -39,7 +39,7 @@ def stored(clickhouse, partition=0, table="clicks"):
 
 
 def gaps(clickhouse, topic):
-    """[(partition, first, last, lost)] of what collectors told of as lost."""
+    """Returns [(partition, first, last, lost)] that collectors reported as lost."""
     return [tuple(int(r[c]) for c in ("partition", "first", "last", "lost"))
             for r in clickhouse.rows(
                 "SELECT partition, first, last, lost FROM ingest_progress "
@@ -50,7 +50,7 @@ def committed(kafka, topics, name="topic_clicks"):
     return kafka.committed(topics["topic_clicks"], topics[name])
 
 
-# --- what cannot be unpacked ---------------------------------------------------
+# --- records that cannot be unpacked -------------------------------------------
 
 @pytest.mark.proof
 def test_what_cannot_be_unpacked_is_passed_over_at_its_offset(
@@ -121,7 +121,8 @@ def test_counters_go_on_behind_what_cannot_be_unpacked(kafka, topics, tables,
 @pytest.mark.parametrize("last", [5, 9])
 def test_a_batch_that_is_made_again_passes_over_what_lies_in_it(
         kafka, topics, tables, collector, last):
-    """Its owner before could read them, or had them in hand; it ends as it was cut."""
+    """The former owner could read them, or had them already; the batch ends where it
+    was cut."""
     topic = topics["topic_clicks"]
     kafka.produce(topic, [click() for _ in range(5)], partition=0)
     bombs(kafka, topic, 2)
@@ -140,11 +141,11 @@ def test_a_batch_that_is_made_again_passes_over_what_lies_in_it(
     assert [t[0] for t in told[1:]] == [t[1] + 1 for t in told[:-1]]
 
 
-# --- what has a wrong checksum -------------------------------------------------
+# --- records with a wrong checksum ---------------------------------------------
 
 def spoil_on_disk(server, topic, offsets, partition=0):
     """Changes a byte of the last record of each batch that begins at one of the
-    offsets, while the broker is away."""
+    offsets, while the broker is down."""
     server.stop()
     path, = (server.directory / "data" / f"{topic}-{partition}").glob("*.log")
     log, at, spoiled = bytearray(path.read_bytes()), 0, []
@@ -189,7 +190,7 @@ def test_batches_that_a_disk_has_changed_are_passed_over_after_a_while(
     assert status == 200 and f"30 offsets passed over, the last {topic} 0 56-59" in text
     assert running.metric("shortloop_collector_passed_offsets_total") == 30
 
-    # The next owner, whoever that is, goes on behind them, though he can read them.
+    # Any next owner continues after them, even if it can read them.
     assert running.stop() == 0
     spoil_on_disk(own_kafka, topic, [30, 47, 56])
     kafka.produce(topic, [click()], partition=0)
@@ -230,7 +231,7 @@ def test_what_only_the_network_changes_is_stored_once_it_stops(
 # --- the tools ------------------------------------------------------------------
 
 def collect(world):
-    """All that was sent is stored, or passed over, and committed."""
+    """Waits until everything sent is stored, or skipped, and committed."""
     ends = {p: end for p, end in world.kafka.ends(
         world.topics["topic_clicks"]).items() if end}
     made = world.program("collector", world.sections)
@@ -278,11 +279,11 @@ def test_other_tools_go_on_behind_it_too(world, kafka):
     assert said["dead_letters"] == 2
 
 
-# --- by an operator's word --------------------------------------------------------
+# --- an operator's decision -------------------------------------------------------
 
 @pytest.mark.proof
 def test_an_operator_names_what_is_passed_over(world, kafka, tables):
-    """Nothing is passed over by itself; what can be read can be named, too."""
+    """Nothing is skipped by itself; readable records can be named, too."""
     topic = world.topics["topic_clicks"]
     world.sections["collector"]["unreadable_after"] = "0s"
     world.send(4)
@@ -326,7 +327,7 @@ def test_what_is_named_before_a_start_is_passed_over(world, tables, clickhouse_s
             **world.sections, "clickhouse": {"url": proxy.url}}, ready=False)
         running.wait_log("partition recovered")
         assert held.here.wait(60)
-        for _ in range(50):  # it would have read all by then
+        for _ in range(50):  # it would have read everything by then
             assert running.metric("shortloop_collector_consumed_total") == 0
         held.release()
         wait_for(tables, 6)

@@ -1,4 +1,4 @@
-"""Where links may lead: the allocator's rules for URLs, and its lists of
+"""The allowed targets of links: the allocator's rules for URLs, and its lists of
 domains."""
 import signal
 import time
@@ -12,7 +12,7 @@ from support.program import PATIENCE, eventually
 
 @pytest.fixture
 def lists(workdir):
-    """lists(deny="...", allow="..."): writes them; .settings name them."""
+    """lists(deny="...", allow="...") writes them; .settings name them."""
     def write(**texts):
         for name, text in texts.items():
             (workdir / f"{name}.domains").write_text(text)
@@ -24,7 +24,7 @@ def lists(workdir):
 
 @pytest.fixture
 def ruled(redis, topic, create_space, start):
-    """ruled(setting=...): an allocator with these rules."""
+    """ruled(setting=...) starts an allocator with these rules."""
     def make(**settings):
         status, output = create_space()
         assert status == 0, output
@@ -42,7 +42,7 @@ def reload(api, says):
     eventually(lambda: api.program.log().count(says) > before)
 
 
-# --- one form --------------------------------------------------------------------
+# --- normalization ---------------------------------------------------------------
 
 @pytest.mark.parametrize("given, stored", [
     ("HTTPS://Example.ORG/A?b=C", "https://example.org/A?b=C"),
@@ -64,7 +64,7 @@ def test_targets_follow_the_same_rules(ruled):
     assert "targets" in detail and "ios" in detail and "our own" in detail
 
 
-# --- what is refused -------------------------------------------------------------
+# --- refusals --------------------------------------------------------------------
 
 @pytest.mark.parametrize("url, says", [
     ("https://sho.rt/abc", "our own"),
@@ -169,7 +169,7 @@ def test_a_list_with_a_mistake_changes_nothing(ruled, lists):
 
 
 def rounds_while_reloading(api):
-    """How often links are made while the lists are read once more."""
+    """Returns how often links are made while the lists are reloaded."""
     before = api.program.log().count("lists of domains reloaded")
     done, end = 0, time.monotonic() + PATIENCE
     api.program.process.signal(signal.SIGHUP)
@@ -182,8 +182,8 @@ def rounds_while_reloading(api):
 
 
 def test_creating_goes_on_while_a_large_list_is_read(ruled, lists):
-    """Were the loops to wait, one round at most would end meanwhile, each time;
-    where others are busy, a round may take as long as the list."""
+    """If the loops waited, at most one round would end during each reload; on a busy
+    machine, a round may take as long as the list."""
     lists(deny="".join(f"n{i}.example\n" for i in range(1000000)) +
           "evil.example\n")
     api = ruled(**lists.settings("deny"))

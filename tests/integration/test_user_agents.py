@@ -1,4 +1,4 @@
-"""User agents in use, against the rules of uap-core tried one after another by
+"""Real user agents, compared with the rules of uap-core tried one after another by
 another engine of regular expressions: no prefilter, no cache, no PCRE2."""
 import json
 import random
@@ -12,8 +12,8 @@ from support.program import BIN
 
 AGENTS = 1000
 
-# By section: the answer's fields, the keys of replacements, and what a rule
-# without one means.
+# For each section: the answer's fields, the keys of replacements, and the meaning of a
+# rule without one.
 SECTIONS = {
     "user_agent": (("family", "major", "minor", "patch"),
                    ("family_replacement", "v1_replacement", "v2_replacement",
@@ -28,7 +28,7 @@ SECTIONS = {
 
 
 class Reference:
-    """As docs/specification.md of uap-core has it."""
+    """Implements docs/specification.md of uap-core."""
 
     def __init__(self, path):
         with open(path, "rb") as f:
@@ -76,7 +76,7 @@ def some_agents():
 
 
 def corrected(expected, answer):
-    """What the rules say, but for what our table of devices knows better
+    """Returns the rules' result, corrected where our table of devices is more precise
     (docs/collector.md)."""
     device, system = expected["device"], expected["os"]["family"]
     if device["model"] == "K" and system == "Android":

@@ -1,5 +1,5 @@
-"""Values of dimensions that hours do not have, by day: what is answered from them is what
-was counted by hand, of all links and of owners, with and without their rows."""
+"""Values of dimensions that hours do not have, by day: the answers from them equal the
+counts in Python, for all links and for owners, with and without the rows."""
 import collections
 
 import pytest
@@ -13,7 +13,7 @@ from support.fault_proxy import FAULTS, each_fault, each_step
 from support.keys import key_line
 from support.program import eventually
 
-# Over the end of a month, and of Berlin's summer time.
+# The range includes the end of a month, and of Berlin's summer time.
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 DAY = 86400
 LINKS = (0, 1, 2, 3)
@@ -23,8 +23,8 @@ PATIENCE = 120
 
 
 def wait_read(made, rows, **of):
-    """Of copied days there are no visitors of values: they are looked up every
-    watermark_every."""
+    """Waits until copied days have no visitors of values: the copies are looked up
+    every watermark_every."""
     for day in sorted(days_of(rows)):
         eventually(lambda d=day: all(g["visitors"] is None for g in ask_range(
             made, d, d + DAY, group_by="region", **of)["groups"]), PATIENCE,
@@ -32,7 +32,7 @@ def wait_read(made, rows, **of):
 
 
 def clicks(seed, count, windows=((FROM, TO),)):
-    """Those of no link are nobody's, and no redirects."""
+    """Clicks without a link have no owner, and are no redirects."""
     rows = some_clicks(seed, count, windows, links=LINKS)
     for row in rows:
         if not row["link_id"]:
@@ -49,7 +49,7 @@ def world(migrated):
 
 @pytest.fixture
 def make(migrated, redis, program):
-    """make(...): rows answer for no copied day unless it says otherwise."""
+    """make(...): rows answer for no copied day unless it is set otherwise."""
     def made(clickhouse=None, **settings):
         return program("aggregator", {
             "clickhouse": clickhouse or {},
@@ -64,7 +64,7 @@ def assert_groups(made, rows, start, end, name, bots, **of):
     assert {g.pop("value"): without_visitors(g) for g in answer["groups"]} == \
         groups_of(rows, name, bots), name
     total = counted(rows, bots)
-    if bots == "only" and not of:  # of settled hours no visitors of robots are known
+    if bots == "only" and not of:  # settled hours have no visitors of robots
         total.update(visitors=answer["total"]["visitors"], ips=answer["total"]["ips"])
     assert answer["total"] == total
     assert "rest" not in answer and answer["lower_bound"] is False
@@ -105,7 +105,7 @@ def test_values_of_days_are_those_counted_by_hand(make, world, clickhouse):
     for count in "events", "clicks", "humans":
         assert few["groups"][0][count] + few["rest"][count] == few["total"][count]
 
-    # Their rows are not read, but those of days that are there in part.
+    # The days' rows are not read, only those of partial days.
     clickhouse.query("ALTER TABLE clicks DELETE WHERE ts < toDateTime64("
                      f"{FROM + DAY}, 3, 'UTC') OR ts >= toDateTime64("
                      f"{FROM + 4 * DAY}, 3, 'UTC')", mutations_sync=1)
@@ -170,7 +170,7 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
         def ask(of=of):
             return ask_range(made, FROM, FROM + 2 * DAY, group_by="utm_term",
                              bots="include", **of)
-        # What rows answer has no rest: the copies are known soon after.
+        # An answer from rows has no rest: the copies are known soon after.
         eventually(lambda n=len(mine) - kept.total(): ask().get("rest", {}).get(
             "events") == n, PATIENCE, what="the rest of the values")
         answer = ask()
@@ -215,7 +215,7 @@ def test_days_that_changed_are_read_from_rows_until_they_are_copied_again(
 
 @pytest.mark.long
 def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
-    """Nor one with rows of no link that no hour counts."""
+    """The same for a day with rows without a link that no hour counts."""
     rows = clicks(7, 600, [(FROM, FROM + 3 * DAY)])
     world.insert(rows)
     made = make()

@@ -1,5 +1,5 @@
-"""Rules of the operator's own for verdicts: as clicks come, as `explain` tells, and
-applied to past days, with a preview."""
+"""The operator's own rules for verdicts: for new clicks, in `explain`, and applied to
+past days, with a preview."""
 import ipaddress
 import json
 import random
@@ -44,7 +44,7 @@ def places(workdir):
 
 
 def by_hand(owner, address, asn, agent, head=False, purpose=""):
-    """Verdict and reason by RULES; None: none of them decides."""
+    """Returns verdict and reason by RULES; None: none of them decides."""
     ahead = ("prefetch", "purpose header") if purpose else \
         ("prefetch", "HEAD request") if head else None
     address = ipaddress.ip_address(address)
@@ -188,7 +188,7 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
     for number, rule in enumerate(RULES, 1):
         taken = [(row, v) for row, (v, reason) in zip(before, wanted)
                  if reason == f"rule: {rule['reason']}"]
-        # An office's HEAD requests are what they were, and are taken too.
+        # HEAD requests of an office keep their verdicts, and match rules, too.
         if number == 1:
             taken = [(row, v) for row, (v, _) in zip(before, wanted)
                      if row["owner"] == "ann" and row["ip"].endswith(OFFICE)]
@@ -206,7 +206,7 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
                counted(after), what="the hours to be settled again")
 
     assert ": 0 verdicts changed" in rescore()
-    # Without the rules all is what it was.
+    # Without the rules everything is as before.
     assert f"{changes} verdicts changed" in rescore(chosen=[])
     found = clickhouse.rows(f"SELECT {columns} FROM clicks ORDER BY offset")
     assert [r["verdict"] for r in found] == [r["verdict"] for r in before]
@@ -215,7 +215,7 @@ def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
 @pytest.mark.long
 def test_a_day_is_copied_again_when_only_reasons_change(rescore, clickhouse, migrated,
                                                         aggregator):
-    """No verdict does, and a reason is one of the values that days are copied of."""
+    """No verdict changes, and a reason is one of the values that days are copied of."""
     before = past_clicks(300)
     migrated.insert(before)
     made = aggregator(resettle_every="0s", watermark_every="500ms", owner_rows_max=0)
@@ -241,7 +241,7 @@ def test_a_day_is_copied_again_when_only_reasons_change(rescore, clickhouse, mig
 
 
 def test_rules_judge_an_owner_s_past_days(rescore, clickhouse, migrated):
-    """What they would take of another's is not in the preview, either."""
+    """The preview does not contain other owners' matching clicks either."""
     before = past_clicks()
     migrated.insert(before)
     columns = "verdict, verdict_reason, verdict_version"

@@ -1,10 +1,10 @@
-"""The table in docs/collector.md of how many robots and people are taken for
-robots, here and by isbot.  Counts hold for the versions that docs names; what is
-asserted is what has to hold of any.
+"""The table in docs/collector.md of how many robots and people are classified as
+robots, here and by isbot.  Counts are those of the versions named in docs; the
+assertions hold for all versions.
 
 uap-core's test cases are Debian's package of that name (tools/packages/test.txt).
-Of a log and of isbot's examples, which are in no package, docs/collector.md has rows
-that no test holds.
+docs/collector.md also has rows of a log and of isbot's examples, which are in no
+package; no test checks these rows.
 """
 import pathlib
 
@@ -17,7 +17,7 @@ BROWSER_CASES = ["tests/test_ua", *(
     f"test_resources/{name}" for name in (
         "pgts_browser_list", "firefox_user_agent_strings",
         "opera_mini_user_agent_strings", "podcasting_user_agent_strings"))]
-# Families that people use; of the cases' others many are robots'.
+# Families that people use; many of the other families are robots'.
 BROWSERS = {
     "Android", "Avant", "Brave", "Camino", "Chrome", "Chrome Mobile", "Chromium",
     "Crazy Browser", "Dillo", "ELinks", "Edge", "Epiphany", "Firefox", "Galeon",
@@ -26,17 +26,17 @@ BROWSERS = {
     "Opera Mobile", "Safari", "Samsung Internet", "SeaMonkey", "UC Browser",
     "Vivaldi", "Whale", "iCab"}
 
-# Of those, who is taken for a robot, by a part of the agent: first robots that say
-# a browser's name, then people.
+# Agents of these families that are robots, by a part of the agent: first robots with a
+# browser's name, then people.
 ROBOT_BROWSERS = [
     "Google Web Preview", "Web Link Validator", "UrlMonitor",
     "ODP links test", "Link Checker Pro", "www.medchecker.com", "khrap.org",
     "trojanchecker.com"]
 MISTAKEN_BROWSERS = [
-    # the page of whoever made, sells or uses it
+    # the page of the person who made, sells or uses it
     "www.learntohack.nil", "johnbokma.com", "www.dxbrowser.de",
     "www.ScreenSurfer.de", "www.tropicdesigns.net", "user@ch.eu.csc.com",
-    # no blanks, or not where browsers have them
+    # no blanks, or in other places than in browsers
     "Mozilla/5.0+(", "UserAgent: Mozilla", "Mozilla 5.0 (MSIE 6.0 Win 98)",
     "(Firefox/1.0; Mac OS X Panther)", "Mozilla Firefox/5.0",
     # words of isbot's
@@ -53,7 +53,7 @@ MISTAKEN_DEVICES = [
 
 
 def cases(*names):
-    """{user agent: family} of uap-core's."""
+    """Returns {user agent: family} of uap-core's."""
     assert CASES.is_dir(), f"{CASES} is missing: run 'make deps'"
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     found = {}
@@ -65,7 +65,7 @@ def cases(*names):
 
 
 class Judged:
-    """Agents, and which are robots by us and by isbot."""
+    """Agents, and which of them are robots by our lists and by isbot."""
 
     def __init__(self, program, base_config, agents):
         self.agents = agents
@@ -91,7 +91,7 @@ def judged(program, base_config):
 
 
 def unnamed(agents, *lists):
-    """Those of which no list has a part."""
+    """Returns agents that contain no part of a list."""
     parts = [part for names in lists for part in names]
     return [agent for agent in agents
             if not any(part == agent or len(part) > 3 and part in agent
@@ -99,8 +99,8 @@ def unnamed(agents, *lists):
 
 
 def assert_few(unknown, agents):
-    """Names are of the cases that Debian 12 and 13 have; a later package may have
-    some more, but not many."""
+    """The names are of the cases in Debian 12 and 13; a later package may have a few
+    more."""
     assert len(unknown) * 1000 <= len(agents), unknown
 
 

@@ -1,4 +1,4 @@
-"""What clicks are taken for, by the real lists, rules and limits."""
+"""The verdicts of clicks, by the real lists, rules and limits."""
 import json
 import subprocess
 import time
@@ -68,7 +68,7 @@ def test_a_burst_is_a_scanners(kafka, topics, tables, collector):
 
     send(1, 50, "code{}")
     send(2, 12, "gone", outcome=2, client_ip=bytes([8, 8, 4, 4]))
-    for i in range(30):  # one of each address
+    for i in range(30):  # one from each address
         send(3, 1, "code%d" % i, client_ip=bytes([8, 8, 0, i]))
     send(4, 50, "code{}", user_agent=GOOGLEBOT.encode())
     collector(scan_codes=20, scan_not_found=10, scan_window="1m")
@@ -107,7 +107,7 @@ NAMELESS = [
     "http://www.tropicdesigns.net)",
     "ZDM/4.0; Windows Mobile 8.0", "eZ Publish Link Validator",
 ]
-# People whom isbot takes for robots.
+# People whom isbot classifies as robots.
 MISTAKEN = [
     "Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; "
     "chromeframe/19.0.1084.52)",
@@ -122,7 +122,7 @@ MISTAKEN = [
 
 
 def verdicts(program, base_config, agents):
-    """(class, reason) of each."""
+    """Returns (class, reason) of each."""
     made = program("collector", LISTS, start=False)
     answers = subprocess.run(
         [BIN / "collector", "-c", made.config_path, "explain"], check=True,
@@ -133,7 +133,7 @@ def verdicts(program, base_config, agents):
 
 
 def isbot(agents):
-    """What npm's isbot itself says of each."""
+    """Returns npm's isbot's own result for each."""
     script = """const { isbot } = require(process.argv[1]);
         const agents = JSON.parse(require("fs").readFileSync(0, "utf8"));
         console.log(JSON.stringify(agents.map((agent) => isbot(agent))));"""
@@ -144,7 +144,7 @@ def isbot(agents):
 
 
 def listed_robots():
-    """(pattern, example) of crawler-user-agents."""
+    """Returns (pattern, example) of crawler-user-agents."""
     return [(entry["pattern"], example) for entry in json.loads(
         (DEPS / "bots/crawler-user-agents.json").read_text())
         for example in entry["instances"]]
@@ -156,8 +156,7 @@ def browsers():
 
 
 def test_robots_are_robots_and_people_people(program, base_config):
-    """Every robot that the list gives an example of, and a thousand browsers
-    in use."""
+    """Tests every robot with an example in the list, and a thousand real browsers."""
     robots, people = listed_robots(), browsers()
     found = verdicts(program, base_config,
                      [ua for _, ua in robots] + people)

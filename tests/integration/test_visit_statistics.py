@@ -1,4 +1,4 @@
-"""GET /v1/visit-statistics: what it says of days of which clicks are still to come."""
+"""GET /v1/visit-statistics: its answers about days whose clicks are still to come."""
 import csv
 import io
 import time
@@ -27,7 +27,7 @@ def wait_said(made, until, *days):
 
 @pytest.fixture
 def halves(migrated):
-    """Clicks of a link on one day, which two partitions hold."""
+    """Clicks of a link on one day, in two partitions."""
     migrated.partitions = 2
     migrated.link("code1", 1)
     rows = some_clicks(51, 100, [(FROM, FROM + DAY)], links=(1,))
@@ -44,7 +44,7 @@ def test_a_day_is_complete_once_what_partitions_hold_of_it_is_counted(
     migrated.insert(halves[60:], partition=1, append_ms=(TO + DAY) * 1000)
     eventually(lambda: ask_range(made, FROM, TO, code="code1", bots="include")[
         "complete_until"] == rfc3339(TO), what="the watermark to pass the day")
-    # Those are counted by /v1/clicks, and here when the day is settled again.
+    # /v1/clicks counts them at once, and this route when the day is settled again.
     wait_said(made, rfc3339(FROM), (True, False, 60), (False, False, None))
     assert made.stop() == 0
     made = aggregator(watermark_every="100ms", resettle_every="0s")
@@ -61,7 +61,7 @@ def test_a_day_is_complete_once_what_partitions_hold_of_it_is_counted(
 @pytest.mark.proof
 def test_a_day_is_complete_once_it_is_known_that_nothing_more_comes(
         aggregator, migrated, halves):
-    """It was settled when nobody knew, and is not settled again."""
+    """It was settled before that was known, and is not settled again."""
     made = aggregator(watermark_every="100ms")
     wait_said(made, None, (True, False, 60), (False, False, None))
     migrated.report([], 1, (FROM + DAY) * 1000)

@@ -1,4 +1,4 @@
-"""What is stored of visitors: identity, address, channel and campaign."""
+"""The stored data of visitors: identity, address, channel and campaign."""
 import hashlib
 import time
 
@@ -76,7 +76,7 @@ def test_nothing_is_known_of_an_address_that_is_not_stored(
 
 
 def identity_of_day(secret, day, ip, user_agent):
-    """As documented."""
+    """Returns the identity as documented."""
     key = hashlib.blake2b(secret.encode(), digest_size=32).digest()
     daily = hashlib.blake2b(b"shortloop visitor of day "
                             + day.to_bytes(8, "little"),

@@ -1,5 +1,5 @@
-"""A visit that arrives at any moment of a run keeps its link: the real
-redirector, and runs stopped at each of their commands or going on without end."""
+"""A visit at any moment of a run keeps its link: the real redirector, and runs that are
+stopped at each of their commands or never end."""
 import concurrent.futures
 import random
 import threading
@@ -13,8 +13,8 @@ from support.reclaim import *  # noqa: F403, fixtures too
 from support.redis_proxy import RedisProxy
 
 TTL = 3000
-# What a visit renews in seconds, at least: it passes over a link that has more left
-# than its TTL less an eighth.
+# The minimum life after a visit's renewal, in seconds: it skips a link that has more
+# left than its TTL less an eighth.
 KEPT = TTL / 1000 * 7 / 8
 
 
@@ -32,7 +32,7 @@ def visit(redirector, code):
 
 
 def lives_until(space, key, block, end):
-    """False: it has ended."""
+    """Returns False if it has ended."""
     if not space.redis.pexpireat(key, end):
         return False
     marker = space.marker(block)
@@ -41,8 +41,8 @@ def lives_until(space, key, block, end):
 
 
 def bring_near_its_end(space, key, block, ms):
-    """As a link is whose last visit was some time ago: it, its block's end and
-    the time to look at that go together."""
+    """Sets a link to the state some time after its last visit: the link, its block's
+    end and the time of the next check move together."""
     end = now() + ms
     lives_until(space, key, block, end)
     member = next(m for m in space.ranges("issued") if block in range(
@@ -53,13 +53,13 @@ def bring_near_its_end(space, key, block, ms):
 
 def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
         allocator, space, begin, redirector, redis_server, base_config):
-    """While the run stands still the link is visited, a moment before its
-    end; then the run goes on."""
+    """While the run is stopped the link is visited, a moment before its end; then the
+    run goes on."""
     direct = base_config["redis"]
 
     def fresh():
-        """A link, its key and its block; again on a machine so slow that it has
-        ended by then."""
+        """Returns a link, its key and its block; retries on a machine so slow that it
+        has ended by then."""
         while True:
             code = allocator.create("3s")["code"]
             keys = list(space.redis.scan_iter(f"l:*:{code}"))
@@ -69,10 +69,11 @@ def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
     def visit_late():
         time.sleep(max(0, end - now() - 150) / 1000)
         if visit(redirector, code) != 302:
-            # We were woken when its time was over: that says nothing.
+            # We woke after its time was over: that proves nothing.
             assert now() >= end, number
             return
-        # Renewed it ends 3 s from now; or it has ended, renewed too late or not.
+        # A renewed link ends 3 s from now; otherwise it has ended, renewed too late or
+        # not.
         ends = eventually(lambda: (e := space.redis.pexpiretime(key)) != end and e,
                           what="the renewal")
         if ends < 0:
@@ -86,7 +87,7 @@ def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
         with RedisProxy(redis_server.port) as proxy:
             if number:
                 proxy.call_at(number, visit_late)
-            # It may stand still for long.
+            # It may be stopped for long.
             base_config["redis"] = {"address": proxy.address,
                                     "command_timeout": "60s"}
             process = begin("run", "--json", record=False, max_lost=99,
@@ -120,12 +121,12 @@ def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
             pool, issued = space.blocks("pool"), space.blocks("issued")
             if visited.is_set() and not lives_until(space, key, block,
                                                     now() + 60000):
-                visited.clear()  # it may have ended again before all was read
+                visited.clear()  # it may have ended again before everything was read
         assert (marker[1], int(marker[4]) > end) == ("o", True), number
         assert block not in pool, number
         assert block in issued, number
-    # What the last run wrote down was before the visit: the next sees it, however
-    # late it is.
+    # The last run's record is from before the visit: the next run sees the visit,
+    # however late it is.
     time.sleep(0.9)
     done, _ = run(0)
     assert done.status == 0 and block not in space.blocks("pool")
@@ -135,7 +136,7 @@ def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
 
 @pytest.fixture
 def crowd(space, program, workdir, links_config, kafka):
-    """An allocator with blocks of two links, so that many end at many times."""
+    """An allocator with blocks of two links, so that many blocks end at many times."""
     keys = admin_keys(workdir)
     links_config["spaces"][0]["block_size"] = 2
     links_config["hold_max"] = "1s"
@@ -147,24 +148,24 @@ def crowd(space, program, workdir, links_config, kafka):
 
 
 def block_of(link):
-    """Of blocks of two."""
+    """The blocks have two links."""
     return int(link["link_id"]) % (1 << 42) // 2
 
 
 @pytest.mark.long
 def test_links_that_are_visited_outlive_runs_without_end(crowd, space, begin,
                                                          redirector):
-    """Visited at random within their life, renewed each time, while what
-    nobody visits is reclaimed around them and granted again."""
+    """The links are visited within their life, and renewed each time; unvisited links
+    around them are reclaimed and their blocks granted again."""
     rng = random.Random(5)
     over = time.monotonic() + 12
     stop = threading.Event()
     renewed = []
 
     def love():
-        """Six links, each visited again and again.  One that a busy machine came
-        back to too late is another one from then on."""
-        loved = {}  # code: its block, when it was visited last and is to be next
+        """Visits six links again and again.  A link that a busy machine visits too late
+        is replaced with another."""
+        loved = {}  # code: its block, the time of its last visit and of the next
 
         def soon():
             return time.monotonic() + rng.uniform(0.2, 1.8)
@@ -193,7 +194,7 @@ def test_links_that_are_visited_outlive_runs_without_end(crowd, space, begin,
             freed = 0
             while time.monotonic() < over or freed <= 5:
                 assert time.monotonic() < over + PATIENCE, "nothing was freed"
-                crowd.create("3s")  # visited by nobody
+                crowd.create("3s")  # never visited
                 done = Done(begin("run", "--json", record=False))
                 assert done.status == 0, done
                 freed += done.space["freed"]

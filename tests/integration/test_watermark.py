@@ -1,5 +1,5 @@
-"""What an aggregator reads of the collectors' reports, a day at first and then only
-what is new, against the definition over all rows."""
+"""What an aggregator reads of the collectors' reports, a day at first and then only new
+ones, is compared with the definition over all rows."""
 import json
 import random
 import re
@@ -15,7 +15,7 @@ from support.program import eventually
 HOUR = 3600_000
 DAY = 24 * HOUR
 COLUMNS = ("topic", "partition", "epoch", "partitions", "append", "inserted")
-# A topic's partitions, by the reports.  Nobody waits for the last three.
+# A topic's partitions, by the reports.  The watermark does not wait for the last three.
 TOPICS = {"clicks-a": 3, "clicks-b": 1, "clicks-c": 2, "links": 0, "rescore": 0,
           "import:access.log": 0}
 
@@ -25,15 +25,15 @@ def is_stream(row):
 
 
 def now_ms():
-    """In whole seconds, as answers have them."""
+    """Returns whole seconds, as in answers."""
     return int(time.time()) * 1000
 
 
 def marks_of(rows, now):
-    """{(topic, partition): (epoch, partitions, reported, heard)}, by the
+    """Returns {(topic, partition): (epoch, partitions, reported, heard)}, by the
     definition."""
     rows = [row for row in rows if is_stream(row)]
-    last = {}  # of a topic: partitions that were silent for a day before are gone
+    last = {}  # per topic: partitions that were silent for the day before are left out
     for row in rows:
         if row["inserted"] <= now:
             last[row["topic"]] = max(last.get(row["topic"], 0), row["inserted"])
@@ -55,8 +55,8 @@ def marks_of(rows, now):
 
 
 def awaited(marks):
-    """(topic, partition, reported) that the watermark waits for; reported 0: it is
-    silent."""
+    """Returns (topic, partition, reported) that the watermark waits for; reported 0: it
+    is silent."""
     for topic in sorted({topic for topic, _ in marks}):
         of = {p: m for (t, p), m in marks.items() if t == topic}
         for partition in range(max(m[1] for m in of.values())):
@@ -96,7 +96,7 @@ class Reports:
             f"fromUnixTimestamp64Milli({inserted}, 'UTC'))")
 
     def late(self):
-        """An insert that took its time: five minutes."""
+        """Adds a slow insert, of five minutes."""
         self.add(now_ms() - self.chance.randrange(300) * 1000)
 
     def new(self):
@@ -109,7 +109,7 @@ class Reports:
         self.add(now_ms() + 2000)
 
     def cut(self):
-        """As in a restored server: the newest rows are gone."""
+        """Removes the newest rows, as in a restored server."""
         now = now_ms()
         past = sorted(row["inserted"] for row in self.rows
                       if is_stream(row) and row["inserted"] <= now)
@@ -138,7 +138,7 @@ def ms_of(text):
 
 
 def pipeline(made):
-    """None until it has read reports for the first time."""
+    """Returns None until it has read reports for the first time."""
     answer = requests.get(made.url + "/v1/pipeline", timeout=60)
     return answer.json() if answer.status_code == 200 else None
 
@@ -181,8 +181,8 @@ def test_what_is_read_bit_by_bit_is_what_all_rows_say(
         aggregator, migrated, clickhouse, program, seed, steps, recheck_every):
     made = aggregator(watermark_every="500ms", recheck_every=recheck_every)
     reports = Reports(clickhouse, seed)
-    # Of topics that are silent for a day when another one comes; the first of this
-    # partition, for a day before that one.
+    # One report is of a topic that is silent for a day when another one comes; the
+    # other is the first of its partition, from a day earlier.
     reports.add(now_ms() - 25 * HOUR, "clicks-b", 0)
     reports.add(now_ms() - 60 * HOUR, "clicks-c", 0)
     reports.add(now_ms() - 30 * HOUR, "clicks-c", 0)
@@ -197,7 +197,7 @@ def test_what_is_read_bit_by_bit_is_what_all_rows_say(
     for topic in ("clicks-a", "clicks-b", "clicks-c"):
         for partition in range(TOPICS[topic]):
             reports.add(now_ms(), topic, partition)
-    # None is ahead that the command could hear of in between.
+    # No row is ahead that the command could read in between.
     eventually(lambda: all(row["inserted"] < now_ms() for row in reports.rows))
     agree(made, reports, "at last")
     topic, partition, reported = expected(reports.rows)[1]
@@ -259,7 +259,7 @@ def test_a_topic_that_is_silent_is_waited_for_until_it_is_retired(
         assert "no collector has reported" not in command(name, retired_topics=["clicks-b"])
     assert made.stop() == 0
 
-    # That one is silent does not mean that nobody reads it.
+    # A silent topic may still be read by a collector.
     made = aggregator(watermark_every="100ms", retired_topics=["clicks-b", "clicks-a"])
     told = eventually(pipeline_that(
         made, lambda p: p["complete_until"] == promised["clicks-a"]))
@@ -267,7 +267,7 @@ def test_a_topic_that_is_silent_is_waited_for_until_it_is_retired(
     assert told["waits_for"]["silent_since"] is None
     assert {p["topic"]: p["retired"] for p in told["partitions"]} == {
         "clicks-a": False, "clicks-b": True, "links": False}
-    # And it is no more when somebody does.
+    # It is no longer retired when a collector reports it.
     reports.add(now_ms(), "clicks-b", 0)
     eventually(pipeline_that(made, lambda p: not any(
         p["retired"] for p in p["partitions"])))
@@ -281,20 +281,20 @@ def test_a_partition_that_is_new_is_waited_for_and_nothing_is_taken_back(
     migrated.insert([click], append_ms=(FROM + 100) * 1000)
     first = rfc3339(FROM + 95)
     eventually(pipeline_that(made, lambda p: p["complete_until"] == first))
-    # The topic has one more from here on.
+    # The topic has one more partition from here on.
     migrated.partitions = 2
     migrated.report([], partition=0, append_ms=(FROM + 200) * 1000)
     told = eventually(pipeline_that(
         made, lambda p: p["waits_for"]["partition"] == 1))
     assert told["waits_for"]["reported_until"] is None
     assert told["complete_until"] == first
-    # An edge whose clock is an hour ahead promises nothing by it.
+    # An edge whose clock is an hour ahead guarantees nothing by it.
     ahead = make_click(random.Random(4), (FROM + 3800) * 1000, 1)
     migrated.insert([ahead], partition=1, append_ms=(FROM + 150) * 1000)
     told = eventually(pipeline_that(made, lambda p: p["complete_until"] != first))
     assert told["complete_until"] == rfc3339(FROM + 145)
     assert told["waits_for"]["partition"] == 1
-    # Which says nothing of an hour beyond it: that comes when it is settled.
+    # The answer has nothing of an hour after it: that comes when it is settled.
     eventually(lambda: ask(made, "/v1/clicks", **{
         "from": rfc3339(FROM), "to": rfc3339(FROM + 7200),
         "link_id": 1})["total"]["events"] == 2)
@@ -302,7 +302,7 @@ def test_a_partition_that_is_new_is_waited_for_and_nothing_is_taken_back(
 
 @pytest.mark.proof
 def test_the_answer_for_a_range_that_is_over_stays_the_same(aggregator, migrated):
-    """Whatever comes later; also in the total over all links."""
+    """This holds whatever comes later, also for the total over all links."""
     end = FROM + 3600
     migrated.link("code1", 1)
     made = aggregator()
@@ -326,7 +326,7 @@ def test_the_answer_for_a_range_that_is_over_stays_the_same(aggregator, migrated
             assert again.status_code == 304, json.dumps(again.json())
 
 
-# --- what is in no count -----------------------------------------------------------
+# --- clicks in no count ------------------------------------------------------------
 
 def test_dead_letters_and_lost_offsets_are_told_by_partition(aggregator, clickhouse):
     now = now_ms()
@@ -343,7 +343,7 @@ def test_dead_letters_and_lost_offsets_are_told_by_partition(aggregator, clickho
     report("clicks-a", 0, 10, 19, 3, 0, now - HOUR + 1000)  # the same block, again
     report("clicks-a", 0, 20, 29, 4, 0, now - 2 * HOUR)
     report("clicks-a", 0, 30, 34, 0, 5, now - 2 * HOUR)
-    report("clicks-a", 1, 10, 19, 0, 0, now - HOUR)  # of which nothing is missing
+    report("clicks-a", 1, 10, 19, 0, 0, now - HOUR)  # no event of it is missing
     report("links", 0, 7, 7, 1, 0, now - HOUR)
     report("clicks-a", 0, 0, 9, 9, 0, now - 2 * DAY)
     report("import:access.log", 0, 0, 9, 9, 0, now - HOUR)
@@ -359,7 +359,7 @@ def test_dead_letters_and_lost_offsets_are_told_by_partition(aggregator, clickho
     assert since % HOUR == 0 and DAY <= now_ms() - since < DAY + 2 * HOUR
 
 
-# --- what collectors say of themselves ------------------------------------------------
+# --- reports of collectors about themselves -------------------------------------------
 
 def test_collectors_tell_what_they_promise_and_how_far_they_are_behind(
         aggregator, clickhouse):
@@ -377,7 +377,7 @@ def test_collectors_tell_what_they_promise_and_how_far_they_are_behind(
     tell("silent", 600, False, {3: 30})
     tell("moved", 40, True, {0: 7, 1: 5})
     tell("one", 50, False, {0: 90})
-    # Clocks may differ, but they may not decide: rows to come are none.
+    # Clocks may differ, but must not decide: future rows do not count.
     tell("one", -600, False, {0: 80})
     tell("one", 20, True, {0: 2})
     tell("two", 20, True, {})

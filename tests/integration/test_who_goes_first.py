@@ -1,5 +1,5 @@
-"""At ClickHouse questions go before what is computed, and before exports: by the priority
-of its threads, which no test can see without a busy machine."""
+"""In ClickHouse, questions come before settling, and before exports: by the priority of
+its threads, which a test can see only on a busy machine."""
 import concurrent.futures
 
 import pytest
@@ -9,7 +9,7 @@ from support.asking import FROM, ask
 from support.clicks import rfc3339, some_clicks
 from support.program import eventually
 
-AT_ONCE = 6  # of a key, before its questions give way
+AT_ONCE = 6  # for a key, before its questions give way
 DAY = 86400
 COMPUTED = ("stats_hourly", "link_slots", "link_days", "sealed_slots", "owner_slots",
             "owner_values", "day_values", "stats_spans")

@@ -1,6 +1,6 @@
-"""One code through its whole life and into the next, with all five programs:
-created, visited, counted, ended, reclaimed, in quarantine, granted again, visited
-and counted for its new owner alone."""
+"""One code through its whole life and into the next, with all five programs: created,
+visited, counted, ended, reclaimed, in quarantine, granted again, visited and counted
+only for its new owner."""
 import time
 
 import pytest
@@ -18,8 +18,8 @@ OLD, NEW = "https://old.example/", "https://new.example/"
 
 
 class Stack:
-    """The programs that go on, and what a visitor, an owner and an operator do
-    with them."""
+    """The programs that keep running, and the actions of a visitor, an owner and an
+    operator."""
 
     def __init__(self, collector, allocator, redirector, aggregator):
         self.collector = collector
@@ -40,7 +40,7 @@ class Stack:
                             allow_redirects=False, timeout=60)
 
     def count(self, **which):
-        """What the aggregator says of two hours around now, or None."""
+        """Returns the aggregator's answer about two hours around now, or None."""
         quarter = 900
         at = int(time.time()) // quarter * quarter
         answer = requests.get(
@@ -50,8 +50,8 @@ class Stack:
         return answer.json() if answer.status_code == 200 else None
 
     def counted(self, link, clicks):
-        """Waits until so many clicks of a link are counted, then makes sure
-        that there are no more."""
+        """Waits until this many clicks of a link are counted, then checks that there
+        are no more."""
         def there():
             got = self.count(link_id=link["link_id"])
             return got and got["total"]["clicks"] >= clicks and got
@@ -73,7 +73,7 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
                           "ua_rules": UA_RULES}}),
         program("allocator", {"links": links_config,
                               "allocator": {"keys_file": str(keys)}}),
-        # Far longer than quarantine: no entry outlives its link all the same.
+        # This is far longer than quarantine, but no entry outlives its link.
         program("redirector", {"links": links_config, "redirector": {
             "threads": 1, "cache_ttl": "1h", "cache_stale": "1h"}}),
         program("aggregator", {"links": links_config,
@@ -81,7 +81,7 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
 
 
 def reclaimed(reclaimer, space, block):
-    """Runs until the block is in the pool."""
+    """Runs the reclaimer until the block is in the pool."""
     def run():
         done = reclaimer("run", "--space", "s7")
         assert done.status == 0, done
@@ -90,8 +90,8 @@ def reclaimed(reclaimer, space, block):
 
 
 def visited(stack, times):
-    """A link of three seconds that was visited so often; another one if a busy
-    machine came back to it too late."""
+    """Returns a link of three seconds with this many visits; it retries if a busy
+    machine visited it too late."""
     def make():
         begun = time.monotonic()
         link = stack.create(OLD, "3s")
@@ -123,7 +123,7 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     new = again(stack, old["code"])
 
     assert new["link_id"] != old["link_id"] and new["generation"] == 2
-    # Nobody has visited it: it is known, and starts at zero.
+    # The link has no visits: it is known, and starts at zero.
     fresh = eventually(
         lambda: (c := stack.count(code=new["code"])) and
         c["link_id"] == new["link_id"] and c, what="the new owner in the archive")
@@ -134,7 +134,7 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
         assert (answer.status_code, answer.headers["Location"]) == (302, NEW)
     stack.counted(new, 2)
     stack.counted(old, 3)
-    # The visit in between is the former owner's, and no click.
+    # The visit in between belongs to the former owner, and is no click.
     told = stack.count(link_id=old["link_id"], group_by="outcome")
     assert told["total"]["events"] == 4
     assert {g["value"]: (g["events"], g["clicks"]) for g in told["groups"]} == {
@@ -146,7 +146,7 @@ def test_a_new_owner_is_asked_for_before_the_archive_has_it(
         stack, space, reclaimer, clickhouse):
     old = visited(stack, 1)
     stack.counted(old, 1)
-    # The old one it has: Redis, which is asked too, will not be of help.
+    # The archive has the old link: Redis, which is queried too, does not have it.
     eventually(lambda: clickhouse.value(
         f"SELECT count() FROM links WHERE link_id = {old['link_id']}"),
         what="the old owner in the archive")
@@ -167,7 +167,7 @@ def test_a_new_owner_is_asked_for_before_the_archive_has_it(
 @pytest.mark.long
 def test_a_redirector_with_the_old_link_cached_serves_the_new_one(
         stack, space, reclaimer):
-    """Not even its absence is remembered when the code lives again."""
+    """Even the cached absence of the link must be gone when the code lives again."""
     old = visited(stack, 1)
     block = int(old["link_id"]) & ((1 << 42) - 1)
     reclaimed(reclaimer, space, block)

@@ -1,5 +1,5 @@
-"""Files that settings name and that are none: a program says so, and waits for
-nobody; and files that are large or deep, which take no program long."""
+"""Settings name files that are invalid: a program reports it, and does not hang; and
+files that are large or deep take no program long."""
 import os
 import subprocess
 
@@ -26,7 +26,8 @@ OTHERS = [("collector", "robots", "list"), ("collector", "robots", "patterns"),
 
 
 def run(name, *args):
-    # One that waits for a writer does so for ever: this is how long is enough.
+    # A program that waits for a writer would do so for ever; this timeout is long
+    # enough.
     return subprocess.run([BIN / name, *args], capture_output=True, text=True,
                           timeout=60, stdin=subprocess.DEVNULL, cwd=servers.ROOT)
 
