@@ -30,10 +30,10 @@ struct run {
 	int fd;
 	long lines, made; /* lines to send; lines put into `block` so far */
 	char block[BLOCK * LINE_LEN];
-	size_t len, sent; /* of the block */
+	size_t len, sent; /* bytes of the block */
 	char in[262144];
 	bool head_done;
-	char start[LINK_LEN]; /* of the present line */
+	char start[LINK_LEN]; /* start of the present line */
 	size_t column;
 	long links;
 };

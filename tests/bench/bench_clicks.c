@@ -33,7 +33,7 @@ struct load {
 	const char *topic;
 	char *agents[AGENTS_MAX];
 	size_t agent_count;
-	uint64_t state; /* of the random numbers */
+	uint64_t state; /* state of the random numbers */
 	uint64_t failed;
 };
 

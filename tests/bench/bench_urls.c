@@ -16,7 +16,7 @@
 #include "common/clock.h"
 
 #define URLS  1024
-#define HOSTS 262144 /* so many that caches do not help */
+#define HOSTS 262144 /* too many for caches to help */
 
 static char urls[URLS][160];
 static size_t lengths[URLS];

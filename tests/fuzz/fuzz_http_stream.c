@@ -23,7 +23,7 @@ struct stage {
 	struct http_listener *listener;
 	struct loop_timer *later, *tick;
 	struct http_request *present; /* one at a time on a connection */
-	struct buf head;	      /* as it was at first */
+	struct buf head;	      /* the head at the first call */
 	bool ended, lost;
 	const uint8_t *data;
 	size_t size, piece;

@@ -479,7 +479,7 @@ def test_a_day_that_lost_rows_is_named_while_its_hours_wait(world):
 
 # --- times beyond ClickHouse's clock -----------------------------------------
 
-# As in docs/collector.md.
+# The statement of docs/collector.md.
 WRITE_AGAIN = """
     INSERT INTO ingest_progress (epoch, topic, partition, partitions, first, last,
         rows, dead_lettered, lost, hours, append_time, collector)

@@ -353,7 +353,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
         "hours' values", "links' slots", "sealed days", "owners' rows", "owners' values",
         "owners' daily", "values' rows", "rolled up")] == ["ok"] * 15
     assert made.stop() == 0
-    # As few rows as it may read: those of the day or month that was written last.
+    # It may read only the rows of the day or month that was written last.
     assert doctor(**settings, raw_rows_max=1)[1]["links' slots"] == (
         "ok", "as many visits in days as visits in slots, day by day; in the 1 of 2 days "
         "written last (raw_rows_max)")

@@ -273,7 +273,7 @@ def test_a_key_exports_what_it_sees(make, world):
 MANY = 25000  # this needs three queries, with the longest possible numbers
 FIRST_LINK = 2 ** 64 - 1 - MANY
 MANY_DAYS = (FROM, FROM + 2 * DAY, FROM + 5 * DAY)
-MANY_ROWS = 30000  # of each day: a query finds more than its answer may have
+MANY_ROWS = 30000  # rows a day; more than one answer may have
 
 
 # The queries of exports.

@@ -13,7 +13,7 @@ from support.rule_files import UA_RULES
 from support.server import Server
 
 PATIENCE = 60
-WINDOW = 10000  # of our tables, by their settings
+WINDOW = 10000  # our tables' window, by their settings
 OLD = servers.DEPS / "clickhouse-18.16"
 OLDER = servers.DEPS / "chdb-1.4"
 
@@ -124,7 +124,7 @@ def test_one_that_was_killed_while_it_measured_leaves_nothing(collector,
     clickhouse.query("CREATE TABLE shortloop_guarantee_old (a Int8) "
                      "ENGINE = MergeTree ORDER BY a")
     collector("guarantee").run()
-    assert "shortloop_guarantee_old" in clickhouse.tables()  # it belongs to a running measurement
+    assert "shortloop_guarantee_old" in clickhouse.tables()  # a running one's
     path = clickhouse.value("SELECT metadata_path FROM system.tables WHERE "
                             "name = 'shortloop_guarantee_old'")
     data = clickhouse.value("SELECT path FROM system.disks LIMIT 1")
@@ -144,7 +144,7 @@ def insert_link(clickhouse, letter, number, token, newer):
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_the_whole_window_is_as_long_as_measured(collector, clickhouse):
-    """As many others as were measured, on the real table, and one token."""
+    """One token, and as many others as were measured, on the real table."""
     _, text = said(collector("guarantee"))
     window = int(re.search(r"window (\d+) blocks", text)[1])
     clickhouse.query("SYSTEM STOP MERGES links")

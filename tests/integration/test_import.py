@@ -601,7 +601,7 @@ def test_what_a_clock_that_was_ahead_wrote_stops_no_import(tables, importer,
 
 
 def test_a_block_is_taken_over_whatever_the_clock_was(tables, importer, log):
-    """Of two killed imports, the later one wrote when the clock was right again."""
+    """Two imports were killed; the later one wrote when the clock was right again."""
     lines = some_lines(90)
     at = list(offsets(lines))
     run = importer()

@@ -16,7 +16,7 @@ from support.program import BIN, eventually
 
 SECONDS = float(os.environ.get("FAULT_SECONDS", 3))
 CODES = int(os.environ.get("FAULT_CODES", 100_000))
-ROUNDS = 1 if SECONDS < 10 else 5  # of the other tests
+ROUNDS = 1 if SECONDS < 10 else 5  # rounds of the other tests
 PATIENCE = 120 + 3 * SECONDS
 LONG = pytest.mark.timeout(600 + 15 * SECONDS)
 

@@ -71,7 +71,7 @@ def world(migrated, aggregator):  # noqa: F811
 def test_a_click_is_late_that_took_longer_than_it_may(world):
     for over in (-1, 0, 1):
         world.click(0, 60_000 + over, 60_000 + DELAY * 1000 + 2 * over)
-    world.click(1, 70_000, 69_000)  # of an edge whose clock is ahead
+    world.click(1, 70_000, 69_000)  # an edge's clock is ahead
     assert world.wait_settled() == 1
 
 

@@ -233,7 +233,7 @@ def test_a_code_is_its_new_links_whatever_the_archive_has(api, made, known):
 
 def test_the_former_owner_asks_by_link_id(api, made, known):
     new = api.create(owner="bob", key="shop")
-    former = 1 << 57 | 5  # of an earlier generation, if there were one
+    former = 1 << 57 | 5  # an earlier generation's, if there were one
     known.link(new["code"], former, owner="ann", account="acme",
                creator="acme")
 

@@ -13,7 +13,7 @@ from support.openapi import (
     EXAMPLES, in_the_tree, remembered, schemathesis, seen, served)
 from support.program import eventually
 
-# As many hours as /v1/reconciliation answers at once.
+# The range has as many hours as /v1/reconciliation answers at once.
 FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-10-05T00:00:00Z")
 DAY = 86400
 COUNT = 400

@@ -126,7 +126,7 @@ def test_a_redis_that_stalls_now_and_then_is_let_alone(own_links, stalling, star
     """There are never enough failures in a row to open the breaker."""
     redirector = start(threads=1, cache_ttl="0s", lookup_timeout="100ms",
                        breaker_failures=10000)
-    codes = [own_links.create() for _ in range(8)]  # concurrent visits of one code share a look-up
+    codes = [own_links.create() for _ in range(8)]  # one code shares look-ups
     for code in codes:
         eventually(lambda c=code: status(redirector, c) == 302)
     refused = unavailable(redirector, "breaker_open")

@@ -297,7 +297,7 @@ def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, cl
     wait_copied(clickhouse, "owner_day", rows)
     asker = Asker(made)
     eventually(lambda: asker.events("ann") == sum(r["owner"] == "ann" for r in rows))
-    # Of three million visitors, a thousand share a digest with another one.
+    # A thousand of three million visitors share a digest with another one.
     attempt = copied_days(clickhouse, "owner_day")[FROM]
     clickhouse.query(
         "INSERT INTO owner_slots (owner, slot, attempt, events, clicks, people) SELECT "

@@ -583,7 +583,7 @@ def test_a_visited_link_keeps_its_block(allocator, space, reclaimer, program,
             asked = now()
             answer = requests.get(f"{redirector.url}/{code}",
                                   allow_redirects=False, timeout=60)
-            if now() - last >= 1500:  # of 3 s, renewed when 2 s are left
+            if now() - last >= 1500:  # 3 s, renewed when 2 s are left
                 return False
             assert answer.status_code == 302
             last = asked

@@ -258,7 +258,7 @@ def test_visits_keep_a_link_alive(links, start):
         while seen < before + 6:
             time.sleep(0.5)
             status = visit(f"{redirector.url}/{code}").status_code
-            links.redis.ping()  # the redirector renews; if that Redis call was delayed, the renewal is late, too
+            links.redis.ping()  # waits for a Redis that stalled
             since, seen = seen, time.monotonic()
             if status != 302:
                 assert seen - since > 1, "visited in time"

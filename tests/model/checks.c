@@ -43,7 +43,7 @@ static bool read_marker(struct world *w, const char *space, uint64_t block,
 struct accounting {
 	const char *space;
 	uint64_t base, cursor;
-	struct block_range *ranges; /* of all sets */
+	struct block_range *ranges; /* ranges of all sets */
 	char *set;		    /* i, p, o */
 	double *scores;
 	size_t count;

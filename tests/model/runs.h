@@ -19,7 +19,7 @@ struct one_run {
 	pthread_t thread;
 	int done_fd;
 	struct stepper *stepper;
-	char address[96]; /* of the stepper */
+	char address[96]; /* the stepper's */
 	struct redis_config redis_config;
 	struct reclaimer_settings settings;
 	struct clock_check clock;

@@ -31,7 +31,7 @@ struct world {
 	/* The runs have their own store, since a program's store keeps the high
 	 * water. */
 	struct linkstore *runs_store;
-	struct await *await; /* of the holders and visitors */
+	struct await *await; /* for the holders and visitors */
 	/* The first block of each space; some begin close to their end. */
 	uint64_t base[WORLD_SPACES];
 	struct error err;

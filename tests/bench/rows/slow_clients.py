@@ -14,7 +14,7 @@ from support.slowhttptest import MODES
 
 PREFIX = "good clients' p99 beside "
 SLOW = 1000
-RATE = 2000  # of good clients; this keeps no core busy
+RATE = 2000  # for good clients; keeps no core busy
 METRICS = [(PREFIX + mode, "us", "less") for mode in MODES]
 PEER = "the same, alone; 0.5 is wanted"
 LINKS = 1000

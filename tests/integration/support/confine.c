@@ -83,7 +83,7 @@ static void add(scmp_filter_ctx filter, uint32_t action, const char *name,
 	int number = seccomp_syscall_resolve_name(name), status;
 
 	if (number == __NR_SCMP_ERROR)
-		return; /* of another kernel's or machine's */
+		return; /* another kernel's or machine's call */
 	status = count ? seccomp_rule_add(filter, action, number, 1, arg)
 		       : seccomp_rule_add(filter, action, number, 0);
 	errno = -status;
@@ -234,7 +234,8 @@ static void drop_capabilities(void)
 		     "capabilities");
 }
 
-/* As ProtectSystem=strict, and ProcSubset=pid with ProtectProc=invisible. */
+/* Acts like ProtectSystem=strict, and ProcSubset=pid with
+ * ProtectProc=invisible. */
 static void make_read_only(const struct rules *r)
 {
 	struct mount_attr on = {.attr_set = MOUNT_ATTR_RDONLY};

@@ -27,7 +27,7 @@ class Manager:
         self.offer = offer
         self.states = []
         self.store = {}
-        self.unit_sockets = {}  # of a socket unit: name -> socket
+        self.unit_sockets = {}  # sockets of a socket unit: {name: socket}
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + self.name)
         self.thread = threading.Thread(target=self._listen, daemon=True)

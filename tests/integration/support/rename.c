@@ -21,7 +21,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What is to happen to this one: "" for nothing. */
+/* Sets the fault of this rename: "" for none. */
 static void decide(const char *path, char what[8])
 {
 	const char *order = getenv("RENAME_FAULT");

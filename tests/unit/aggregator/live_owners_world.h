@@ -45,7 +45,7 @@ static struct {
 	size_t count;
 	unsigned questions;
 	uint64_t first, last; /* the links that it has */
-	unsigned version;     /* of their owners */
+	unsigned version;     /* version of their owners */
 	bool fails;
 	/* A query waits between the two. */
 	bool is_slow;

@@ -44,7 +44,7 @@ struct world {
 	/* How often each callback was called, and its arguments. */
 	atomic_int ready, told[LIVE_AUDIENCES], lost[LIVE_AUDIENCES];
 	_Atomic uint64_t last[LIVE_AUDIENCES]; /* link */
-	char account[16], owner[16];	       /* of the last of SEES_SOME */
+	char account[16], owner[16];	       /* for the last of SEES_SOME */
 	_Atomic int64_t
 		longest_lag; /* the longest lag when a click was delivered */
 	/* This listener leaves when the next click is delivered; NULL: no

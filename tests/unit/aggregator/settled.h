@@ -27,12 +27,12 @@ struct settled {
 	struct aggregator_settings settings;
 	struct progress last;
 	uint64_t next_offset;
-	const char *owner; /* of clicks that are inserted */
+	const char *owner; /* owner of inserted clicks */
 	/* Each of these is called once, at the stopping_at-th or lease_at-th
 	 * check from now on; 0: never. */
 	void (*on_stopping)(struct settled *t), (*on_lease)(struct settled *t);
 	int stopping_at, lease_at;
-	bool stops, lost; /* what the check returns then */
+	bool stops, lost; /* results of the checks */
 	/* The settler reported this many. */
 	int shortages, repeats;
 	struct shortage shortage; /* the last */

@@ -134,9 +134,9 @@ static void a_day_that_is_held_back_waits_until_it_changes(void **state)
 	assert_false(is_stale(t, START));
 	ask_stale(t, CLOSED, INT64_MAX, true);
 	assert_int_equal(t->list.count, 1);
-	hold_day(t, 9, 2, 12); /* of other blocks */
+	hold_day(t, 9, 2, 12); /* from other blocks */
 	assert_true(is_stale(t, START));
-	hold_day(t, 10, 3, 11); /* of other rows */
+	hold_day(t, 10, 3, 11); /* from other rows */
 	assert_true(is_stale(t, START));
 	hold_day(t, 11, 3, 12);
 	assert_false(is_stale(t, START));

@@ -204,9 +204,9 @@ static void an_hour_that_is_held_back_waits_until_it_changes(void **state)
 	/* The hour counts as stale nevertheless. */
 	assert_int_equal(count_stale(t, START, START + DAY), 1);
 
-	hold_hour(t, 7, 1, 6); /* of other rows */
+	hold_hour(t, 7, 1, 6); /* from other rows */
 	assert_true(is_stale(t, HOUR_OF(0)));
-	hold_hour(t, 8, 2, 7); /* of other blocks */
+	hold_hour(t, 8, 2, 7); /* from other blocks */
 	assert_true(is_stale(t, HOUR_OF(0)));
 	hold_hour(t, 9, 1, 7);
 	assert_false(is_stale(t, HOUR_OF(0)));

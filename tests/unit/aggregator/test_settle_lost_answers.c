@@ -12,8 +12,8 @@
 struct scenario {
 	void (*prepare)(struct settled *t);
 	int (*settle)(struct settled *t, struct error *err);
-	const char *before, *result; /* as state_of returns them */
-	int requests;		     /* of an attempt without a fault */
+	const char *before, *result; /* results of state_of */
+	int requests; /* requests of an attempt without a fault */
 };
 
 /* Returns the kinds of published rows, and the figures of the last attempt. */

@@ -112,7 +112,7 @@ static inline void world_on_checked(void *arg, const struct link_space *space,
 /* --- set-up of a test program --------------------------------------------- */
 
 struct world_shared {
-	struct fixture *f; /* of the Redis; each test has a store of its own */
+	struct fixture *f; /* has the Redis; each test has a store of its own */
 	struct metrics *metrics;
 	struct health *health;
 	struct allocator_config config;

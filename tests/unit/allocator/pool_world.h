@@ -22,7 +22,7 @@ struct world {
 	struct class_pool *day;
 	int answered, issued, closed;
 	struct error last;
-	struct link_block block; /* of the last code */
+	struct link_block block; /* the last code's */
 	uint32_t offset;
 	int order[REQUESTS_MAX]; /* requests in the order of their answers */
 	struct request {

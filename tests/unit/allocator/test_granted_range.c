@@ -9,7 +9,7 @@ struct world {
 	struct block_pool_metrics counts;
 	struct granted_ranges ranges;
 	struct granted_range *range;
-	enum error_code code; /* of the last answer */
+	enum error_code code; /* the last answer's */
 	bool gone;
 	bool retire_late; /* retire it once all blocks are open and none is
 			     confirmed */

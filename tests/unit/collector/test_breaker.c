@@ -5,7 +5,7 @@
 
 enum {
 	RETRY_MAX_MS = 60000,
-	TRIAL_MS = 2000, /* as in breaker.c */
+	TRIAL_MS = 2000, /* same as in breaker.c */
 };
 
 static const struct error failure = {.code = ERROR_REMOTE, .text = "away"};

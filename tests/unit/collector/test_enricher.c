@@ -7,14 +7,14 @@
 #include "common/unconst.h"
 
 #define NOW  INT64_C(1795255620123)
-#define LATE INT64_C(86400000) /* as in enricher_settings */
+#define LATE INT64_C(86400000) /* same as in enricher_settings */
 
 struct world {
 	char rules[64], verdicts[64];
 	struct collector_settings settings;
 	struct enricher *enricher;
 	struct buf rows;
-	int64_t ts; /* of the last row */
+	int64_t ts; /* the last row's */
 };
 
 static int set_up(void **state)

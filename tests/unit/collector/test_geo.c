@@ -211,7 +211,7 @@ static void every_country_is_on_a_continent(void **state)
 			known += continent_of(
 					 (struct geo_text){(char[]){a, b}, 2})
 					 .len == 2;
-	assert_int_equal(known, 250); /* of ISO 3166-1, and Kosovo */
+	assert_int_equal(known, 250); /* those of ISO 3166-1, and Kosovo */
 	assert_text(continent_of((struct geo_text){"JP", 2}), "AS");
 	assert_text(continent_of((struct geo_text){"ZA", 2}), "AF");
 	assert_text(continent_of((struct geo_text){"BR", 2}), "SA");

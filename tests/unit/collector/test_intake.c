@@ -216,7 +216,7 @@ static void an_operators_word_holds_the_partition(void **state)
 {
 	struct ingest_world *w = *state;
 	struct pass named[] = {{"links", 0, 2, 5, 5},
-			       {"links", 0, 1, 0, 9}, /* of another epoch */
+			       {"links", 0, 1, 0, 9}, /* another epoch */
 			       {"links", 0, 2, 2, 3},
 			       {"links", 1, 2, 0, 9}};
 

@@ -86,7 +86,7 @@ static void one_that_resumes_says_where(void **state)
 
 	decide(s, "resumes", "3, 2, 'resume', 50, 20");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 50, 20});
-	/* Of two decisions at the same time, the one that reads more is valid.
+	/* Two decisions have the same time: the one that reads more is valid.
 	 */
 	decide(s, "resumes", "3, 2, 'resume', 40, 30");
 	assert_epoch(s, "resumes", 1, (struct stored_epoch){2, true, 40, 20});

@@ -37,7 +37,7 @@ static void a_key_without_a_rate_has_that_of_all(void **state)
 		.rate = {.count = 4, .period_ms = CLOCK_SECOND, .burst = 4}};
 	static const struct {
 		const char *line;
-		unsigned granted; /* of 10 */
+		unsigned granted; /* out of 10 */
 	} keys[] = {{"a read " SESAME "\n", 4},
 		    {"a read " SESAME " rate=3/s\n", 3},
 		    {"a read " SESAME " rate=none\n", 10},

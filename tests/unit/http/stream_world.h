@@ -35,7 +35,7 @@ struct stream_world {
 	size_t filled;
 	atomic_size_t taken, most_pending;
 	atomic_int ended, aborted;
-	atomic_bool gone; /* as it was at the end */
+	atomic_bool gone; /* state at the end */
 };
 
 static inline bool stream_path_is(const struct http_request *req,

@@ -7,7 +7,7 @@
 
 #define LISTENERS   2
 #define CONNECTIONS 40
-#define SHARE	    18 /* of the 20 that are possible */
+#define SHARE	    18 /* out of 20 that are possible */
 #define ROUNDS	    500
 
 struct shared_world {

@@ -54,7 +54,7 @@ struct world {
 	char *big;
 	struct http_request *later, *held;
 	atomic_int handled;
-	atomic_bool client_gone; /* as the held request had it at the end */
+	atomic_bool client_gone; /* the held request's state at the end */
 	atomic_int told_gone;
 	atomic_bool drained;
 	int again; /* used by the loop's thread */

@@ -44,7 +44,7 @@ static struct {
 	bool silent;
 	unsigned silent_at;	 /* from this poll on; 0: never */
 	const char *complaint;	 /* reported by librdkafka at the next poll */
-	const char *compression; /* of the topic; NULL: unknown */
+	const char *compression; /* the topic's; NULL: unknown */
 	bool refuses_clients;
 	/* The results of librdkafka's calls. */
 	rd_kafka_resp_err_t assign, bounds, at_time, committed, metadata;
@@ -56,11 +56,11 @@ static struct {
 	unsigned assigns, unassigns, wakes, polls, pauses;
 	unsigned clients, limits; /* made; requested */
 	unsigned drains, drains_closed, closed;
-	char fetch_bytes[24]; /* of the last client */
+	char fetch_bytes[24]; /* the last client's */
 	rd_kafka_t *closed_client;
 	rd_kafka_t *spent; /* the client that read a wrong checksum */
 	bool spent_was_used;
-	int64_t ahead_ms; /* of the clock */
+	int64_t ahead_ms; /* the clock's error */
 	void (*on_error)(rd_kafka_t *, int, const char *, void *);
 	void *opaque;
 } scripted;

@@ -20,7 +20,7 @@ static const struct kafka_config nobody = {
 struct seen {
 	atomic_int failures, certain, states_down;
 	char reason[256];
-	const void *payload; /* of the last failure reported to on_failure */
+	const void *payload; /* the last failure reported to on_failure */
 	size_t len;
 };
 

@@ -150,7 +150,7 @@ static void any_key_is_judged_without_harm(void **state)
 struct judged {
 	struct link_id_parts parts;
 	struct link_facts facts;
-	uint64_t block, cursor; /* of the key and of the space */
+	uint64_t block, cursor; /* the key's and the space's */
 };
 
 static enum link_trouble judge(struct fixture *f, const struct judged *j)

@@ -14,7 +14,7 @@ struct watch {
 	bool interrupted;
 	/* Reports so far. */
 	int pauses, waits;
-	uint64_t scanned, total, largest; /* of a chunk */
+	uint64_t scanned, total, largest; /* blocks of a chunk */
 	int longest;			  /* pause, ms */
 	/* NULL: nothing is done.  If it returns true, the run ends there. */
 	bool (*on_pause)(struct watch *w, int timeout_ms);

@@ -175,7 +175,7 @@ static void a_new_connection_is_tried_at_once(void **state)
 	assert_int_equal(ask(w), BREAKER_REFUSE);
 }
 
-/* As many queries as are allowed; all succeed one step later. */
+/* Sends as many queries as are allowed; all succeed one step later. */
 static void round_trip(struct world *w)
 {
 	unsigned n = 0;

@@ -32,7 +32,7 @@ int unlinkat(int dir, const char *name, int flags)
 
 struct world {
 	char dir[64];
-	size_t events, damaged; /* of the files that were taken */
+	size_t events, damaged; /* counts of the files that were taken */
 };
 
 static int make_world(void **state)
