@@ -91,8 +91,8 @@ def key(name):
 
 
 class Served:
-    """An engine with the tables, and a Redis; has `database`.  What a class adds in
-    set_up() ends with it."""
+    """An engine with the tables, and a Redis; has `database`.  The servers that a
+    class adds in set_up() end with it."""
 
     def __init__(self, machine, name):
         self.directory = machine.directory / name

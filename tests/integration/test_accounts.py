@@ -308,7 +308,7 @@ def test_a_key_does_not_replay_for_an_owner_that_is_not_its(api):
                      headers={"Idempotency-Key": "x"}), 403)
 
 
-# --- what stays ---------------------------------------------------------------
+# --- unchanged properties -----------------------------------------------------
 
 def test_what_another_edits_or_deletes_keeps_its_account(api, redis_server):
     code = make(api, "mallory", code="an-alias")["code"]

@@ -1,4 +1,4 @@
-"""What every program answers on its command line, for any state of its servers."""
+"""The answers of every program on its command line, for any state of its servers."""
 import email.utils
 import pathlib
 import re

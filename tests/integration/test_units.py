@@ -110,7 +110,7 @@ def test_a_program_starts_as_its_unit_starts_it(name, workdir):
     assert done.returncode == 78 and "none.yaml" in done.stderr, done.stderr
 
 
-# --- what they forbid ----------------------------------------------------------------
+# --- restrictions --------------------------------------------------------------------
 
 FORBIDDEN = ["io_uring_setup", "io_uring_enter", "ptrace", "mount", "bpf",
              "keyctl", "init_module", "setuid", "chroot", "unshare",

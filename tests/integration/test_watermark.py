@@ -1,5 +1,5 @@
-"""What an aggregator reads of the collectors' reports, a day at first and then only new
-ones, is compared with the definition over all rows."""
+"""The reports of collectors that an aggregator reads, a day at first and then only new
+ones, are compared with the definition over all rows."""
 import json
 import random
 import re

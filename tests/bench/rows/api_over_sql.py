@@ -1,4 +1,4 @@
-"""What the API adds to ClickHouse's own time: a question, compared with the queries
+"""The API's cost beyond ClickHouse's own time: a question, compared with the queries
 that the aggregator sends for it, as the same bytes on one kept connection."""
 import http.client
 import re

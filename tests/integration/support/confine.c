@@ -1,20 +1,20 @@
 /*
- * confine.c - runs a program under what a systemd unit would forbid it, where
- * systemd is not there to do so.  support/unit.py writes the rules:
+ * confine.c - runs a program under the restrictions of a systemd unit, without
+ * systemd.  support/unit.py writes the rules:
  *
- *	allow NAME	a system call; one that no line names kills the program
- *	family N	an address family that socket() may be asked for
+ *	allow NAME	a system call; any call without a line kills the program
+ *	family N	an address family that socket() may use
  *	deny wx|namespaces|realtime|suid
  *	nofile N	the limit on descriptors
- *	capabilities	none, whoever runs it
- *	writable PATH	what stays so, all else becomes read-only
+ *	capabilities	drops all, for any user
+ *	writable PATH	stays writable; everything else becomes read-only
  *
  * usage: confine RULES PROGRAM [ARGUMENT]...
- *        confine RULES call NAME: makes that call, with zeros; prints what came
+ *        confine RULES call NAME: makes the call with zeros; prints the result
  *
- * Each restriction is a filter of its own, as systemd has it; the kernel takes
- * the strictest answer.  What systemd answers with EPERM or SIGSYS, by the
- * unit's SystemCallErrorNumber=, is SIGSYS here: a test has to notice.
+ * Each restriction is a filter of its own, as in systemd; the kernel takes the
+ * strictest answer.  Calls that systemd answers with EPERM or SIGSYS, by the
+ * unit's SystemCallErrorNumber=, are SIGSYS here, so that a test notices them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -143,7 +143,7 @@ static void read_rules(struct rules *r, const char *path)
 	fclose(in);
 }
 
-/* --- what they ask for ---------------------------------------------------- */
+/* --- applying the rules --------------------------------------------------- */
 
 static void forbid_families(const struct rules *r)
 {
@@ -282,7 +282,7 @@ static void apply(const struct rules *r)
 	load(r->calls);
 }
 
-/* Makes that call and says what came. */
+/* Makes that call and prints the result. */
 static int call(const struct rules *r, const char *name, char **words)
 {
 	int number = seccomp_syscall_resolve_name(name);

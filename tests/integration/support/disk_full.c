@@ -1,7 +1,7 @@
 /*
- * disk_full.c - a process whose disk is full: LD_PRELOAD it, and while the file
- * DISK_FULL is there, nothing is written to files whose path contains
- * DISK_FULL_UNDER ("/spool/" if it is not set), and no room is taken for them.
+ * disk_full.c - simulates a full disk by LD_PRELOAD: while the file DISK_FULL
+ * exists, nothing is written to files whose path contains DISK_FULL_UNDER
+ * ("/spool/" by default), and no room is allocated for them.
  */
 #define _GNU_SOURCE
 #include <errno.h>

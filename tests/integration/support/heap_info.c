@@ -1,7 +1,7 @@
 /*
- * heap_info.c - what a process has of its heap: LD_PRELOAD it, and who connects
- * to the Unix socket HEAP_INFO gets what malloc_info(3) says, and the end.  The
- * last of several programs is asked, since one may have started another.
+ * heap_info.c - shows the heap of a process, by LD_PRELOAD: a client of the
+ * Unix socket HEAP_INFO gets the output of malloc_info(3), and the end.  The
+ * last of several programs answers, since one may have started another.
  */
 #define _GNU_SOURCE
 #include <malloc.h>

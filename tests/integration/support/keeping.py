@@ -20,7 +20,7 @@ OWNERS = ("ann", "bob")
 RAW_DAYS = 5
 PATIENCE = 120
 
-# What is written about a sealed day until its rows are dropped, in order; then come
+# All that is written about a sealed day until its rows are dropped, in order; then come
 # dropped_sources and `settled`, and the statement that deletes.
 CLOSING = ("sealed_slots", "settled:sealing", "settled:sealed_day", "owner_slots",
            "owner_values", "settled:copying", "settled:owner_day", "day_values",

@@ -1,6 +1,6 @@
 /*
- * no_handover.c - a process that cannot hand over: LD_PRELOAD it, and while the
- * file NO_HANDOVER is there, no eventfd that blocks can be made.  Those of
+ * no_handover.c - makes a process unable to hand over, by LD_PRELOAD: while the
+ * file NO_HANDOVER exists, no blocking eventfd can be made.  The eventfds of
  * event loops do not block.
  */
 #define _GNU_SOURCE

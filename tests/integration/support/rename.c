@@ -1,13 +1,13 @@
 /*
- * rename.c - a server that fails when it has written its tokens down and is
- * about to make the rows of an insert visible, which it does by renaming a part
- * from tmp_insert_*: LD_PRELOAD it, and write to the file RENAME_FAULT
+ * rename.c - makes a server fail, by LD_PRELOAD, after it has written its
+ * tokens and before it makes the rows of an insert visible, which it does by
+ * renaming a part from tmp_insert_*.  Write to the file RENAME_FAULT
  *
  *	<what> <number> <text>
  *
- * The number-th such rename of a path with that text in it, counted from 1,
- *fails with ENOSPC ("full") or ends the process ("kill").  The file is gone
- *then.
+ * The number-th such rename, counted from 1, of a path that contains the text
+ * fails with ENOSPC ("full") or ends the process ("kill").  Then the file is
+ * removed.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

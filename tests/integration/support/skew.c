@@ -1,12 +1,13 @@
 /*
- * skew.c - a process whose clock is wrong: LD_PRELOAD it, and the wall clock is
- * SKEW_SECONDS off.  Clocks that only count on (monotonic, boottime) are right,
- * as they are on such a host.  With SKEW_FILE, the seconds are a `long` in that
- * file, so that a test may set the clock while the process runs.
+ * skew.c - gives a process a wrong clock, by LD_PRELOAD: the wall clock is
+ * wrong by SKEW_SECONDS.  Clocks that only advance (monotonic, boottime) are
+ * right, as on such a host.  With SKEW_FILE, the seconds are a `long` in that
+ * file, so that a test can set the clock while the process runs.
  *
- * ClickHouse's engine brings a C library of its own, which asks the kernel's
- * vDSO: with SKEW_VDSO its functions are overwritten with a jump to these here.
- * (Others would wait by the one clock for a time of the other.)
+ * ClickHouse's engine has a C library of its own, which reads the kernel's
+ * vDSO: with SKEW_VDSO the vDSO's functions are overwritten with a jump to
+ * these here. (Other programs would then wait by one clock for a time of the
+ * other.)
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -74,8 +75,8 @@ int timespec_get(struct timespec *ts, int base)
 	return clock_gettime(CLOCK_REALTIME, ts) ? 0 : base;
 }
 
-/* librdkafka waits until a time that it reckons from either of these; the
- * kernel goes by the clock that is right. */
+/* librdkafka computes the end of a wait from either of these; the kernel uses
+ * the right clock. */
 int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict lock,
 		  const struct timespec *restrict until)
 {

@@ -1,6 +1,6 @@
 /*
- * slept.c - a process on a machine that slept: LD_PRELOAD it, and once the file
- * SLEPT is there, the clock that runs through suspend is a day further.
+ * slept.c - simulates a sleep of the machine by LD_PRELOAD: once the file SLEPT
+ * exists, the clock that runs through suspend is a day ahead.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

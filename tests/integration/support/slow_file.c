@@ -1,6 +1,6 @@
 /*
- * slow_file.c - a process one of whose files comes from a slow disk: LD_PRELOAD
- * it, and while the file SLOW_WHILE is there, nothing is read of SLOW_FILE.
+ * slow_file.c - simulates a slow disk by LD_PRELOAD: while the file SLOW_WHILE
+ * exists, nothing is read from SLOW_FILE.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

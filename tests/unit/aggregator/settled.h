@@ -267,7 +267,7 @@ static inline void settled_drop(struct settled *t, int64_t day, uint64_t number)
 			     day, number);
 }
 
-/* --- what happens between two statements, and a test ---------------------- */
+/* --- actions between two statements, and a test --------------------------- */
 
 static inline void settled_rows_come(struct settled *t)
 {

@@ -408,7 +408,7 @@ static void a_day_that_a_table_lacks_is_settled_again(void **state)
 	assert_kept(t, DROP_STALE);
 }
 
-/* --- what happens before it is published ---------------------------------- */
+/* --- changes before the drop is published --------------------------------- */
 
 static void one_more_comes(struct settled *t)
 {

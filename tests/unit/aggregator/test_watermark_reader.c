@@ -1,5 +1,5 @@
-/* What is read of the collectors' reports, and which state is kept of them,
- * with a real engine. */
+/* Reads of the collectors' reports, and the state that is kept of them, with a
+ * real engine. */
 #include "tests/unit/aggregator/settled.h"
 
 #include "aggregator/settle/watermark_reader.h"

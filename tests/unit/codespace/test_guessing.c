@@ -1,5 +1,5 @@
 /*
- * What a stranger can learn from codes, and how far guessing leads.
+ * The limits of what a stranger can learn from codes, and of guessing.
  *
  * The stranger has very many pairs of id and code, or of URL and code, knows
  * the whole algorithm and even the order of the symbols, but not the keys. Each

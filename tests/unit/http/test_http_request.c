@@ -1,4 +1,5 @@
-/* What a handler can read of a request, and how answers are written. */
+/* The parts of a request that a handler can read, and how answers are written.
+ */
 #include "world.h"
 
 /* Each test adds a listener with its own handler to the world's loop. */
