@@ -198,7 +198,8 @@ def test_wechat_gets_its_own_target_then_a_page_then_the_url(links, start):
     own = links.create(targets={**IOS_APP, "wechat": program})
     assert page(redirector, own, WECHAT).opens == (PROGRAM, WEB, "wechat")
     assert page(redirector, own, IPHONE).opens == (APP, STORE, "browser")
-    # A page explains how to leave the app; the system's other targets do not.
+    # WeChat gets the system's target only if it is a page, which explains how to leave
+    # WeChat.
     mixed = links.create(DEFAULT, targets={**IOS_APP, "android": WEB})
     assert page(redirector, mixed, WECHAT_ON_IPHONE).opens[0] == APP
     assert ask(redirector, mixed, WECHAT).headers["Location"] == DEFAULT

@@ -259,7 +259,7 @@ def refused(made, code, key="boss"):
 
 
 def in_time(made, link):
-    """Redis answers before its timeout, as the machine may be slow."""
+    """Waits until Redis has answered within the timeout: the machine may be slow."""
     eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 200)
 
 

@@ -525,7 +525,7 @@ def test_shared_domains_are_checked_replaced_and_dropped(
 
 
 def test_a_link_without_a_domain_is_the_default_ones(links, start):
-    """A link from before domains were configured does not appear on later ones."""
+    """A link without a domain does not appear on domains that were added later."""
     redirector = start()
     code = links.create()
     links.edit(code, domain="")

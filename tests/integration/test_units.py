@@ -102,7 +102,7 @@ def test_sighup_is_sent_to_who_reads_files_again(name):
 
 @every_program
 def test_a_program_starts_as_its_unit_starts_it(name, workdir):
-    """It starts, up to the missing file."""
+    """The program runs up to the missing configuration file."""
     argv = unit.service(name)["ExecStart"][0].split()
     assert argv[0].rsplit("/", 1)[-1] == name
     argv[argv.index("-c") + 1] = str(workdir / "none.yaml")
@@ -152,7 +152,7 @@ def test_memory_is_not_both_written_and_executed(confinement):
 
 def test_a_program_without_a_call_that_it_needs_is_seen_to_end(
         confinement, program, links_config, redis, kafka):
-    """This is the failure that the other tests would notice."""
+    """The other tests would notice this end by SIGSYS."""
     made = program("redirector", {"links": links_config}, start=False)
     made.under = confinement.command("redirector", without=["epoll_wait"])
     made.start(ready=False)

@@ -167,8 +167,7 @@ static void what_is_damaged_hides_nothing_behind_it(void **state)
 	struct file f = make_file(2, CHUNK_MIN);
 
 	(void)state;
-	/* Two entries are marked as done, and one place has a damaged length.
-	 */
+	/* Two places are damaged; the second place has two entries. */
 	end_chunk(&f, 0, 7, 64 * 7);
 	put_entry(&f, 0, 7, 64, 1, 1)->len = 2;
 	put_entry(&f, 0, 7, 128, 2, 1);
