@@ -34,7 +34,7 @@ class Mutant:
         return f"{place}: {self.changed_text()}"
 
     def changed_text(self):
-        """What differs, with some of the line around it."""
+        """The part that differs, with some of the line around it."""
         before, after = (" ".join(t.split()) for t in (self.before, self.after))
         same = len(os.path.commonprefix([before, after]))
         end = len(os.path.commonprefix([before[same:][::-1], after[same:][::-1]]))

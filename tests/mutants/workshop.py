@@ -75,7 +75,7 @@ class Workshop:
         self.seconds = {}
 
     def quoted_path(self, path):
-        """What sources include in place of a script that is quoted for them."""
+        """The file that sources include in place of a script that is quoted for them."""
         return str(BUILD / "gen" / (path + ".inc"))
 
     def objects_with(self, path):
@@ -83,7 +83,7 @@ class Workshop:
 
     @functools.cache
     def symbols_of(self, file):
-        """What an object or a program defines, and others may use."""
+        """The symbols that an object or a program defines for others."""
         out = subprocess.run(["nm", "--defined-only", "-g", file], cwd=ROOT, check=True,
                              capture_output=True, text=True).stdout
         return {line.split()[-1] for line in out.splitlines()} - {"main"}
@@ -173,7 +173,7 @@ class Bench:
         return new
 
     def run_unit(self, program):
-        """What a unit program says of the mutant: None if nothing."""
+        """The first test of a unit program that fails with the mutant; None: all pass."""
         bound = self.shop.seconds_of(program) * HUNG_FACTOR + HUNG_SECONDS
         status, output = run_quietly([self.link(program)], bound, ENGINE)
         if status == 0:

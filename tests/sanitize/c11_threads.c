@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-/* Of ThreadSanitizer: what this thread writes in between does not count. */
+/* ThreadSanitizer ignores what this thread writes between the two calls. */
 void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
 
