@@ -116,15 +116,17 @@ static inline void insert_all(struct settled *t)
 	}
 }
 
-/* Inserts Bob's clicks again, as other events and with columns changed. */
-static inline void copy_bobs(struct settled *t, const char *columns)
+/* Inserts Bob's clicks again, as other events and with one column changed. */
+static inline void copy_bobs(struct settled *t, const char *column,
+			     const char *value)
 {
 	clickhouse_server_do(
 		&t->server,
-		"INSERT INTO clicks SELECT * REPLACE (%s, offset + 10000 AS "
+		"INSERT INTO clicks SELECT * REPLACE (%s AS %s, offset + 10000 "
+		"AS "
 		"offset, generateUUIDv4() AS event_id) FROM (SELECT * FROM "
 		"clicks WHERE owner = 'bob')",
-		columns);
+		value, column);
 }
 
 /* --- copied days ------------------------------------------------------------

@@ -135,7 +135,7 @@ static void tags_are_those_that_have_most(void **state)
 	struct buf sql = {0};
 
 	insert_all(t);
-	copy_bobs(t, "['x', 'y'] AS tags");
+	copy_bobs(t, "tags", "['x', 'y']");
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO clicks SELECT * REPLACE (['y'] AS tags, offset + "

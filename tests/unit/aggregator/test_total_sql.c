@@ -110,7 +110,7 @@ static void countries_that_have_most_have_their_visitors(void **state)
 	struct lists lists = no_days;
 
 	insert_all(t);
-	copy_bobs(t, "'FR' AS country");
+	copy_bobs(t, "country", "'FR'");
 	settle_all(t);
 	q.group_by[q.group_by_count++] = dimension_find("country");
 	for (lists.limit = 1; lists.limit <= 2; lists.limit++) {
@@ -327,7 +327,7 @@ static void totals_have_rolled_days_and_hours(void **state)
 static void insert_regions(struct settled *t)
 {
 	insert_three_days(t);
-	copy_bobs(t, "'BY' AS region");
+	copy_bobs(t, "region", "'BY'");
 	clickhouse_server_do(
 		&t->server,
 		"INSERT INTO day_values (dimension, day, attempt, value, rest, "
