@@ -75,10 +75,10 @@ static void short_codes_are_warned_of(void **state)
 
 	hits_of_sequence(f, 4, &links);
 	assert_warned(f->space, "one guess in 30 hits");
-	assert_warned(f->space, "seen fewer than 62");
+	assert_warned(f->space, "reader of fewer codes than 62");
 	hits_of_sequence(f, 5, &links);
 	assert_warned(f->space, "one guess in 221 hits");
-	assert_warned(f->space, "seen fewer than 3844");
+	assert_warned(f->space, "reader of fewer codes than 3844");
 	hits_of_sequence(f, 7, &links);
 	assert_false(space_worth_warn(f->space, text));
 	hits_of_hash(f, 5, "keyed", &links);

@@ -24,7 +24,7 @@ static const struct script_call {
 	{SCRIPT_SPACE_CREATE,
 	 "space:{s5} cursor:{s5} issued:{s5} pool:{s5} "
 	 "out:{s5}",
-	 "0 1 number 5 5 key:1 abc"},
+	 "0 1 number 5 key:1 abc"},
 	{SCRIPT_SPACE_READ, "space:{s5} cursor:{s5}", ""},
 	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 1000 0 9e15"},
 	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 never 0 9e15"},
