@@ -75,4 +75,23 @@ static inline void mock_kafka_configure(rd_kafka_mock_cluster_t *mock,
 	ret->config.security_protocol = ret->protocol;
 }
 
+/* A producer that logs nothing; the caller destroys it. */
+static inline rd_kafka_t *mock_kafka_producer(rd_kafka_mock_cluster_t *mock)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char text[256];
+	rd_kafka_t *rk;
+
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	assert_int_equal(
+		rd_kafka_conf_set(conf, "bootstrap.servers",
+				  rd_kafka_mock_cluster_bootstraps(mock), text,
+				  sizeof(text)),
+		RD_KAFKA_CONF_OK);
+	rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+	if (!rk)
+		fail_msg("%s", text);
+	return rk;
+}
+
 #endif

@@ -91,24 +91,6 @@ static inline void on_ready(void *arg)
 	w->ready++;
 }
 
-static inline rd_kafka_t *new_producer(rd_kafka_mock_cluster_t *mock)
-{
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	char text[256];
-	rd_kafka_t *rk;
-
-	rd_kafka_conf_set_log_cb(conf, NULL);
-	assert_int_equal(
-		rd_kafka_conf_set(conf, "bootstrap.servers",
-				  rd_kafka_mock_cluster_bootstraps(mock), text,
-				  sizeof(text)),
-		RD_KAFKA_CONF_OK);
-	rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
-	if (!rk)
-		fail_msg("%s", text);
-	return rk;
-}
-
 /* The configuration outlives the reader. */
 static inline struct world *
 start_reader(const struct clickhouse_config *archive)
@@ -126,7 +108,7 @@ start_reader(const struct clickhouse_config *archive)
 	struct error err = {0};
 
 	w->mock = mock_kafka_start(topic);
-	w->producer = new_producer(w->mock);
+	w->producer = mock_kafka_producer(w->mock);
 	mock_kafka_configure(w->mock, &w->kafka);
 	w->config.kafka = w->kafka.config;
 	w->config.kafka.topic_live = topic;

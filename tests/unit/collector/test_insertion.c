@@ -1,5 +1,5 @@
 /* An insert is in its table exactly once, with a real ClickHouse. */
-#include "tests/unit/clickhouse_server.h"
+#include "tests/unit/collector/sink_world.h"
 #include "tests/unit/collector/slow_insert.h"
 
 #include "collector/enrich/row.h"
@@ -15,39 +15,11 @@ enum {
 			       first */
 };
 
-struct world {
-	struct clickhouse_server server;
-	struct sink *sink;
-};
-
-static int make_world(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct error err = {0};
-
-	clickhouse_server_start(&w->server);
-	clickhouse_server_migrate(&w->server);
-	w->sink = sink_new(&w->server.config, &err);
-	assert_non_null(w->sink);
-	*state = w;
-	return 0;
-}
-
-static int drop_world(void **state)
-{
-	struct world *w = *state;
-
-	sink_free(w->sink);
-	clickhouse_server_stop(&w->server);
-	free(w);
-	return 0;
-}
-
 /* --- rows ----------------------------------------------------------------- */
 
 /* Stores a row of clicks for each offset, as another collector would; the days
  * are the first two of 1970 in turn. */
-static void store(struct world *w, const char *topic, uint64_t first,
+static void store(struct sink_world *w, const char *topic, uint64_t first,
 		  uint64_t last)
 {
 	clickhouse_server_do(
@@ -62,7 +34,7 @@ static void store(struct world *w, const char *topic, uint64_t first,
 }
 
 /* Builds the bytes that a collector sends for these rows. */
-static void build(struct world *w, const char *topic, uint64_t first,
+static void build(struct sink_world *w, const char *topic, uint64_t first,
 		  uint64_t last, struct buf *ret)
 {
 	struct error err = {0};
@@ -110,8 +82,8 @@ static void describe(struct insert *i, enum sink_table table, const char *topic,
 	i->state.kept_ms = KEPT_MS;
 }
 
-static void make_clicks(struct world *w, struct insert *i, const char *topic,
-			uint64_t first, uint64_t last)
+static void make_clicks(struct sink_world *w, struct insert *i,
+			const char *topic, uint64_t first, uint64_t last)
 {
 	struct error err = {0};
 
@@ -134,7 +106,7 @@ static void make_report(struct insert *i, const char *topic, uint64_t first,
 	batch_progress_row(&b, &origin, &i->rows);
 }
 
-static int run_as(struct world *w, struct insert *i, enum sink_table table,
+static int run_as(struct sink_world *w, struct insert *i, enum sink_table table,
 		  struct error *err)
 {
 	i->part.rows = &i->ranges;
@@ -151,7 +123,7 @@ static int run_as(struct world *w, struct insert *i, enum sink_table table,
 	return insertion_run(w->sink, &i->in, &i->state, err);
 }
 
-static void run(struct world *w, struct insert *i, enum sink_table table)
+static void run(struct sink_world *w, struct insert *i, enum sink_table table)
 {
 	struct error err;
 
@@ -167,7 +139,7 @@ static void drop(struct insert *i)
 	buf_free(&i->rows);
 }
 
-static uint64_t rows_of(struct world *w, const char *topic)
+static uint64_t rows_of(struct sink_world *w, const char *topic)
 {
 	return clickhouse_server_number(
 		&w->server,
@@ -176,7 +148,7 @@ static uint64_t rows_of(struct world *w, const char *topic)
 		topic);
 }
 
-static uint64_t reports_of(struct world *w, const char *topic)
+static uint64_t reports_of(struct sink_world *w, const char *topic)
 {
 	return clickhouse_server_number(
 		&w->server,
@@ -188,7 +160,7 @@ static uint64_t reports_of(struct world *w, const char *topic)
 
 static void what_is_not_in_doubt_is_sent(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_clicks(w, &i, "sent", 0, 9);
@@ -199,7 +171,7 @@ static void what_is_not_in_doubt_is_sent(void **state)
 
 static void what_is_in_doubt_and_not_stored_is_sent(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_clicks(w, &i, "missing", 0, 9);
@@ -219,7 +191,7 @@ static void what_is_stored_is_not_sent_again(void **state)
 		uint64_t first, last;
 	} cases[] = {
 		{"one there", 5, 5}, {"two there", 5, 6}, {"ten there", 0, 9}};
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
@@ -245,7 +217,7 @@ static void one_that_is_stored_in_part_is_made_anew_by_its_owner(void **state)
 		     {"all but its first", 11, 19},
 		     {"all but its last", 10, 18},
 		     {"its middle", 13, 15}};
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct error err;
 	struct insert i;
 
@@ -265,7 +237,7 @@ static void one_that_is_stored_in_part_is_made_anew_by_its_owner(void **state)
  */
 static void only_its_own_rows_are_counted(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_clicks(w, &i, "own", 10, 19);
@@ -293,7 +265,7 @@ static void only_its_own_rows_are_counted(void **state)
 /* If one part is missing, the whole insert counts as partly stored. */
 static void all_parts_of_an_insert_are_counted(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert one, other;
 	struct error err = {0};
 	struct insertion_part parts[2];
@@ -324,7 +296,7 @@ static void all_parts_of_an_insert_are_counted(void **state)
  * unused. */
 static void nothing_is_sent_once_its_token_may_be_forgotten(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct error err;
 	struct insert i;
 
@@ -343,7 +315,7 @@ static void nothing_is_sent_once_its_token_may_be_forgotten(void **state)
 
 static void a_count_makes_a_token_known_to_be_unused(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	int64_t before = clock_boottime_ms();
 	struct insert i;
 
@@ -359,7 +331,7 @@ static void a_count_makes_a_token_known_to_be_unused(void **state)
 /* ClickHouse keeps the token and not the rows, like a server that dies between
  * the two writes.  The rows get another epoch: an empty part would take its
  * token along. */
-static void take_rows(struct world *w, const char *topic)
+static void take_rows(struct sink_world *w, const char *topic)
 {
 	clickhouse_server_do(&w->server,
 			     "ALTER TABLE clicks UPDATE epoch = 99 WHERE topic "
@@ -370,7 +342,7 @@ static void take_rows(struct world *w, const char *topic)
 
 static void a_token_that_outlives_its_rows_is_not_used_again(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_clicks(w, &i, "outlived", 0, 9);
@@ -392,7 +364,7 @@ static void a_token_that_outlives_its_rows_is_not_used_again(void **state)
 
 static void one_that_is_answered_and_never_stored_fails(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct error err;
 	struct insert i;
 
@@ -423,7 +395,7 @@ static void one_that_is_answered_and_never_stored_fails(void **state)
 
 static void a_report_is_there_once(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_report(&i, "told", 0, 9);
@@ -441,7 +413,7 @@ static void a_report_is_there_once(void **state)
 static void a_report_of_other_offsets_is_another(void **state)
 {
 	static const uint64_t others[][2] = {{0, 8}, {1, 9}, {0, 10}};
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	for (size_t n = 0; n < 3; n++) {
@@ -460,8 +432,8 @@ static void a_report_of_other_offsets_is_another(void **state)
 /* --- links ---------------------------------------------------------------- */
 
 /* Makes rows of links, one version each; `offset` is also the version. */
-static void make_links(struct world *w, struct insert *i, const char *topic,
-		       uint64_t first, uint64_t last)
+static void make_links(struct sink_world *w, struct insert *i,
+		       const char *topic, uint64_t first, uint64_t last)
 {
 	const char *from = strchr(row_insert_links, '(') + 1;
 	struct error err = {0};
@@ -492,7 +464,7 @@ static void make_links(struct world *w, struct insert *i, const char *topic,
 			     topic);
 }
 
-static uint64_t links_of(struct world *w, const char *topic)
+static uint64_t links_of(struct sink_world *w, const char *topic)
 {
 	return clickhouse_server_number(
 		&w->server,
@@ -501,7 +473,7 @@ static uint64_t links_of(struct world *w, const char *topic)
 		topic);
 }
 
-static void take_links(struct world *w, const char *topic)
+static void take_links(struct sink_world *w, const char *topic)
 {
 	clickhouse_server_do(&w->server,
 			     "ALTER TABLE links UPDATE epoch = 99 WHERE topic "
@@ -514,7 +486,7 @@ static void take_links(struct world *w, const char *topic)
  * unused token, this is accepted. */
 static void links_are_sent_again_under_a_token_that_nobody_had(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_links(w, &i, "links", 0, 4);
@@ -536,7 +508,7 @@ static void links_are_sent_again_under_a_token_that_nobody_had(void **state)
 
 static void what_is_answered_of_links_is_believed(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct insert i;
 
 	make_links(w, &i, "gone", 0, 0);
@@ -557,7 +529,7 @@ static void what_is_answered_of_links_is_believed(void **state)
 static void
 an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct slow_insert before;
 	struct insert i;
 
@@ -575,7 +547,7 @@ an_insert_in_doubt_is_ended_before_its_rows_are_counted(void **state)
 /* The former owner was replaced in the middle of both inserts. */
 static void inserts_of_the_owner_before_are_ended(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct plan_facts f = {.committed = true,
 			       .kind = INTENT_OURS,
 			       .epoch = 3,
@@ -645,6 +617,6 @@ int main(void)
 		cmocka_unit_test(inserts_of_the_owner_before_are_ended),
 	};
 
-	return cmocka_run_group_tests_name("insertion", tests, make_world,
-					   drop_world);
+	return cmocka_run_group_tests_name(
+		"insertion", tests, sink_world_set_up, sink_world_tear_down);
 }

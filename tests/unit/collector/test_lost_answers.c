@@ -1,7 +1,7 @@
 /* Each answer of a real ClickHouse is lost once, while a partition is recovered
  * and while an insert that is in doubt is settled: both fail, and the next try
  * has the result that one without a fault has. */
-#include "tests/unit/clickhouse_server.h"
+#include "tests/unit/collector/sink_world.h"
 #include "tests/unit/lost_answers.h"
 
 #include "collector/exactly_once/batch.h"
@@ -15,39 +15,10 @@ enum {
 	INSERTION_REQUESTS = 5, /* of an insert that is in doubt */
 };
 
-struct world {
-	struct clickhouse_server server;
-	struct sink *sink;
-};
-
-static int make_world(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct error err = {0};
-
-	assert_non_null(w);
-	clickhouse_server_start(&w->server);
-	clickhouse_server_migrate(&w->server);
-	w->sink = sink_new(&w->server.config, &err);
-	assert_non_null(w->sink);
-	*state = w;
-	return 0;
-}
-
-static int drop_world(void **state)
-{
-	struct world *w = *state;
-
-	sink_free(w->sink);
-	clickhouse_server_stop(&w->server);
-	free(w);
-	return 0;
-}
-
 /* --- a recovery ------------------------------------------------------------
  */
 
-static int recover(struct world *w, const char *topic, struct error *err)
+static int recover(struct sink_world *w, const char *topic, struct error *err)
 {
 	const struct recovery_setup setup = {
 		.epoch = 2, .start = PLAN_ASK, .collector = "me"};
@@ -67,7 +38,7 @@ static int recover(struct world *w, const char *topic, struct error *err)
 
 static void a_recovery_fails_without_any_one_of_its_answers(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 	struct error err = {0};
 
 	clickhouse_server_do(&w->server,
@@ -130,7 +101,7 @@ static void make_report(struct insert *i, const char *topic)
 	};
 }
 
-static uint64_t reports_of(struct world *w, const char *topic)
+static uint64_t reports_of(struct sink_world *w, const char *topic)
 {
 	return clickhouse_server_number(
 		&w->server,
@@ -138,7 +109,7 @@ static uint64_t reports_of(struct world *w, const char *topic)
 		topic);
 }
 
-static void lose_one(struct world *w, enum fault how, int at)
+static void lose_one(struct sink_world *w, enum fault how, int at)
 {
 	struct error err = {0};
 	struct insert i;
@@ -168,7 +139,7 @@ static void lose_one(struct world *w, enum fault how, int at)
 
 static void an_insert_that_fails_is_stored_once_by_the_next_try(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 
 	for (int at = 1; at <= INSERTION_REQUESTS + 1; at++) {
 		lose_one(w, NOT_SENT, at);
@@ -185,6 +156,6 @@ int main(void)
 			an_insert_that_fails_is_stored_once_by_the_next_try),
 	};
 
-	return cmocka_run_group_tests_name("lost answers", tests, make_world,
-					   drop_world);
+	return cmocka_run_group_tests_name(
+		"lost answers", tests, sink_world_set_up, sink_world_tear_down);
 }

@@ -1,45 +1,17 @@
 /* A partition's new owner queries a real ClickHouse and reports to it; the test
  * provides Kafka's answers. */
+#include "tests/unit/collector/sink_world.h"
 #include "tests/unit/collector/slow_insert.h"
 
 #include "collector/ingest/recovery.h"
 
-struct world {
-	struct clickhouse_server server;
-	struct sink *sink;
-	struct recovery_setup setup;
-};
-
-static int start(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct error err = {0};
-
-	assert_non_null(w);
-	clickhouse_server_start(&w->server);
-	clickhouse_server_migrate(&w->server);
-	w->sink = sink_new(&w->server.config, &err);
-	assert_non_null(w->sink);
-	w->setup = (struct recovery_setup){
-		.epoch = 2, .start = PLAN_ASK, .collector = "me"};
-	*state = w;
-	return 0;
-}
-
-static int stop(void **state)
-{
-	struct world *w = *state;
-
-	sink_free(w->sink);
-	clickhouse_server_stop(&w->server);
-	free(w);
-	return 0;
-}
+static const struct recovery_setup setup = {
+	.epoch = 2, .start = PLAN_ASK, .collector = "me"};
 
 /* Kafka has the offsets 0 to 999, and 5-9 were about to be stored. */
-static struct recovery *begin(struct world *w, const char *topic)
+static struct recovery *begin(const char *topic)
 {
-	struct recovery *r = recovery_new(&w->setup, topic, 4, SINK_CLICKS);
+	struct recovery *r = recovery_new(&setup, topic, 4, SINK_CLICKS);
 
 	assert_non_null(r);
 	assert_int_equal(r->facts.start, PLAN_ASK);
@@ -52,7 +24,7 @@ static struct recovery *begin(struct world *w, const char *topic)
 	return r;
 }
 
-static struct stored_report ask(struct world *w, struct recovery *r)
+static struct stored_report ask(struct sink_world *w, struct recovery *r)
 {
 	struct stored_report report = {0};
 	struct error err = {0};
@@ -62,7 +34,7 @@ static struct stored_report ask(struct world *w, struct recovery *r)
 	return report;
 }
 
-static void decide(struct world *w, struct recovery *r, int64_t since_ms)
+static void decide(struct sink_world *w, struct recovery *r, int64_t since_ms)
 {
 	struct error err = {0};
 
@@ -70,7 +42,7 @@ static void decide(struct world *w, struct recovery *r, int64_t since_ms)
 		fail_msg("%s", err.text);
 }
 
-static void store(struct world *w, const char *topic, unsigned first,
+static void store(struct sink_world *w, const char *topic, unsigned first,
 		  unsigned last)
 {
 	clickhouse_server_do(&w->server,
@@ -80,7 +52,7 @@ static void store(struct world *w, const char *topic, unsigned first,
 			     topic, first, last - first + 1);
 }
 
-static void report(struct world *w, const char *topic, unsigned first,
+static void report(struct sink_world *w, const char *topic, unsigned first,
 		   unsigned last)
 {
 	clickhouse_server_do(
@@ -93,8 +65,8 @@ static void report(struct world *w, const char *topic, unsigned first,
 /* Rows that the former owner stores after the query would be stored twice. */
 static void what_the_owner_before_has_under_way_is_ended(void **state)
 {
-	struct world *w = *state;
-	struct recovery *r = begin(w, "under way");
+	struct sink_world *w = *state;
+	struct recovery *r = begin("under way");
 	struct slow_insert rows, other;
 
 	slow_insert_start(&w->server, &rows, "clicks", "2:under way:4:5-9");
@@ -113,8 +85,8 @@ static void what_the_owner_before_has_under_way_is_ended(void **state)
 
 static void what_clickhouse_has_is_known_before_it_goes_on(void **state)
 {
-	struct world *w = *state;
-	struct recovery *r = begin(w, "known");
+	struct sink_world *w = *state;
+	struct recovery *r = begin("known");
 	struct stored_report told;
 
 	store(w, "known", 0, 6);
@@ -138,8 +110,8 @@ static void what_clickhouse_has_is_known_before_it_goes_on(void **state)
 
 static void who_is_forgotten_is_known_before_it_goes_on(void **state)
 {
-	struct world *w = *state;
-	struct recovery *r = begin(w, "forgotten");
+	struct sink_world *w = *state;
+	struct recovery *r = begin("forgotten");
 
 	clickhouse_server_do(&w->server, "INSERT INTO forgotten SELECT 7, "
 					 "repeat('\\0', 20), 0, 'me'");
@@ -150,7 +122,7 @@ static void who_is_forgotten_is_known_before_it_goes_on(void **state)
 	recovery_free(r);
 }
 
-static const char *progress_of(struct world *w, const char *topic)
+static const char *progress_of(struct sink_world *w, const char *topic)
 {
 	return clickhouse_server_ask(
 		&w->server,
@@ -163,12 +135,12 @@ static const char *progress_of(struct world *w, const char *topic)
 /* The gap may be reported again, since the former reporter may have died. */
 static void a_gap_is_told_of_once(void **state)
 {
-	struct world *w = *state;
+	struct sink_world *w = *state;
 
 	store(w, "gap", 12, 14);
 	report(w, "gap", 0, 9);
 	for (int i = 0; i < 2; i++) {
-		struct recovery *r = begin(w, "gap");
+		struct recovery *r = begin("gap");
 
 		r->facts.intent.has_batch = false;
 		r->facts.commit = 10;
@@ -189,8 +161,8 @@ static void a_gap_is_told_of_once(void **state)
 
 static void one_that_stops_tells_of_no_gap(void **state)
 {
-	struct world *w = *state;
-	struct recovery *r = begin(w, "stops");
+	struct sink_world *w = *state;
+	struct recovery *r = begin("stops");
 
 	r->facts.epoch = 2;
 	r->facts.kind = INTENT_LATER;
@@ -203,8 +175,8 @@ static void one_that_stops_tells_of_no_gap(void **state)
 
 static void what_cannot_be_asked_is_told(void **state)
 {
-	struct world *w = *state;
-	struct recovery *r = begin(w, "not told");
+	struct sink_world *w = *state;
+	struct recovery *r = begin("not told");
 	struct stored_report told;
 	struct error err = {0};
 
@@ -234,5 +206,6 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_asked_is_told),
 	};
 
-	return cmocka_run_group_tests_name("recovery", tests, start, stop);
+	return cmocka_run_group_tests_name("recovery", tests, sink_world_set_up,
+					   sink_world_tear_down);
 }

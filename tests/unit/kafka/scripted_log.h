@@ -6,13 +6,10 @@
 #ifndef TESTS_UNIT_KAFKA_SCRIPTED_LOG_H
 #define TESTS_UNIT_KAFKA_SCRIPTED_LOG_H
 
-#include "tests/unit/mock_kafka.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/kafka/mock_reader.h"
 
 #include <dlfcn.h>
 #include <time.h>
-
-#include "common/kafka/reader.h"
 
 enum batch_kind {
 	BATCH_READABLE,
@@ -463,17 +460,9 @@ static inline void scripted_clear(void)
 static inline struct kafka_reader *
 scripted_reader(rd_kafka_mock_cluster_t *mock)
 {
-	struct mock_kafka_config made;
-	struct error err = {0};
-	struct kafka_reader *r;
-
-	/* A new client may be at the address of one that has ended. */
+	/* A new client may get the address of a former one. */
 	scripted.spent = scripted.closed_client = NULL;
-	mock_kafka_configure(mock, &made);
-	r = kafka_reader_new(&made.config, "test", "g", &err);
-	if (!r)
-		fail_msg("%s", err.text);
-	return r;
+	return mock_reader_new(mock);
 }
 
 static inline void scripted_open(struct kafka_reader *r, int64_t first,

@@ -1,9 +1,6 @@
 /* A reader of stretches of a topic.  The broker is librdkafka's own mock, in
  * this process. */
-#include "tests/unit/mock_kafka.h"
-#include "tests/unit/unit.h"
-
-#include "common/kafka/reader.h"
+#include "tests/unit/kafka/mock_reader.h"
 
 enum {
 	RECORDS = 3,
@@ -23,20 +20,9 @@ rd_kafka_event_t *rd_kafka_queue_poll(rd_kafka_queue_t *queue, int timeout_ms)
 
 static void produce_records(rd_kafka_mock_cluster_t *mock)
 {
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	rd_kafka_t *rk = mock_kafka_producer(mock);
 	char value[] = "x";
-	char text[256];
-	rd_kafka_t *rk;
 
-	rd_kafka_conf_set_log_cb(conf, NULL);
-	assert_int_equal(
-		rd_kafka_conf_set(conf, "bootstrap.servers",
-				  rd_kafka_mock_cluster_bootstraps(mock), text,
-				  sizeof(text)),
-		RD_KAFKA_CONF_OK);
-	rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
-	if (!rk)
-		fail_msg("%s", text);
 	for (int i = 0; i < RECORDS; i++)
 		assert_int_equal(rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(topic),
 						   RD_KAFKA_V_PARTITION(0),
@@ -54,19 +40,6 @@ static int start_kafka(void **state)
 	return 0;
 }
 
-static struct kafka_reader *new_reader(rd_kafka_mock_cluster_t *mock)
-{
-	struct mock_kafka_config made;
-	struct error err = {0};
-	struct kafka_reader *r;
-
-	mock_kafka_configure(mock, &made);
-	r = kafka_reader_new(&made.config, "test", "g", &err);
-	if (!r)
-		fail_msg("%s", err.text);
-	return r;
-}
-
 static void open_stretch(struct kafka_reader *r)
 {
 	struct error err = {0};
@@ -75,28 +48,15 @@ static void open_stretch(struct kafka_reader *r)
 		fail_msg("%s", err.text);
 }
 
-static void read_record(struct kafka_reader *r, int64_t offset)
-{
-	struct kafka_record record;
-	struct error err = {0};
-	int status = kafka_reader_next(r, &record, &err);
-
-	if (status < 0)
-		fail_msg("%s", err.text);
-	assert_int_equal(status, 1);
-	assert_int_equal(record.offset, offset);
-	kafka_record_release(&record);
-}
-
 static void test_records_of_a_stretch_come_in_order(void **state)
 {
-	struct kafka_reader *r = new_reader(*state);
+	struct kafka_reader *r = mock_reader_new(*state);
 	struct kafka_record record;
 	struct error err = {0};
 
 	open_stretch(r);
 	for (int i = 0; i < RECORDS; i++)
-		read_record(r, i);
+		mock_reader_take(r, i);
 	assert_int_equal(kafka_reader_next(r, &record, &err), 0);
 	kafka_reader_free(r);
 }
@@ -106,10 +66,10 @@ static void
 test_a_reader_that_has_just_gone_elsewhere_can_be_closed(void **state)
 {
 	for (int i = 0; i < READERS; i++) {
-		struct kafka_reader *r = new_reader(*state);
+		struct kafka_reader *r = mock_reader_new(*state);
 
 		open_stretch(r);
-		read_record(r, 0);
+		mock_reader_take(r, 0);
 		open_stretch(r);
 		kafka_reader_free(r);
 	}

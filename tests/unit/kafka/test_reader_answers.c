@@ -7,16 +7,6 @@ enum {
 	ASK_MS = KAFKA_READER_ASK_MS,
 };
 
-static int read_record(struct kafka_reader *r, struct error *err)
-{
-	struct kafka_record record;
-	int status = kafka_reader_next(r, &record, err);
-
-	if (status == 1)
-		kafka_record_release(&record);
-	return status;
-}
-
 /* Opens a stretch of a log with three records. */
 static struct kafka_reader *open_reader(void **state)
 {
@@ -36,14 +26,14 @@ static void silence_fails_after_a_while(void **state)
 	struct error err = {0};
 
 	scripted.silent = true;
-	assert_int_equal(read_record(r, &err), -1);
+	assert_int_equal(mock_reader_next(r, &err), -1);
 	assert_int_equal(err.code, ERROR_REMOTE);
 	assert_true(err.retriable);
 	assert_string_equal(err.text, "kafka: t 3: nothing came for 30 s");
 	assert_in_range(scripted.ahead_ms, SILENCE_MS, SILENCE_MS + 1000);
 	/* The stretch ends with that error. */
 	scripted.silent = false;
-	assert_int_equal(read_record(r, &err), 0);
+	assert_int_equal(mock_reader_next(r, &err), 0);
 	kafka_reader_free(r);
 }
 
@@ -54,7 +44,7 @@ static void the_complaint_of_before_says_why_nothing_comes(void **state)
 
 	scripted.silent = true;
 	scripted.event = RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE;
-	assert_int_equal(read_record(r, &err), -1);
+	assert_int_equal(mock_reader_next(r, &err), -1);
 	assert_string_equal(err.text, "kafka: t 3: nothing came for 30 s: "
 				      "Broker: Broker not available");
 	kafka_reader_free(r);
@@ -66,7 +56,7 @@ static void what_passes_by_itself_is_no_failure(void **state)
 	struct error err = {0};
 
 	scripted.event = RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE;
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	kafka_reader_free(r);
 }
 
@@ -77,7 +67,7 @@ static void what_kafka_has_dropped_is_to_be_looked_at_again(void **state)
 
 	scripted_add(BATCH_READABLE, 10, 12);
 	scripted_open(r, 7, 13);
-	assert_int_equal(read_record(r, &err), -1);
+	assert_int_equal(mock_reader_next(r, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFLICT);
 	assert_true(err.retriable);
 	assert_string_equal(err.text, "kafka dropped what was to be read of t "
@@ -100,7 +90,7 @@ static void what_is_not_there_or_not_allowed_fails_for_good(void **state)
 		scripted_clear();
 		r = open_reader(state);
 		scripted.event = codes[i];
-		assert_int_equal(read_record(r, &err), -1);
+		assert_int_equal(mock_reader_next(r, &err), -1);
 		assert_false(err.retriable);
 		assert_non_null(strstr(err.text, rd_kafka_err2str(codes[i])));
 		kafka_reader_free(r);
@@ -120,7 +110,7 @@ static void a_stretch_that_cannot_begin_is_not_open(void **state)
 	assert_true(err.retriable);
 	assert_string_equal(err.text,
 			    "kafka: reading of t 3: Local: Erroneous state");
-	assert_int_equal(read_record(r, &err), 0);
+	assert_int_equal(mock_reader_next(r, &err), 0);
 	assert_int_equal(scripted.polls, 0);
 	kafka_reader_free(r);
 }
@@ -132,10 +122,10 @@ static void the_last_record_of_a_stretch_is_the_one_before_its_end(void **state)
 
 	scripted_add(BATCH_READABLE, 10, 12);
 	scripted_open(r, 10, 12);
-	assert_int_equal(read_record(r, &err), 1);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	assert_int_equal(scripted.polls, 2);
-	assert_int_equal(read_record(r, &err), 0);
+	assert_int_equal(mock_reader_next(r, &err), 0);
 	/* The reader has nothing to wait for. */
 	assert_int_equal(scripted.polls, 2);
 	assert_int_equal(scripted.unassigns, 1);
@@ -152,8 +142,8 @@ static void a_record_beyond_the_end_is_not_given_out(void **state)
 	scripted_add(BATCH_HOLE, 11, 14);
 	scripted_add(BATCH_READABLE, 15, 15);
 	scripted_open(r, 10, 15);
-	assert_int_equal(read_record(r, &err), 1);
-	assert_int_equal(read_record(r, &err), 0);
+	assert_int_equal(mock_reader_next(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 0);
 	kafka_reader_free(r);
 }
 
@@ -164,11 +154,11 @@ static void another_thread_ends_the_waiting(void **state)
 	struct error err = {0};
 
 	kafka_reader_stop_when(r, &stop);
-	assert_int_equal(read_record(r, &err), -1);
+	assert_int_equal(mock_reader_next(r, &err), -1);
 	assert_int_equal(scripted.polls, 0);
 	stop = false;
 	scripted_open(r, 10, 13);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	kafka_reader_free(r);
 }
 
@@ -183,9 +173,9 @@ static void a_long_stretch_is_fetched_on(void **state)
 	scripted_open(r, 0, 2 * WAKE_EVERY + 1);
 	wakes = scripted.wakes;
 	for (int i = 0; i < 2 * WAKE_EVERY - 1; i++)
-		assert_int_equal(read_record(r, &err), 1);
+		assert_int_equal(mock_reader_next(r, &err), 1);
 	assert_int_equal(scripted.wakes, wakes + 1);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	assert_int_equal(scripted.wakes, wakes + 2);
 	kafka_reader_free(r);
 }
@@ -258,7 +248,7 @@ a_question_without_an_answer_says_what_kafka_complained_of(void **state)
 	scripted_open(r, 10, 13);
 	scripted.silent = true;
 	scripted.event = RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE;
-	assert_int_equal(read_record(r, &err), -1);
+	assert_int_equal(mock_reader_next(r, &err), -1);
 	scripted.bounds = RD_KAFKA_RESP_ERR__TIMED_OUT;
 	assert_int_equal(kafka_reader_bounds(r, MOCK_KAFKA_TOPIC,
 					     SCRIPTED_PARTITION, &low, &high,

@@ -2,23 +2,13 @@
  * closed. */
 #include "tests/unit/kafka/scripted_log.h"
 
-static int read_record(struct kafka_reader *r, struct error *err)
-{
-	struct kafka_record record;
-	int status = kafka_reader_next(r, &record, err);
-
-	if (status == 1)
-		kafka_record_release(&record);
-	return status;
-}
-
 static void open_topic(struct kafka_reader *r, const char *topic)
 {
 	struct error err = {0};
 
 	if (kafka_reader_open(r, topic, SCRIPTED_PARTITION, 10, 13, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 }
 
 /* --- by the unpacked size of a topic's batches -----------------------------
@@ -73,7 +63,7 @@ static void it_is_not_used_again(void **state)
 	scripted_add(BATCH_READABLE, 12, 12);
 	scripted.compression = "lz4";
 	scripted_open(r, 10, 13);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	assert_true(scripted.spent != NULL);
 	assert_string_equal(scripted.fetch_bytes, "262144");
 	/* Its requests are answered before it is destroyed. */
@@ -89,7 +79,7 @@ static void one_that_met_none_is_not_drained_once_it_is_closed(void **state)
 
 	scripted_add(BATCH_READABLE, 10, 12);
 	scripted_open(r, 10, 13);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	kafka_reader_free(r);
 	assert_int_equal(scripted.closed, 1);
 	assert_int_equal(scripted.drains_closed, 0);
@@ -103,7 +93,7 @@ static void nor_is_it_for_another_topic(void **state)
 	scripted_add(BATCH_CORRUPT, 10, 11);
 	scripted_add(BATCH_READABLE, 12, 12);
 	scripted_open(r, 10, 11);
-	assert_int_equal(read_record(r, &err), 0);
+	assert_int_equal(mock_reader_next(r, &err), 0);
 	scripted_clear();
 	scripted_add(BATCH_READABLE, 10, 12);
 	open_topic(r, "u");
@@ -138,7 +128,7 @@ static void without_another_client_nothing_is_opened(void **state)
 		-1);
 	assert_string_equal(err.text, "kafka: no more threads");
 	assert_int_equal(scripted.assigns, 0);
-	assert_int_equal(read_record(r, &err), 0);
+	assert_int_equal(mock_reader_next(r, &err), 0);
 	/* The next attempt makes it. */
 	scripted.refuses_clients = false;
 	open_topic(r, "t");
@@ -156,7 +146,7 @@ without_another_client_no_wrong_checksum_is_passed_over(void **state)
 	scripted_add(BATCH_READABLE, 12, 12);
 	scripted_open(r, 10, 13);
 	scripted.refuses_clients = true;
-	assert_int_equal(read_record(r, &err), -1);
+	assert_int_equal(mock_reader_next(r, &err), -1);
 	assert_string_equal(err.text, "kafka: no more threads");
 	/* The former client is not used for another topic either. */
 	assert_int_equal(
@@ -180,7 +170,7 @@ static void what_was_assigned_is_answered_before_another_is(void **state)
 	assert_int_equal(scripted.drains, 0);
 	scripted_open(r, 11, 13);
 	assert_int_equal(scripted.drains, 1);
-	assert_int_equal(read_record(r, &err), 1);
+	assert_int_equal(mock_reader_next(r, &err), 1);
 	scripted_open(r, 10, 13);
 	assert_int_equal(scripted.drains, 1);
 	/* An empty stretch assigns nothing. */

@@ -37,19 +37,6 @@ static struct kafka_reader *start_reader(void **state)
 	return r;
 }
 
-static void take_record(struct kafka_reader *r, int64_t offset)
-{
-	struct kafka_record record;
-	struct error err = {0};
-	int status = kafka_reader_next(r, &record, &err);
-
-	if (status < 0)
-		fail_msg("%s", err.text);
-	assert_int_equal(status, 1);
-	assert_int_equal(record.offset, offset);
-	kafka_record_release(&record);
-}
-
 static void expect_end(struct kafka_reader *r)
 {
 	struct kafka_record record;
@@ -108,7 +95,7 @@ static void expect_stretch(struct kafka_reader *r, int64_t from, int64_t end)
 	scripted_open(r, from, end);
 	for (int64_t at = from; at < end && at < scripted.end; at++)
 		if (scripted_batch_at(at)->kind == BATCH_READABLE)
-			take_record(r, at);
+			mock_reader_take(r, at);
 	expect_end(r);
 	expect_spans(from, end);
 }
@@ -156,7 +143,7 @@ static void a_long_batch_is_found_in_few_fetches(void **state)
 	scripted_add(BATCH_PACKED, 10, 1000009);
 	scripted_add(BATCH_READABLE, 1000010, 1000010);
 	scripted_open(r, 10, INT64_MAX);
-	take_record(r, 1000010);
+	mock_reader_take(r, 1000010);
 	expect_end(r);
 	expect_reported(10, 1000009);
 	assert_false(reported.last.may_heal);
@@ -204,7 +191,7 @@ static void nobody_has_to_hear_of_it(void **state)
 	scripted_add(BATCH_PACKED, 0, 9);
 	scripted_add(BATCH_READABLE, 10, 10);
 	scripted_open(r, 0, 11);
-	take_record(r, 10);
+	mock_reader_take(r, 10);
 	kafka_reader_free(r);
 }
 
@@ -216,7 +203,7 @@ a_wrong_checksum_is_fetched_again_before_it_is_passed_over(void **state)
 	scripted_add(BATCH_CORRUPT, 0, 0);
 	scripted_add(BATCH_READABLE, 1, 1);
 	scripted_open(r, 0, 2);
-	take_record(r, 1);
+	mock_reader_take(r, 1);
 	assert_int_equal(scripted.pauses, TRIES - 1);
 	assert_int_equal(scripted.ahead_ms, (TRIES - 1) * 500);
 	expect_reported(0, 0);
@@ -235,7 +222,7 @@ static void one_that_can_be_read_then_is_read(void **state)
 		scripted.batches[0].heals_at = fetch;
 		scripted_open(r, 0, 3);
 		for (int64_t at = 0; at < 3; at++)
-			take_record(r, at);
+			mock_reader_take(r, at);
 		expect_end(r);
 		assert_int_equal(reported.count, 0);
 		kafka_reader_free(r);
