@@ -172,7 +172,8 @@ const struct setting_group aggregator_groups[] = {
 	GROUP(redis_section, redis),
 	GROUP(kafka_section, kafka),
 	GROUP(clickhouse_section, clickhouse),
-	/* Without this section codes are not looked up in Redis. */
+	/* The aggregator looks up codes in Redis only if this section is given.
+	 */
 	{
 		.section = &links_section,
 		.offset = offsetof(struct aggregator_config, links),

@@ -16,11 +16,11 @@ enum {
 	/* A backlog is low when no more than this many wait: they may be
 	 * batches on their way to Kafka. */
 	BACKLOG_LEFT = 4096,
-	/* It is low, too, at no more than this fraction of its highest number,
-	 * where many events are always on their way. */
+	/* The backlog is low, too, at no more than this fraction of its peak,
+	 * since many events may always be on their way. */
 	BACKLOG_PART = 4,
-	/* It is gone after this many calls in a row in which it is low, so that
-	 * a dip between batches does not count. */
+	/* The backlog is gone after this many low values in a row, so that a
+	 * dip between batches does not count. */
 	BACKLOG_LOW = 5,
 };
 

@@ -116,7 +116,7 @@ static void give_up(struct event_sink *sink, void *opaque)
 	mark_done(entry_of(opaque));
 }
 
-/* Without a spool, this is also called for failures. */
+/* The producer calls this also for failures if there is no spool. */
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct event_sink *sink = arg;

@@ -221,7 +221,7 @@ static bool send_again(struct replay *r, struct kafka_producer *producer,
 		return false;
 	if (state == ENTRY_MAYBE_SENT)
 		mark(e);
-	/* Without memory for its mark, it must not be sent. */
+	/* An event whose mark finds no memory must not be sent. */
 	if (e->event.failed)
 		return false;
 	atomic_fetch_sub(&r->failures, 1);
@@ -273,7 +273,7 @@ static int add_entry(struct replay *r, struct entry *e, struct error *err)
 	r->bytes += e->event.len;
 	if (!e->event.failed)
 		return 1;
-	/* Without memory, the event was read and cannot be sent. */
+	/* The event was read, but there is no memory to send it. */
 	r->bytes -= e->event.len;
 	r->count--;
 	count_lost(r, COUNTER_DROPPED_REFUSED, record.time_ms, 1);

@@ -123,8 +123,8 @@ bool robots_view_is_fetch(struct robots_view *view, const struct click *click,
 	const struct bots *bots = len ? use(view) : NULL;
 	char purpose[CLICK_PREFETCH_MAX + 1];
 	struct bot bot;
-	/* Without the rules of uap-core it is unknown whether the agent is a
-	 * device, so vague patterns are not trusted. */
+	/* Only the rules of uap-core show whether the agent is a device.  They
+	 * are missing here, so vague patterns are not trusted. */
 	bool found = bots && bots_find(bots, view->matcher, agent->data, len,
 				       true, &bot);
 

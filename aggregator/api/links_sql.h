@@ -24,8 +24,8 @@ struct links_scan {
 	 * time. */
 	uint64_t oldest_ms;
 	size_t candidates;
-	/* Without a window: uses the table's indexes rather than the order of
-	 * creation. */
+	/* The statement without a window uses the table's indexes, not the
+	 * order of creation. */
 	bool indexed;
 };
 

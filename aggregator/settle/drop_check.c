@@ -48,7 +48,7 @@ struct check {
 	bool of_base;	 /* the base itself is checked */
 	uint64_t events; /* in the base */
 	struct rows rows;
-	/* By dimension; index 0 for a table that has none. */
+	/* The counts by dimension; a table without dimensions has index 0. */
 	struct counts counts[TABLES][DIMENSIONS_MAX];
 	struct settling_params params;
 	struct drop_lack *ret;

@@ -40,7 +40,8 @@ struct partition_mark {
 	uint64_t partitions; /* of the topic; 0: it is not waited for */
 	int64_t reported_ms; /* up to which its events are stored; 0: none is */
 	int64_t heard_ms;    /* when ClickHouse stored the newest report */
-	/* Its topic is in retired_topics, and silent: it is not waited for. */
+	/* The topic is silent and named in retired_topics: the watermark does
+	 * not wait for it. */
 	bool retired;
 };
 

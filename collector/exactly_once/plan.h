@@ -18,7 +18,7 @@ enum plan_start {
 };
 
 struct plan_facts {
-	/* From Kafka: */
+	/* Kafka has: */
 	bool committed;
 	uint64_t commit;       /* offset */
 	enum intent_kind kind; /* kind of the commit's metadata */
@@ -26,7 +26,7 @@ struct plan_facts {
 	uint64_t log_start;
 	uint64_t log_end; /* the next record's offset */
 
-	/* From ClickHouse, for `epoch`: */
+	/* ClickHouse has, for `epoch`: */
 	uint32_t epoch;
 	bool raised;	     /* raised by an operator */
 	bool resumes;	     /* the epoch begins within the log, */

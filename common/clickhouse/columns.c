@@ -258,7 +258,7 @@ static void put_number(struct buf *out, uint32_t number)
 	buf_append(out, &number, sizeof(number));
 }
 
-/* With a width known to the compiler, copying is one or two stores. */
+/* The compiler knows the width, so copying is one or two stores. */
 static void put_fixed(struct buf *out, const char *from, size_t width)
 {
 	switch (width) {

@@ -14,7 +14,7 @@
 /* The read buffer's first size: enough for many pipelined requests, or a long
  * one. */
 #define READ_BUFFER 16384
-/* With less room than this the buffer grows before the next read. */
+/* The buffer grows before the next read if it has less room than this. */
 #define READ_MIN 2048
 bool connection_is_sending(const struct connection *conn)
 {

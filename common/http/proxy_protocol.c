@@ -262,7 +262,7 @@ static enum proxy_found parse_v2(const uint8_t *bytes, size_t len,
 	}
 	if (len < h.len)
 		return PROXY_MORE;
-	/* With LOCAL the block has to be discarded. */
+	/* The receiver discards the block of a LOCAL header. */
 	if ((bytes[12] & 0xf) == V2_PROXY)
 		*ret_wrong = read_block(bytes, &h);
 	if (*ret_wrong)

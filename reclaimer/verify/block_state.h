@@ -65,7 +65,7 @@ struct classification {
 /* Facts about a block that are stored outside its member. */
 struct block_notes {
 	bool in_gap; /* it became issued in a gap, when Redis lost data */
-	/* Its mark shows that it was not opened since its grant. */
+	/* The block's mark shows that it was not opened since its grant. */
 	bool unopened;
 };
 

@@ -108,8 +108,8 @@ void lives_handed_back(struct lives *l, size_t space, uint64_t block,
 		(uint64_t)(before + l->world->config.hold_max));
 }
 
-/* Without the wait, Redis could forget both grants, and grant the block again
- * under the same generation. */
+/* The wait keeps Redis from forgetting both grants, after which it would grant
+ * the block again under the same generation. */
 static void check_wait(const struct lives *l, size_t space, uint64_t block,
 		       uint32_t generation)
 {

@@ -174,7 +174,7 @@ static void ask_archive(struct work *work, unsigned index)
 
 /* Called with the lock held.  A busy link may be listed more than once, which
  * the server accepts. */
-static void choose(struct live_owners *o, struct waiting *w)
+static void add_link(struct live_owners *o, struct waiting *w)
 {
 	uint64_t id = w->event->link_id;
 
@@ -193,10 +193,10 @@ static void choose_links(struct live_owners *o)
 	o->round++;
 	for (size_t i = 0; i < o->count; i++)
 		if (!o->waiting[i].round)
-			choose(o, &o->waiting[i]);
+			add_link(o, &o->waiting[i]);
 	for (size_t i = 0; i < o->count; i++)
 		if (o->waiting[i].round < o->round)
-			choose(o, &o->waiting[i]);
+			add_link(o, &o->waiting[i]);
 }
 
 void live_owners_ask(struct live_owners *o)

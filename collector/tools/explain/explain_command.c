@@ -210,7 +210,8 @@ static void append_verdict(const struct click_facts *facts, struct buf *out)
 	buf_putc(out, '}');
 }
 
-/* Without address and user agent, visitors cannot be told apart. */
+/* The visitor is null if both address and user agent are missing: such visitors
+ * cannot be distinguished. */
 static void append_visitor(const Shortloop__Click *click,
 			   const unsigned char identity[IDENTITY_LEN],
 			   struct buf *out)

@@ -22,8 +22,8 @@
 
 struct pattern_set;
 
-/* Without `jit` PCRE2 interprets: slower, for programs that must not make
- * memory executable.  The results are the same. */
+/* `jit` false: PCRE2 interprets the patterns, which is slower, for programs
+ * that must not make memory executable.  The results are the same. */
 struct pattern_set *pattern_set_new(bool jit, struct error *err);
 void pattern_set_free(struct pattern_set *set); /* NULL accepted */
 
