@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/drop_const.h"
 #include "common/kafka/producer.h"
-#include "common/unconst.h"
 
 enum {
 	LINGER_MS = 20,
@@ -174,9 +174,9 @@ void link_events_send(struct link_events *e, Shortloop__LinkChange change,
 	shortloop__link_event__init(&event);
 	event.change = change;
 	event.time_ms = (uint64_t)clock_real_ms();
-	event.space = unconst(space);
-	event.code = unconst(code);
-	event.link = unconst(link);
+	event.space = drop_const(space);
+	event.code = drop_const(code);
+	event.link = drop_const(link);
 	event.expires_ms = expires == DURATION_NEVER ? 0 : (uint64_t)expires;
 	len = shortloop__link_event__get_packed_size(&event);
 	if (len > sizeof(small))

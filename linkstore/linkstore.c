@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/config_check.h"
 #include "linkstore/store.h"
 
@@ -189,10 +189,10 @@ void linkstore_free(struct linkstore *ls)
 	if (!ls)
 		return;
 	for (size_t i = 0; i < ls->space_count; i++) {
-		codespace_free(unconst(ls->spaces[i].codes));
+		codespace_free(drop_const(ls->spaces[i].codes));
 		for (int m = 0; m < URL_CODE_METHODS; m++)
-			url_codes_free(unconst(ls->spaces[i].url_codes[m]));
-		snowflake_codes_free(unconst(ls->spaces[i].snowflakes));
+			url_codes_free(drop_const(ls->spaces[i].url_codes[m]));
+		snowflake_codes_free(drop_const(ls->spaces[i].snowflakes));
 	}
 	free(ls->spaces);
 	free(ls->cursors);

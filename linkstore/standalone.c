@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/call.h"
 
 void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
@@ -12,7 +12,7 @@ void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
 	link->link_id = link_id;
 	link->generation = 0;
 	link->version = 1;
-	link->ttl_class = unconst(ttl->name);
+	link->ttl_class = drop_const(ttl->name);
 	link->ttl_ms = ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl;
 }
 
@@ -96,7 +96,8 @@ static int parse(const redisReply *reply, const void *about, void *ret_value,
 static void release(struct standalone_result *result)
 {
 	if (result->existing)
-		shortloop__link__free_unpacked(unconst(result->existing), NULL);
+		shortloop__link__free_unpacked(drop_const(result->existing),
+					       NULL);
 	result->existing = NULL;
 }
 

@@ -29,8 +29,8 @@
 #include "allocator/link/link_whose.h"
 #include "allocator/link_events.h"
 #include "common/clock.h"
+#include "common/drop_const.h"
 #include "common/http/encoding.h"
-#include "common/unconst.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/target.h"
 

@@ -12,7 +12,7 @@
 #include "allocator/link/link_view.h"
 #include "allocator/link/link_whose.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 enum {
 	TRIES_MAX = 5

@@ -7,7 +7,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "common/unseen.h"
 #include "linkstore/link/names.h"
 
@@ -164,14 +164,14 @@ static int read_part(const struct field_reader *r, const char *name,
 	if (!strcmp(name, "app")) {
 		status =
 			check_url_by(r, url_policy_check_app, value, &url, err);
-		target->app = unconst(url);
+		target->app = drop_const(url);
 	} else if (!strcmp(name, "mini_program")) {
 		status = check_mini_program(r, value, &url, err);
-		target->mini_program = unconst(url);
+		target->mini_program = drop_const(url);
 	} else if (!strcmp(name, "fallback")) {
 		status = check_url_by(r, url_policy_check_https, value, &url,
 				      err);
-		target->url = unconst(url);
+		target->url = drop_const(url);
 	} else {
 		return error_set(err, ERROR_INPUT,
 				 "%.64s: expected app or mini_program, and "
@@ -227,7 +227,7 @@ static int add_target(const struct field_reader *r, Shortloop__Device device,
 	} else {
 		if (check_url(r, value, &url, err))
 			return -1;
-		target->url = unconst(url);
+		target->url = drop_const(url);
 	}
 	f->target_list[f->target_count++] = target;
 	return 0;
@@ -367,7 +367,7 @@ static int read_tags(struct field_reader *r, struct error *err)
 	{
 		if (read_text(r, tag, LINK_TEXT_MAX, &text, err))
 			return -1;
-		f->tags[f->tag_count++] = unconst(text);
+		f->tags[f->tag_count++] = drop_const(text);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 #include "allocator/link/link_patch.h"
 
 #include "allocator/link/path_pass.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 #define PATCH_FIELDS                                                           \
 	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_STATE | FIELD_TAGS |    \
@@ -39,11 +39,11 @@ void link_patch_release(struct link_patch *patch)
 static void apply_lists(const struct link_fields *f, Shortloop__Link *link)
 {
 	if (f->given & FIELD_TARGETS) {
-		link->targets = unconst(f->target_list);
+		link->targets = drop_const(f->target_list);
 		link->n_targets = f->target_count;
 	}
 	if (f->given & FIELD_TAGS) {
-		link->tags = unconst(f->tags);
+		link->tags = drop_const(f->tags);
 		link->n_tags = f->tag_count;
 	}
 }
@@ -65,11 +65,11 @@ static void apply(const struct link_patch *patch, const Shortloop__Link *link,
 	apply_lists(f, ret_link);
 	apply_passing(f, ret_link);
 	if (f->given & FIELD_URL)
-		ret_link->url = unconst(f->url);
+		ret_link->url = drop_const(f->url);
 	if (f->given & FIELD_DESCRIPTION)
-		ret_link->description = unconst(f->description);
+		ret_link->description = drop_const(f->description);
 	if (f->given & FIELD_CAMPAIGN)
-		ret_link->campaign = unconst(f->campaign);
+		ret_link->campaign = drop_const(f->campaign);
 	if (f->given & FIELD_NOT_BEFORE)
 		ret_link->not_before_ms = (uint64_t)f->not_before;
 	if (f->given & FIELD_MAX_VISITS)

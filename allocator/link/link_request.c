@@ -4,7 +4,7 @@
 
 #include "allocator/link/link_place.h"
 #include "allocator/link/path_pass.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 #define CREATE_FIELDS                                                          \
 	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_SPACE | FIELD_CODE |    \
@@ -55,15 +55,15 @@ void link_request_fill(const struct link_request *request,
 	const struct link_fields *f = &request->fields;
 
 	shortloop__link__init(ret_link);
-	ret_link->url = unconst(f->url);
-	ret_link->targets = unconst(f->target_list);
+	ret_link->url = drop_const(f->url);
+	ret_link->targets = drop_const(f->target_list);
 	ret_link->n_targets = f->target_count;
-	ret_link->domain = unconst(f->domain ? f->domain->name : "");
-	ret_link->owner = unconst(f->owner);
-	ret_link->campaign = unconst(f->campaign);
-	ret_link->tags = unconst(f->tags);
+	ret_link->domain = drop_const(f->domain ? f->domain->name : "");
+	ret_link->owner = drop_const(f->owner);
+	ret_link->campaign = drop_const(f->campaign);
+	ret_link->tags = drop_const(f->tags);
 	ret_link->n_tags = f->tag_count;
-	ret_link->description = unconst(f->description);
+	ret_link->description = drop_const(f->description);
 	ret_link->not_before_ms = (uint64_t)f->not_before;
 	ret_link->max_visits = f->max_visits;
 	ret_link->redirect_status = f->redirect_status;

@@ -9,7 +9,7 @@
 #include "collector/enrich/lookups.h"
 #include "collector/enrich/row.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 /* The clocks of edges may be ahead of Kafka's by this much. */
 #define AHEAD_MAX (5 * CLOCK_MINUTE)
@@ -244,7 +244,7 @@ static void forget_visitor(Shortloop__Click *click, struct click_facts *facts)
 	click->user_agent = click->referrer = click->query =
 		click->accept_language = click->trace_id = nothing;
 	click->n_cookies = 0;
-	click->prefetch = unconst("");
+	click->prefetch = drop_const("");
 	facts->has_ip = false;
 	memset(facts->stored_ip, 0, sizeof(facts->stored_ip));
 	memset(facts->identity, 0, sizeof(facts->identity));
@@ -266,7 +266,7 @@ static const Shortloop__Click *forget(const struct enricher *e,
 	*room = *click;
 	forget_visitor(room, facts);
 	if (link) {
-		room->campaign = unconst("");
+		room->campaign = drop_const("");
 		room->n_tags = 0;
 	}
 	return room;

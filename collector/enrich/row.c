@@ -10,7 +10,7 @@
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/link/names.h"
 
 static void put_text(struct buf *row, const char *text)
@@ -237,7 +237,7 @@ void row_append_link(struct buf *row, const struct row_origin *origin,
 		kept = *link;
 		kept.url = kept.owner = kept.campaign = kept.domain =
 			kept.description = kept.account = kept.creator =
-				kept.editor = unconst("");
+				kept.editor = drop_const("");
 		kept.n_tags = kept.n_targets = 0;
 		link = &kept;
 	}

@@ -10,9 +10,9 @@
 
 #include "collector/enrich/identity.h"
 #include "common/buf.h"
+#include "common/drop_const.h"
 #include "common/ip.h"
 #include "common/read_file.h"
-#include "common/unconst.h"
 #include "common/yaml_json.h"
 
 /* The prefix distinguishes the operator's reasons from built-in ones. */
@@ -32,7 +32,7 @@ void verdict_rules_free(struct verdict_rules *rules)
 	for (size_t i = 0; i < rules->count; i++) {
 		struct verdict_rule *r = &rules->items[i];
 
-		free(unconst(r->verdict.reason));
+		free(drop_const(r->verdict.reason));
 		free_texts(r->owners, r->owner_count);
 		free_texts(r->agents, r->agent_count);
 		free(r->asns);

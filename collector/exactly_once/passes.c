@@ -7,12 +7,12 @@
 
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 void passes_release(struct passes *p)
 {
 	for (size_t i = 0; i < p->count; i++)
-		free(unconst(p->items[i].topic));
+		free(drop_const(p->items[i].topic));
 	free(p->items);
 	*p = (struct passes){0};
 }

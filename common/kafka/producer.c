@@ -11,10 +11,10 @@
 
 #include "common/backoff.h"
 #include "common/clock.h"
+#include "common/drop_const.h"
 #include "common/kafka/not_stored.h"
 #include "common/kafka/unsent.h"
 #include "common/kafka/watch.h"
-#include "common/unconst.h"
 
 enum {
 	POLL_MS = 100, /* the delivery thread's longest sleep */
@@ -560,7 +560,8 @@ static int produce(struct kafka_producer *p, int flags, const void *key,
 	if (!enter(p))
 		return leave(p, RD_KAFKA_RESP_ERR__FATAL, err);
 	if (rd_kafka_produce(p->client.topic, RD_KAFKA_PARTITION_UA, flags,
-			     unconst(payload), len, key, key_len, opaque) < 0)
+			     drop_const(payload), len, key, key_len,
+			     opaque) < 0)
 		return leave(p, rd_kafka_last_error(), err);
 	metric_add(p->metrics.produced, 1);
 	return 0;
@@ -591,7 +592,7 @@ static int produce_headers(struct kafka_producer *p, const void *payload,
 		return leave(p, RD_KAFKA_RESP_ERR__FATAL, err);
 	code = rd_kafka_producev(p->client.rk, RD_KAFKA_V_RKT(p->client.topic),
 				 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-				 RD_KAFKA_V_VALUE(unconst(payload), len),
+				 RD_KAFKA_V_VALUE(drop_const(payload), len),
 				 RD_KAFKA_V_HEADERS(headers),
 				 RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
 	if (code)

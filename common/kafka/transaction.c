@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 enum {
 	STEP_MS = 30000,
@@ -181,8 +181,8 @@ static rd_kafka_resp_err_t produce(struct kafka_transaction *t,
 		RD_KAFKA_V_PARTITION(m->partition < 0 ? RD_KAFKA_PARTITION_UA
 						      : m->partition),
 		RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-		RD_KAFKA_V_KEY(unconst(m->key), m->key_len),
-		RD_KAFKA_V_VALUE(unconst(m->payload), m->len),
+		RD_KAFKA_V_KEY(drop_const(m->key), m->key_len),
+		RD_KAFKA_V_VALUE(drop_const(m->payload), m->len),
 		RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
 }
 

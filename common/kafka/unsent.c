@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 enum {
 	CLOSE_US = 5, /* between two readings of the clock */
@@ -120,8 +120,8 @@ rd_kafka_resp_err_t unsent_produce(const struct unsent_message *m,
 	code = rd_kafka_producev(
 		rk, RD_KAFKA_V_RKT(topic),
 		RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-		RD_KAFKA_V_KEY(unconst(key_of(m)), m->key_len),
-		RD_KAFKA_V_VALUE(unconst(unsent_payload(m)), m->len),
+		RD_KAFKA_V_KEY(drop_const(key_of(m)), m->key_len),
+		RD_KAFKA_V_VALUE(drop_const(unsent_payload(m)), m->len),
 		RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(m->opaque),
 		RD_KAFKA_V_END);
 	/* On success the message owns the headers. */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/drop_const.h"
 #include "common/redis/script_loading.h"
 #include "common/redis/wire.h"
-#include "common/unconst.h"
 
 #define BACKOFF_MIN_MS 50
 #define BACKOFF_MAX_MS 2000
@@ -176,7 +176,7 @@ static void greet_with(struct async_connection *c, struct buf *out,
 	if (out->failed)
 		turn_away(c, "out of memory");
 	else
-		redisAsyncFormattedCommand(c->context, fn, unconst(script),
+		redisAsyncFormattedCommand(c->context, fn, drop_const(script),
 					   out->data, out->len);
 	buf_free(out);
 }

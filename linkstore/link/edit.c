@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/call.h"
 #include "linkstore/record_head.h"
 
@@ -15,7 +15,7 @@ void link_edit_prepare(const Shortloop__Link *before,
 	after->generation = before->generation;
 	after->version = before->version + 1;
 	after->created_ms = before->created_ms;
-	after->ttl_class = ttl ? unconst(ttl->name) : before->ttl_class;
+	after->ttl_class = ttl ? drop_const(ttl->name) : before->ttl_class;
 	after->ttl_ms = before->ttl_ms;
 	if (ttl)
 		after->ttl_ms =
@@ -45,7 +45,7 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 	ret_after->owner = before->owner;
 	ret_after->account = before->account;
 	ret_after->creator = before->creator;
-	ret_after->editor = unconst(editor);
+	ret_after->editor = drop_const(editor);
 	ret_after->changed_ms = changed_ms;
 }
 
@@ -55,10 +55,10 @@ static size_t weight(const Shortloop__Link *link)
 {
 	Shortloop__Link bare = *link;
 
-	bare.editor = unconst("");
+	bare.editor = drop_const("");
 	bare.changed_ms = 0;
 	bare.version = 0;
-	bare.ttl_class = unconst("");
+	bare.ttl_class = drop_const("");
 	bare.ttl_ms = 0;
 	bare.life_left_ms = 0;
 	bare.state = SHORTLOOP__LINK_STATE__LINK_LIVE;

@@ -9,7 +9,7 @@
 #include "allocator/link/link_patch.h"
 #include "allocator/link/link_view.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/link/edit.h"
 #include "tests/unit/allocator/link_world.h"
 
@@ -61,17 +61,17 @@ static void check_shown(const Shortloop__Link *link)
 static void edit(const struct link_patch *patch)
 {
 	Shortloop__Target wechat, *targets[] = {&wechat};
-	char *tags[] = {unconst("a"), unconst("b")};
+	char *tags[] = {drop_const("a"), drop_const("b")};
 	Shortloop__Link before, after, *stored;
 	struct error err = {0};
 
 	shortloop__target__init(&wechat);
 	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
-	wechat.url = unconst("https://wechat.example/");
+	wechat.url = drop_const("https://wechat.example/");
 	shortloop__link__init(&before);
 	before.link_id = 7;
 	before.version = 1;
-	before.url = unconst("https://a.example/");
+	before.url = drop_const("https://a.example/");
 	before.targets = targets;
 	before.n_targets = 1;
 	before.tags = tags;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/block/create.h"
 #include "linkstore/space/grant.h"
 #include "linkstore/space/raise_cursor.h"

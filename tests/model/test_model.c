@@ -24,7 +24,7 @@
 #include <sys/random.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/space/record.h"
 #include "tests/model/holders.h"
@@ -264,7 +264,7 @@ static int open_history(void **state)
 	h->plan = plan;
 	*state = h;
 	world_open(&h->world, plan->seed, mutation_apply,
-		   unconst(plan->mutation));
+		   drop_const(plan->mutation));
 	lives_init(&h->lives, &h->world);
 	holders_init(&h->holders, &h->world, &h->lives);
 	visitors_init(&h->visitors, &h->world, &h->lives);
@@ -323,7 +323,7 @@ static int run_plan(const struct plan *plan)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate_setup_teardown(
 			no_block_is_in_two_states_and_no_live_link_is_taken,
-			open_history, close_history, unconst(plan)),
+			open_history, close_history, drop_const(plan)),
 	};
 
 	printf("seed %" PRIu64 "\n", plan->seed);

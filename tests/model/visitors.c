@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "linkstore/space/record.h"
 
 #define HISTORY 4096 /* lines kept */
@@ -24,16 +24,16 @@ static void configure(struct world *w)
 	size_t class_count = WORLD_CLASSES - rng_below(&w->rng, 2);
 
 	for (size_t i = 0; i < WORLD_CLASSES; i++)
-		w->classes[i] = unconst(classes[i]);
-	w->keys[0].key = unconst("a secret of sixteen bytes or more");
+		w->classes[i] = drop_const(classes[i]);
+	w->keys[0].key = drop_const("a secret of sixteen bytes or more");
 	w->keys[1].version = 1;
-	w->keys[1].key = unconst("another secret, for the version 1");
+	w->keys[1].key = drop_const("another secret, for the version 1");
 	for (size_t i = 0; i < WORLD_SPACES; i++)
 		w->space_configs[i] = (struct links_space_config){
-			.name = unconst(spaces[i].name),
+			.name = drop_const(spaces[i].name),
 			.number = (int64_t)i + 1,
 			.length = spaces[i].length,
-			.strategy = unconst("sequence"),
+			.strategy = drop_const("sequence"),
 			.block_size = spaces[i].block_size,
 			.keys = {w->keys, 1 + i % 2},
 		};

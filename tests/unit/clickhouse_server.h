@@ -17,7 +17,7 @@
 
 #include "common/clickhouse/clickhouse.h"
 #include "common/clickhouse/rows.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 struct clickhouse_server {
 	pid_t pid;
@@ -44,7 +44,7 @@ static inline pid_t clickhouse_server_spawn(const struct clickhouse_server *s,
 					    const char *const *args)
 {
 	char path[512], output[80];
-	char *argv[16] = {unconst(name)};
+	char *argv[16] = {drop_const(name)};
 	pid_t parent = getpid(), pid;
 	int fd;
 
@@ -54,7 +54,7 @@ static inline pid_t clickhouse_server_spawn(const struct clickhouse_server *s,
 	if (pid > 0)
 		return pid;
 	for (size_t i = 0; i < 14 && args[i]; i++)
-		argv[i + 1] = unconst(args[i]);
+		argv[i + 1] = drop_const(args[i]);
 	snprintf(output, sizeof(output), "%s/%s", s->dir, log);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fd = open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/drop_const.h"
 #include "common/host.h"
 #include "common/ip.h"
-#include "common/unconst.h"
 
 /* The values of the headers; the first of several with the same name counts. */
 struct headers {
@@ -64,7 +64,7 @@ static int read_headers(const json_t *line, struct headers *h,
 		return error_set(err, ERROR_INPUT,
 				 "headers: expected an object");
 	/* The cast is needed: jansson's iterators do not accept const. */
-	json_object_foreach((json_t *)unconst(all), name, value)
+	json_object_foreach((json_t *)drop_const(all), name, value)
 	{
 		if (take_header(h, name, value) < 0)
 			return error_set(err, ERROR_INPUT,
@@ -90,7 +90,7 @@ static int read_text(const json_t *line, const char *key, const json_t *instead,
 static ProtobufCBinaryData bytes_of(const json_t *text)
 {
 	return (ProtobufCBinaryData){json_string_length(text),
-				     unconst(json_string_value(text))};
+				     drop_const(json_string_value(text))};
 }
 
 static void read_address(struct visit_question *q, const json_t *text)
@@ -127,7 +127,7 @@ static void read_purpose(struct visit_question *q, const struct headers *h)
 	for (size_t i = 0; i < sizeof(h->purpose) / sizeof(*h->purpose); i++) {
 		if (h->purpose[i] && json_string_length(h->purpose[i])) {
 			q->click.prefetch =
-				unconst(json_string_value(h->purpose[i]));
+				drop_const(json_string_value(h->purpose[i]));
 			return;
 		}
 	}
@@ -156,7 +156,7 @@ static int read_object(struct visit_question *q, struct error *err)
 	if (referrer)
 		q->click.referrer = bytes_of(referrer);
 	if (owner)
-		q->click.owner = unconst(json_string_value(owner));
+		q->click.owner = drop_const(json_string_value(owner));
 	if (method && !strcmp(json_string_value(method), "HEAD"))
 		q->click.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD;
 	if (h.language)

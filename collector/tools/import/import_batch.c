@@ -11,8 +11,8 @@
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+#include "common/drop_const.h"
 #include "common/error.h"
-#include "common/unconst.h"
 
 void import_batch_release(struct import_batch *b)
 {

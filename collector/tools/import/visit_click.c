@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "codespace/path_code.h"
+#include "common/drop_const.h"
 #include "common/host.h"
-#include "common/unconst.h"
 
 enum {
 	DOMAIN_MAX = 253,
@@ -139,9 +139,9 @@ enum visit_kind visit_click(const struct access_visit *visit,
 	c->event_id_high = rules->event_id;
 	c->event_id = offset;
 	c->time_ms = (uint64_t)visit->time_ms;
-	c->edge = unconst(rules->edge);
+	c->edge = drop_const(rules->edge);
 	c->code = copy(arena, (struct access_text){code.data, code.len});
-	c->domain = rules->domain ? unconst(rules->domain)
+	c->domain = rules->domain ? drop_const(rules->domain)
 				  : domain_of(arena, visit->host);
 	c->outcome = outcome_of(visit);
 	c->status = visit->status;

@@ -14,7 +14,7 @@
 
 #include "aggregator/api/live/live_reader.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 enum {
 	AWAIT_MS = 60000,
@@ -167,11 +167,12 @@ static inline void produce(struct world *w, const char *text, int count)
 {
 	for (int i = 0; i < count; i++)
 		assert_int_equal(
-			rd_kafka_producev(
-				w->producer, RD_KAFKA_V_TOPIC(MOCK_KAFKA_TOPIC),
-				RD_KAFKA_V_PARTITION(0),
-				RD_KAFKA_V_VALUE(unconst(text), strlen(text)),
-				RD_KAFKA_V_END),
+			rd_kafka_producev(w->producer,
+					  RD_KAFKA_V_TOPIC(MOCK_KAFKA_TOPIC),
+					  RD_KAFKA_V_PARTITION(0),
+					  RD_KAFKA_V_VALUE(drop_const(text),
+							   strlen(text)),
+					  RD_KAFKA_V_END),
 			0);
 	assert_int_equal(rd_kafka_flush(w->producer, AWAIT_MS), 0);
 }

@@ -119,7 +119,7 @@ a_listener_that_leaves_hears_nothing_more_and_the_others_do(void **state)
 		for (int i = 0; i < 3; i++) {
 			if (i != leaves)
 				live_reader_leave(w->reader, &listeners[i]);
-			key_names_free(unconst(listeners[i].owners));
+			key_names_free(drop_const(listeners[i].owners));
 		}
 		EVENTUALLY(!live_reader_is_ready(w->reader));
 	}

@@ -9,7 +9,7 @@
 
 #include "allocator/audit/audit.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "tests/unit/unit.h"
 
 struct world {
@@ -36,8 +36,8 @@ static inline int set_up(void **state)
 	w->source = (struct audit_source){.key = "crm", .peer = &w->peer};
 	shortloop__link__init(&w->link);
 	w->link.link_id = 7;
-	w->link.url = unconst("https://example.org/");
-	w->link.owner = unconst("ann");
+	w->link.url = drop_const("https://example.org/");
+	w->link.owner = drop_const("ann");
 	*state = w;
 	return 0;
 }

@@ -34,7 +34,7 @@ static void only_what_changed_is_told(void **state)
 	Shortloop__Link after = w->link;
 	json_t *line;
 
-	after.url = unconst("https://example.net/");
+	after.url = drop_const("https://example.net/");
 	line = line_after(w, AUDIT_CHANGED, &w->link, &after);
 	assert_int_equal(json_object_size(json_object_get(line, "changes")), 1);
 	assert_string_equal(json_string_value(change_at(line, "url", "old")),
@@ -63,13 +63,13 @@ static void targets_and_tags_are_told_whole(void **state)
 	struct world *w = *state;
 	Shortloop__Target ios;
 	Shortloop__Target *targets[] = {&ios};
-	char *tags[] = {unconst("a"), unconst("b\"c")};
+	char *tags[] = {drop_const("a"), drop_const("b\"c")};
 	Shortloop__Link after = w->link;
 	json_t *line, *value;
 
 	shortloop__target__init(&ios);
 	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
-	ios.url = unconst("https://ios.example/");
+	ios.url = drop_const("https://ios.example/");
 	after.targets = targets;
 	after.n_targets = 1;
 	after.tags = tags;
@@ -92,8 +92,8 @@ static void a_target_that_opens_an_app_is_told_with_its_fallback(void **state)
 
 	shortloop__target__init(&ios);
 	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
-	ios.url = unconst("https://store.example/");
-	ios.app = unconst("myapp://item/7");
+	ios.url = drop_const("https://store.example/");
+	ios.app = drop_const("myapp://item/7");
 	after.targets = targets;
 	after.n_targets = 1;
 	line = line_after(w, AUDIT_CHANGED, &w->link, &after);
@@ -109,7 +109,7 @@ static void credentials_of_a_url_are_masked(void **state)
 	struct world *w = *state;
 	json_t *line;
 
-	w->link.url = unconst("https://ann:s@cret@example.org/a@b");
+	w->link.url = drop_const("https://ann:s@cret@example.org/a@b");
 	line = line_after(w, AUDIT_CREATED, NULL, &w->link);
 	assert_string_equal(json_string_value(change_at(line, "url", "new")),
 			    "https://***@example.org/a@b");
@@ -121,7 +121,7 @@ static void an_at_in_a_path_is_no_credential(void **state)
 	struct world *w = *state;
 	json_t *line;
 
-	w->link.url = unconst("https://example.org/@ann?to=b@c");
+	w->link.url = drop_const("https://example.org/@ann?to=b@c");
 	line = line_after(w, AUDIT_CREATED, NULL, &w->link);
 	assert_string_equal(json_string_value(change_at(line, "url", "new")),
 			    "https://example.org/@ann?to=b@c");

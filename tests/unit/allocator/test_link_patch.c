@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "allocator/link/link_patch.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "tests/unit/allocator/link_world.h"
 
 static struct link_world world;
@@ -34,10 +34,10 @@ static Shortloop__Link some_link(void)
 	shortloop__link__init(&link);
 	link.link_id = 5;
 	link.version = 3;
-	link.ttl_class = unconst("10d");
+	link.ttl_class = drop_const("10d");
 	link.ttl_ms = 864000000;
-	link.url = unconst("https://old.example/");
-	link.description = unconst("old");
+	link.url = drop_const("https://old.example/");
+	link.description = drop_const("old");
 	link.max_visits = 9;
 	return link;
 }
@@ -108,7 +108,7 @@ static int edit_passing_link(const char *body)
 	int status;
 
 	before.path_pass = true;
-	before.url = unconst("app://");
+	before.url = drop_const("app://");
 	assert_int_equal(parse(&patch, body, &err), 0);
 	status = link_patch_apply(&patch, &before, &after, &err);
 	if (status < 0)

@@ -10,7 +10,7 @@
 
 #include "allocator/link/link_view.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 static Shortloop__Link some_link(void)
 {
@@ -20,9 +20,9 @@ static Shortloop__Link some_link(void)
 	link.link_id = UINT64_C(9223372036854775807);
 	link.generation = 2;
 	link.version = 1;
-	link.ttl_class = unconst("10d");
+	link.ttl_class = drop_const("10d");
 	link.created_ms = 1795224814000;
-	link.url = unconst("https://example.org/\"q\"");
+	link.url = drop_const("https://example.org/\"q\"");
 	return link;
 }
 
@@ -84,13 +84,13 @@ static void a_target_is_shown_as_it_was_given(void **state)
 	shortloop__target__init(&wechat);
 	shortloop__target__init(&android);
 	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
-	ios.url = unconst("https://store.example/");
-	ios.app = unconst("myapp://item/\"7\"");
+	ios.url = drop_const("https://store.example/");
+	ios.app = drop_const("myapp://item/\"7\"");
 	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
-	wechat.url = unconst("https://web.example/");
-	wechat.mini_program = unconst("weixin://dl/business/?t=a");
+	wechat.url = drop_const("https://web.example/");
+	wechat.mini_program = drop_const("weixin://dl/business/?t=a");
 	android.device = SHORTLOOP__DEVICE__DEVICE_ANDROID;
-	android.url = unconst("https://and.example/");
+	android.url = drop_const("https://and.example/");
 	link.targets = targets;
 	link.n_targets = 3;
 	assert_shows(
@@ -148,7 +148,7 @@ static void the_whole_is_json(void **state)
 	json_t *root;
 
 	(void)state;
-	link.owner = unconst("a\x01\"\\\n\xc3\xa4");
+	link.owner = drop_const("a\x01\"\\\n\xc3\xa4");
 	link_view_write(&view, &out);
 	root = json_loadb(out.data, out.len, 0, NULL);
 	assert_non_null(root);

@@ -4,7 +4,7 @@
 
 #include "collector/enrich/enricher.h"
 #include "common/clock.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 #define NOW  INT64_C(1795255620123)
 #define LATE INT64_C(86400000) /* same as in enricher_settings */
@@ -40,12 +40,12 @@ static int tear_down(void **state)
 
 static ProtobufCBinaryData bytes(const char *text)
 {
-	return (ProtobufCBinaryData){strlen(text), unconst(text)};
+	return (ProtobufCBinaryData){strlen(text), drop_const(text)};
 }
 
 static ProtobufCBinaryData address(const char *eight_or_more, size_t len)
 {
-	return (ProtobufCBinaryData){len, unconst(eight_or_more)};
+	return (ProtobufCBinaryData){len, drop_const(eight_or_more)};
 }
 
 static Shortloop__Click some_click(void)
@@ -54,8 +54,8 @@ static Shortloop__Click some_click(void)
 
 	shortloop__click__init(&click);
 	click.time_ms = (uint64_t)NOW;
-	click.domain = unconst("go.example.com");
-	click.code = unconst("abc");
+	click.domain = drop_const("go.example.com");
+	click.code = drop_const("abc");
 	click.link_id = 77;
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	click.client_ip = address("\x08\x08\x09\x0a", 4);
@@ -159,12 +159,12 @@ static void an_address_is_stored_as_it_is_set(void **state)
 	struct world *w = *state;
 	Shortloop__Click click = some_click();
 
-	w->settings.store_ip = unconst("truncated");
+	w->settings.store_ip = drop_const("truncated");
 	make_row(w, &click, NOW);
 	expect(w, "ip", "00000000000000000000ffff08080900");
 	enricher_free(w->enricher);
 	w->enricher = NULL;
-	w->settings.store_ip = unconst("none");
+	w->settings.store_ip = drop_const("none");
 	make_row(w, &click, NOW);
 	expect(w, "ip", NO_ADDRESS);
 }
@@ -190,7 +190,7 @@ static void what_is_not_stored_may_tell_visitors_apart(void **state)
 
 	read_identities(w, whole, b);
 	assert_string_not_equal(whole, b);
-	w->settings.store_ip = unconst("none");
+	w->settings.store_ip = drop_const("none");
 	read_identities(w, a, b);
 	assert_string_equal(a, whole);
 	assert_string_not_equal(a, b);
@@ -205,11 +205,11 @@ static void of_what_is_stored_alone_the_rest_tells_nobody_apart(void **state)
 	w->settings.stored_ip_only = true;
 	read_identities(w, whole, b);
 	assert_string_not_equal(whole, b);
-	w->settings.store_ip = unconst("truncated");
+	w->settings.store_ip = drop_const("truncated");
 	read_identities(w, cut, b);
 	assert_string_equal(cut, b);
 	assert_string_not_equal(cut, whole);
-	w->settings.store_ip = unconst("none");
+	w->settings.store_ip = drop_const("none");
 	read_identities(w, a, b);
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, cut);
@@ -267,17 +267,17 @@ static void what_a_click_says_stands_in_its_row(void **state)
 	Shortloop__Click click = some_click();
 
 	shortloop__click__cookies_entry__init(&cookie);
-	cookie.key = unconst("k");
-	cookie.value = unconst("v");
+	cookie.key = drop_const("k");
+	cookie.value = drop_const("v");
 	click.n_cookies = 1;
 	click.cookies = cookies;
 	click.n_tags = 2;
 	click.tags = tags;
-	click.campaign = unconst("spring");
+	click.campaign = drop_const("spring");
 	click.status = 302;
 	click.maybe_sent = 1;
 	click.trace_id = bytes("0123456789abcdef");
-	click.prefetch = unconst("prefetch");
+	click.prefetch = drop_const("prefetch");
 	click.query = bytes("utm_source=news&utm_medium=email");
 	make_row(w, &click, NOW);
 	expect(w, "epoch", "1");
@@ -589,7 +589,7 @@ static void an_event_of_a_link_has_a_time_a_code_and_a_link(void **state)
 	shortloop__link__init(&link);
 	shortloop__link_event__init(&event);
 	event.time_ms = 7;
-	event.code = unconst("abc");
+	event.code = drop_const("abc");
 	event.link = &link;
 	assert_int_equal(take_link(w, &event), 0);
 	assert_int_equal(w->ts, 7);
@@ -600,9 +600,9 @@ static void an_event_of_a_link_has_a_time_a_code_and_a_link(void **state)
 	event.time_ms = 0;
 	assert_int_equal(take_link(w, &event), -1);
 	event.time_ms = 7;
-	event.code = unconst("");
+	event.code = drop_const("");
 	assert_int_equal(take_link(w, &event), -1);
-	event.code = unconst("abc");
+	event.code = drop_const("abc");
 	event.link = NULL;
 	assert_int_equal(take_link(w, &event), -1);
 }

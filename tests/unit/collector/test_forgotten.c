@@ -278,23 +278,25 @@ static Shortloop__Click some_click(void)
 	static char *tags[] = {one};
 	static Shortloop__Click__CookiesEntry cookie;
 	static Shortloop__Click__CookiesEntry *cookies[] = {&cookie};
-	const ProtobufCBinaryData text = {4, unconst("text")};
+	const ProtobufCBinaryData text = {4, drop_const("text")};
 	Shortloop__Click click;
 
 	shortloop__click__init(&click);
 	shortloop__click__cookies_entry__init(&cookie);
 	click.time_ms = (uint64_t)NOW;
 	click.link_id = 77;
-	click.campaign = unconst("spring");
+	click.campaign = drop_const("spring");
 	click.n_tags = 1;
 	click.tags = tags;
 	click.n_cookies = 1;
 	click.cookies = cookies;
-	click.prefetch = unconst("purpose");
-	click.client_ip = (ProtobufCBinaryData){4, unconst("\x08\x08\x09\x0a")};
+	click.prefetch = drop_const("purpose");
+	click.client_ip =
+		(ProtobufCBinaryData){4, drop_const("\x08\x08\x09\x0a")};
 	click.user_agent = click.referrer = click.query =
 		click.accept_language = text;
-	click.trace_id = (ProtobufCBinaryData){16, unconst("0123456789abcdef")};
+	click.trace_id =
+		(ProtobufCBinaryData){16, drop_const("0123456789abcdef")};
 	return click;
 }
 
@@ -382,7 +384,7 @@ static void a_row_of_a_visitor_who_is_forgotten_has_its_link(void **state)
 	expect_nobody(w);
 	make_row(w, &click, NOW + 1);
 	expect(w, "user_agent", "text");
-	click.client_ip.data = unconst("\x08\x08\x09\x0b");
+	click.client_ip.data = drop_const("\x08\x08\x09\x0b");
 	make_row(w, &click, NOW);
 	expect(w, "user_agent", "text");
 }

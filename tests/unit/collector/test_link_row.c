@@ -1,7 +1,7 @@
 /* The row of a link, and the rest of a forgotten link. */
 #include "tests/unit/collector/click_row.h"
 
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 #define COLUMN(name, type, write) #name " " type ", "
 static const char columns[] =
@@ -24,8 +24,8 @@ static void fill(struct link *l)
 	shortloop__target__init(&l->ios);
 	shortloop__target__init(&l->wechat);
 	l->row = (struct buf){0};
-	l->event.code = unconst("abc");
-	l->event.space = unconst("s5");
+	l->event.code = drop_const("abc");
+	l->event.space = drop_const("s5");
 	l->event.time_ms = 2000;
 	l->event.expires_ms = 3000;
 	l->event.link = &l->link;
@@ -34,22 +34,22 @@ static void fill(struct link *l)
 	l->link.created_ms = 1000;
 	l->link.not_before_ms = 1500;
 	l->link.redirect_status = 302;
-	l->link.url = unconst("https://example.org/");
-	l->link.owner = unconst("owner");
-	l->link.campaign = unconst("spring");
-	l->link.domain = unconst("go.example");
-	l->link.description = unconst("a text");
-	l->link.account = unconst("account");
-	l->link.creator = unconst("creator");
-	l->link.editor = unconst("editor");
-	l->tags[0] = unconst("one");
-	l->tags[1] = unconst("two");
+	l->link.url = drop_const("https://example.org/");
+	l->link.owner = drop_const("owner");
+	l->link.campaign = drop_const("spring");
+	l->link.domain = drop_const("go.example");
+	l->link.description = drop_const("a text");
+	l->link.account = drop_const("account");
+	l->link.creator = drop_const("creator");
+	l->link.editor = drop_const("editor");
+	l->tags[0] = drop_const("one");
+	l->tags[1] = drop_const("two");
 	l->link.tags = l->tags;
 	l->link.n_tags = 2;
 	l->ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
-	l->ios.url = unconst("https://ios");
+	l->ios.url = drop_const("https://ios");
 	l->wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
-	l->wechat.url = unconst("https://wechat");
+	l->wechat.url = drop_const("https://wechat");
 	l->targets[0] = &l->ios;
 	l->targets[1] = &l->wechat;
 	l->link.targets = l->targets;
@@ -105,12 +105,12 @@ static void what_opens_an_app_stands_beside_its_url(void **state)
 
 	(void)state;
 	fill(&l);
-	l.ios.app = unconst("app://x");
+	l.ios.app = drop_const("app://x");
 	append(&l, false);
 	expect(&l, "targets",
 	       "ios,https://ios,ios_app,app://x,wechat,https://wechat");
-	l.ios.app = unconst("");
-	l.wechat.mini_program = unconst("wx7/page");
+	l.ios.app = drop_const("");
+	l.wechat.mini_program = drop_const("wx7/page");
 	append(&l, false);
 	expect(&l, "targets",
 	       "ios,https://ios,wechat,https://wechat,wechat_mini_program,"

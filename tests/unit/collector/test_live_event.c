@@ -5,7 +5,7 @@
 
 #include "collector/enrich/enricher.h"
 #include "collector/enrich/live_event.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 #define NOW INT64_C(1795255620123) /* 2026-11-21T10:07:00.123Z */
 
@@ -43,7 +43,7 @@ static int tear_down(void **state)
 
 static ProtobufCBinaryData bytes(const char *text)
 {
-	return (ProtobufCBinaryData){strlen(text), unconst(text)};
+	return (ProtobufCBinaryData){strlen(text), drop_const(text)};
 }
 
 static Shortloop__Click some_click(void)
@@ -54,12 +54,13 @@ static Shortloop__Click some_click(void)
 	click.event_id_high = UINT64_C(0x0123456789abcdef);
 	click.event_id = 42;
 	click.time_ms = (uint64_t)NOW;
-	click.domain = unconst("go.example.com");
-	click.code = unconst("abc");
+	click.domain = drop_const("go.example.com");
+	click.code = drop_const("abc");
 	click.link_id = UINT64_MAX;
-	click.owner = unconst("a\"\xff\nb");
+	click.owner = drop_const("a\"\xff\nb");
 	click.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
-	click.client_ip = (ProtobufCBinaryData){4, unconst("\x08\x08\x09\x09")};
+	click.client_ip =
+		(ProtobufCBinaryData){4, drop_const("\x08\x08\x09\x09")};
 	click.user_agent = bytes("Alpha/7 (Windows) secret-agent");
 	click.referrer = bytes("https://www.example.org/secret");
 	click.query = bytes("token=secret");

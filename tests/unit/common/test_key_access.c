@@ -1,7 +1,7 @@
 /* Keys and deeds: the rule for all programs.  test_key_matrix.py tests the same
  * for the programs' routes. */
+#include "common/drop_const.h"
 #include "common/keys/key_access.h"
-#include "common/unconst.h"
 #include "tests/unit/common/keys_world.h"
 
 /* All links; the last was forgotten. */
@@ -297,7 +297,7 @@ static void a_domain_is_for_the_accounts_it_names(void **state)
 
 			while (list.count < 3 &&
 			       accounts[l % LISTS][list.count]) {
-				items[list.count] = unconst(
+				items[list.count] = drop_const(
 					accounts[l % LISTS][list.count]);
 				list.count++;
 			}

@@ -4,7 +4,7 @@
 
 #include "common/clickhouse/server_url.h"
 #include "common/config/config.h"
-#include "common/unconst.h"
+#include "common/drop_const.h"
 
 #define HIDDEN "hunter2"
 
@@ -28,7 +28,7 @@ static void user_and_password_are_taken_out(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct clickhouse_config config = {
-			.url = unconst(cases[i].url)};
+			.url = drop_const(cases[i].url)};
 		struct server_url url = {0};
 		struct error err = {0};
 
@@ -83,8 +83,8 @@ static void a_url_of_another_kind_is_refused_unseen(void **state)
 
 static void two_logins_are_one_too_many(void **state)
 {
-	struct clickhouse_config config = {.url = unconst("http://me:p@h/"),
-					   .username = unconst("you")};
+	struct clickhouse_config config = {.url = drop_const("http://me:p@h/"),
+					   .username = drop_const("you")};
 	struct server_url url;
 	struct error err = {0};
 

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "common/drop_const.h"
 #include "common/redis/redis_async.h"
-#include "common/unconst.h"
 #include "linkstore/block/block.h"
 #include "linkstore/block/link_writer.h"
 #include "linkstore/block/lookup.h"
@@ -286,7 +286,7 @@ static inline int await_lookup(struct await *a,
 static inline void await_release(const Shortloop__Link **link)
 {
 	if (*link)
-		shortloop__link__free_unpacked(unconst(*link), NULL);
+		shortloop__link__free_unpacked(drop_const(*link), NULL);
 	*link = NULL;
 }
 

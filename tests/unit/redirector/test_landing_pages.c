@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "common/unconst.h"
+#include "common/drop_const.h"
 #include "redirector/landing_pages.h"
 
 #define PAGE(text) text "<p>{{open}} {{fallback}}"
@@ -21,8 +21,8 @@ static void write_page(const char *path, const char *text)
 
 static struct landing_pages *pages_of(const char *app_path)
 {
-	const struct redirector_settings settings = {.app_page_file =
-							     unconst(app_path)};
+	const struct redirector_settings settings = {
+		.app_page_file = drop_const(app_path)};
 	struct error err = {0};
 	struct landing_pages *p = landing_pages_new(&settings, &err);
 

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "common/drop_const.h"
 #include "common/redis/targets.h"
-#include "common/unconst.h"
 
 static redisReply reply_of(int type, const char *text)
 {
 	return (redisReply){
-		.type = type, .str = unconst(text), .len = strlen(text)};
+		.type = type, .str = drop_const(text), .len = strlen(text)};
 }
 
 /* --- addresses ------------------------------------------------------------ */
@@ -17,7 +17,7 @@ static redisReply reply_of(int type, const char *text)
 static int parse(const char *address, struct redis_targets *t,
 		 struct error *err)
 {
-	struct redis_config config = {.address = unconst(address)};
+	struct redis_config config = {.address = drop_const(address)};
 
 	return redis_targets_parse(&config, t, err);
 }
@@ -54,9 +54,9 @@ static void what_is_no_list_of_addresses_is_refused(void **state)
 
 static void with_sentinels_the_address_does_not_count(void **state)
 {
-	char *sentinels[] = {unconst("a:1"), unconst("b:2")};
+	char *sentinels[] = {drop_const("a:1"), drop_const("b:2")};
 	const struct redis_config config = {
-		.address = unconst("c:3"),
+		.address = drop_const("c:3"),
 		.sentinels = {sentinels, 2},
 	};
 	struct redis_targets t;
@@ -120,7 +120,7 @@ static void who_may_not_ask_believes(void **state)
 static int ask(const char *host, const char *port, struct redis_address *a,
 	       struct error *err)
 {
-	const struct redis_config config = {.master_name = unconst("m")};
+	const struct redis_config config = {.master_name = drop_const("m")};
 	redisReply parts[2] = {reply_of(REDIS_REPLY_STRING, host),
 			       reply_of(REDIS_REPLY_STRING, port)};
 	redisReply *elements[2] = {&parts[0], &parts[1]};
@@ -173,7 +173,7 @@ static redisReply *know(struct known *k, const char *port, const char *flags,
 /* Returns the port of the chosen replica; 0: none. */
 static int pick(redisReply **all, size_t count, size_t which, struct error *err)
 {
-	const struct redis_config config = {.master_name = unconst("m")};
+	const struct redis_config config = {.master_name = drop_const("m")};
 	const redisReply reply = {
 		.type = REDIS_REPLY_ARRAY, .elements = count, .element = all};
 	struct redis_address a;
@@ -205,7 +205,7 @@ static void of_the_replicas_those_that_are_up_take_turns(void **state)
 
 static void without_a_replica_that_is_up_the_reason_is_told(void **state)
 {
-	const struct redis_config config = {.master_name = unconst("m")};
+	const struct redis_config config = {.master_name = drop_const("m")};
 	redisReply no = reply_of(REDIS_REPLY_ERROR,
 				 "ERR No such master with that name");
 	redisReply nil = {.type = REDIS_REPLY_NIL};
@@ -250,7 +250,7 @@ static void fields_that_are_missing_make_no_replica(void **state)
 
 static void with_discovery_the_sentinels_are_asked_for_replicas(void **state)
 {
-	char *sentinels[] = {unconst("a:1"), unconst("b:2")};
+	char *sentinels[] = {drop_const("a:1"), drop_const("b:2")};
 	const struct redis_config config = {
 		.sentinels = {sentinels, 2},
 		.sentinel_replicas = true,
@@ -268,7 +268,7 @@ static void with_discovery_the_sentinels_are_asked_for_replicas(void **state)
 
 static void what_no_sentinel_says_is_refused_and_tried_again(void **state)
 {
-	const struct redis_config config = {.master_name = unconst("m")};
+	const struct redis_config config = {.master_name = drop_const("m")};
 	redisReply nil = {.type = REDIS_REPLY_NIL};
 	redisReply text = reply_of(REDIS_REPLY_STRING, "x");
 	struct redis_address a;
