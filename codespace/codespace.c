@@ -37,7 +37,7 @@ struct codespace {
 
 /* --- keys ----------------------------------------------------------------- */
 
-static uint64_t power(unsigned base, unsigned exponent)
+static uint64_t raise_to_power(unsigned base, unsigned exponent)
 {
 	uint64_t power = 1;
 
@@ -60,8 +60,8 @@ static int derive_all(struct version *v, const struct codespace *cs,
 			    err) ||
 	    code_key_fingerprint(master, v->fingerprint, err))
 		goto out;
-	feistel_init(&v->feistel, power(cs->base, cs->left_digits),
-		     power(cs->base, cs->right_digits), cs->checks,
+	feistel_init(&v->feistel, raise_to_power(cs->base, cs->left_digits),
+		     raise_to_power(cs->base, cs->right_digits), cs->checks,
 		     permutation);
 	alphabet_shuffled(&shuffled, cs->base, seed);
 	digits_init(&v->digits, &shuffled);
@@ -128,7 +128,7 @@ static int set_sizes(struct codespace *cs, unsigned length, unsigned base,
 	cs->checks = base / CODE_VERSIONS;
 	cs->left_digits = (length - 1) / 2;
 	cs->right_digits = length - 1 - cs->left_digits;
-	cs->capacity = power(base, length - 1);
+	cs->capacity = raise_to_power(base, length - 1);
 	if (cs->capacity > UINT64_C(1) << CODE_ID_BITS)
 		cs->capacity = UINT64_C(1) << CODE_ID_BITS;
 	for (int c = 0; c < 256; c++)
@@ -136,8 +136,9 @@ static int set_sizes(struct codespace *cs, unsigned length, unsigned base,
 	return 0;
 }
 
-static int init(struct codespace *cs, const struct codespace_options *options,
-		struct error *err)
+static int init_codespace(struct codespace *cs,
+			  const struct codespace_options *options,
+			  struct error *err)
 {
 	unsigned base = options->base ? options->base : ALPHABET_SIZE;
 
@@ -163,7 +164,7 @@ struct codespace *codespace_new(const struct codespace_options *options,
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (init(cs, options, err)) {
+	if (init_codespace(cs, options, err)) {
 		codespace_free(cs);
 		return NULL;
 	}
@@ -195,7 +196,7 @@ uint64_t codespace_guesses(const struct codespace *cs)
 
 uint64_t codespace_proven(const struct codespace *cs)
 {
-	return power(cs->base, cs->left_digits);
+	return raise_to_power(cs->base, cs->left_digits);
 }
 
 unsigned codespace_version(const struct codespace *cs)

@@ -40,7 +40,8 @@ bool path_code_trims(struct http_slice rest)
 }
 
 /* Takes the code off the front; returns 0 if it is too long for one. */
-static size_t decode(struct http_slice *text, char decoded[ALIAS_TEXT_MAX])
+static size_t take_decoded_code(struct http_slice *text,
+				char decoded[ALIAS_TEXT_MAX])
 {
 	struct http_slice left = *text;
 	size_t len = 0;
@@ -67,7 +68,7 @@ bool path_code_in_text(struct http_slice path, bool trims,
 		return false;
 	path.data++;
 	path.len--;
-	len = decode(&path, ret_code->decoded);
+	len = take_decoded_code(&path, ret_code->decoded);
 	if (len == 0)
 		return false;
 	/* The link decides about a rest that begins with a slash. */

@@ -72,9 +72,9 @@ static int add_key(struct snowflake_codes *sc, const struct codespace_key *key,
 			    err);
 }
 
-static int init(struct snowflake_codes *sc, unsigned base,
-		const struct codespace_key *keys, size_t count,
-		struct error *err)
+static int init_snowflake_codes(struct snowflake_codes *sc, unsigned base,
+				const struct codespace_key *keys, size_t count,
+				struct error *err)
 {
 	wide codes = 1;
 
@@ -112,7 +112,8 @@ struct snowflake_codes *snowflake_codes_new(unsigned base,
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (init(sc, base ? base : ALPHABET_SIZE, keys, key_count, err)) {
+	if (init_snowflake_codes(sc, base ? base : ALPHABET_SIZE, keys,
+				 key_count, err)) {
 		snowflake_codes_free(sc);
 		return NULL;
 	}
@@ -170,8 +171,8 @@ void snowflake_codes_encode(const struct snowflake_codes *sc, uint64_t id,
 }
 
 /* Returns the version and stores the number below it. */
-static unsigned split(const struct snowflake_codes *sc, const char *code,
-		      size_t len, uint64_t *ret_low)
+static unsigned split_code(const struct snowflake_codes *sc, const char *code,
+			   size_t len, uint64_t *ret_low)
 {
 	wide number = 0;
 	uint8_t digit;
@@ -194,7 +195,7 @@ unsigned snowflake_codes_version_of(const struct snowflake_codes *sc,
 {
 	uint64_t ignored;
 
-	return split(sc, code, len, &ignored);
+	return split_code(sc, code, len, &ignored);
 }
 
 bool snowflake_codes_decode(const struct snowflake_codes *sc, const char *code,
@@ -203,7 +204,7 @@ bool snowflake_codes_decode(const struct snowflake_codes *sc, const char *code,
 {
 	struct feistel_parts parts;
 	uint64_t low = 0;
-	unsigned version = split(sc, code, len, &low);
+	unsigned version = split_code(sc, code, len, &low);
 
 	if (version >= CODE_VERSIONS || !sc->versions[version].present)
 		return false;

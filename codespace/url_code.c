@@ -33,8 +33,8 @@ static const char *const purposes[URL_CODE_METHODS] = {
 	[URL_CODE_MD5_QUARTERS] = "urlcode",
 };
 
-static int derive(struct url_codes *uc, const struct codespace_key *key,
-		  struct error *err)
+static int derive_secret(struct url_codes *uc, const struct codespace_key *key,
+			 struct error *err)
 {
 	unsigned char master[CODE_MASTER];
 	char purpose[32];
@@ -81,8 +81,8 @@ static int open_md5(struct url_codes *uc, struct error *err)
 			 "need unless their hash_codes are keyed");
 }
 
-static int init(struct url_codes *uc, const struct codespace_key *key,
-		struct error *err)
+static int init_url_codes(struct url_codes *uc, const struct codespace_key *key,
+			  struct error *err)
 {
 	uc->codes = 1;
 	for (unsigned i = 0; i < uc->length; i++)
@@ -90,10 +90,11 @@ static int init(struct url_codes *uc, const struct codespace_key *key,
 	if (uc->method == URL_CODE_KEYED ? open_keyed(uc, key, err)
 					 : open_md5(uc, err))
 		return -1;
-	return derive(uc, key, err);
+	return derive_secret(uc, key, err);
 }
 
-static int check(unsigned length, unsigned base, struct error *err)
+static int check_length_and_base(unsigned length, unsigned base,
+				 struct error *err)
 {
 	if (length < URL_CODE_LENGTH_MIN || length > URL_CODE_LENGTH_MAX)
 		return error_set(err, ERROR_CONFIG,
@@ -112,7 +113,7 @@ struct url_codes *url_codes_new(enum url_code_method method, unsigned length,
 	struct url_codes *uc;
 
 	base = base ? base : ALPHABET_SIZE;
-	if (check(length, base, err))
+	if (check_length_and_base(length, base, err))
 		return NULL;
 	uc = calloc(1, sizeof(*uc));
 	if (!uc) {
@@ -122,7 +123,7 @@ struct url_codes *url_codes_new(enum url_code_method method, unsigned length,
 	uc->method = method;
 	uc->length = length;
 	alphabet_plain(&uc->alphabet, base);
-	if (init(uc, key, err)) {
+	if (init_url_codes(uc, key, err)) {
 		url_codes_free(uc);
 		return NULL;
 	}
@@ -198,9 +199,9 @@ static uint64_t keyed_number(const struct url_codes *uc,
 			  uc->codes);
 }
 
-static int md5(const struct url_codes *uc, uint32_t round,
-	       const struct url_code_subject *of, unsigned char ret[DIGEST],
-	       struct error *err)
+static int compute_subject_md5(const struct url_codes *uc, uint32_t round,
+			       const struct url_code_subject *of,
+			       unsigned char ret[DIGEST], struct error *err)
 {
 	size_t account = *of->account ? strlen(of->account) + 1 : 0;
 	uint32_t counter = htole32(account ? round | ROUND_HAS_ACCOUNT : round);
@@ -227,7 +228,7 @@ static int quarter_number(const struct url_codes *uc,
 	unsigned char sum[DIGEST];
 	uint32_t quarter;
 
-	if (md5(uc, attempt / URL_CODE_ROUND, of, sum, err))
+	if (compute_subject_md5(uc, attempt / URL_CODE_ROUND, of, sum, err))
 		return -1;
 	memcpy(&quarter, sum + attempt % URL_CODE_ROUND * sizeof(quarter),
 	       sizeof(quarter));

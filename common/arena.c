@@ -13,7 +13,7 @@ struct arena_block {
 	alignas(max_align_t) char data[];
 };
 
-static bool grow(struct arena *a, size_t size)
+static bool add_arena_block(struct arena *a, size_t size)
 {
 	size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
 	struct arena_block *b = malloc(sizeof(*b) + room);
@@ -39,7 +39,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	if (a->failed)
 		return NULL;
 	if (!a->blocks || a->blocks->size - a->used < size)
-		if (!grow(a, size))
+		if (!add_arena_block(a, size))
 			return NULL;
 	p = a->blocks->data + a->used;
 	a->used += size;

@@ -50,7 +50,7 @@ static const char *clock_text(int64_t seconds, char text[40])
 }
 
 /* `done` may exceed `total`, which was only known at the start. */
-static int percent(uint64_t done, uint64_t total)
+static int percent_done(uint64_t done, uint64_t total)
 {
 	if (!total)
 		return 0;
@@ -60,7 +60,7 @@ static int percent(uint64_t done, uint64_t total)
 void bar_draw(struct bar *b, uint64_t done, uint64_t total, const char *more)
 {
 	int64_t elapsed = clock_monotonic_ms() - b->started;
-	int part = percent(done, total);
+	int part = percent_done(done, total);
 	char text[40];
 
 	fprintf(stderr, "\r\033[K%s [", b->label);

@@ -41,8 +41,8 @@ static void make_clean(char *text)
 }
 
 static void __attribute__((format(printf, 4, 0)))
-fill(struct error *err, enum error_code code, bool retriable, const char *fmt,
-     va_list ap)
+fill_error(struct error *err, enum error_code code, bool retriable,
+	   const char *fmt, va_list ap)
 {
 	err->code = code;
 	err->sys = 0;
@@ -52,7 +52,7 @@ fill(struct error *err, enum error_code code, bool retriable, const char *fmt,
 	make_clean(err->text);
 }
 
-static void append(struct error *err, const char *what)
+static void append_cause(struct error *err, const char *what)
 {
 	size_t len = strlen(err->text);
 
@@ -65,7 +65,7 @@ int error_set(struct error *err, enum error_code code, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(err, code, false, fmt, ap);
+	fill_error(err, code, false, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -76,7 +76,7 @@ int error_set_retriable(struct error *err, enum error_code code,
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(err, code, true, fmt, ap);
+	fill_error(err, code, true, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -87,11 +87,11 @@ int error_set_errno(struct error *err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(err, sys == ENOMEM ? ERROR_NOMEM : ERROR_SYSTEM, is_transient(sys),
-	     fmt, ap);
+	fill_error(err, sys == ENOMEM ? ERROR_NOMEM : ERROR_SYSTEM,
+		   is_transient(sys), fmt, ap);
 	va_end(ap);
 	err->sys = sys;
-	append(err, strerror(sys));
+	append_cause(err, strerror(sys));
 	return -1;
 }
 
@@ -120,7 +120,7 @@ int error_wrap(struct error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
-	append(err, old);
+	append_cause(err, old);
 	return -1;
 }
 

@@ -16,7 +16,7 @@
 #define SHOWN_MAX 80
 
 /* Returns how much of a host an error shows, without half characters. */
-static int shown(const char *text, size_t len)
+static int shown_length(const char *text, size_t len)
 {
 	if (len > SHOWN_MAX) {
 		len = SHOWN_MAX;
@@ -81,7 +81,7 @@ static int take_ascii(const char *text, size_t len, struct host *out,
 			return error_set(err, ERROR_INPUT,
 					 "the host '%.*s' has a character that "
 					 "is not allowed there, at byte %zu",
-					 shown(text, len), text, i + 1);
+					 shown_length(text, len), text, i + 1);
 		out->text[i] = c;
 		if (c != '.')
 			continue;
@@ -113,7 +113,8 @@ static int take_international(const char *text, size_t len, struct host *out,
 		return error_set(err, ERROR_INPUT,
 				 "the host '%.*s' is not an international "
 				 "domain name: %s",
-				 shown(text, len), text, idn2_strerror(code));
+				 shown_length(text, len), text,
+				 idn2_strerror(code));
 	status = take_ascii((const char *)ascii, strlen((const char *)ascii),
 			    out, err);
 	idn2_free(ascii);
@@ -263,7 +264,7 @@ static int take_ipv6(const char *text, size_t len, struct host *out,
 		return error_set(err, ERROR_INPUT,
 				 "the host '%.*s' is an IPv4 address in "
 				 "brackets: write the IPv4 address itself",
-				 shown(text, len), text);
+				 shown_length(text, len), text);
 	inet_ntop(AF_INET6, &address, copy, sizeof(copy));
 	out->kind = HOST_IPV6;
 	out->len = (size_t)snprintf(out->text, sizeof(out->text), "[%s]", copy);
@@ -271,7 +272,7 @@ static int take_ipv6(const char *text, size_t len, struct host *out,
 bad:
 	return error_set(err, ERROR_INPUT,
 			 "the host '%.*s' is not an IPv6 address in brackets",
-			 shown(text, len), text);
+			 shown_length(text, len), text);
 }
 
 /* -------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 
 #define BYTES_MAX ((size_t)64 << 20)
 
-static json_t *parse(const struct buf *text, const char *path,
-		     struct error *err)
+static json_t *parse_file_as_json(const struct buf *text, const char *path,
+				  struct error *err)
 {
 	json_error_t at;
 	json_t *json =
@@ -31,7 +31,7 @@ json_t *json_file_load(const char *path, struct error *err)
 		error_set(err, ERROR_CONFIG, "%s: is longer than %zu bytes",
 			  path, BYTES_MAX);
 	else
-		json = parse(&text, path, err);
+		json = parse_file_as_json(&text, path, err);
 	buf_free(&text);
 	return json;
 }

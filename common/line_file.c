@@ -70,7 +70,7 @@ static void note_failure(struct line_file *f, const char *what)
 
 /* Opens the file again.  A line of which a part is in the old file is written
  * whole into the new one. */
-static int reopen(struct line_file *f)
+static int reopen_file(struct line_file *f)
 {
 	int fd = open_file(f->path);
 
@@ -172,7 +172,7 @@ static int try_to_write(struct line_file *f)
 	f->must_reopen |= f->reopen_asked;
 	f->reopen_asked = false;
 	pthread_mutex_unlock(&f->lock);
-	if (f->must_reopen && reopen(f) < 0)
+	if (f->must_reopen && reopen_file(f) < 0)
 		return -1;
 	f->must_reopen = false;
 	return write_out(f);
@@ -190,7 +190,7 @@ static bool write_taken(struct line_file *f)
 	return true;
 }
 
-static void *run(void *arg)
+static void *run_writing_thread(void *arg)
 {
 	struct line_file *f = arg;
 	bool go_on, stopping;
@@ -213,7 +213,7 @@ static void *run(void *arg)
 
 /* --- life ----------------------------------------------------------------- */
 
-static int start(struct line_file *f, struct error *err)
+static int start_line_file(struct line_file *f, struct error *err)
 {
 	f->path = strdup(f->options.path);
 	if (!f->path)
@@ -222,7 +222,7 @@ static int start(struct line_file *f, struct error *err)
 	if (f->fd < 0)
 		return error_set(err, ERROR_CONFIG, "%s: %s", f->path,
 				 strerror(errno));
-	errno = pthread_create(&f->thread, NULL, run, f);
+	errno = pthread_create(&f->thread, NULL, run_writing_thread, f);
 	if (errno == 0)
 		return 0;
 	error_set_errno(err, "cannot start a thread");
@@ -230,7 +230,7 @@ static int start(struct line_file *f, struct error *err)
 	return -1;
 }
 
-static void destroy(struct line_file *f)
+static void destroy_line_file(struct line_file *f)
 {
 	pthread_cond_destroy(&f->wake);
 	pthread_mutex_destroy(&f->lock);
@@ -252,9 +252,9 @@ struct line_file *line_file_new(const struct line_file_options *options,
 	f->options = *options;
 	pthread_mutex_init(&f->lock, NULL);
 	wake_init(&f->wake);
-	if (start(f, err) == 0)
+	if (start_line_file(f, err) == 0)
 		return f;
-	destroy(f);
+	destroy_line_file(f);
 	return NULL;
 }
 
@@ -275,7 +275,7 @@ uint64_t line_file_free(struct line_file *f, int64_t timeout_ms)
 		left += count_lines(f->writing.data + f->done,
 				    f->writing.len - f->done);
 	close(f->fd);
-	destroy(f);
+	destroy_line_file(f);
 	return left;
 }
 
@@ -290,7 +290,7 @@ void line_file_reopen(struct line_file *f)
 /* --- lines ---------------------------------------------------------------- */
 
 /* Counts lost lines; lines that could not be made count as at least one. */
-static void lose(struct line_file *f, const struct buf *lines)
+static void count_lost_lines(struct line_file *f, const struct buf *lines)
 {
 	uint64_t count = count_lines(lines->data, lines->len) + lines->failed;
 
@@ -304,7 +304,7 @@ void line_file_put(struct line_file *f, const struct buf *lines)
 	if (lines->failed ||
 	    f->queue.len + lines->len > (size_t)f->options.queue_bytes ||
 	    !buf_reserve(&f->queue, lines->len)) {
-		lose(f, lines);
+		count_lost_lines(f, lines);
 		f->queue.failed = false;
 	} else {
 		if (!f->queue.len)

@@ -27,7 +27,7 @@ static int64_t in_ms(int64_t ms)
 }
 
 /* Returns false if the thread has to end. */
-static bool rest(struct periodic *p, int64_t ms)
+static bool wait_for_next_run(struct periodic *p, int64_t ms)
 {
 	int64_t until = in_ms(ms);
 	bool go_on;
@@ -42,11 +42,11 @@ static bool rest(struct periodic *p, int64_t ms)
 	return go_on;
 }
 
-static void *run(void *arg)
+static void *run_periodic_thread(void *arg)
 {
 	struct periodic *p = arg;
 
-	while (rest(p, p->fn(p, p->arg)))
+	while (wait_for_next_run(p, p->fn(p, p->arg)))
 		;
 	return NULL;
 }
@@ -73,7 +73,7 @@ struct periodic *periodic_new(periodic_fn *fn, void *arg, struct error *err)
 
 int periodic_start(struct periodic *p, struct error *err)
 {
-	errno = pthread_create(&p->thread, NULL, run, p);
+	errno = pthread_create(&p->thread, NULL, run_periodic_thread, p);
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	p->started = true;

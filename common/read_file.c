@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int cannot(struct error *err)
+static int set_system_error(struct error *err)
 {
 	int sys = errno;
 
@@ -42,14 +42,14 @@ int plain_file_open(const char *path, struct error *err)
 	/* The kind is checked before opening, too: opening may trigger a
 	 * device, and fails for a socket. */
 	if (stat(path, &st) < 0)
-		return cannot(err);
+		return set_system_error(err);
 	if (check_kind(&st, err) < 0)
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
-		return cannot(err);
+		return set_system_error(err);
 	if (fstat(fd, &st) < 0)
-		cannot(err);
+		set_system_error(err);
 	else if (check_kind(&st, err) == 0)
 		return fd;
 	close(fd);
@@ -62,7 +62,7 @@ FILE *plain_file_stream(const char *path, struct error *err)
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (fd >= 0 && !file) {
-		cannot(err);
+		set_system_error(err);
 		close(fd);
 	}
 	return file;
@@ -79,7 +79,7 @@ int read_file(const char *path, size_t most, struct buf *out, struct error *err)
 	while (out->len <= most && (n = read(fd, bytes, sizeof(bytes))) > 0)
 		buf_append(out, bytes, (size_t)n);
 	if (n < 0)
-		status = cannot(err);
+		status = set_system_error(err);
 	close(fd);
 	return status;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t put(char out[5], unsigned char c)
+static size_t put_safe_char(char out[5], unsigned char c)
 {
 	if (c == '\\') {
 		memcpy(out, "\\\\", 3);
@@ -24,7 +24,7 @@ const char *safe_text(char *to, size_t size, const void *bytes, size_t len)
 	char one[5];
 
 	for (size_t i = 0; i < len; i++) {
-		n = put(one, from[i]);
+		n = put_safe_char(one, from[i]);
 		if (at + n >= size) {
 			memcpy(to + fits, "...", 4);
 			return to;

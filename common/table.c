@@ -17,7 +17,7 @@ struct table {
 	struct buf text; /* of all cells, each ended by a NUL */
 };
 
-static void add(struct table *t, const char *text, size_t len)
+static void append_cell(struct table *t, const char *text, size_t len)
 {
 	size_t column;
 
@@ -42,7 +42,7 @@ struct table *table_new(const char *columns)
 		t->right[i] = *columns == '>';
 		columns += t->right[i];
 		len = strcspn(columns, "|");
-		add(t, columns, len);
+		append_cell(t, columns, len);
 		columns += len + (columns[len] == '|');
 	}
 	t->columns = t->cells;
@@ -59,7 +59,7 @@ void table_free(struct table *t)
 
 void table_text(struct table *t, const char *text)
 {
-	add(t, text, strlen(text));
+	append_cell(t, text, strlen(text));
 }
 
 void table_number(struct table *t, uint64_t number)
@@ -74,7 +74,7 @@ void table_number(struct table *t, uint64_t number)
 			text[at++] = ',';
 		text[at++] = digits[i];
 	}
-	add(t, text, at);
+	append_cell(t, text, at);
 }
 
 void table_decimal(struct table *t, double number)

@@ -23,7 +23,7 @@ struct parts {
 };
 
 /* Cuts `len` bytes off the front. */
-static struct slice cut(struct slice *text, size_t len)
+static struct slice cut_front(struct slice *text, size_t len)
 {
 	struct slice front = {text->data, len};
 
@@ -49,10 +49,10 @@ static void read_authority(struct parts *p, struct slice text)
 
 	if (at) {
 		p->has_user = true;
-		p->user = cut(&text, (size_t)(at - text.data));
-		cut(&text, 1);
+		p->user = cut_front(&text, (size_t)(at - text.data));
+		cut_front(&text, 1);
 	}
-	p->host = cut(&text, host_length(text.data, text.len));
+	p->host = cut_front(&text, host_length(text.data, text.len));
 	p->port = text;
 }
 
@@ -66,13 +66,13 @@ static void read_parts(struct parts *p, const char *url, size_t len)
 	*p = (struct parts){
 		.before = none, .user = none, .host = none, .port = none};
 	if (url_scheme(text.data, len, p->scheme))
-		p->before = cut(&text, strlen(p->scheme) + 1);
+		p->before = cut_front(&text, strlen(p->scheme) + 1);
 	else
 		p->scheme[0] = '\0';
 	if (text.len >= 2 && !memcmp(text.data, "//", 2)) {
 		p->has_authority = true;
-		cut(&text, 2);
-		read_authority(p, cut(&text, before_any(text, "/?#")));
+		cut_front(&text, 2);
+		read_authority(p, cut_front(&text, before_any(text, "/?#")));
 	}
 	p->rest = text;
 }
@@ -111,7 +111,8 @@ static bool may_stay(struct slice text, size_t i, const bool plain[256])
 	       is_escape(text.data + i, text.len - i);
 }
 
-static void put(struct buf *out, struct slice text, const bool plain[256])
+static void put_percent_escaped(struct buf *out, struct slice text,
+				const bool plain[256])
 {
 	static const char digits[] = "0123456789ABCDEF";
 	size_t from = 0;
@@ -133,7 +134,7 @@ static void put(struct buf *out, struct slice text, const bool plain[256])
 
 void uri_put_part(struct buf *out, const char *text, size_t len)
 {
-	put(out, (struct slice){text, len}, in_rest);
+	put_percent_escaped(out, (struct slice){text, len}, in_rest);
 }
 
 void uri_put_rest(struct buf *out, const char *text, size_t len)
@@ -142,12 +143,13 @@ void uri_put_rest(struct buf *out, const char *text, size_t len)
 
 	if (len == 0)
 		return;
-	put(out, cut(&rest, before_any(rest, "#")), in_rest);
+	put_percent_escaped(out, cut_front(&rest, before_any(rest, "#")),
+			    in_rest);
 	if (rest.len == 0)
 		return;
 	buf_putc(out, '#');
-	cut(&rest, 1);
-	put(out, rest, in_rest);
+	cut_front(&rest, 1);
+	put_percent_escaped(out, rest, in_rest);
 }
 
 /* --- the whole ------------------------------------------------------------ */
@@ -188,7 +190,7 @@ static void put_host(struct buf *out, const struct parts *p)
 		 host_parse(p->host.data, p->host.len, &host, &ignored) == 0)
 		buf_append(out, host.text, host.len);
 	else
-		put(out, p->host, in_authority);
+		put_percent_escaped(out, p->host, in_authority);
 }
 
 void uri_put(struct buf *out, const char *url, size_t len)
@@ -199,11 +201,11 @@ void uri_put(struct buf *out, const char *url, size_t len)
 	buf_append(out, p.before.data, p.before.len);
 	if (p.has_authority) {
 		buf_append(out, "//", 2);
-		put(out, p.user, in_authority);
+		put_percent_escaped(out, p.user, in_authority);
 		if (p.has_user)
 			buf_putc(out, '@');
 		put_host(out, &p);
-		put(out, p.port, in_authority);
+		put_percent_escaped(out, p.port, in_authority);
 	}
 	uri_put_rest(out, p.rest.data, p.rest.len);
 }
@@ -254,7 +256,7 @@ bool uri_takes_path(const char *url, size_t len)
 	struct parts p;
 
 	read_parts(&p, url, len);
-	path = cut(&p.rest, before_any(p.rest, "?#"));
+	path = cut_front(&p.rest, before_any(p.rest, "?#"));
 	if (p.has_authority && p.host.len > 0)
 		return true;
 	if (path.len == 0 || path.data[0] != '/')

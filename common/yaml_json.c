@@ -99,7 +99,7 @@ static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node,
 	}
 }
 
-static json_t *parse(const char *yaml, struct error *err)
+static json_t *parse_yaml_as_json(const char *yaml, struct error *err)
 {
 	struct yaml_place place;
 	yaml_document_t doc;
@@ -122,7 +122,7 @@ static json_t *parse(const char *yaml, struct error *err)
 int yaml_to_json(const char *yaml, struct buf *out, struct error *err)
 {
 	struct error problem = {0};
-	json_t *root = parse(yaml, &problem);
+	json_t *root = parse_yaml_as_json(yaml, &problem);
 	char *text = root ? json_dumps(root, JSON_INDENT(1) | JSON_ENCODE_ANY)
 			  : NULL;
 

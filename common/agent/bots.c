@@ -174,8 +174,9 @@ static bool is_vague(const char *regex)
 	return false;
 }
 
-static int add(struct bots *bots, const char *regex, bool caseless,
-	       struct known known, struct error *err)
+static int add_robot_pattern(struct bots *bots, const char *regex,
+			     bool caseless, struct known known,
+			     struct error *err)
 {
 	size_t index = pattern_set_count(bots->patterns);
 
@@ -189,10 +190,10 @@ static int add(struct bots *bots, const char *regex, bool caseless,
 static int add_own(struct bots *bots, struct error *err)
 {
 	for (size_t i = 0; i < own_bot_count; i++)
-		if (add(bots, own_bots[i].regex, false,
-			(struct known){.kind = own_bots[i].kind,
-				       .origin = BOT_OWN},
-			err) < 0)
+		if (add_robot_pattern(bots, own_bots[i].regex, false,
+				      (struct known){.kind = own_bots[i].kind,
+						     .origin = BOT_OWN},
+				      err) < 0)
 			return -1;
 	return 0;
 }
@@ -200,11 +201,12 @@ static int add_own(struct bots *bots, struct error *err)
 static int add_structure(struct bots *bots, struct error *err)
 {
 	for (size_t i = 0; i < structure_rule_count; i++)
-		if (add(bots, structure_rules[i].regex, true,
-			(struct known){.kind = structure_rules[i].kind,
-				       .origin = BOT_STRUCTURE,
-				       .reason = structure_rules[i].reason},
-			err) < 0)
+		if (add_robot_pattern(
+			    bots, structure_rules[i].regex, true,
+			    (struct known){.kind = structure_rules[i].kind,
+					   .origin = BOT_STRUCTURE,
+					   .reason = structure_rules[i].reason},
+			    err) < 0)
 			return -1;
 	return 0;
 }
@@ -236,7 +238,7 @@ static int add_entry(struct bots *bots, const json_t *entry, struct known known,
 	if (listed)
 		known.kind = kind_of_tags(json_object_get(entry, "tags"));
 	known.vague = is_vague(regex);
-	if (add(bots, regex, !listed, known, err) < 0)
+	if (add_robot_pattern(bots, regex, !listed, known, err) < 0)
 		return error_wrap(err, "entry %zu", known.entry - 1);
 	return 0;
 }
@@ -264,8 +266,9 @@ static int add_file(struct bots *bots, const json_t *file,
 }
 
 /* `list` and `patterns`: the contents of the files, or NULL. */
-static int fill(struct bots *bots, const struct bots_source *source,
-		const json_t *list, const json_t *patterns, struct error *err)
+static int add_all_patterns(struct bots *bots, const struct bots_source *source,
+			    const json_t *list, const json_t *patterns,
+			    struct error *err)
 {
 	bots->known =
 		calloc(own_bot_count + json_array_size(list) +
@@ -294,7 +297,8 @@ static struct bots *bots_new(const struct bots_source *source,
 		return NULL;
 	}
 	bots->patterns = pattern_set_new(source->jit, err);
-	if (bots->patterns && fill(bots, source, list, patterns, err) == 0 &&
+	if (bots->patterns &&
+	    add_all_patterns(bots, source, list, patterns, err) == 0 &&
 	    pattern_set_compile(bots->patterns, prefilter, err) == 0)
 		return bots;
 	bots_free(bots);

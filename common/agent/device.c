@@ -114,7 +114,7 @@ static bool is_behind(const struct text *t, const char *at, const char *what)
 	return (size_t)(at - t->start) >= len && !memcmp(at - len, what, len);
 }
 
-static bool begins(const struct text *t, const char *at)
+static bool is_word_start(const struct text *t, const char *at)
 {
 	return at == t->start || !isalpha((unsigned char)at[-1]);
 }
@@ -136,9 +136,9 @@ static bool is_at(const struct text *t, const char *at, const struct word *w)
 		return false;
 	switch (w->where) {
 	case BEGINS:
-		return begins(t, at);
+		return is_word_start(t, at);
 	case VERSIONED:
-		return begins(t, at) && is_versioned(t, at + len);
+		return is_word_start(t, at) && is_versioned(t, at + len);
 	case NOT_OF_IOS:
 		return !is_behind(t, at, "iOS-");
 	case ANYWHERE:

@@ -45,7 +45,7 @@ static void serve_metrics(struct admin *a, struct http_request *req)
 	reply_buf(req, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
 
-static void handle(struct http_request *req, void *arg)
+static void handle_admin_request(struct http_request *req, void *arg)
 {
 	const struct http_field allow[] = {{"Allow", "GET, HEAD"},
 					   {NULL, NULL}};
@@ -85,8 +85,9 @@ struct admin *admin_new_at(int fd, const struct http_config *config,
 		close(fd);
 		goto fail;
 	}
-	a->serving.listener = http_listener_new_at(
-		a->serving.loop, fd, config, handle, a, metrics, "admin", err);
+	a->serving.listener = http_listener_new_at(a->serving.loop, fd, config,
+						   handle_admin_request, a,
+						   metrics, "admin", err);
 	if (!a->serving.listener)
 		goto fail;
 	http_listener_open(a->serving.listener);

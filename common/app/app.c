@@ -105,7 +105,7 @@ static bool is_unconfigured(const struct app *app)
 	       !strcmp(app->cli.command, name);
 }
 
-static int load(struct app *app, struct error *err)
+static int load_configuration(struct app *app, struct error *err)
 {
 	if (is_unconfigured(app))
 		return 0;
@@ -151,7 +151,7 @@ static void app_free(struct app *app)
 }
 
 /* Runs the checks of --check that follow the reading of the settings. */
-static int check(struct app *app, struct error *err)
+static int check_configuration(struct app *app, struct error *err)
 {
 	const struct app_spec *spec = app->spec;
 
@@ -163,8 +163,9 @@ static int check(struct app *app, struct error *err)
 }
 
 /* Carries out the command line.  Returns true if the program has to run. */
-static bool prepare(struct app *app, const struct app_config *app_config,
-		    int argc, char **argv, int *ret_status)
+static bool process_command_line(struct app *app,
+				 const struct app_config *app_config, int argc,
+				 char **argv, int *ret_status)
 {
 	struct error err = {0};
 
@@ -173,10 +174,10 @@ static bool prepare(struct app *app, const struct app_config *app_config,
 		goto failed;
 	if (print_only(app))
 		return false;
-	if (load(app, &err) < 0)
+	if (load_configuration(app, &err) < 0)
 		goto failed;
 	if (app->cli.action == CLI_CHECK) {
-		if (check(app, &err) < 0)
+		if (check_configuration(app, &err) < 0)
 			goto failed;
 		puts("ok");
 		return false;
@@ -211,7 +212,7 @@ static int app_start(struct app **ret_app, const struct app_spec *spec,
 	app->config_spec = (struct config_spec){spec->groups, spec->group_count,
 						all_sections};
 	app->signal_fd = -1;
-	if (prepare(app, app_config, argc, argv, &status)) {
+	if (process_command_line(app, app_config, argc, argv, &status)) {
 		*ret_app = app;
 		return EX_OK;
 	}
@@ -315,7 +316,8 @@ static void tell_manager(struct app *app, const char *state)
 			 log_err(&err));
 }
 
-static void reload(struct app *app, void (*on_reload)(void *arg), void *arg)
+static void run_reload_handler(struct app *app, void (*on_reload)(void *arg),
+			       void *arg)
 {
 	tell_manager(app, NULL);
 	on_reload(arg);
@@ -342,7 +344,7 @@ void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg)
 	while (!app->stopping) {
 		signal_number = signals_wait(app->signal_fd, -1);
 		if (signal_number == SIGHUP && on_reload)
-			reload(app, on_reload, arg);
+			run_reload_handler(app, on_reload, arg);
 		note_end(app, signal_number);
 	}
 	tell_manager(app, "STOPPING=1");

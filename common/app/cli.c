@@ -94,7 +94,7 @@ static void fill_options(const struct app_spec *spec, struct option *all)
 	all[n] = (struct option){0};
 }
 
-static void take(struct cli *cli, int c)
+static void apply_option(struct cli *cli, int c)
 {
 	switch (c) {
 	case 'c':
@@ -225,7 +225,7 @@ int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 					 argv[optind - 1], spec->name);
 		if (c == '?')
 			return refuse_option(spec, argv, err);
-		take(cli, c);
+		apply_option(cli, c);
 	}
 	if (take_command(cli, spec, argc, argv, err) < 0)
 		return -1;

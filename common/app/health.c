@@ -59,7 +59,8 @@ struct health_check *health_register(struct health *h, const char *name)
 	return check;
 }
 
-static bool report(struct health_check *check, bool up, const char *reason)
+static bool set_check_state(struct health_check *check, bool up,
+			    const char *reason)
 {
 	bool changed;
 
@@ -76,17 +77,17 @@ static bool report(struct health_check *check, bool up, const char *reason)
 
 bool health_up(struct health_check *check)
 {
-	return report(check, true, "");
+	return set_check_state(check, true, "");
 }
 
 bool health_down(struct health_check *check, const char *reason)
 {
-	return report(check, false, reason);
+	return set_check_state(check, false, reason);
 }
 
 void health_say(struct health_check *check, const char *remark)
 {
-	report(check, true, remark);
+	set_check_state(check, true, remark);
 }
 
 bool health_is_up(struct health_check *check)

@@ -51,8 +51,8 @@ static bool is_field_value(const char *value)
 	return true;
 }
 
-static int push(struct curl_slist **list, const char *name, const char *value,
-		struct error *err)
+static int append_header(struct curl_slist **list, const char *name,
+			 const char *value, struct error *err)
 {
 	struct buf line = {0};
 	struct curl_slist *longer = NULL;
@@ -78,17 +78,19 @@ static int build_headers(const struct server_url *server, const char *encoding,
 			 struct curl_slist **list, struct error *err)
 {
 	/* Without this curl waits a second for a 100 before a large body. */
-	if (push(list, "Expect", NULL, err) < 0)
+	if (append_header(list, "Expect", NULL, err) < 0)
 		return -1;
-	if (push(list, "Content-Type", "application/octet-stream", err) < 0)
+	if (append_header(list, "Content-Type", "application/octet-stream",
+			  err) < 0)
 		return -1;
 	if (server->username &&
-	    push(list, "X-ClickHouse-User", server->username, err) < 0)
+	    append_header(list, "X-ClickHouse-User", server->username, err) < 0)
 		return -1;
 	if (server->password &&
-	    push(list, "X-ClickHouse-Key", server->password, err) < 0)
+	    append_header(list, "X-ClickHouse-Key", server->password, err) < 0)
 		return -1;
-	return encoding ? push(list, "Content-Encoding", encoding, err) : 0;
+	return encoding ? append_header(list, "Content-Encoding", encoding, err)
+			: 0;
 }
 
 static const char *encoding_of(const struct clickhouse_config *config)
@@ -394,8 +396,8 @@ static void note_unanswered(struct clickhouse *ch)
 }
 
 /* Sends the prepared request.  On failure `out` is unchanged. */
-static int perform(struct clickhouse *ch, enum connection connection,
-		   struct buf *out, struct error *err)
+static int perform_request(struct clickhouse *ch, enum connection connection,
+			   struct buf *out, struct error *err)
 {
 	struct answer a = {.ch = ch, .out = out ? out : &ch->reply};
 	int64_t left = time_left(ch);
@@ -454,7 +456,7 @@ int clickhouse_ping(struct clickhouse *ch, struct error *err)
 		return error_set_nomem(err);
 	curl_easy_setopt(ch->curl, CURLOPT_HTTPGET, 1L);
 	curl_easy_setopt(ch->curl, CURLOPT_HTTPHEADER, ch->headers);
-	return perform(ch, KEPT, NULL, err);
+	return perform_request(ch, KEPT, NULL, err);
 }
 
 int clickhouse_query(struct clickhouse *ch, const char *query,
@@ -464,8 +466,8 @@ int clickhouse_query(struct clickhouse *ch, const char *query,
 	if (build_url(ch, NULL, params, err) < 0)
 		return -1;
 	set_post(ch, query, strlen(query), ch->headers);
-	return perform(ch, clickhouse_is_question(query) ? KEPT : ITS_OWN, out,
-		       err);
+	return perform_request(
+		ch, clickhouse_is_question(query) ? KEPT : ITS_OWN, out, err);
 }
 
 void clickhouse_set_task(struct clickhouse *ch, struct clickhouse_task *task)
@@ -520,14 +522,14 @@ int clickhouse_insert(struct clickhouse *ch, const char *query,
 		return -1;
 	if (!encoding) {
 		set_post(ch, data, len, ch->headers);
-		return perform(ch, ITS_OWN, NULL, err);
+		return perform_request(ch, ITS_OWN, NULL, err);
 	}
 	buf_reset(&ch->body);
 	if (compress_append(encoding, COMPRESS_NEAR, data, len, &ch->body,
 			    err) < 0)
 		return -1;
 	set_post(ch, ch->body.data, ch->body.len, ch->headers_enc);
-	status = perform(ch, ITS_OWN, NULL, err);
+	status = perform_request(ch, ITS_OWN, NULL, err);
 	buf_empty(&ch->body, BODY_KEPT_MAX);
 	return status;
 }

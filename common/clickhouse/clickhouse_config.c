@@ -48,7 +48,7 @@ static int check_ca_file(const char *path, struct error *err)
 			 "clickhouse.ca_file: %s: not a plain file", path);
 }
 
-static int check(const void *section, struct error *err)
+static int check_clickhouse_config(const void *section, struct error *err)
 {
 	const struct clickhouse_config *config = section;
 	struct server_url url;
@@ -64,5 +64,5 @@ const struct setting_section clickhouse_section = {
 	.name = "clickhouse",
 	.help = "ClickHouse, or a server that speaks its HTTP interface.",
 	.settings = settings,
-	.check = check,
+	.check = check_clickhouse_config,
 };

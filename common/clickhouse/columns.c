@@ -178,7 +178,7 @@ struct columns *columns_new(const char *description, struct error *err)
 	return NULL;
 }
 
-static void forget(struct column *column)
+static void free_column_buffers(struct column *column)
 {
 	dictionary_release(&column->words);
 	buf_free(&column->numbers);
@@ -189,17 +189,17 @@ static void forget(struct column *column)
 void columns_forget(struct columns *c)
 {
 	for (size_t i = 0; i < c->count; i++)
-		forget(&c->items[i]);
+		free_column_buffers(&c->items[i]);
 	dictionary_release(&c->words);
 	buf_free(&c->cursors);
 	buf_free(&c->numbers);
 }
 
-static void release(struct column *column)
+static void release_column(struct column *column)
 {
 	free(column->name);
 	free(column->type);
-	forget(column);
+	free_column_buffers(column);
 }
 
 void columns_free(struct columns *c)
@@ -207,7 +207,7 @@ void columns_free(struct columns *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->count; i++)
-		release(&c->items[i]);
+		release_column(&c->items[i]);
 	free(c->items);
 	buf_free(&c->names);
 	dictionary_release(&c->words);
@@ -221,7 +221,7 @@ const char *columns_names(const struct columns *c)
 	return c->names.data;
 }
 
-static void reset(struct columns *c)
+static void reset_all_columns(struct columns *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		dictionary_reset(&c->items[i].words);
@@ -521,7 +521,7 @@ int columns_encode(struct columns *c, const void *rows, size_t len,
 	size_t start = out->len;
 	uint64_t count = 0;
 
-	reset(c);
+	reset_all_columns(c);
 	for (; r.at < r.end; count++)
 		if (!read_row(c, &r))
 			return error_set(err, ERROR_INPUT,

@@ -31,7 +31,7 @@ static bool make_words(struct dictionary *d, uint32_t count)
 }
 
 /* At most half of the slots are used. */
-static bool grow(struct dictionary *d, const struct hash_key *key)
+static bool grow_slots(struct dictionary *d, const struct hash_key *key)
 {
 	uint32_t count = d->slot_count ? d->slot_count * 2 : SLOTS_MIN;
 	uint64_t *slots;
@@ -60,8 +60,9 @@ static bool is_word(const struct dictionary *d, uint32_t number,
 	       memcmp(d->words[number].data, word, len) == 0;
 }
 
-static uint32_t find(struct dictionary *d, const struct hash_key *key,
-		     const char *word, size_t len)
+static uint32_t find_or_add_word(struct dictionary *d,
+				 const struct hash_key *key, const char *word,
+				 size_t len)
 {
 	uint64_t hash = hash_bytes(key, word, len);
 	uint32_t mask = d->slot_count - 1, at = (uint32_t)hash & mask;
@@ -73,7 +74,7 @@ static uint32_t find(struct dictionary *d, const struct hash_key *key,
 		    is_word(d, number, word, len))
 			return number;
 	}
-	if (d->count >= d->slot_count / 2 && !grow(d, key))
+	if (d->count >= d->slot_count / 2 && !grow_slots(d, key))
 		return DICTIONARY_FULL;
 	d->words[d->count] = (struct dictionary_word){word, len};
 	*free_slot(d, hash) = (hash & HASH_HALF) | (d->count + 1);
@@ -88,7 +89,7 @@ uint32_t dictionary_number(struct dictionary *d, const struct hash_key *key,
 	/* Many values of a row equal those of the row before. */
 	if (d->count && is_word(d, d->last, word, len))
 		return d->last;
-	number = find(d, key, word, len);
+	number = find_or_add_word(d, key, word, len);
 	if (number != DICTIONARY_FULL)
 		d->last = number;
 	return number;

@@ -22,7 +22,7 @@ static bool is_decimal(const char *field)
 	return end != field && !*end;
 }
 
-static bool fits(char column, const char *field)
+static bool field_fits_column(char column, const char *field)
 {
 	return column == 's' ||
 	       (column == 'n' ? is_whole(field) : is_decimal(field));
@@ -32,7 +32,7 @@ static int check_fields(const char *columns, char **fields, size_t row,
 			struct error *err)
 {
 	for (size_t i = 0; columns[i]; i++)
-		if (!fits(columns[i], fields[i]))
+		if (!field_fits_column(columns[i], fields[i]))
 			return error_set(err, ERROR_PROTOCOL,
 					 "ClickHouse: row %zu, column %zu of "
 					 "the answer is '%.60s', not a number",

@@ -7,7 +7,7 @@
 
 #include "common/config/secret.h"
 
-static int refuse(const char *why, struct error *err)
+static int refuse_server_url(const char *why, struct error *err)
 {
 	return error_set(err, ERROR_CONFIG, "clickhouse.url: %s", why);
 }
@@ -25,7 +25,7 @@ static char *part_of(CURLU *url, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-static bool has(CURLU *url, CURLUPart part)
+static bool url_has_part(CURLU *url, CURLUPart part)
 {
 	char *text = part_of(url, part, 0);
 	bool found = text != NULL;
@@ -34,7 +34,7 @@ static bool has(CURLU *url, CURLUPart part)
 	return found;
 }
 
-static int check(CURLU *url, struct error *err)
+static int check_server_url(CURLU *url, struct error *err)
 {
 	char *scheme = part_of(url, CURLUPART_SCHEME, 0);
 	bool spoken =
@@ -42,12 +42,14 @@ static int check(CURLU *url, struct error *err)
 
 	free(scheme);
 	if (!spoken)
-		return refuse("expected http:// or https://", err);
-	if (has(url, CURLUPART_QUERY) || has(url, CURLUPART_FRAGMENT))
-		return refuse("expected a URL that ends with the host, the "
-			      "port or a path: user and password are "
-			      "clickhouse.username and clickhouse.password",
-			      err);
+		return refuse_server_url("expected http:// or https://", err);
+	if (url_has_part(url, CURLUPART_QUERY) ||
+	    url_has_part(url, CURLUPART_FRAGMENT))
+		return refuse_server_url(
+			"expected a URL that ends with the host, the "
+			"port or a path: user and password are "
+			"clickhouse.username and clickhouse.password",
+			err);
 	return 0;
 }
 
@@ -61,22 +63,25 @@ static int copy_of(const char *text, char **ret_copy, struct error *err)
 static int take_login(CURLU *url, const struct clickhouse_config *config,
 		      struct server_url *ret, struct error *err)
 {
-	if (!has(url, CURLUPART_USER) && !has(url, CURLUPART_PASSWORD)) {
+	if (!url_has_part(url, CURLUPART_USER) &&
+	    !url_has_part(url, CURLUPART_PASSWORD)) {
 		if (copy_of(config->username, &ret->username, err) < 0)
 			return -1;
 		return copy_of(config->password, &ret->password, err);
 	}
 	if (config->username || config->password)
-		return refuse("it has a user or a password, and so have "
-			      "clickhouse.username or clickhouse.password",
-			      err);
+		return refuse_server_url(
+			"it has a user or a password, and so have "
+			"clickhouse.username or clickhouse.password",
+			err);
 	ret->username = part_of(url, CURLUPART_USER, CURLU_URLDECODE);
 	ret->password = part_of(url, CURLUPART_PASSWORD, CURLU_URLDECODE);
-	if ((has(url, CURLUPART_USER) && !ret->username) ||
-	    (has(url, CURLUPART_PASSWORD) && !ret->password))
-		return refuse("its user or its password has a control "
-			      "character",
-			      err);
+	if ((url_has_part(url, CURLUPART_USER) && !ret->username) ||
+	    (url_has_part(url, CURLUPART_PASSWORD) && !ret->password))
+		return refuse_server_url(
+			"its user or its password has a control "
+			"character",
+			err);
 	curl_url_set(url, CURLUPART_USER, NULL, 0);
 	curl_url_set(url, CURLUPART_PASSWORD, NULL, 0);
 	return 0;
@@ -89,10 +94,12 @@ static int read_parts(CURLU *url, const struct clickhouse_config *config,
 
 	if (curl_url_set(url, CURLUPART_URL, config->url,
 			 CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
-		return refuse("expected http://host:port or https://host:port; "
-			      "an '@' in a password is written %40, a '/' %2F",
-			      err);
-	if (check(url, err) < 0 || take_login(url, config, ret, err) < 0)
+		return refuse_server_url(
+			"expected http://host:port or https://host:port; "
+			"an '@' in a password is written %40, a '/' %2F",
+			err);
+	if (check_server_url(url, err) < 0 ||
+	    take_login(url, config, ret, err) < 0)
 		return -1;
 	ret->base = part_of(url, CURLUPART_URL, 0);
 	if (!ret->base)

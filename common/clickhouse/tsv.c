@@ -13,7 +13,7 @@ struct tsv tsv_rows(struct buf *answer)
 	return (struct tsv){answer->data, answer->data + answer->len, false};
 }
 
-static char unescaped(char c)
+static char unescape_char(char c)
 {
 	switch (c) {
 	case 'b':
@@ -34,7 +34,7 @@ static char unescaped(char c)
 }
 
 /* Unescapes [from, to) in place and terminates it with a NUL. */
-static void unescape(char *from, const char *to)
+static void unescape_field(char *from, const char *to)
 {
 	char *out = from;
 
@@ -44,7 +44,7 @@ static void unescape(char *from, const char *to)
 	}
 	for (char *p = from; p < to; p++) {
 		if (*p == '\\' && p + 1 < to)
-			*out++ = unescaped(*++p);
+			*out++ = unescape_char(*++p);
 		else
 			*out++ = *p;
 	}
@@ -68,7 +68,7 @@ bool tsv_next(struct tsv *t, char **fields, size_t count)
 			return false;
 		}
 		fields[i] = t->p;
-		unescape(t->p, stop);
+		unescape_field(t->p, stop);
 		t->p = stop + 1;
 	}
 	return true;

@@ -459,8 +459,9 @@ static int check_groups(const struct config_spec *spec, struct yaml_tree *tree,
 	return 0;
 }
 
-static int load(const struct config_spec *spec, const char *name,
-		const char *text, size_t len, void *config, struct error *err)
+static int fill_config_from_text(const struct config_spec *spec,
+				 const char *name, const char *text, size_t len,
+				 void *config, struct error *err)
 {
 	struct yaml_tree tree = {.file = name};
 	yaml_node_t *root;
@@ -499,7 +500,8 @@ int config_load(const struct config_spec *spec, const char *path, void *config,
 				   "%s: is longer than %zu bytes", path,
 				   BYTES_MAX);
 	else
-		status = load(spec, path, text.data, text.len, config, err);
+		status = fill_config_from_text(spec, path, text.data, text.len,
+					       config, err);
 	buf_free(&text);
 	return status;
 }
@@ -507,7 +509,8 @@ int config_load(const struct config_spec *spec, const char *path, void *config,
 int config_load_text(const struct config_spec *spec, const char *name,
 		     const char *text, void *config, struct error *err)
 {
-	return load(spec, name, text, strlen(text), config, err);
+	return fill_config_from_text(spec, name, text, strlen(text), config,
+				     err);
 }
 
 static void release_table(const struct setting *table, void *base)

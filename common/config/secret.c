@@ -19,7 +19,7 @@ bool secret_is_reference(const char *text)
 	return false;
 }
 
-static int copy(const char *value, char **ret_secret, struct error *err)
+static int copy_secret(const char *value, char **ret_secret, struct error *err)
 {
 	*ret_secret = strdup(value);
 	return *ret_secret ? 0 : error_set_nomem(err);
@@ -58,7 +58,7 @@ static int read_secret_file(const char *path, char **ret_secret,
 	else
 		status = check_file(path, &secret, err);
 	if (status == 0)
-		status = copy(secret.data, ret_secret, err);
+		status = copy_secret(secret.data, ret_secret, err);
 	if (secret.data)
 		explicit_bzero(secret.data, secret.cap);
 	buf_free(&secret);
@@ -95,7 +95,7 @@ static int read_variable(const char *name, char **ret_secret, struct error *err)
 	if (!value)
 		return error_set(err, ERROR_CONFIG,
 				 "the environment has no variable %.60s", name);
-	return copy(value, ret_secret, err);
+	return copy_secret(value, ret_secret, err);
 }
 
 int secret_read(const char *reference, char **ret_secret, struct error *err)

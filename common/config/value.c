@@ -254,7 +254,7 @@ static const struct size_unit {
 };
 #define SIZE_UNIT_COUNT (sizeof(size_units) / sizeof(size_units[0]))
 
-static void *field(const struct setting *s, void *base)
+static void *field_of_setting(const struct setting *s, void *base)
 {
 	return (char *)base + s->offset;
 }
@@ -328,7 +328,7 @@ static int store_number(const struct setting *s, const char *text, void *base,
 		status = parse_int(text, &value, err);
 	if (status < 0 || check_range(s, value, err) < 0)
 		return -1;
-	*(int64_t *)field(s, base) = value;
+	*(int64_t *)field_of_setting(s, base) = value;
 	return 0;
 }
 
@@ -340,7 +340,7 @@ static int store_bool(const struct setting *s, const char *text, void *base,
 	if (!yes && strcmp(text, "false") != 0 && strcmp(text, "no") != 0)
 		return error_set(err, ERROR_CONFIG,
 				 "expected true or false, not '%.60s'", text);
-	*(bool *)field(s, base) = yes;
+	*(bool *)field_of_setting(s, base) = yes;
 	return 0;
 }
 
@@ -351,7 +351,7 @@ static int store_text(const struct setting *s, const char *text, void *base,
 
 	if (!copy)
 		return error_set_nomem(err);
-	*(char **)field(s, base) = copy;
+	*(char **)field_of_setting(s, base) = copy;
 	return 0;
 }
 
@@ -376,7 +376,7 @@ static int store_enum(const struct setting *s, const char *text, void *base,
 static int store_secret(const struct setting *s, const char *text, void *base,
 			struct error *err)
 {
-	return secret_read(text, field(s, base), err);
+	return secret_read(text, field_of_setting(s, base), err);
 }
 
 /* If the URL contains an '@', a password may precede it, whatever else is wrong
@@ -385,7 +385,7 @@ static int store_url(const struct setting *s, const char *text, void *base,
 		     struct error *err)
 {
 	if (secret_is_reference(text))
-		return secret_read(text, field(s, base), err);
+		return secret_read(text, field_of_setting(s, base), err);
 	if (strchr(text, '@'))
 		return error_set(err, ERROR_CONFIG,
 				 "a URL with a user or a password in it is "
@@ -422,7 +422,7 @@ int value_parse(const struct setting *s, const char *text, void *base,
 static int append_text(const struct setting *s, const char *text, void *base,
 		       struct error *err)
 {
-	struct setting_strings *list = field(s, base);
+	struct setting_strings *list = field_of_setting(s, base);
 	char **items =
 		realloc(list->items, (list->count + 1) * sizeof(*list->items));
 
@@ -509,13 +509,13 @@ void value_release(const struct setting *s, void *base)
 	case SETTING_TYPE_ENUM:
 	case SETTING_TYPE_SECRET:
 	case SETTING_TYPE_URL:
-		text = field(s, base);
+		text = field_of_setting(s, base);
 		secret_free(*text);
 		*text = NULL;
 		break;
 	case SETTING_TYPE_STRINGS:
 	case SETTING_TYPE_OPTIONS:
-		list = field(s, base);
+		list = field_of_setting(s, base);
 		for (size_t i = 0; i < list->count; i++)
 			secret_free(list->items[i]);
 		free(list->items);

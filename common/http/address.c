@@ -10,8 +10,8 @@
 #define HOST_MAX 256
 
 /* Splits "host:port", "[v6]:port" and ":port". */
-static int split(const char *address, char host[HOST_MAX],
-		 const char **ret_port, struct error *err)
+static int split_host_port(const char *address, char host[HOST_MAX],
+			   const char **ret_port, struct error *err)
 {
 	const char *colon = strrchr(address, ':');
 	size_t len = colon ? (size_t)(colon - address) : 0;
@@ -70,7 +70,7 @@ static int look_up(const char *address, struct addrinfo **ret,
 	const char *port = NULL;
 	int status;
 
-	if (split(address, host, &port, err) < 0)
+	if (split_host_port(address, host, &port, err) < 0)
 		return -1;
 	status = getaddrinfo(host[0] ? host : NULL, port, &hints, ret);
 	if (status != 0)

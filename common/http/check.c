@@ -20,7 +20,8 @@ int request_refuse(struct http_request *req, int status, const char *detail)
 	return -1;
 }
 
-static bool has(const struct http_request *req, size_t pos, const char *text)
+static bool has_text_at(const struct http_request *req, size_t pos,
+			const char *text)
 {
 	size_t len = strlen(text);
 
@@ -53,7 +54,8 @@ static uint32_t check_request_line(const struct http_request *req)
 	if (req->url < 2 || base[req->url - 1] != ' ' ||
 	    memchr(base, ' ', req->url - 1) != NULL)
 		return 0;
-	if (!has(req, pos, " HTTP/1.0\r\n") && !has(req, pos, " HTTP/1.1\r\n"))
+	if (!has_text_at(req, pos, " HTTP/1.0\r\n") &&
+	    !has_text_at(req, pos, " HTTP/1.1\r\n"))
 		return 0;
 	return pos + 11;
 }
@@ -85,7 +87,7 @@ static uint32_t check_header_line(const struct http_request *req,
 	const char *base = request_base(req);
 
 	if (h->name != pos || !check_is_token(base + pos, h->name_len) ||
-	    !has(req, h->name + h->name_len, ":"))
+	    !has_text_at(req, h->name + h->name_len, ":"))
 		return 0;
 	pos = skip_blanks(req, h->name + h->name_len + 1);
 	if (h->value_len == 0)
@@ -97,7 +99,7 @@ static uint32_t check_header_line(const struct http_request *req,
 	while (h->value_len > 0 && is_blank(base[pos + h->value_len - 1]))
 		h->value_len--;
 	pos = skip_blanks(req, h->value + h->value_len);
-	return has(req, pos, "\r\n") ? pos + 2 : 0;
+	return has_text_at(req, pos, "\r\n") ? pos + 2 : 0;
 }
 
 int check_too_long(struct http_request *req)
@@ -112,7 +114,7 @@ int check_too_long(struct http_request *req)
 static int refuse_request_line(struct http_request *req)
 {
 	if (req->parser.http_major != 1 &&
-	    has(req, req->url + req->url_len, " HTTP/"))
+	    has_text_at(req, req->url + req->url_len, " HTTP/"))
 		return request_refuse(req, 505, "this server speaks HTTP/1.1");
 	return request_refuse(req, 400, "malformed request line");
 }
@@ -130,7 +132,7 @@ static int check_lines(struct http_request *req)
 			return request_refuse(req, 400,
 					      "malformed header line");
 	}
-	if (!has(req, pos, "\r\n"))
+	if (!has_text_at(req, pos, "\r\n"))
 		return request_refuse(req, 400, "malformed end of headers");
 	req->header_len = pos + 2;
 	req->body = req->header_len;

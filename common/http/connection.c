@@ -97,7 +97,7 @@ static void set_timeout(struct connection *conn)
 #define WRITE_HIGH_WATER 65536
 
 /* Returns false if not all of it is sent yet, or the client has gone. */
-static bool flush(struct connection *conn)
+static bool flush_output(struct connection *conn)
 {
 	if (conn->req->stream)
 		stream_seal(conn->req);
@@ -117,7 +117,7 @@ void connection_check_drain(struct http_listener *l)
 		loop_timer_set(l->drain_timer, 0);
 }
 
-static void uncount(struct connection *conn)
+static void decrease_connection_counts(struct connection *conn)
 {
 	struct http_listener *l = conn->listener;
 
@@ -145,7 +145,7 @@ static void leave_listener(struct connection *conn)
 		l->connections = conn->next;
 	if (conn->next)
 		conn->next->prev = conn->prev;
-	uncount(conn);
+	decrease_connection_counts(conn);
 	conn->listener = NULL;
 }
 
@@ -160,7 +160,7 @@ static void release_request(struct connection *conn)
 	conn->req = NULL;
 }
 
-static void destroy(struct connection *conn)
+static void destroy_connection(struct connection *conn)
 {
 	connection_hang_up(conn);
 	release_request(conn);
@@ -169,7 +169,7 @@ static void destroy(struct connection *conn)
 }
 
 /* The handler may end the request in this call. */
-static void tell(struct connection *conn)
+static void notify_stream_handler(struct connection *conn)
 {
 	conn->processing = true;
 	stream_tell(conn);
@@ -189,17 +189,17 @@ static void tell_gone(struct connection *conn)
 void connection_close(struct connection *conn)
 {
 	if (conn->phase != HANDLING && conn->phase != STREAMING) {
-		destroy(conn);
+		destroy_connection(conn);
 		return;
 	}
 	connection_hang_up(conn);
 	leave_listener(conn);
 	if (conn->phase == STREAMING)
-		tell(conn);
+		notify_stream_handler(conn);
 	else
 		tell_gone(conn);
 	if (conn->phase == READING)
-		destroy(conn);
+		destroy_connection(conn);
 }
 
 /* The number of idle connections to skip because a request has arrived and was
@@ -215,7 +215,7 @@ bool connection_make_room(struct http_listener *l)
 		if (connection_has_input(conn))
 			continue;
 		metric_add(l->metrics.made_room, 1);
-		destroy(conn);
+		destroy_connection(conn);
 		return true;
 	}
 	return false;
@@ -227,14 +227,15 @@ void connection_retire(struct connection *conn)
 	 * idle. */
 	if (conn->phase == READING && is_between_requests(conn) &&
 	    !connection_is_sending(conn) && !connection_has_input(conn))
-		destroy(conn);
+		destroy_connection(conn);
 	else if (conn->phase == STREAMING)
 		stream_drain(conn);
 }
 
 /* --- requests ------------------------------------------------------------- */
 
-static void refuse(struct connection *conn, int status, const char *detail)
+static void write_refusal(struct connection *conn, int status,
+			  const char *detail)
 {
 	http_metrics_refused(&conn->listener->metrics, status);
 	reply_refusal(conn->req, status, detail);
@@ -249,7 +250,7 @@ static void tell_to_continue(struct http_request *req)
 }
 
 /* Calls `admit`, which decides whether the body may be read. */
-static void ask(struct connection *conn)
+static void check_admission(struct connection *conn)
 {
 	struct http_listener *l = conn->listener;
 	struct http_request *req = conn->req;
@@ -260,13 +261,13 @@ static void ask(struct connection *conn)
 	conn->phase = READING;
 	parse_admitted(req);
 	if (parse_is_too_long(req))
-		refuse(conn, 413, "the body is too long");
+		write_refusal(conn, 413, "the body is too long");
 	else
 		tell_to_continue(req);
 }
 
 /* Returns false if the rest of the request has not arrived yet. */
-static bool step(struct connection *conn)
+static bool advance_request(struct connection *conn)
 {
 	struct http_listener *l = conn->listener;
 	struct http_request *req = conn->req;
@@ -287,7 +288,7 @@ static bool step(struct connection *conn)
 		return true;
 	case PARSE_HEADERS:
 		if (req->unadmitted) {
-			ask(conn);
+			check_admission(conn);
 			return true;
 		}
 		if (stream_open(conn) < 0) {
@@ -299,7 +300,7 @@ static bool step(struct connection *conn)
 		l->stream_handler(req, l->arg);
 		return true;
 	case PARSE_REFUSED:
-		refuse(conn, req->refusal, req->refusal_detail);
+		write_refusal(conn, req->refusal, req->refusal_detail);
 		return true;
 	}
 	return false;
@@ -317,20 +318,20 @@ static bool can_parse(const struct connection *conn)
 }
 
 /* Answers all requests that have arrived, as far as handlers answer at once. */
-static void process(struct connection *conn)
+static void process_requests(struct connection *conn)
 {
 	bool hungry = false;
 
 	conn->processing = true;
 	do {
 		while (!hungry && can_parse(conn))
-			hungry = !step(conn);
-	} while (flush(conn) && !hungry && can_parse(conn));
+			hungry = !advance_request(conn);
+	} while (flush_output(conn) && !hungry && can_parse(conn));
 	conn->processing = false;
 }
 
 /* All is sent: closes, or waits until the client has read it. */
-static void finish(struct connection *conn)
+static void close_or_linger(struct connection *conn)
 {
 	bool unread = conn->req->in.len > conn->req->start ||
 		      (!conn->drained && connection_has_input(conn));
@@ -361,7 +362,7 @@ static void on_event(void *arg, uint32_t events);
 
 /* Watches the socket from the first wait on: a connection that is answered in
  * its first turn is never watched. */
-static void watch(struct connection *conn, uint32_t events)
+static void watch_socket(struct connection *conn, uint32_t events)
 {
 	struct error err;
 
@@ -385,7 +386,7 @@ static void set_events(struct connection *conn)
 	if (conn->phase == HANDLING && conn->req->on_gone)
 		events |= EPOLLRDHUP;
 	if (!conn->watch)
-		watch(conn, events);
+		watch_socket(conn, events);
 	else if (loop_watch_set(conn->watch, events, &err) < 0)
 		connection_hang_up(conn);
 }
@@ -402,17 +403,17 @@ static void wait_for_handler(struct connection *conn)
 }
 
 /* Restores what must hold for a connection between two calls from the loop. */
-static void settle(struct connection *conn)
+static void restore_invariants(struct connection *conn)
 {
 	struct http_request *req = conn->req;
 
 	metric_add(conn->listener->metrics.requests, conn->handled);
 	conn->handled = 0;
 	if (conn->phase == STREAMING)
-		tell(conn);
+		notify_stream_handler(conn);
 	if (conn->fd >= 0 && conn->closing && conn->phase == READING &&
 	    !connection_is_sending(conn))
-		finish(conn);
+		close_or_linger(conn);
 	else if (conn->phase == READING && req && req->in.len == req->start &&
 		 !connection_is_sending(conn))
 		release_request(conn);
@@ -422,18 +423,18 @@ static void settle(struct connection *conn)
 	if (conn->fd >= 0)
 		set_timeout(conn);
 	else if (conn->phase == READING || conn->phase == LINGERING)
-		destroy(conn);
+		destroy_connection(conn);
 	else
 		wait_for_handler(conn);
 }
 
-static void proceed(struct connection *conn)
+static void continue_connection(struct connection *conn)
 {
-	process(conn);
-	settle(conn);
+	process_requests(conn);
+	restore_invariants(conn);
 }
 
-static void answered(struct connection *conn)
+static void on_handler_answer(struct connection *conn)
 {
 	conn->phase = READING;
 	if (conn->req->stream)
@@ -445,22 +446,22 @@ static void answered(struct connection *conn)
 	if (conn->processing)
 		return;
 	if (conn->fd < 0) {
-		destroy(conn);
+		destroy_connection(conn);
 		return;
 	}
-	proceed(conn);
+	continue_connection(conn);
 }
 
 static const struct connection_calls calls = {
-	.answered = answered,
-	.proceed = proceed,
+	.answered = on_handler_answer,
+	.proceed = continue_connection,
 };
 
 static void read_and_process(struct connection *conn)
 {
 	connection_read(conn);
 	if (conn->fd >= 0)
-		process(conn);
+		process_requests(conn);
 }
 
 /* --- calls from the loop -------------------------------------------------- */
@@ -474,7 +475,7 @@ static void on_stream_event(struct connection *conn, uint32_t events)
 	else if ((events & EPOLLIN) && stream_wants_input(conn))
 		connection_read(conn);
 	if (conn->fd >= 0)
-		process(conn);
+		process_requests(conn);
 }
 
 static void on_event(void *arg, uint32_t events)
@@ -491,14 +492,14 @@ static void on_event(void *arg, uint32_t events)
 		   (events & (EPOLLERR | EPOLLHUP))) {
 		connection_hang_up(conn);
 	} else if (connection_is_sending(conn)) {
-		if (flush(conn))
-			process(conn);
+		if (flush_output(conn))
+			process_requests(conn);
 	} else if (conn->phase == HANDLING) {
 		conn->paused = true;
 	} else {
 		read_and_process(conn);
 	}
-	settle(conn);
+	restore_invariants(conn);
 }
 
 static void on_timeout(void *arg)
@@ -510,18 +511,18 @@ static void on_timeout(void *arg)
 		conn->progress = true;
 	} else if (conn->wait == WAIT_BODY && conn->phase == STREAMING) {
 		stream_refuse(conn, 408, "the body came too slowly");
-		flush(conn);
+		flush_output(conn);
 	} else if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
 		http_metrics_refused(&conn->listener->metrics, 408);
 		reply_refusal(conn->req, 408,
 			      conn->wait == WAIT_HEADER
 				      ? "the headers came too slowly"
 				      : "the body came too slowly");
-		flush(conn);
+		flush_output(conn);
 	} else {
 		connection_hang_up(conn);
 	}
-	settle(conn);
+	restore_invariants(conn);
 }
 
 static void turn_away(struct connection *conn)
@@ -529,7 +530,7 @@ static void turn_away(struct connection *conn)
 	http_metrics_refused(&conn->listener->metrics, 503);
 	if (connection_take_request(conn)) {
 		reply_refusal(conn->req, 503, "too many connections");
-		flush(conn);
+		flush_output(conn);
 	} else {
 		connection_hang_up(conn);
 	}
@@ -566,6 +567,6 @@ int connection_new(struct http_listener *l, int fd,
 		turn_away(conn);
 	else
 		read_and_process(conn);
-	settle(conn);
+	restore_invariants(conn);
 	return 0;
 }

@@ -72,7 +72,7 @@ struct encoding_list encoding_list_of(const struct http_request *req)
 
 /* Identity is accepted unless it is refused; it is the default if the client
  * names no coding. */
-static int weigh(const struct encoding_list *list, enum encoding e)
+static int effective_weight(const struct encoding_list *list, enum encoding e)
 {
 	if (list->weights[e] != ENCODING_UNSAID)
 		return list->weights[e];
@@ -83,7 +83,7 @@ static int weigh(const struct encoding_list *list, enum encoding e)
 
 bool encoding_accepted(const struct encoding_list *list, enum encoding e)
 {
-	return weigh(list, e) > 0;
+	return effective_weight(list, e) > 0;
 }
 
 bool encoding_choose(const struct encoding_list *list, size_t len,
@@ -96,9 +96,9 @@ bool encoding_choose(const struct encoding_list *list, size_t len,
 
 	if (len >= BODY_MIN || !encoding_accepted(list, ENCODING_IDENTITY)) {
 		for (size_t i = 0; i < ENCODING_COUNT; i++) {
-			if (weigh(list, by_taste[i]) > weight) {
+			if (effective_weight(list, by_taste[i]) > weight) {
 				best = by_taste[i];
-				weight = weigh(list, best);
+				weight = effective_weight(list, best);
 			}
 		}
 		if (!weight)

@@ -2,8 +2,9 @@
 
 #include <stdio.h>
 
-static struct metric *refusals(struct metrics *m, const char *name,
-			       const char *reason)
+static struct metric *register_refusal_counter(struct metrics *m,
+					       const char *name,
+					       const char *reason)
 {
 	char labels[128];
 
@@ -27,11 +28,11 @@ void http_metrics_register(struct http_metrics *to, struct metrics *m,
 				 "Connections open now.");
 	to->requests = metrics_counter(m, "shortloop_http_requests_total",
 				       labels, "Requests handled.");
-	to->malformed = refusals(m, name, "malformed");
-	to->too_large = refusals(m, name, "too_large");
-	to->too_slow = refusals(m, name, "too_slow");
-	to->overload = refusals(m, name, "overload");
-	to->proxy_header = refusals(m, name, "proxy_header");
+	to->malformed = register_refusal_counter(m, name, "malformed");
+	to->too_large = register_refusal_counter(m, name, "too_large");
+	to->too_slow = register_refusal_counter(m, name, "too_slow");
+	to->overload = register_refusal_counter(m, name, "overload");
+	to->proxy_header = register_refusal_counter(m, name, "proxy_header");
 	to->made_room = metrics_counter(
 		m, "shortloop_http_idle_closed_total", labels,
 		"Idle connections that were closed to make room for others.");

@@ -1,6 +1,6 @@
 #include "common/http/idle.h"
 
-static void append(struct connection *conn)
+static void append_idle_connection(struct connection *conn)
 {
 	struct idle_queue *q = &conn->listener->idle;
 
@@ -19,7 +19,7 @@ void idle_enter(struct connection *conn, int64_t now)
 	if (conn->is_idle && now - conn->idle_from < IDLE_GRAIN_MS)
 		return;
 	idle_leave(conn);
-	append(conn);
+	append_idle_connection(conn);
 	conn->idle_from = now;
 }
 

@@ -42,7 +42,7 @@ void inherited_free(struct inherited *in)
 	free(in);
 }
 
-static int option(int fd, int name)
+static int read_socket_option(int fd, int name)
 {
 	socklen_t len;
 	int value = 0;
@@ -51,12 +51,12 @@ static int option(int fd, int name)
 	return getsockopt(fd, SOL_SOCKET, name, &value, &len) < 0 ? -1 : value;
 }
 
-static int prepare(int fd, const char *name, struct error *err)
+static int prepare_socket(int fd, const char *name, struct error *err)
 {
 	int flags = fcntl(fd, F_GETFL);
 
-	if (option(fd, SO_TYPE) != SOCK_STREAM ||
-	    option(fd, SO_ACCEPTCONN) != 1)
+	if (read_socket_option(fd, SO_TYPE) != SOCK_STREAM ||
+	    read_socket_option(fd, SO_ACCEPTCONN) != 1)
 		return error_set(err, ERROR_INPUT,
 				 "descriptor %d (%.80s) is no stream socket "
 				 "that listens",
@@ -72,7 +72,7 @@ int inherited_add(struct inherited *in, int fd, const char *name,
 {
 	struct entry *more;
 
-	if (prepare(fd, name, err) < 0)
+	if (prepare_socket(fd, name, err) < 0)
 		goto fail;
 	more = realloc(in->entries, (in->count + 1) * sizeof(*more));
 	if (!more) {
@@ -106,7 +106,7 @@ static bool is_unix(const char *path, const struct sockaddr_storage *bound)
 	       !strncmp(un->sun_path, path, sizeof(un->sun_path));
 }
 
-static int take(struct entry *e, char ret_name[INHERITED_NAME_MAX])
+static int take_socket(struct entry *e, char ret_name[INHERITED_NAME_MAX])
 {
 	int fd = e->fd;
 
@@ -130,7 +130,7 @@ static int take_where(struct inherited *in, const char *where,
 		if (e->fd >= 0 &&
 		    getsockname(e->fd, (struct sockaddr *)&bound, &len) == 0 &&
 		    is(where, &bound))
-			return take(e, ret_name);
+			return take_socket(e, ret_name);
 	}
 	return -1;
 }
@@ -150,7 +150,7 @@ int inherited_take_any(struct inherited *in, char ret_name[INHERITED_NAME_MAX])
 {
 	for (size_t i = 0; i < in->count; i++) {
 		if (in->entries[i].fd >= 0)
-			return take(&in->entries[i], ret_name);
+			return take_socket(&in->entries[i], ret_name);
 	}
 	return -1;
 }

@@ -84,7 +84,7 @@ bool connection_has_input(const struct connection *conn)
 
 /* Doubles the read buffer.  Returns false if out of memory, or above the limit
  * of all requests; then the request is refused. */
-static bool grow(struct http_request *req)
+static bool grow_read_buffer(struct http_request *req)
 {
 	struct http_listener *l = req->conn->listener;
 	size_t extra = req->in.cap;
@@ -148,7 +148,7 @@ static bool make_room(struct http_request *req)
 	if (req->in.cap - req->in.len >= READ_MIN)
 		return true;
 	if (req->in.cap > 0)
-		return grow(req);
+		return grow_read_buffer(req);
 	if (buf_reserve(&req->in, READ_BUFFER))
 		return true;
 	connection_hang_up(req->conn);

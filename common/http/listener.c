@@ -28,8 +28,8 @@
 
 /* --- accepting ------------------------------------------------------------ */
 
-static void welcome(struct http_listener *l, int fd,
-		    struct sockaddr_storage *peer)
+static void start_connection(struct http_listener *l, int fd,
+			     struct sockaddr_storage *peer)
 {
 	size_t max = (size_t)l->config->max_connections;
 	struct error err;
@@ -84,7 +84,7 @@ static void pause_accepting(struct http_listener *l)
 }
 
 /* Accepts again, or retries a little later. */
-static void resume(struct acceptor *a)
+static void restart_acceptor(struct acceptor *a)
 {
 	struct error ignored;
 
@@ -98,9 +98,9 @@ static void resume_accepting(void *arg)
 
 	if (!l->open)
 		return;
-	resume(&l->own);
+	restart_acceptor(&l->own);
 	for (struct acceptor *a = l->shared; a; a = a->next)
-		resume(a);
+		restart_acceptor(a);
 }
 
 void http_listener_open(struct http_listener *l)
@@ -139,7 +139,7 @@ static bool accept_one(struct acceptor *a)
 	fd = accept4(a->fd, (struct sockaddr *)&peer, &len,
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
-		welcome(a->listener, fd, &peer);
+		start_connection(a->listener, fd, &peer);
 		return true;
 	}
 	if (errno == EMFILE || errno == ENFILE)
@@ -159,7 +159,7 @@ static void take_turn(struct acceptor *a)
 	if (!accept_one(a) || !a->watch)
 		return;
 	stop_accepting(a);
-	resume(a);
+	restart_acceptor(a);
 }
 
 static void on_acceptable(void *arg, uint32_t events)

@@ -81,7 +81,7 @@ static int on_header_value_complete(llhttp_t *parser)
 }
 
 /* Returns 0 if the request is not to be streamed. */
-static int choose(struct http_request *req)
+static int decide_streaming(struct http_request *req)
 {
 	struct http_listener *l = req->conn->listener;
 
@@ -118,7 +118,7 @@ static int on_headers_complete(llhttp_t *parser)
 	/* A request to upgrade may be ignored, and is. */
 	parser->upgrade = 0;
 	req->headers_done = true;
-	if (req->conn->listener->choose && choose(req) != 0)
+	if (req->conn->listener->choose && decide_streaming(req) != 0)
 		return req->chosen ? HPE_PAUSED : -1;
 	if (has_to_be_admitted(req)) {
 		req->unadmitted = true;
@@ -184,7 +184,7 @@ static bool skip_empty_lines(struct http_request *req)
 	return req->in.len > req->start && *request_base(req) != '\r';
 }
 
-static int begin(struct http_request *req)
+static int start_parser(struct http_request *req)
 {
 	llhttp_init(&req->parser, HTTP_REQUEST, &callbacks);
 	if (!check_is_token(request_base(req), 1))
@@ -289,8 +289,8 @@ static int take_trailer(struct http_request *req, size_t from, size_t end)
 	return check_trailer(req, req->in.data + from, end - from);
 }
 
-static enum parse_result complete(struct http_request *req, size_t from,
-				  char before)
+static enum parse_result complete_request(struct http_request *req, size_t from,
+					  char before)
 {
 	const char *end = llhttp_get_error_pos(&req->parser);
 
@@ -314,7 +314,8 @@ static enum parse_result headers_complete(struct http_request *req)
 
 /* All bytes are parsed.  Of a body only its content is kept, without
  * framing. */
-static enum parse_result more(struct http_request *req, size_t fed)
+static enum parse_result keep_partial_request(struct http_request *req,
+					      size_t fed)
 {
 	const struct http_config *config = request_config(req);
 
@@ -361,7 +362,7 @@ static enum parse_result unknown_method(struct http_request *req)
 	const char *end = memchr(line, '\n', len);
 
 	if (!end && check_is_token(line, space ? (size_t)(space - line) : len))
-		return more(req, 0);
+		return keep_partial_request(req, 0);
 	/* The answer has a body, also that of a HEADX. */
 	req->parser.method = HTTP_GET;
 	if (end && is_request_line(line, end))
@@ -371,7 +372,8 @@ static enum parse_result unknown_method(struct http_request *req)
 	return PARSE_REFUSED;
 }
 
-static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
+static enum parse_result refuse_parse_error(struct http_request *req,
+					    llhttp_errno_t code)
 {
 	const char *reason = llhttp_get_error_reason(&req->parser);
 
@@ -479,7 +481,7 @@ enum parse_result parse_request(struct http_request *req)
 		if (!req->conn->listener->choose && scan_request(req))
 			return parse_target(req) < 0 ? PARSE_REFUSED
 						     : PARSE_COMPLETE;
-		if (begin(req) < 0)
+		if (start_parser(req) < 0)
 			return PARSE_REFUSED;
 	}
 	from = req->parsed;
@@ -490,12 +492,12 @@ enum parse_result parse_request(struct http_request *req)
 	code = llhttp_execute(&req->parser, req->in.data + from, fed);
 	unmask_query(req, &masked);
 	if (code == HPE_OK)
-		return more(req, fed);
+		return keep_partial_request(req, fed);
 	if (code == HPE_PAUSED && !req->refusal)
 		return req->chosen || req->unadmitted
 			       ? headers_complete(req)
-			       : complete(req, from, before);
-	return failed(req, code);
+			       : complete_request(req, from, before);
+	return refuse_parse_error(req, code);
 }
 
 void parse_admitted(struct http_request *req)
@@ -514,9 +516,9 @@ enum parse_result parse_body(struct http_request *req)
 		req->last = req->in.data[req->in.len - 1];
 	code = llhttp_execute(&req->parser, req->in.data + from, fed);
 	if (code == HPE_PAUSED && !req->refusal)
-		return complete(req, from, before);
+		return complete_request(req, from, before);
 	if (code != HPE_OK)
-		return failed(req, code);
+		return refuse_parse_error(req, code);
 	if (take_trailer(req, from, req->in.len) < 0)
 		return PARSE_REFUSED;
 	req->in.len = req->start + req->body + req->body_len;

@@ -35,7 +35,7 @@ bool proxied_is_expected(const struct http_listener *l,
 /* --- ends ----------------------------------------------------------------- */
 
 /* Unlinks it without closing its descriptor. */
-static void leave(struct proxied *p)
+static void free_proxied(struct proxied *p)
 {
 	struct http_listener *l = p->listener;
 
@@ -58,12 +58,13 @@ static bool hang_up(struct proxied *p)
 	struct http_listener *l = p->listener;
 
 	close(p->fd);
-	leave(p);
+	free_proxied(p);
 	connection_check_drain(l);
 	return false;
 }
 
-static bool refuse(struct proxied *p, struct metric *reason, const char *why)
+static bool refuse_connection(struct proxied *p, struct metric *reason,
+			      const char *why)
 {
 	struct http_listener *l = p->listener;
 
@@ -80,7 +81,7 @@ static bool become_connection(struct proxied *p, const struct proxy_header *h)
 	int fd = p->fd;
 	struct error err;
 
-	leave(p);
+	free_proxied(p);
 	/* A connection that cannot be made is closed. */
 	(void)connection_new(l, fd, &peer,
 			     l->connection_count >=
@@ -92,7 +93,7 @@ static bool become_connection(struct proxied *p, const struct proxy_header *h)
 /* --- reading -------------------------------------------------------------- */
 
 /* Reads the bytes that were peeked at. */
-static bool take(struct proxied *p, size_t n)
+static bool read_peeked_bytes(struct proxied *p, size_t n)
 {
 	if (recv(p->fd, p->bytes + p->have, n, 0) != (ssize_t)n)
 		return false;
@@ -102,7 +103,7 @@ static bool take(struct proxied *p, size_t n)
 
 /* Peeks at what has arrived and leaves what is not the header's.  Returns false
  * if it no longer waits, and is freed. */
-static bool proceed(struct proxied *p)
+static bool read_proxy_header(struct proxied *p)
 {
 	ssize_t n = recv(p->fd, p->bytes + p->have, sizeof(p->bytes) - p->have,
 			 MSG_PEEK);
@@ -115,32 +116,34 @@ static bool proceed(struct proxied *p)
 	if (n <= 0 && p->have == 0)
 		return hang_up(p);
 	if (n <= 0)
-		return refuse(p, p->listener->metrics.proxy_header, why);
+		return refuse_connection(p, p->listener->metrics.proxy_header,
+					 why);
 	switch (proxy_header_parse(p->bytes, p->have + (size_t)n, &header,
 				   &why)) {
 	case PROXY_MORE:
-		return take(p, (size_t)n) || hang_up(p);
+		return read_peeked_bytes(p, (size_t)n) || hang_up(p);
 	case PROXY_COMPLETE:
-		return take(p, header.len - p->have)
+		return read_peeked_bytes(p, header.len - p->have)
 			       ? become_connection(p, &header)
 			       : hang_up(p);
 	case PROXY_MALFORMED:
 		break;
 	}
-	return refuse(p, p->listener->metrics.proxy_header, why);
+	return refuse_connection(p, p->listener->metrics.proxy_header, why);
 }
 
 static void on_event(void *arg, uint32_t events)
 {
 	(void)events;
-	proceed(arg);
+	read_proxy_header(arg);
 }
 
 static void on_timeout(void *arg)
 {
 	struct proxied *p = arg;
 
-	refuse(p, p->listener->metrics.too_slow, "the header came too slowly");
+	refuse_connection(p, p->listener->metrics.too_slow,
+			  "the header came too slowly");
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -181,7 +184,7 @@ void proxied_begin(struct http_listener *l, int fd,
 	metric_add(l->metrics.open, 1);
 	/* Most proxies send it with their first packet, which has arrived by
 	 * now. */
-	if (proceed(p) && wait_for_more(p) < 0)
+	if (read_proxy_header(p) && wait_for_more(p) < 0)
 		hang_up(p);
 }
 
@@ -193,7 +196,7 @@ void proxied_finish_all(struct http_listener *l)
 
 	for (p = l->proxied; p; p = next) {
 		next = p->next;
-		if (proceed(p))
+		if (read_proxy_header(p))
 			hang_up(p);
 	}
 }

@@ -170,19 +170,19 @@ static const size_t v2_addresses[] = {0, 12, 36, 216};
 #define CRC32C_LEN  4
 #define CRC32C_POLY 0x82f63b78 /* Castagnoli's, reflected (RFC 3720) */
 
-static unsigned get16(const uint8_t *p)
+static unsigned read_be16(const uint8_t *p)
 {
 	return (unsigned)p[0] << 8 | p[1];
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t read_be32(const uint8_t *p)
 {
-	return (uint32_t)get16(p) << 16 | get16(p + 2);
+	return (uint32_t)read_be16(p) << 16 | read_be16(p + 2);
 }
 
 /* The checksum of the header, with zeros in place of the checksum at `hole`.
  * Computed bit by bit: a header is short, and comes once a connection. */
-static uint32_t crc32c(const uint8_t *bytes, size_t len, size_t hole)
+static uint32_t compute_crc32c(const uint8_t *bytes, size_t len, size_t hole)
 {
 	uint32_t crc = UINT32_MAX;
 
@@ -204,7 +204,7 @@ static const char *check_fields(const uint8_t *bytes, size_t len, size_t at)
 	for (; at < len; at = field) {
 		if (len - at < TLV_HEAD)
 			return "a field is cut off";
-		field = at + TLV_HEAD + get16(bytes + at + 1);
+		field = at + TLV_HEAD + read_be16(bytes + at + 1);
 		if (field > len)
 			return "a field is longer than the header";
 		if (bytes[at] != TLV_CRC32C)
@@ -213,7 +213,8 @@ static const char *check_fields(const uint8_t *bytes, size_t len, size_t at)
 			return "the checksum is not one of four bytes";
 		checksum = at + TLV_HEAD;
 	}
-	if (checksum && crc32c(bytes, len, checksum) != get32(bytes + checksum))
+	if (checksum &&
+	    compute_crc32c(bytes, len, checksum) != read_be32(bytes + checksum))
 		return "the checksum is wrong";
 	return NULL;
 }
@@ -234,9 +235,9 @@ static const char *read_block(const uint8_t *bytes, struct proxy_header *h)
 	if (h->len < V2_FIXED + addresses)
 		return "too short for its addresses";
 	if (family == V2_INET)
-		set_v4(h, block, get16(block + 8));
+		set_v4(h, block, read_be16(block + 8));
 	else if (family == V2_INET6)
-		set_v6(h, block, get16(block + 32));
+		set_v6(h, block, read_be16(block + 32));
 	return check_fields(bytes, h->len, V2_FIXED + addresses);
 }
 
@@ -255,7 +256,7 @@ static enum proxy_found parse_v2(const uint8_t *bytes, size_t len,
 		return PROXY_MALFORMED;
 	if (len < V2_FIXED)
 		return PROXY_MORE;
-	h.len = V2_FIXED + get16(bytes + 14);
+	h.len = V2_FIXED + read_be16(bytes + 14);
 	if (h.len > PROXY_HEADER_MAX) {
 		*ret_wrong = "the header is too long";
 		return PROXY_MALFORMED;

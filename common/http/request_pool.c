@@ -27,7 +27,7 @@ void request_pool_free(struct http_request *req)
 	free(req);
 }
 
-static void trim(struct buf *b)
+static void trim_pooled_buffer(struct buf *b)
 {
 	if (b->cap > POOLED_BUFFER_MAX)
 		buf_free(b);
@@ -43,8 +43,8 @@ void request_pool_give_back(struct http_listener *l, struct http_request *req)
 		request_pool_free(req);
 		return;
 	}
-	trim(&req->in);
-	trim(&req->out);
+	trim_pooled_buffer(&req->in);
+	trim_pooled_buffer(&req->out);
 	*req = (struct http_request){
 		.next_free = l->pool, .in = req->in, .out = req->out};
 	l->pool = req;

@@ -19,7 +19,7 @@ static uint32_t offset_of(const struct scan *s, const char *at)
 	return (uint32_t)(at - s->base);
 }
 
-static bool skip(struct scan *s, const char *text, size_t len)
+static bool skip_text(struct scan *s, const char *text, size_t len)
 {
 	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len) != 0)
 		return false;
@@ -49,9 +49,9 @@ static bool scan_request_line(struct scan *s)
 {
 	struct http_request *req = s->req;
 
-	if (skip(s, "GET /", 5))
+	if (skip_text(s, "GET /", 5))
 		req->parser.method = HTTP_GET;
-	else if (skip(s, "HEAD /", 6))
+	else if (skip_text(s, "HEAD /", 6))
 		req->parser.method = HTTP_HEAD;
 	else
 		return false;
@@ -59,7 +59,7 @@ static bool scan_request_line(struct scan *s)
 	while (s->at < s->end && is_plain(*s->at))
 		s->at++;
 	req->url_len = offset_of(s, s->at) - req->url;
-	return skip(s, " HTTP/1.1\r\n", 11);
+	return skip_text(s, " HTTP/1.1\r\n", 11);
 }
 
 static bool scan_connection(struct scan *s, struct http_slice value)
@@ -116,12 +116,12 @@ static bool scan_header(struct scan *s)
 	while (s->at < s->end && check_is_tchar(*s->at))
 		s->at++;
 	name.len = (size_t)(s->at - name.data);
-	if (name.len == 0 || !skip(s, ":", 1))
+	if (name.len == 0 || !skip_text(s, ":", 1))
 		return false;
 	value.data = skip_blanks(s->at, s->end);
 	end = field_text_end(value.data, s->end);
 	s->at = end;
-	if (!skip(s, "\r\n", 2))
+	if (!skip_text(s, "\r\n", 2))
 		return false;
 	while (end > value.data && (end[-1] == ' ' || end[-1] == '\t'))
 		end--;
@@ -136,7 +136,7 @@ static bool scan_headers(struct scan *s)
 {
 	const struct http_config *config = request_config(s->req);
 
-	while (!skip(s, "\r\n", 2)) {
+	while (!skip_text(s, "\r\n", 2)) {
 		if (s->req->header_count == config->max_headers ||
 		    !scan_header(s))
 			return false;

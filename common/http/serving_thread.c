@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-static void *run(void *arg)
+static void *run_serving_loop(void *arg)
 {
 	struct serving_thread *t = arg;
 	struct error err = {0};
@@ -14,7 +14,7 @@ static void *run(void *arg)
 
 int serving_thread_start(struct serving_thread *t, struct error *err)
 {
-	errno = pthread_create(&t->thread, NULL, run, t);
+	errno = pthread_create(&t->thread, NULL, run_serving_loop, t);
 	if (errno != 0)
 		return error_set_errno(err, "cannot start a thread");
 	t->running = true;
@@ -31,7 +31,7 @@ static void on_drained(void *arg)
 		loop_stop(t->loop);
 }
 
-static void drain(void *arg)
+static void drain_listener(void *arg)
 {
 	struct serving_thread *t = arg;
 
@@ -44,7 +44,7 @@ void serving_thread_drain(struct serving_thread *t)
 {
 	struct error ignored;
 
-	if (t->running && loop_post(t->loop, drain, t, &ignored) < 0)
+	if (t->running && loop_post(t->loop, drain_listener, t, &ignored) < 0)
 		loop_stop(t->loop);
 }
 

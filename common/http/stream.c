@@ -41,7 +41,7 @@ static void on_kick(void *arg)
 	conn->calls->proceed(conn);
 }
 
-static void kick(struct http_request *req)
+static void schedule_continuation(struct http_request *req)
 {
 	struct http_stream *s = req->stream;
 
@@ -120,7 +120,7 @@ bool stream_can_step(const struct connection *conn)
 }
 
 /* The handler may end the request in this call. */
-static void show(struct http_request *req)
+static void pass_data_to_handler(struct http_request *req)
 {
 	struct connection *conn = req->conn;
 	struct http_stream *s = req->stream;
@@ -160,7 +160,7 @@ void stream_step(struct connection *conn)
 	struct http_stream *s = req->stream;
 
 	if (has_untaken(req)) {
-		show(req);
+		pass_data_to_handler(req);
 		return;
 	}
 	if (s->body_done) {
@@ -220,13 +220,13 @@ void stream_tell(struct connection *conn)
 void stream_hung_up(struct connection *conn)
 {
 	if (conn->req->stream->handler && !conn->req->stream->loss_told)
-		kick(conn->req);
+		schedule_continuation(conn->req);
 }
 
 void stream_drain(struct connection *conn)
 {
 	if (conn->req->stream->handler)
-		kick(conn->req);
+		schedule_continuation(conn->req);
 }
 
 bool stream_stops_at_half_close(const struct connection *conn)
@@ -243,7 +243,7 @@ void http_stream_accept(struct http_request *req,
 
 	s->handler = handler;
 	s->arg = arg;
-	kick(req);
+	schedule_continuation(req);
 	if (req->expects && req->in.len == req->parsed && !stream_is_lost(req))
 		buf_puts(&req->out, "HTTP/1.1 100 Continue\r\n\r\n");
 	req->expects = false;
@@ -252,7 +252,7 @@ void http_stream_accept(struct http_request *req,
 void http_stream_resume(struct http_request *req)
 {
 	req->stream->paused = false;
-	kick(req);
+	schedule_continuation(req);
 }
 
 bool http_stream_client_left(const struct http_request *req)
@@ -286,7 +286,7 @@ void http_stream_begin(struct http_request *req, int status,
 	s->silent = req->parser.method == HTTP_HEAD;
 	bound_silence(req->conn);
 	reply_stream_head(req, status, fields, s->chunked);
-	kick(req);
+	schedule_continuation(req);
 }
 
 static void open_chunk(struct http_request *req)
@@ -337,7 +337,7 @@ void http_stream_write(struct http_request *req, const void *data, size_t len)
 	buf_append(&req->out, data, len);
 	if (http_stream_pending(req) > s->handler->drain_mark)
 		s->above = true;
-	kick(req);
+	schedule_continuation(req);
 }
 
 size_t http_stream_pending(const struct http_request *req)
@@ -347,7 +347,7 @@ size_t http_stream_pending(const struct http_request *req)
 
 /* Resets the connection: an orderly close would look like the end of the
  * answer. */
-static void reset(struct connection *conn)
+static void reset_connection(struct connection *conn)
 {
 	const struct linger at_once = {.l_onoff = 1};
 
@@ -365,8 +365,8 @@ void http_stream_break(struct http_request *req)
 	s->lost = true;
 	req->conn->closing = req->conn->linger = true;
 	if (s->answering && !s->chunked)
-		reset(req->conn);
-	kick(req);
+		reset_connection(req->conn);
+	schedule_continuation(req);
 }
 
 void http_stream_end(struct http_request *req)

@@ -115,7 +115,7 @@ struct connection {
 	struct http_request *req; /* NULL while idle */
 	int fd;			  /* -1 once the client has gone */
 	enum connection_phase phase;
-	bool processing;  /* in process(), further up the stack */
+	bool processing;  /* in process_requests(), further up the stack */
 	bool paused;	  /* more has arrived than may be read now */
 	bool drained;	  /* by this call: no more had arrived */
 	bool closing;	  /* close once `out` is sent */

@@ -63,7 +63,7 @@ static int lock_directory(const struct unix_socket *s)
 
 /* Connects as a client would.  Returns 0 if a process listens there, else the
  * error. */
-static int knock(const struct unix_socket *s)
+static int probe_listener(const struct unix_socket *s)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int sys = 0;
@@ -93,7 +93,7 @@ static int make_place(const struct unix_socket *s, struct error *err)
 	if (!S_ISSOCK(there.st_mode))
 		return cannot_listen(s, "there is a file that is no socket",
 				     err);
-	sys = knock(s);
+	sys = probe_listener(s);
 	if (sys == 0)
 		return cannot_listen(s, "another process listens there", err);
 	errno = sys;
@@ -133,7 +133,8 @@ static int open_there(struct unix_socket *s, unsigned mode, struct error *err)
 	return result;
 }
 
-static struct unix_socket *make(const char *path, int fd, struct error *err)
+static struct unix_socket *allocate_unix_socket(const char *path, int fd,
+						struct error *err)
 {
 	struct unix_socket *s = calloc(1, sizeof(*s));
 	const char *wrong = unix_socket_path_error(path);
@@ -158,7 +159,7 @@ static struct unix_socket *make(const char *path, int fd, struct error *err)
 struct unix_socket *unix_socket_new(const char *path, unsigned mode,
 				    struct error *err)
 {
-	struct unix_socket *s = make(path, -1, err);
+	struct unix_socket *s = allocate_unix_socket(path, -1, err);
 
 	if (!s)
 		return NULL;
@@ -188,7 +189,7 @@ static int adopt_file(struct unix_socket *s, int mode, struct error *err)
 struct unix_socket *unix_socket_adopt(const char *path, int mode, int fd,
 				      struct error *err)
 {
-	struct unix_socket *s = make(path, fd, err);
+	struct unix_socket *s = allocate_unix_socket(path, fd, err);
 
 	if (s && adopt_file(s, mode, err) == 0)
 		return s;

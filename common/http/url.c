@@ -8,7 +8,7 @@
 #define PARAMS_MAX 64
 
 /* Returns the value of the hex digits at `text`, or -1. */
-static int escape(const char *text, size_t len)
+static int read_hex_byte(const char *text, size_t len)
 {
 	int high = len >= 2 ? hex_digit(text[0]) : -1;
 	int low = high >= 0 ? hex_digit(text[1]) : -1;
@@ -16,8 +16,8 @@ static int escape(const char *text, size_t len)
 	return low >= 0 ? high * 16 + low : -1;
 }
 
-static int decode(struct http_slice text, bool plus_is_space, char *out,
-		  struct error *err)
+static int decode_escapes(struct http_slice text, bool plus_is_space, char *out,
+			  struct error *err)
 {
 	size_t i;
 	int c;
@@ -25,7 +25,7 @@ static int decode(struct http_slice text, bool plus_is_space, char *out,
 	for (i = 0; i < text.len; i++) {
 		c = (unsigned char)text.data[i];
 		if (c == '%') {
-			c = escape(text.data + i + 1, text.len - i - 1);
+			c = read_hex_byte(text.data + i + 1, text.len - i - 1);
 			i += 2;
 		} else if (c == '+' && plus_is_space) {
 			c = ' ';
@@ -43,13 +43,14 @@ static int decode(struct http_slice text, bool plus_is_space, char *out,
 
 int url_decode(struct http_slice text, char *out, struct error *err)
 {
-	return decode(text, false, out, err);
+	return decode_escapes(text, false, out, err);
 }
 
 char url_take_decoded(struct http_slice *text)
 {
 	char c = text->data[0];
-	int value = c == '%' ? escape(text->data + 1, text->len - 1) : -1;
+	int value =
+		c == '%' ? read_hex_byte(text->data + 1, text->len - 1) : -1;
 	size_t taken = value >= 0 ? 3 : 1;
 
 	text->data += taken;
@@ -64,7 +65,7 @@ static int decode_new(struct http_slice text, char **ret_text,
 
 	if (!out)
 		return error_set_nomem(err);
-	if (decode(text, true, out, err) < 0) {
+	if (decode_escapes(text, true, out, err) < 0) {
 		free(out);
 		return -1;
 	}
@@ -72,8 +73,8 @@ static int decode_new(struct http_slice text, char **ret_text,
 	return 0;
 }
 
-static int add(struct url_params *params, struct http_slice pair,
-	       struct error *err)
+static int add_query_param(struct url_params *params, struct http_slice pair,
+			   struct error *err)
 {
 	struct url_param *param = &params->items[params->count];
 	const char *equals = memchr(pair.data, '=', pair.len);
@@ -106,8 +107,8 @@ int url_params_parse(struct url_params *params, struct http_slice query,
 	*params = (struct url_params){0};
 	if (query.len == 0)
 		return 0;
-	/* The array has one place more, so that add() notices a parameter that
-	 * does not fit. */
+	/* The array has one place more, so that add_query_param() notices a
+	 * parameter that does not fit. */
 	params->items = calloc(PARAMS_MAX + 1, sizeof(*params->items));
 	if (!params->items)
 		return error_set_nomem(err);
@@ -116,7 +117,7 @@ int url_params_parse(struct url_params *params, struct http_slice query,
 		pair = query;
 		if (end)
 			pair.len = (size_t)(end - query.data);
-		if (pair.len > 0 && add(params, pair, err) < 0)
+		if (pair.len > 0 && add_query_param(params, pair, err) < 0)
 			return error_wrap(err, "query string");
 		used = pair.len + (end ? 1 : 0);
 		query.data += used;

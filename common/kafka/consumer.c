@@ -48,8 +48,8 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 
 /* --- assignment and revocation ----------------------------------------- */
 
-static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
-		   rd_kafka_topic_partition_list_t *list)
+static void assign_partitions(struct kafka_consumer *c, rd_kafka_t *rk,
+			      rd_kafka_topic_partition_list_t *list)
 {
 	rd_kafka_error_t *error;
 
@@ -74,8 +74,8 @@ static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
 	tell_state(c, NULL);
 }
 
-static void revoke(struct kafka_consumer *c, rd_kafka_t *rk,
-		   rd_kafka_topic_partition_list_t *list)
+static void revoke_partitions(struct kafka_consumer *c, rd_kafka_t *rk,
+			      rd_kafka_topic_partition_list_t *list)
 {
 	bool lost = rd_kafka_assignment_lost(rk);
 	rd_kafka_error_t *error;
@@ -105,10 +105,10 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t code,
 
 	switch (code) {
 	case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
-		assign(c, rk, list);
+		assign_partitions(c, rk, list);
 		break;
 	case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-		revoke(c, rk, list);
+		revoke_partitions(c, rk, list);
 		break;
 	default:
 		kafka_watch_note(c->watch, rd_kafka_err2str(code));
@@ -138,7 +138,7 @@ consumer_conf(struct kafka_consumer *c, const struct kafka_config *config,
 	return conf;
 }
 
-static int subscribe(struct kafka_consumer *c, struct error *err)
+static int subscribe_to_topics(struct kafka_consumer *c, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list =
 		rd_kafka_topic_partition_list_new(4);
@@ -197,7 +197,7 @@ kafka_consumer_new(const struct kafka_config *config,
 	if (open_handle(c, config, options, err) < 0)
 		goto fail;
 	c->watch = kafka_watch_new(c->rk, c->topic, on_watch, c, metrics, err);
-	if (!c->watch || subscribe(c, err) < 0)
+	if (!c->watch || subscribe_to_topics(c, err) < 0)
 		goto fail;
 	return c;
 fail:

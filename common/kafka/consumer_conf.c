@@ -13,9 +13,10 @@ enum {
 	NUMBER_MAX = 24
 };
 
-static int set(rd_kafka_conf_t *conf, const struct kafka_config *config,
-	       const struct property *properties, size_t count,
-	       struct error *err)
+static int set_properties(rd_kafka_conf_t *conf,
+			  const struct kafka_config *config,
+			  const struct property *properties, size_t count,
+			  struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct property *p = &properties[i];
@@ -28,7 +29,7 @@ static int set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	return 0;
 }
 
-static const char *number(size_t value, char text[NUMBER_MAX])
+static const char *format_property_number(size_t value, char text[NUMBER_MAX])
 {
 	if (!value)
 		return NULL;
@@ -51,19 +52,22 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	char kbytes[NUMBER_MAX], events[NUMBER_MAX];
 	const struct property properties[] = {
 		{"queued.max.messages.kbytes",
-		 number(options->fetch_bytes / 1024, kbytes), true},
+		 format_property_number(options->fetch_bytes / 1024, kbytes),
+		 true},
 		/* Despite "min" in its name, no more is fetched at this
 		 * number. */
-		{"queued.min.messages", number(options->fetch_events, events),
-		 true},
+		{"queued.min.messages",
+		 format_property_number(options->fetch_events, events), true},
 	};
 	const struct property wake = {"fetch.queue.backoff.ms", "10", true};
 
-	if (set(conf, config, properties,
-		sizeof(properties) / sizeof(*properties), err) < 0 ||
+	if (set_properties(conf, config, properties,
+			   sizeof(properties) / sizeof(*properties), err) < 0 ||
 	    kafka_bound_answers(conf, config, options->fetch_answer, err) < 0)
 		return -1;
-	return is_known(conf, wake.name) ? set(conf, config, &wake, 1, err) : 0;
+	return is_known(conf, wake.name)
+		       ? set_properties(conf, config, &wake, 1, err)
+		       : 0;
 }
 
 int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
@@ -85,8 +89,8 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		{"session.timeout.ms", "15000", true},
 	};
 
-	if (set(conf, config, properties,
-		sizeof(properties) / sizeof(*properties), err) < 0)
+	if (set_properties(conf, config, properties,
+			   sizeof(properties) / sizeof(*properties), err) < 0)
 		return -1;
 	return set_bounds(conf, config, options, err);
 }

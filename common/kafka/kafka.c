@@ -44,7 +44,7 @@ bool kafka_property_is_secret(const char *name)
 	return false;
 }
 
-static int check(const void *section, struct error *err);
+static int check_kafka_config(const void *section, struct error *err);
 
 #define SETTING_STRUCT struct kafka_config
 static const struct setting settings[] = {
@@ -88,7 +88,7 @@ const struct setting_section kafka_section = {
 	.name = "kafka",
 	.help = "Apache Kafka, which carries the events.",
 	.settings = settings,
-	.check = check,
+	.check = check_kafka_config,
 };
 
 int kafka_check_live(const struct kafka_config *config, struct error *err)
@@ -252,7 +252,7 @@ static int check_ca_file(const char *path, struct error *err)
 
 /* Reports whatever librdkafka rejects already at --check, and before anything
  * is printed. */
-static int check(const void *section, struct error *err)
+static int check_kafka_config(const void *section, struct error *err)
 {
 	const struct kafka_config *config = section;
 	rd_kafka_conf_t *conf;

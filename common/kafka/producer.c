@@ -320,7 +320,7 @@ static void renew_failed(struct kafka_producer *p)
 		replace_client(p, reason);
 }
 
-static void *deliver(void *arg)
+static void *run_delivery_thread(void *arg)
 {
 	struct kafka_producer *p = arg;
 
@@ -486,7 +486,7 @@ kafka_producer_new(const struct kafka_config *config,
 	if (!p->watch)
 		goto fail;
 	atomic_store(&p->open, true);
-	errno = pthread_create(&p->thread, NULL, deliver, p);
+	errno = pthread_create(&p->thread, NULL, run_delivery_thread, p);
 	if (errno != 0) {
 		error_set_errno(err, "kafka: cannot start a thread");
 		goto fail;
@@ -517,8 +517,8 @@ void kafka_producer_free(struct kafka_producer *p)
 
 /* --- callable from any thread ------------------------------------------ */
 
-static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
-		  struct error *err)
+static int refuse_message(struct kafka_producer *p, rd_kafka_resp_err_t code,
+			  struct error *err)
 {
 	metric_add(p->metrics.refused, 1);
 	if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL)
@@ -539,30 +539,30 @@ static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
  * returns.  A thread that is counted and finds `open` true may use the client,
  * because the client is replaced only when `open` is false and no thread is
  * counted.  This needs no lock. */
-static bool enter(struct kafka_producer *p)
+static bool register_message(struct kafka_producer *p)
 {
 	atomic_fetch_add(&p->pending, 1);
 	return atomic_load(&p->open);
 }
 
-/* Undoes enter() for a message that was not accepted. */
-static int leave(struct kafka_producer *p, rd_kafka_resp_err_t code,
-		 struct error *err)
+/* Undoes register_message() for a message that was not accepted. */
+static int withdraw_message(struct kafka_producer *p, rd_kafka_resp_err_t code,
+			    struct error *err)
 {
 	atomic_fetch_sub(&p->pending, 1);
-	return refuse(p, code, err);
+	return refuse_message(p, code, err);
 }
 
-static int produce(struct kafka_producer *p, int flags, const void *key,
-		   size_t key_len, const void *payload, size_t len,
-		   void *opaque, struct error *err)
+static int produce_message(struct kafka_producer *p, int flags, const void *key,
+			   size_t key_len, const void *payload, size_t len,
+			   void *opaque, struct error *err)
 {
-	if (!enter(p))
-		return leave(p, RD_KAFKA_RESP_ERR__FATAL, err);
+	if (!register_message(p))
+		return withdraw_message(p, RD_KAFKA_RESP_ERR__FATAL, err);
 	if (rd_kafka_produce(p->client.topic, RD_KAFKA_PARTITION_UA, flags,
 			     drop_const(payload), len, key, key_len,
 			     opaque) < 0)
-		return leave(p, rd_kafka_last_error(), err);
+		return withdraw_message(p, rd_kafka_last_error(), err);
 	metric_add(p->metrics.produced, 1);
 	return 0;
 }
@@ -571,14 +571,14 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  const void *payload, size_t len, void *opaque,
 		  struct error *err)
 {
-	return produce(p, RD_KAFKA_MSG_F_COPY, key, key_len, payload, len,
-		       opaque, err);
+	return produce_message(p, RD_KAFKA_MSG_F_COPY, key, key_len, payload,
+			       len, opaque, err);
 }
 
 int kafka_produce_in_place(struct kafka_producer *p, const void *payload,
 			   size_t len, void *opaque, struct error *err)
 {
-	return produce(p, 0, NULL, 0, payload, len, opaque, err);
+	return produce_message(p, 0, NULL, 0, payload, len, opaque, err);
 }
 
 /* On success the message owns the headers. */
@@ -588,15 +588,15 @@ static int produce_headers(struct kafka_producer *p, const void *payload,
 {
 	rd_kafka_resp_err_t code;
 
-	if (!enter(p))
-		return leave(p, RD_KAFKA_RESP_ERR__FATAL, err);
+	if (!register_message(p))
+		return withdraw_message(p, RD_KAFKA_RESP_ERR__FATAL, err);
 	code = rd_kafka_producev(p->client.rk, RD_KAFKA_V_RKT(p->client.topic),
 				 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
 				 RD_KAFKA_V_VALUE(drop_const(payload), len),
 				 RD_KAFKA_V_HEADERS(headers),
 				 RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
 	if (code)
-		return leave(p, code, err);
+		return withdraw_message(p, code, err);
 	metric_add(p->metrics.produced, 1);
 	return 0;
 }

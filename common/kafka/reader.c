@@ -17,7 +17,7 @@ struct kafka_reader {
 	rd_kafka_conf_t *confs[2];
 	bool asks_for_much;
 	char *known_topic; /* the topic whose limits were queried last */
-	/* The client has to be replaced, see `renew`. */
+	/* The client has to be replaced, see `replace_spent_client`. */
 	bool is_spent;
 	/* No record has come yet since the last assignment. */
 	bool is_assigning;
@@ -35,7 +35,7 @@ struct kafka_reader {
 };
 
 /* Takes librdkafka's complaints, which come in the queue of records. */
-static void hear(struct kafka_reader *r)
+static void poll_complaints(struct kafka_reader *r)
 {
 	rd_kafka_message_t *m = rd_kafka_consumer_poll(r->rk, 0);
 
@@ -43,9 +43,9 @@ static void hear(struct kafka_reader *r)
 		rd_kafka_message_destroy(m);
 }
 
-static int refuse(struct kafka_reader *r, const char *what, const char *topic,
-		  int32_t partition, rd_kafka_resp_err_t code,
-		  struct error *err)
+static int set_request_error(struct kafka_reader *r, const char *what,
+			     const char *topic, int32_t partition,
+			     rd_kafka_resp_err_t code, struct error *err)
 {
 	bool silent = code == RD_KAFKA_RESP_ERR__TIMED_OUT ||
 		      code == RD_KAFKA_RESP_ERR__TRANSPORT ||
@@ -53,7 +53,7 @@ static int refuse(struct kafka_reader *r, const char *what, const char *topic,
 	char where[16] = "";
 
 	if (silent && !*r->said && !r->open)
-		hear(r);
+		poll_complaints(r);
 	/* The complaint names the broker and its fault. */
 	if (silent && *r->said)
 		return error_set_retriable(err, ERROR_REMOTE, "kafka: %s",
@@ -213,7 +213,7 @@ void kafka_reader_free(struct kafka_reader *r)
  * offset, whose complaint comes at any time.  So that client is not used again.
  * A client that requests another amount is replaced as well.
  */
-static int renew(struct kafka_reader *r, struct error *err)
+static int replace_spent_client(struct kafka_reader *r, struct error *err)
 {
 	if (!r->is_spent)
 		return 0;
@@ -224,12 +224,12 @@ static int renew(struct kafka_reader *r, struct error *err)
 }
 
 /* Assigns the partition at r->next. */
-static int assign(struct kafka_reader *r, struct error *err)
+static int assign_partition(struct kafka_reader *r, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list;
 	rd_kafka_resp_err_t code;
 
-	if (renew(r, err) < 0) {
+	if (replace_spent_client(r, err) < 0) {
 		r->open = false;
 		return -1;
 	}
@@ -240,7 +240,8 @@ static int assign(struct kafka_reader *r, struct error *err)
 	if (!code)
 		return 0;
 	r->open = false;
-	return refuse(r, "reading", r->topic, r->partition, code, err);
+	return set_request_error(r, "reading", r->topic, r->partition, code,
+				 err);
 }
 
 /* Chooses how much to request by what the topic's records can unpack to. */
@@ -253,7 +254,7 @@ static int look_at_limits(struct kafka_reader *r, const char *topic,
 
 	if (r->known_topic && !strcmp(r->known_topic, topic))
 		return 0;
-	if (renew(r, err) < 0)
+	if (replace_spent_client(r, err) < 0)
 		return -1;
 	much = kafka_topic_limits_ask(r->rk, topic, LIMITS_MS, &limits,
 				      &ignored) == 0 &&
@@ -289,7 +290,7 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
 	r->next = first;
 	r->end = end;
 	r->open = first < end;
-	return r->open ? assign(r, err) : 0;
+	return r->open ? assign_partition(r, err) : 0;
 }
 
 void kafka_reader_on_unreadable(struct kafka_reader *r,
@@ -359,8 +360,8 @@ static void keep_fetching(struct kafka_reader *r)
 }
 
 /* For CAME_RECORD *ret is the record; the caller destroys it. */
-static enum came await(struct kafka_reader *r, rd_kafka_message_t **ret,
-		       struct error *err)
+static enum came await_event(struct kafka_reader *r, rd_kafka_message_t **ret,
+			     struct error *err)
 {
 	int64_t until = clock_monotonic_ms() + SILENCE_MS;
 	enum came came = CAME_NOTHING;
@@ -415,9 +416,9 @@ static int is_in_batch(struct kafka_reader *r, int64_t offset, int64_t first,
 	enum came came;
 
 	r->next = offset;
-	if (assign(r, err) < 0)
+	if (assign_partition(r, err) < 0)
 		return -1;
-	came = await(r, &m, err);
+	came = await_event(r, &m, err);
 	if (came == CAME_RECORD)
 		rd_kafka_message_destroy(m);
 	*ret = came == CAME_UNREADABLE && r->met.first == first;
@@ -508,7 +509,7 @@ static int pass_over(struct kafka_reader *r, struct error *err)
 		if (r->on_unreadable && what.first <= what.last)
 			r->on_unreadable(r->arg, r->topic, r->partition, &what);
 	}
-	return r->next < r->end ? assign(r, err) : 0;
+	return r->next < r->end ? assign_partition(r, err) : 0;
 }
 
 int kafka_reader_probe(struct kafka_reader *r, const char *topic,
@@ -521,7 +522,7 @@ int kafka_reader_probe(struct kafka_reader *r, const char *topic,
 
 	if (kafka_reader_open(r, topic, partition, offset, INT64_MAX, err) < 0)
 		return -1;
-	came = await(r, &m, err);
+	came = await_event(r, &m, err);
 	if (came == CAME_UNREADABLE)
 		status = look_at_batch(r, offset, ret, err);
 	else if (came == CAME_RECORD)
@@ -536,8 +537,8 @@ int kafka_reader_probe(struct kafka_reader *r, const char *topic,
 
 /* Returns 1 and a record of the stretch, or 0 if the record is after its end:
  * the stretch has ended. */
-static int take(struct kafka_reader *r, rd_kafka_message_t *m,
-		struct kafka_record *ret_record)
+static int take_stretch_record(struct kafka_reader *r, rd_kafka_message_t *m,
+			       struct kafka_record *ret_record)
 {
 	if (m->offset >= r->end) {
 		rd_kafka_message_destroy(m);
@@ -558,9 +559,9 @@ static int read_next(struct kafka_reader *r, struct kafka_record *ret_record,
 	/* The last offset may be a hole; but if it is a record, the read does
 	 * not wait for anything behind it. */
 	while (status == 0 && r->next < r->end) {
-		switch (await(r, &m, err)) {
+		switch (await_event(r, &m, err)) {
 		case CAME_RECORD:
-			return take(r, m, ret_record);
+			return take_stretch_record(r, m, ret_record);
 		case CAME_UNREADABLE:
 			status = pass_over(r, err);
 			break;
@@ -625,7 +626,7 @@ int kafka_reader_partitions(struct kafka_reader *r, const char *topic,
 	    code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
 		return error_set(err, ERROR_NOTFOUND, "kafka has no topic '%s'",
 				 topic);
-	return refuse(r, "partitions", topic, -1, code, err);
+	return set_request_error(r, "partitions", topic, -1, code, err);
 }
 
 int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
@@ -637,7 +638,8 @@ int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
 		r->rk, topic, partition, &low, &high, KAFKA_READER_ASK_MS);
 
 	if (code)
-		return refuse(r, "start and end", topic, partition, code, err);
+		return set_request_error(r, "start and end", topic, partition,
+					 code, err);
 	*ret_low = low;
 	*ret_high = high;
 	return 0;
@@ -656,7 +658,8 @@ static int take_offset(struct kafka_reader *r, const char *what,
 	if (!code)
 		code = one->err;
 	if (code)
-		status = refuse(r, what, one->topic, one->partition, code, err);
+		status = set_request_error(r, what, one->topic, one->partition,
+					   code, err);
 	else
 		*ret_offset = one->offset >= 0 ? one->offset : -1;
 	rd_kafka_topic_partition_list_destroy(list);
@@ -677,7 +680,7 @@ int kafka_reader_at(struct kafka_reader *r, const char *topic,
 
 /* True for errors that pass: a broker that has just started says for a moment
  * that it does not coordinate the group, or that it is still loading it. */
-static bool passes(rd_kafka_resp_err_t code)
+static bool is_transient_group_error(rd_kafka_resp_err_t code)
 {
 	return code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR ||
 	       code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
@@ -695,7 +698,8 @@ static rd_kafka_resp_err_t ask_committed(struct kafka_reader *r,
 		code = rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
 		if (!code)
 			code = list->elems[0].err;
-		if (!passes(code) || clock_monotonic_ms() >= end)
+		if (!is_transient_group_error(code) ||
+		    clock_monotonic_ms() >= end)
 			return code;
 		nanosleep(&pause, NULL);
 	}
@@ -711,8 +715,8 @@ int kafka_reader_commit(struct kafka_reader *r, const char *topic,
 	int status = 0;
 
 	if (code)
-		status = refuse(r, "committed offset", topic, partition, code,
-				err);
+		status = set_request_error(r, "committed offset", topic,
+					   partition, code, err);
 	else
 		kafka_committed_fill(ret, &list->elems[0]);
 	rd_kafka_topic_partition_list_destroy(list);

@@ -148,8 +148,8 @@ void kafka_tail_free(struct kafka_tail *t)
 
 /* --- partitions -------------------------------------------------------- */
 
-static int refuse(const struct kafka_tail *t, rd_kafka_resp_err_t code,
-		  struct error *err)
+static int set_topic_error(const struct kafka_tail *t, rd_kafka_resp_err_t code,
+			   struct error *err)
 {
 	if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
 	    code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
@@ -168,14 +168,14 @@ static int ask_count(struct kafka_tail *t, int timeout_ms, size_t *ret_count,
 
 	*ret_count = 0;
 	if (code)
-		return refuse(t, code, err);
+		return set_topic_error(t, code, err);
 	code = metadata->topic_cnt == 1
 		       ? metadata->topics[0].err
 		       : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 	if (!code)
 		*ret_count = (size_t)metadata->topics[0].partition_cnt;
 	rd_kafka_metadata_destroy(metadata);
-	return code ? refuse(t, code, err) : 0;
+	return code ? set_topic_error(t, code, err) : 0;
 }
 
 /* Queries the leaders for the log end of each partition. */
@@ -192,7 +192,7 @@ static int ask_ends(struct kafka_tail *t, size_t count, int64_t *next,
 		next[list->elems[i].partition] = list->elems[i].offset;
 	}
 	rd_kafka_topic_partition_list_destroy(list);
-	return code ? refuse(t, code, err) : 0;
+	return code ? set_topic_error(t, code, err) : 0;
 }
 
 static int assign_offsets(struct kafka_tail *t, const int64_t *next,
@@ -206,7 +206,7 @@ static int assign_offsets(struct kafka_tail *t, const int64_t *next,
 	code = rd_kafka_assign(t->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (code)
-		return refuse(t, code, err);
+		return set_topic_error(t, code, err);
 	t->is_assigning = true;
 	return 0;
 }

@@ -74,8 +74,8 @@ static rd_kafka_conf_t *conf_new(struct kafka_transaction *t,
 }
 
 /* Takes ownership of `error`; NULL is success. */
-static int judge(struct kafka_transaction *t, rd_kafka_error_t *error,
-		 struct error *err)
+static int check_kafka_error(struct kafka_transaction *t,
+			     rd_kafka_error_t *error, struct error *err)
 {
 	int code;
 
@@ -116,7 +116,8 @@ static int open_handle(struct kafka_transaction *t,
 		rd_kafka_conf_destroy(conf);
 		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
 	}
-	return judge(t, rd_kafka_init_transactions(t->rk, STEP_MS), err);
+	return check_kafka_error(t, rd_kafka_init_transactions(t->rk, STEP_MS),
+				 err);
 }
 
 struct kafka_transaction *
@@ -165,16 +166,16 @@ void kafka_transaction_free(struct kafka_transaction *t)
 int kafka_transaction_begin(struct kafka_transaction *t, struct error *err)
 {
 	t->failed[0] = t->said[0] = '\0';
-	if (judge(t, rd_kafka_begin_transaction(t->rk), err) < 0)
+	if (check_kafka_error(t, rd_kafka_begin_transaction(t->rk), err) < 0)
 		return -1;
 	t->open = true;
 	return 0;
 }
 
 /* On success the message owns the headers. */
-static rd_kafka_resp_err_t produce(struct kafka_transaction *t,
-				   const struct kafka_message *m,
-				   rd_kafka_headers_t *headers)
+static rd_kafka_resp_err_t produce_in_transaction(struct kafka_transaction *t,
+						  const struct kafka_message *m,
+						  rd_kafka_headers_t *headers)
 {
 	return rd_kafka_producev(
 		t->rk, RD_KAFKA_V_TOPIC(m->topic),
@@ -198,7 +199,7 @@ int kafka_transaction_put(struct kafka_transaction *t,
 	for (size_t i = 0; i < message->header_count; i++)
 		rd_kafka_header_add(headers, message->headers[i].name, -1,
 				    message->headers[i].value, -1);
-	while ((code = produce(t, message, headers)) ==
+	while ((code = produce_in_transaction(t, message, headers)) ==
 		       RD_KAFKA_RESP_ERR__QUEUE_FULL &&
 	       clock_monotonic_ms() < until)
 		rd_kafka_poll(t->rk, FULL_POLL_MS);
@@ -221,8 +222,8 @@ int kafka_transaction_commit(struct kafka_transaction *t, struct error *err)
 	/* A commit that was not answered is requested again: the request is
 	 * idempotent. */
 	for (int i = 0; status < 0 && i < COMMIT_TRIES; i++) {
-		status = judge(t, rd_kafka_commit_transaction(t->rk, STEP_MS),
-			       err);
+		status = check_kafka_error(
+			t, rd_kafka_commit_transaction(t->rk, STEP_MS), err);
 		if (status < 0 && !err->retriable)
 			break;
 	}

@@ -83,7 +83,7 @@ bool unsent_keep(struct unsent *u, const rd_kafka_message_t *m)
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_unsent_messages(const void *a, const void *b)
 {
 	const struct unsent_message *x = *(struct unsent_message *const *)a;
 	const struct unsent_message *y = *(struct unsent_message *const *)b;
@@ -97,7 +97,7 @@ void unsent_sort(struct unsent *u)
 {
 	if (u->count)
 		qsort(u->items, u->count, sizeof(struct unsent_message *),
-		      compare);
+		      compare_unsent_messages);
 }
 
 static const void *key_of(const struct unsent_message *m)

@@ -37,7 +37,7 @@ struct kafka_watch {
 	char reason[REASON_MAX];
 };
 
-static void tell(struct kafka_watch *w, bool up, const char *reason)
+static void report_state(struct kafka_watch *w, bool up, const char *reason)
 {
 	if (w->told && atomic_load(&w->up) == up &&
 	    (up || !strcmp(w->reason, reason)))
@@ -71,8 +71,9 @@ metadata_error(const struct rd_kafka_metadata *metadata)
 
 /* librdkafka's own message ("Connect to ... failed: Connection refused")
  * explains more than the timeout of the query. */
-static void explain(struct kafka_watch *w, rd_kafka_resp_err_t code,
-		    char reason[REASON_MAX])
+static void describe_query_failure(struct kafka_watch *w,
+				   rd_kafka_resp_err_t code,
+				   char reason[REASON_MAX])
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->note[0])
@@ -94,7 +95,7 @@ static void tell_replaced(struct kafka_watch *w)
 {
 	if (!w->failure[0])
 		return;
-	tell(w, false, w->failure);
+	report_state(w, false, w->failure);
 	w->failure[0] = '\0';
 	forget_note(w);
 }
@@ -106,13 +107,13 @@ static void ask_brokers(struct kafka_watch *w)
 	char reason[REASON_MAX] = "";
 
 	if (rd_kafka_fatal_error(w->rk, reason, sizeof(reason))) {
-		tell(w, false, reason);
+		report_state(w, false, reason);
 		return;
 	}
 	code = rd_kafka_metadata(w->rk, 0, w->topic, &metadata, ASK_TIMEOUT_MS);
 	if (code) {
-		explain(w, code, reason);
-		tell(w, false, reason);
+		describe_query_failure(w, code, reason);
+		report_state(w, false, reason);
 		return;
 	}
 	forget_note(w);
@@ -120,10 +121,10 @@ static void ask_brokers(struct kafka_watch *w)
 	rd_kafka_metadata_destroy(metadata);
 	snprintf(reason, sizeof(reason), "topic %s: %s",
 		 rd_kafka_topic_name(w->topic), rd_kafka_err2str(code));
-	tell(w, code == RD_KAFKA_RESP_ERR_NO_ERROR, reason);
+	report_state(w, code == RD_KAFKA_RESP_ERR_NO_ERROR, reason);
 }
 
-static void ask(struct kafka_watch *w)
+static void refresh_state(struct kafka_watch *w)
 {
 	pthread_mutex_lock(&w->asking);
 	tell_replaced(w);
@@ -137,7 +138,7 @@ static bool alive_lately(const struct kafka_watch *w)
 	       ASK_EVERY_UP_MS;
 }
 
-static int64_t watch(struct periodic *self, void *arg)
+static int64_t watch_brokers(struct periodic *self, void *arg)
 {
 	struct kafka_watch *w = arg;
 	bool look_now = atomic_exchange(&w->look_now, false);
@@ -145,7 +146,7 @@ static int64_t watch(struct periodic *self, void *arg)
 	/* An acknowledgement only keeps the state up and never makes it up: one
 	 * from just before the brokers went away must not do that. */
 	if (look_now || !atomic_load(&w->up) || !alive_lately(w))
-		ask(w);
+		refresh_state(w);
 	periodic_should_stop(self, ASK_PAUSE_MS);
 	return (atomic_load(&w->up) ? ASK_EVERY_UP_MS : ASK_EVERY_DOWN_MS) -
 	       ASK_PAUSE_MS;
@@ -176,7 +177,7 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 				      "1 when the topic can be written");
 	pthread_mutex_init(&w->asking, NULL);
 	pthread_mutex_init(&w->lock, NULL);
-	w->thread = periodic_new(watch, w, err);
+	w->thread = periodic_new(watch_brokers, w, err);
 	if (w->thread && periodic_start(w->thread, err) == 0)
 		return w;
 	error_wrap(err, "kafka");

@@ -398,8 +398,9 @@ size_t api_keyring_count(struct api_keyring *ring)
 }
 
 /* Called with the lock held. */
-static bool find(struct api_keyring *ring, const struct api_key *wanted,
-		 struct api_key_info *ret)
+static bool find_key_by_digest(struct api_keyring *ring,
+			       const struct api_key *wanted,
+			       struct api_key_info *ret)
 {
 	const struct api_key *found = NULL;
 
@@ -421,7 +422,7 @@ bool api_keyring_find(struct api_keyring *ring, const char *key, size_t len,
 
 	crypto_hash_sha256(wanted.info.digest, (const unsigned char *)key, len);
 	pthread_rwlock_rdlock(&ring->lock);
-	found = find(ring, &wanted, ret);
+	found = find_key_by_digest(ring, &wanted, ret);
 	pthread_rwlock_unlock(&ring->lock);
 	return found;
 }
@@ -436,7 +437,8 @@ bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 		return info->roles & role;
 	pthread_rwlock_rdlock(&ring->lock);
 	/* A key that was renamed counts as another key. */
-	if (find(ring, &same, &now) && !strcmp(now.name, info->name))
+	if (find_key_by_digest(ring, &same, &now) &&
+	    !strcmp(now.name, info->name))
 		*info = now;
 	else
 		info->roles = 0;

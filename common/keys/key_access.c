@@ -23,7 +23,8 @@ static bool is_own(const struct api_key_info *key, const struct key_link *link)
 	       key_link_is_of(link, key->account);
 }
 
-static bool reads(const struct api_key_info *key, const struct key_link *link)
+static bool may_read_link(const struct api_key_info *key,
+			  const struct key_link *link)
 {
 	if (!key)
 		return true;
@@ -32,7 +33,8 @@ static bool reads(const struct api_key_info *key, const struct key_link *link)
 	return (key->roles & API_READ_OWN) && is_own(key, link);
 }
 
-static bool changes(const struct api_key_info *key, const struct key_link *link)
+static bool may_change_link(const struct api_key_info *key,
+			    const struct key_link *link)
 {
 	if (!key)
 		return false;
@@ -41,7 +43,8 @@ static bool changes(const struct api_key_info *key, const struct key_link *link)
 	return (key->roles & API_CREATE) && is_own(key, link);
 }
 
-static bool creates(const struct api_key_info *key, const struct key_link *link)
+static bool may_create_link(const struct api_key_info *key,
+			    const struct key_link *link)
 {
 	return key && (key->roles & API_CREATE) && is_own(key, link);
 }
@@ -51,15 +54,15 @@ bool key_may(const struct api_key_info *key, enum key_deed deed,
 {
 	switch (deed) {
 	case KEY_READS_LINK:
-		return reads(key, link);
+		return may_read_link(key, link);
 	case KEY_CREATES_LINK:
-		return creates(key, link);
+		return may_create_link(key, link);
 	case KEY_CHANGES_LINK:
-		return changes(key, link);
+		return may_change_link(key, link);
 	case KEY_MODERATES_LINK:
 		return key && (key->roles & API_ADMIN);
 	case KEY_SEES_LINK:
-		return reads(key, link) || changes(key, link);
+		return may_read_link(key, link) || may_change_link(key, link);
 	case KEY_READS_ALL:
 		return reads_all_accounts(key) && !has_owners(key);
 	case KEY_READS_OWNERS:

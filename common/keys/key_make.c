@@ -53,7 +53,8 @@ static int check_line(const struct buf *line, struct error *err)
 			 found < 0 ? why.text : "expected %%23 for a '#'");
 }
 
-static int check(const struct key_make_options *options, struct error *err)
+static int check_key_options(const struct key_make_options *options,
+			     struct error *err)
 {
 	if (!key_line_name_is_valid(options->name))
 		return error_set(err, ERROR_USAGE,
@@ -80,7 +81,7 @@ int key_make(const struct key_make_options *options, char ret_key[KEY_TEXT_MAX],
 	unsigned char secret[KEY_BYTES], digest[API_KEY_DIGEST];
 	char hex[2 * API_KEY_DIGEST + 1], text[64];
 
-	if (check(options, err) < 0)
+	if (check_key_options(options, err) < 0)
 		return -1;
 	randombytes_buf(secret, sizeof(secret));
 	sodium_bin2base64(text, sizeof(text), secret, sizeof(secret),

@@ -59,7 +59,7 @@ struct loop {
 
 /* --- posted work ---------------------------------------------------------- */
 
-static void wake(struct loop *loop)
+static void wake_loop(struct loop *loop)
 {
 	uint64_t one = 1;
 	ssize_t n;
@@ -113,7 +113,7 @@ int loop_post(struct loop *loop, void (*fn)(void *arg), void *arg,
 	/* Called with the lock held: once it is released, the posted work may
 	 * run and end the loop. */
 	if (first)
-		wake(loop);
+		wake_loop(loop);
 	pthread_mutex_unlock(&loop->lock);
 	return 0;
 }
@@ -215,7 +215,7 @@ static void run_timers(struct loop *loop)
 		timer->fn(timer->arg);
 }
 
-static int turn(struct loop *loop, struct error *err)
+static int run_turn(struct loop *loop, struct error *err)
 {
 	struct epoll_event events[EVENTS_PER_TURN];
 	struct loop_watch *watch;
@@ -245,7 +245,7 @@ int loop_run(struct loop *loop, struct error *err)
 	int status = 0;
 
 	while (status == 0 && !atomic_load(&loop->stop))
-		status = turn(loop, err);
+		status = run_turn(loop, err);
 	loop->real = -1;
 	atomic_store(&loop->stop, false);
 	return status;
@@ -257,7 +257,7 @@ void loop_stop(struct loop *loop)
 	 * thread that joins the loop's thread frees it. */
 	pthread_mutex_lock(&loop->lock);
 	atomic_store(&loop->stop, true);
-	wake(loop);
+	wake_loop(loop);
 	pthread_mutex_unlock(&loop->lock);
 }
 
@@ -295,7 +295,8 @@ int loop_on_turn_end(struct loop *loop, void (*fn)(void *arg), void *arg,
 
 /* --- descriptors ---------------------------------------------------------- */
 
-static int control(struct loop_watch *watch, int op, struct error *err)
+static int update_epoll_watch(struct loop_watch *watch, int op,
+			      struct error *err)
 {
 	struct epoll_event event = {.events = watch->events, .data.ptr = watch};
 
@@ -319,7 +320,7 @@ struct loop_watch *loop_watch_fd(struct loop *loop, int fd, uint32_t events,
 				     .fd = fd,
 				     .events = events,
 				     .next = loop->watches};
-	if (control(watch, EPOLL_CTL_ADD, err) < 0) {
+	if (update_epoll_watch(watch, EPOLL_CTL_ADD, err) < 0) {
 		free(watch);
 		return NULL;
 	}
@@ -334,11 +335,11 @@ int loop_watch_set(struct loop_watch *watch, uint32_t events, struct error *err)
 	if (watch->events == events)
 		return 0;
 	watch->events = events;
-	return control(watch, EPOLL_CTL_MOD, err);
+	return update_epoll_watch(watch, EPOLL_CTL_MOD, err);
 }
 
 /* The turn's events may still refer to it: the memory is freed at its end. */
-static void bury(struct loop_watch *watch)
+static void mark_watch_dead(struct loop_watch *watch)
 {
 	struct loop *loop = watch->loop;
 
@@ -359,14 +360,14 @@ void loop_watch_free(struct loop_watch *watch)
 
 	if (!watch)
 		return;
-	control(watch, EPOLL_CTL_DEL, &ignored);
-	bury(watch);
+	update_epoll_watch(watch, EPOLL_CTL_DEL, &ignored);
+	mark_watch_dead(watch);
 }
 
 void loop_watch_close(struct loop_watch *watch)
 {
 	close(watch->fd);
-	bury(watch);
+	mark_watch_dead(watch);
 }
 
 /* --- timers --------------------------------------------------------------- */

@@ -25,7 +25,8 @@ void timer_heap_release(struct timer_heap *heap)
 	*heap = (struct timer_heap){0};
 }
 
-static void place(struct timer_heap *heap, struct loop_timer *timer, size_t i)
+static void place_timer(struct timer_heap *heap, struct loop_timer *timer,
+			size_t i)
 {
 	heap->slots[i] = timer;
 	timer->index = i + 1;
@@ -36,10 +37,10 @@ static void sift_up(struct timer_heap *heap, size_t i)
 	struct loop_timer *timer = heap->slots[i];
 
 	while (i > 0 && timer->key < heap->slots[(i - 1) / 2]->key) {
-		place(heap, heap->slots[(i - 1) / 2], i);
+		place_timer(heap, heap->slots[(i - 1) / 2], i);
 		i = (i - 1) / 2;
 	}
-	place(heap, timer, i);
+	place_timer(heap, timer, i);
 }
 
 static void sift_down(struct timer_heap *heap, size_t i)
@@ -53,10 +54,10 @@ static void sift_down(struct timer_heap *heap, size_t i)
 			child++;
 		if (timer->key <= heap->slots[child]->key)
 			break;
-		place(heap, heap->slots[child], i);
+		place_timer(heap, heap->slots[child], i);
 		i = child;
 	}
-	place(heap, timer, i);
+	place_timer(heap, timer, i);
 }
 
 void timer_heap_set(struct timer_heap *heap, struct loop_timer *timer,
@@ -69,7 +70,7 @@ void timer_heap_set(struct timer_heap *heap, struct loop_timer *timer,
 	if (timer->index == 0) {
 		if (when == TIMER_UNARMED)
 			return;
-		place(heap, timer, heap->count++);
+		place_timer(heap, timer, heap->count++);
 	}
 	sift_up(heap, timer->index - 1);
 }
@@ -85,7 +86,7 @@ void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer)
 	last = heap->slots[--heap->count];
 	if (last == timer)
 		return;
-	place(heap, last, i);
+	place_timer(heap, last, i);
 	sift_up(heap, i);
 	sift_down(heap, last->index - 1);
 }

@@ -40,7 +40,7 @@ static void add_turn(struct workers *w, struct work *first)
 	w->last_turn = first;
 }
 
-static void put(struct workers *w, struct work *work)
+static void enqueue_work(struct workers *w, struct work *work)
 {
 	struct work *first = w->first_turn;
 
@@ -57,7 +57,7 @@ static void put(struct workers *w, struct work *work)
 	add_turn(w, work);
 }
 
-static unsigned running(const struct workers *w, uint64_t whose)
+static unsigned count_running_work(const struct workers *w, uint64_t whose)
 {
 	unsigned n = 0;
 
@@ -70,15 +70,15 @@ static unsigned running(const struct workers *w, uint64_t whose)
  * the owner with the least running work; the work that the thread has just done
  * still counts, so that its owner does not get another turn before owners that
  * came meanwhile. */
-static struct work *choose(const struct worker *worker,
-			   struct work **ret_before)
+static struct work *choose_work(const struct worker *worker,
+				struct work **ret_before)
 {
 	const struct workers *w = worker->owner;
 	struct work *before = NULL, *best = NULL;
 	unsigned least = 0;
 
 	for (struct work *at = w->first_turn; at; at = at->next_turn) {
-		unsigned n = running(w, at->whose);
+		unsigned n = count_running_work(w, at->whose);
 		bool its = worker->busy && worker->whose == at->whose;
 
 		if ((!best || n < least) &&
@@ -99,10 +99,10 @@ static struct work *choose(const struct worker *worker,
  * the thread that ends takes the owner's next work itself, or other work that
  * was pushed since, for which a thread was woken.
  */
-static struct work *take(struct worker *worker)
+static struct work *take_work(struct worker *worker)
 {
 	struct workers *w = worker->owner;
-	struct work *before = NULL, *work = choose(worker, &before);
+	struct work *before = NULL, *work = choose_work(worker, &before);
 
 	if (!work)
 		return NULL;
@@ -129,7 +129,7 @@ static struct work *next_work(struct worker *worker)
 	struct work *work;
 
 	pthread_mutex_lock(&w->lock);
-	while (!(work = take(worker)) && !w->ending) {
+	while (!(work = take_work(worker)) && !w->ending) {
 		worker->busy = false;
 		pthread_cond_wait(&w->more, &w->lock);
 	}
@@ -207,7 +207,7 @@ bool workers_push(struct workers *w, struct work *work)
 	pthread_mutex_lock(&w->lock);
 	fits = w->queued < w->queue_max;
 	if (fits) {
-		put(w, work);
+		enqueue_work(w, work);
 		pthread_cond_signal(&w->more);
 	}
 	pthread_mutex_unlock(&w->lock);

@@ -80,7 +80,7 @@ void metrics_free(struct metrics *m)
  * Metrics of one name are adjacent, as the text format requires: a new one is
  * inserted after the last of its name.
  */
-static void insert(struct metrics *m, struct metric *metric)
+static void insert_metric(struct metrics *m, struct metric *metric)
 {
 	struct metric *after = m->last;
 
@@ -102,8 +102,8 @@ static void insert(struct metrics *m, struct metric *metric)
 
 /* Returns the metric already registered with that name and these labels, or
  * NULL. */
-static struct metric *find(struct metrics *m, enum kind kind, const char *name,
-			   const char *labels)
+static struct metric *find_metric(struct metrics *m, enum kind kind,
+				  const char *name, const char *labels)
 {
 	struct metric *it;
 
@@ -117,8 +117,8 @@ static struct metric *find(struct metrics *m, enum kind kind, const char *name,
 	return it;
 }
 
-static struct metric *create(enum kind kind, const char *name,
-			     const char *labels, const char *help)
+static struct metric *create_metric(enum kind kind, const char *name,
+				    const char *labels, const char *help)
 {
 	struct metric *metric = calloc(1, sizeof(*metric));
 
@@ -138,13 +138,13 @@ static struct metric *add_plain(struct metrics *m, enum kind kind,
 				const char *name, const char *labels,
 				const char *help)
 {
-	struct metric *metric = m ? find(m, kind, name, labels) : NULL;
+	struct metric *metric = m ? find_metric(m, kind, name, labels) : NULL;
 
 	if (!m || metric)
 		return metric;
-	metric = create(kind, name, labels, help);
+	metric = create_metric(kind, name, labels, help);
 	if (metric)
-		insert(m, metric);
+		insert_metric(m, metric);
 	return metric;
 }
 
@@ -164,11 +164,12 @@ struct metric *metrics_histogram(struct metrics *m, const char *name,
 				 const char *labels, const char *help,
 				 const double *bounds, size_t bound_count)
 {
-	struct metric *metric = m ? find(m, HISTOGRAM, name, labels) : NULL;
+	struct metric *metric =
+		m ? find_metric(m, HISTOGRAM, name, labels) : NULL;
 
 	if (!m || metric)
 		return metric;
-	metric = create(HISTOGRAM, name, labels, help);
+	metric = create_metric(HISTOGRAM, name, labels, help);
 	if (!metric)
 		return NULL;
 	metric->bounds = calloc(bound_count + 1, sizeof(*metric->bounds));
@@ -179,7 +180,7 @@ struct metric *metrics_histogram(struct metrics *m, const char *name,
 	}
 	memcpy(metric->bounds, bounds, bound_count * sizeof(*bounds));
 	metric->bound_count = bound_count;
-	insert(m, metric);
+	insert_metric(m, metric);
 	return metric;
 }
 

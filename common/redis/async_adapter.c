@@ -12,7 +12,7 @@ static void on_event(void *arg, uint32_t events)
 		redisAsyncHandleRead(a->context);
 }
 
-static void watch(struct async_adapter *a, uint32_t events)
+static void set_watched_events(struct async_adapter *a, uint32_t events)
 {
 	struct error ignored;
 
@@ -32,7 +32,7 @@ static void add_write(void *data)
 	struct async_adapter *a = data;
 
 	if (!a->gather || a->flushing)
-		watch(a, EPOLLIN | EPOLLOUT);
+		set_watched_events(a, EPOLLIN | EPOLLOUT);
 	else
 		a->dirty = true;
 }
@@ -41,11 +41,11 @@ static void del_write(void *data)
 {
 	struct async_adapter *a = data;
 
-	watch(a, EPOLLIN);
+	set_watched_events(a, EPOLLIN);
 	a->dirty = false;
 }
 
-static void cleanup(void *data)
+static void detach_adapter(void *data)
 {
 	struct async_adapter *a = data;
 
@@ -71,13 +71,13 @@ int async_adapter_attach(struct async_adapter *adapter, struct loop *loop,
 	context->ev.delRead = add_read;
 	context->ev.addWrite = add_write;
 	context->ev.delWrite = del_write;
-	context->ev.cleanup = cleanup;
+	context->ev.cleanup = detach_adapter;
 	return 0;
 }
 
 void async_adapter_gather(struct async_adapter *adapter)
 {
-	watch(adapter, EPOLLIN);
+	set_watched_events(adapter, EPOLLIN);
 	adapter->gather = true;
 }
 

@@ -26,7 +26,7 @@ static void set_why(struct async_connection *c, const char *text)
 
 /* Reports the state; a further attempt that fails for the reason already
  * reported is left out. */
-static void tell(struct async_connection *c, bool up)
+static void report_connection_state(struct async_connection *c, bool up)
 {
 	if (!up && !strcmp(c->told, c->why.text))
 		return;
@@ -49,7 +49,7 @@ static void went_down(struct async_connection *c)
 	c->found = false;
 	more = ++c->failed < c->targets.count;
 	if (!more || !*c->told)
-		tell(c, false);
+		report_connection_state(c, false);
 	if (c->closing)
 		return;
 	loop_timer_stop(c->role_timer);
@@ -100,7 +100,7 @@ static void on_up(struct async_connection *c)
 	c->role_asked = 0;
 	loop_timer_stop(c->timer);
 	loop_timer_set(c->role_timer, ROLE_CHECK_MS);
-	tell(c, true);
+	report_connection_state(c, true);
 }
 
 /* --- greeting ------------------------------------------------------------- */
@@ -181,7 +181,8 @@ static void greet_with(struct async_connection *c, struct buf *out,
 	buf_free(out);
 }
 
-static void load(struct async_connection *c, const struct redis_script *script)
+static void load_missing_script(struct async_connection *c,
+				const struct redis_script *script)
 {
 	struct buf out = {0};
 
@@ -206,7 +207,7 @@ static void on_scripts(redisAsyncContext *context, void *raw, void *unused)
 	c->loading = 0;
 	for (size_t i = 0; i < c->scripts->count; i++)
 		if (script_loading_lacks(reply, i))
-			load(c, &c->scripts->items[i]);
+			load_missing_script(c, &c->scripts->items[i]);
 	if (c->loading == 0)
 		on_up(c);
 }
@@ -272,33 +273,37 @@ static void on_whereabouts(redisAsyncContext *context, void *raw, void *unused)
 	redisAsyncDisconnect(context);
 }
 
-static void greet(struct async_connection *c, int argc, const char **argv,
-		  redisCallbackFn *fn)
+static void send_async_command(struct async_connection *c, int argc,
+			       const char **argv, redisCallbackFn *fn)
 {
 	redisAsyncCommandArgv(c->context, fn, NULL, argc, argv, NULL);
 }
 
-static void authenticate(struct async_connection *c, const char *username,
-			 const char *password)
+static void send_auth_command(struct async_connection *c, const char *username,
+			      const char *password)
 {
 	if (password && username)
-		greet(c, 3, (const char *[]){"AUTH", username, password},
-		      on_greeting);
+		send_async_command(c, 3,
+				   (const char *[]){"AUTH", username, password},
+				   on_greeting);
 	else if (password)
-		greet(c, 2, (const char *[]){"AUTH", password}, on_greeting);
+		send_async_command(c, 2, (const char *[]){"AUTH", password},
+				   on_greeting);
 }
 
 static void ask_sentinel(struct async_connection *c)
 {
 	const struct redis_config *config = c->config;
 
-	authenticate(c, config->sentinel_username, config->sentinel_password);
-	greet(c, 3,
-	      (const char *[]){"SENTINEL",
-			       c->of_replica ? "replicas"
-					     : "get-master-addr-by-name",
-			       config->master_name},
-	      on_whereabouts);
+	send_auth_command(c, config->sentinel_username,
+			  config->sentinel_password);
+	send_async_command(c, 3,
+			   (const char *[]){"SENTINEL",
+					    c->of_replica
+						    ? "replicas"
+						    : "get-master-addr-by-name",
+					    config->master_name},
+			   on_whereabouts);
 }
 
 static void send_greetings(struct async_connection *c)
@@ -306,16 +311,18 @@ static void send_greetings(struct async_connection *c)
 	const struct redis_config *config = c->config;
 	char database[24];
 
-	authenticate(c, config->username, config->password);
+	send_auth_command(c, config->username, config->password);
 	if (config->database) {
 		snprintf(database, sizeof(database), "%" PRId64,
 			 config->database);
-		greet(c, 2, (const char *[]){"SELECT", database}, on_greeting);
+		send_async_command(c, 2, (const char *[]){"SELECT", database},
+				   on_greeting);
 	}
 	/* A Redis that is still loading answers this with an error. */
-	greet(c, 1, (const char *[]){"PING"}, on_greeting);
-	greet(c, 2, (const char *[]){REDIS_ASK_VERSION}, on_version);
-	greet(c, 2, (const char *[]){REDIS_ASK_ROLE}, on_role);
+	send_async_command(c, 1, (const char *[]){"PING"}, on_greeting);
+	send_async_command(c, 2, (const char *[]){REDIS_ASK_VERSION},
+			   on_version);
+	send_async_command(c, 2, (const char *[]){REDIS_ASK_ROLE}, on_role);
 }
 
 /* --- role check ----------------------------------------------------------- */
@@ -351,7 +358,8 @@ static void on_role_timer(void *arg)
 		return;
 	}
 	if (!c->role_asked) {
-		greet(c, 2, (const char *[]){REDIS_ASK_ROLE}, on_role_again);
+		send_async_command(c, 2, (const char *[]){REDIS_ASK_ROLE},
+				   on_role_again);
 		c->role_asked = now;
 	}
 	loop_timer_set(c->role_timer, ROLE_CHECK_MS);

@@ -82,7 +82,7 @@ static bool timed_out(const redisContext *context, int sys)
 }
 
 /* Closes the connection, whose state is in doubt: pending replies are lost. */
-static int fail(struct redis *r, struct error *err)
+static int fail_connection(struct redis *r, struct error *err)
 {
 	int sys = errno;
 
@@ -105,7 +105,7 @@ static int send_out(struct redis *r, struct error *err)
 	if (r->out.failed)
 		return error_set_nomem(err);
 	if (redisAppendFormattedCommand(r->context, r->out.data, r->out.len))
-		return fail(r, err);
+		return fail_connection(r, err);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static bool is_useless(const redisReply *reply)
 }
 
 /* Returns the next reply, or NULL: the connection is then closed. */
-static redisReply *take(struct redis *r, struct error *err)
+static redisReply *read_next_reply(struct redis *r, struct error *err)
 {
 	void *reply = NULL;
 
@@ -134,7 +134,7 @@ static redisReply *take(struct redis *r, struct error *err)
 		r->useless |= is_useless(reply);
 		return reply;
 	}
-	fail(r, err);
+	fail_connection(r, err);
 	return NULL;
 }
 
@@ -155,11 +155,11 @@ static int hand_out(redisReply *reply, redisReply **ret_reply,
  * or NULL. */
 static redisReply *ask_out(struct redis *r, struct error *err)
 {
-	return send_out(r, err) ? NULL : take(r, err);
+	return send_out(r, err) ? NULL : read_next_reply(r, err);
 }
 
-static redisReply *ask(struct redis *r, int argc, const char **argv,
-		       struct error *err)
+static redisReply *send_and_read_reply(struct redis *r, int argc,
+				       const char **argv, struct error *err)
 {
 	buf_reset(&r->out);
 	redis_wire_command(&r->out, argc, argv, NULL);
@@ -167,9 +167,10 @@ static redisReply *ask(struct redis *r, int argc, const char **argv,
 }
 
 /* Sends a command whose answer is only success or failure. */
-static int say(struct redis *r, int argc, const char **argv, struct error *err)
+static int execute_command(struct redis *r, int argc, const char **argv,
+			   struct error *err)
 {
-	redisReply *reply = ask(r, argc, argv, err);
+	redisReply *reply = send_and_read_reply(r, argc, argv, err);
 
 	if (!reply || hand_out(reply, &reply, err))
 		return -1;
@@ -177,15 +178,16 @@ static int say(struct redis *r, int argc, const char **argv, struct error *err)
 	return 0;
 }
 
-static int authenticate(struct redis *r, const char *username,
-			const char *password, struct error *err)
+static int authenticate_user(struct redis *r, const char *username,
+			     const char *password, struct error *err)
 {
 	if (!password)
 		return 0;
 	if (username)
-		return say(r, 3, (const char *[]){"AUTH", username, password},
-			   err);
-	return say(r, 2, (const char *[]){"AUTH", password}, err);
+		return execute_command(
+			r, 3, (const char *[]){"AUTH", username, password},
+			err);
+	return execute_command(r, 2, (const char *[]){"AUTH", password}, err);
 }
 
 static int open_connection(struct redis *r, const struct redis_address *a,
@@ -198,18 +200,19 @@ static int open_connection(struct redis *r, const struct redis_address *a,
 		a->port ? redisConnectWithTimeout(a->host, a->port, timeout)
 			: redisConnectUnixWithTimeout(a->host, timeout);
 	if (!r->context || r->context->err)
-		return fail(r, err);
+		return fail_connection(r, err);
 	if (a->port)
 		redisEnableKeepAlive(r->context);
 	timeout = to_timeval(r->config->command_timeout);
 	if (redisSetTimeout(r->context, timeout) != REDIS_OK)
-		return fail(r, err);
+		return fail_connection(r, err);
 	return 0;
 }
 
 static int check_version(struct redis *r, struct error *err)
 {
-	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_VERSION}, err);
+	redisReply *reply = send_and_read_reply(
+		r, 2, (const char *[]){REDIS_ASK_VERSION}, err);
 	int status;
 
 	if (!reply)
@@ -222,7 +225,8 @@ static int check_version(struct redis *r, struct error *err)
 
 static int check_role(struct redis *r, bool refusal_counts, struct error *err)
 {
-	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
+	redisReply *reply = send_and_read_reply(
+		r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
 	int status = 0;
 
 	if (!reply)
@@ -275,10 +279,11 @@ static int log_in(struct redis *r, struct error *err)
 	const struct redis_config *c = r->config;
 	char database[24];
 
-	if (authenticate(r, c->username, c->password, err))
+	if (authenticate_user(r, c->username, c->password, err))
 		return -1;
 	snprintf(database, sizeof(database), "%lld", (long long)c->database);
-	if (c->database && say(r, 2, (const char *[]){"SELECT", database}, err))
+	if (c->database &&
+	    execute_command(r, 2, (const char *[]){"SELECT", database}, err))
 		return -1;
 	if (check_version(r, err) || check_role(r, true, err))
 		return -1;
@@ -307,9 +312,9 @@ static int ask_sentinel(struct redis *r, const struct redis_address *a,
 
 	if (open_connection(r, a, err))
 		return -1;
-	if (authenticate(r, c->sentinel_username, c->sentinel_password, err) ==
-	    0)
-		reply = ask(r, 3, argv, err);
+	if (authenticate_user(r, c->sentinel_username, c->sentinel_password,
+			      err) == 0)
+		reply = send_and_read_reply(r, 3, argv, err);
 	if (reply) {
 		status = redis_parse_master(reply, c, &r->master, err);
 		if (status)
@@ -370,7 +375,7 @@ int redis_command(struct redis *r, int argc, const char **argv,
 
 	if (connect_now(r, err) || send_command(r, argc, argv, lens, err))
 		return -1;
-	reply = take(r, err);
+	reply = read_next_reply(r, err);
 	return reply ? hand_out(reply, ret_reply, err) : -1;
 }
 
@@ -392,7 +397,7 @@ int redis_eval(struct redis *r, const struct redis_script *script, int keys,
 	if (connect_now(r, err) ||
 	    send_eval(r, script, keys, argc, argv, lens, err))
 		return -1;
-	reply = take(r, err);
+	reply = read_next_reply(r, err);
 	return reply ? hand_out(reply, ret_reply, err) : -1;
 }
 
@@ -427,7 +432,7 @@ int redis_take_reply(struct redis *r, redisReply **ret_reply, struct error *err)
 	if (r->owed == 0)
 		return no_reply_owed(r, err);
 	r->owed--;
-	*ret_reply = take(r, err);
+	*ret_reply = read_next_reply(r, err);
 	return *ret_reply ? 0 : -1;
 }
 
@@ -450,7 +455,7 @@ int redis_flush(struct redis *r, struct error *err)
 
 	while (r->context && !done)
 		if (redisBufferWrite(r->context, &done) != REDIS_OK)
-			return fail(r, err);
+			return fail_connection(r, err);
 	return 0;
 }
 
@@ -500,7 +505,7 @@ static int read_more(struct redis *r, int64_t timeout_ms, struct error *err)
 		return 0;
 	if (redisBufferRead(r->context) == REDIS_OK)
 		return 1;
-	fail(r, err);
+	fail_connection(r, err);
 	return -1;
 }
 
@@ -508,12 +513,12 @@ static int take_read(struct redis *r, void **ret_reply, struct error *err)
 {
 	if (redisGetReplyFromReader(r->context, ret_reply) == REDIS_OK)
 		return 0;
-	fail(r, err);
+	fail_connection(r, err);
 	return -1;
 }
 
 /* Returns the number of bytes of an incomplete reply. */
-static size_t unread(const struct redis *r)
+static size_t count_unread_bytes(const struct redis *r)
 {
 	return r->context->reader->len - r->context->reader->pos;
 }
@@ -537,7 +542,8 @@ int redis_listen(struct redis *r, int64_t timeout_ms, size_t bytes_max,
 			return -1;
 	}
 	if (!reply)
-		return unread(r) > bytes_max ? refuse_long(r, err) : 0;
+		return count_unread_bytes(r) > bytes_max ? refuse_long(r, err)
+							 : 0;
 	*ret_reply = reply;
 	return 1;
 }
@@ -651,7 +657,7 @@ int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
 		return no_reply_owed(r, err);
 	r->owed--;
 	values_begin(r->context, &sink);
-	reply = take(r, err);
+	reply = read_next_reply(r, err);
 	if (!reply)
 		return -1;
 	values_end(r->context);

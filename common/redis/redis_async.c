@@ -42,7 +42,7 @@ static void on_deadline(void *arg)
 			"no answer within redis.command_timeout");
 }
 
-static void enqueue(struct redis_async *r, struct pending *p)
+static void enqueue_command(struct redis_async *r, struct pending *p)
 {
 	p->deadline = loop_now_ms(r->loop) + r->config->command_timeout;
 	p->prev = r->last;
@@ -56,15 +56,15 @@ static void enqueue(struct redis_async *r, struct pending *p)
 		loop_timer_set(r->deadline_timer, r->config->command_timeout);
 }
 
-static void dequeue(struct redis_async *r, struct pending *p)
+static void dequeue_command(struct redis_async *r, struct pending *p)
 {
 	*(p->prev ? &p->prev->next : &r->first) = p->next;
 	*(p->next ? &p->next->prev : &r->last) = p->prev;
 	r->pending_count--;
 }
 
-static void finish(struct pending *p, const redisReply *reply,
-		   const struct error *err)
+static void finish_command(struct pending *p, const redisReply *reply,
+			   const struct error *err)
 {
 	p->fn(p->arg, err ? NULL : reply, err);
 	free(p);
@@ -77,17 +77,17 @@ static void on_reply(redisAsyncContext *context, void *raw, void *data)
 	const redisReply *reply = raw;
 	struct error err;
 
-	dequeue(r, p);
+	dequeue_command(r, p);
 	if (!reply) {
 		/* The connection ends; commands sent from the callbacks that
 		 * follow must be refused. */
 		async_connection_ending(&r->connection, context);
 		err = r->connection.why;
-		finish(p, NULL, &err);
+		finish_command(p, NULL, &err);
 		return;
 	}
 	if (reply->type != REDIS_REPLY_ERROR) {
-		finish(p, reply, NULL);
+		finish_command(p, reply, NULL);
 		return;
 	}
 	redis_error_reply(reply, &err);
@@ -95,7 +95,7 @@ static void on_reply(redisAsyncContext *context, void *raw, void *data)
 		async_connection_suspect(&r->connection);
 	if (redis_error_is(reply, "NOSCRIPT"))
 		async_connection_renew(&r->connection, err.text);
-	finish(p, NULL, &err);
+	finish_command(p, NULL, &err);
 }
 
 static int check_room(const struct redis_async *r, struct error *err)
@@ -126,7 +126,8 @@ static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
 }
 
 /* Sends what r->out holds.  Takes over p, which may be NULL. */
-static int submit(struct redis_async *r, struct pending *p, struct error *err)
+static int submit_command(struct redis_async *r, struct pending *p,
+			  struct error *err)
 {
 	if (!p || r->out.failed) {
 		free(p);
@@ -140,7 +141,7 @@ static int submit(struct redis_async *r, struct pending *p, struct error *err)
 				    r->connection.where);
 		return error_keep_inside(err, REDIS_AWAY);
 	}
-	enqueue(r, p);
+	enqueue_command(r, p);
 	return 0;
 }
 
@@ -153,8 +154,9 @@ static void on_turn_end(void *arg)
 	async_adapter_flush(&r->connection.adapter);
 }
 
-static struct redis_async *
-make(struct loop *loop, const struct redis_config *config, struct error *err)
+static struct redis_async *make_redis_async(struct loop *loop,
+					    const struct redis_config *config,
+					    struct error *err)
 {
 	struct redis_async *r = calloc(1, sizeof(*r));
 
@@ -192,7 +194,8 @@ struct redis_async *redis_async_new(struct loop *loop,
 				    redis_state_fn *on_state, void *arg,
 				    struct error *err)
 {
-	return open_it(make(loop, config, err), scripts, 0, on_state, arg, err);
+	return open_it(make_redis_async(loop, config, err), scripts, 0,
+		       on_state, arg, err);
 }
 
 struct redis_async *
@@ -200,7 +203,7 @@ redis_async_new_to_replica(struct loop *loop, const struct redis_config *config,
 			   size_t first, redis_state_fn *on_state, void *arg,
 			   struct error *err)
 {
-	struct redis_async *r = make(loop, config, err);
+	struct redis_async *r = make_redis_async(loop, config, err);
 
 	if (r)
 		r->connection.of_replica = true;
@@ -250,7 +253,7 @@ int redis_async_command(struct redis_async *r, int argc, const char **argv,
 		return -1;
 	buf_reset(&r->out);
 	redis_wire_command(&r->out, argc, argv, lens);
-	return submit(r, pending_new(r, fn, arg), err);
+	return submit_command(r, pending_new(r, fn, arg), err);
 }
 
 int redis_async_eval(struct redis_async *r, const struct redis_script *script,
@@ -261,5 +264,5 @@ int redis_async_eval(struct redis_async *r, const struct redis_script *script,
 		return -1;
 	buf_reset(&r->out);
 	redis_wire_eval(&r->out, script, keys, argc, argv, lens);
-	return submit(r, pending_new(r, fn, arg), err);
+	return submit_command(r, pending_new(r, fn, arg), err);
 }

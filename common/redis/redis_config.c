@@ -54,7 +54,7 @@ static const struct setting settings[] = {
 	{0},
 };
 
-static int check(const void *section, struct error *err)
+static int check_redis_config(const void *section, struct error *err)
 {
 	const struct redis_config *config = section;
 	struct redis_targets targets;
@@ -69,7 +69,7 @@ const struct setting_section redis_section = {
 	.name = "redis",
 	.help = "The Redis that holds links, markers, cursors and pools.",
 	.settings = settings,
-	.check = check,
+	.check = check_redis_config,
 };
 
 bool redis_has_replicas(const struct redis_config *config)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The polynomial is 0x1021; bit by bit, since a key's tag is short. */
-static uint16_t crc16(const char *data, size_t len)
+static uint16_t compute_crc16(const char *data, size_t len)
 {
 	unsigned crc = 0;
 
@@ -25,5 +25,5 @@ unsigned redis_slot(const char *key, size_t len)
 		key = open + 1;
 		len = (size_t)(close - key);
 	}
-	return crc16(key, len) % REDIS_SLOTS;
+	return compute_crc16(key, len) % REDIS_SLOTS;
 }

@@ -8,7 +8,8 @@
 
 /* --- addresses ------------------------------------------------------------ */
 
-static int add(struct redis_targets *t, const char *text, struct error *err)
+static int append_target(struct redis_targets *t, const char *text,
+			 struct error *err)
 {
 	struct redis_address *all =
 		realloc(t->all, (t->count + 1) * sizeof(*all));
@@ -37,7 +38,7 @@ static int add_list(struct redis_targets *t, const char *list,
 		len = strlen(word);
 		while (len && word[len - 1] == ' ')
 			word[--len] = '\0';
-		status = add(t, word, err);
+		status = append_target(t, word, err);
 	}
 	free(copy);
 	return status;
@@ -50,7 +51,7 @@ int redis_targets_parse(const struct redis_config *config,
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < config->sentinels.count; i++)
-		status = add(&t, config->sentinels.items[i], err);
+		status = append_target(&t, config->sentinels.items[i], err);
 	if (!t.sentinels)
 		status = add_list(&t, config->address, err);
 	if (status)
@@ -71,7 +72,8 @@ int redis_targets_of_replicas(const struct redis_config *config, size_t first,
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < all->count; i++)
-		status = add(&t, all->items[(first + i) % all->count], err);
+		status = append_target(&t, all->items[(first + i) % all->count],
+				       err);
 	if (status)
 		redis_targets_free(&t);
 	else

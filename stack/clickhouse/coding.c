@@ -65,7 +65,7 @@ const char *coding_name(enum coding coding)
 
 /* Returns true if one element of the list, such as "gzip;q=0.5", accepts
  * `name`. */
-static bool accepts(const char *item, size_t len, const char *name)
+static bool item_accepts(const char *item, size_t len, const char *name)
 {
 	size_t name_len = strlen(name);
 	const char *q;
@@ -87,7 +87,7 @@ static bool list_accepts(const char *list, const char *name)
 			list++;
 			len--;
 		}
-		if (accepts(list, len, name))
+		if (item_accepts(list, len, name))
 			return true;
 		list += len + (list[len] == ',');
 	}

@@ -170,7 +170,8 @@ struct engine_session {
 	chdb_connection *connection;
 };
 
-static int load(struct library *lib, const char *path, struct error *err)
+static int load_library(struct library *lib, const char *path,
+			struct error *err)
 {
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
@@ -190,7 +191,7 @@ static int load(struct library *lib, const char *path, struct error *err)
 	return 0;
 }
 
-static chdb_connection *attach(struct engine *e, struct error *err)
+static chdb_connection *connect_to_engine(struct engine *e, struct error *err)
 {
 	char program[] = "clickhouse";
 	/*
@@ -234,11 +235,12 @@ struct engine *engine_new(const char *library, const char *path, bool compile,
 		return NULL;
 	}
 	e->compile = compile;
-	if (sweep_dropped(path, err) < 0 || load(&e->lib, library, err) < 0)
+	if (sweep_dropped(path, err) < 0 ||
+	    load_library(&e->lib, library, err) < 0)
 		goto fail;
 	/* The engine's handlers would sleep for minutes in a crash. */
 	e->lib.set_signal_handlers_enabled(0);
-	e->anchor = attach(e, err);
+	e->anchor = connect_to_engine(e, err);
 	if (e->anchor)
 		return e;
 fail:
@@ -264,7 +266,7 @@ struct engine_session *engine_open(struct engine *e, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	session->connection = attach(e, err);
+	session->connection = connect_to_engine(e, err);
 	if (session->connection)
 		return session;
 	free(session);
@@ -294,7 +296,7 @@ static void take_counts(const struct library *lib, chdb_result *r,
 }
 
 /* The engine writes some texts as "Code: 1. DB::Exception: Code: 1. ...". */
-static const char *once(const char *text)
+static const char *skip_repeated_prefix(const char *text)
 {
 	static const char mark[] = ". DB::Exception: ";
 	const char *inner = strstr(text, mark);
@@ -324,7 +326,7 @@ int engine_query(struct engine *e, struct engine_session *session,
 		return error_set_nomem(err);
 	text = e->lib.error(r);
 	if (text) {
-		text = once(text);
+		text = skip_repeated_prefix(text);
 		buf_puts(failure, text);
 		error_set(err, ERROR_INPUT, "%s", text);
 		e->lib.destroy_result(r);

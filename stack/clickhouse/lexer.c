@@ -20,8 +20,8 @@ static bool starts_with(const struct lexer *lx, const char *text)
 
 /* Returns the offset just after the next `end` at or after `from`, or the
  * text's end. */
-static size_t after(const struct lexer *lx, size_t from, const char *end,
-		    size_t end_len)
+static size_t find_offset_after(const struct lexer *lx, size_t from,
+				const char *end, size_t end_len)
 {
 	const char *found = NULL;
 
@@ -37,9 +37,9 @@ static void skip_space(struct lexer *lx)
 			lx->pos++;
 		else if (starts_with(lx, "--") || starts_with(lx, "# ") ||
 			 starts_with(lx, "#!"))
-			lx->pos = after(lx, lx->pos, "\n", 1);
+			lx->pos = find_offset_after(lx, lx->pos, "\n", 1);
 		else if (starts_with(lx, "/*"))
-			lx->pos = after(lx, lx->pos + 2, "*/", 2);
+			lx->pos = find_offset_after(lx, lx->pos + 2, "*/", 2);
 		else
 			return;
 	}
@@ -82,7 +82,7 @@ static size_t word_end(const struct lexer *lx)
 	return i;
 }
 
-static enum token_kind scan(const struct lexer *lx, size_t *ret_end)
+static enum token_kind scan_token(const struct lexer *lx, size_t *ret_end)
 {
 	char c = lx->text[lx->pos];
 	size_t heredoc = c == '$' ? heredoc_end(lx) : 0;
@@ -110,7 +110,7 @@ struct token lexer_next(struct lexer *lx)
 	skip_space(lx);
 	t.start = t.end = lx->pos;
 	if (lx->pos < lx->len) {
-		t.kind = scan(lx, &t.end);
+		t.kind = scan_token(lx, &t.end);
 		if (t.kind == TOKEN_PUNCT && strchr("([{", lx->text[t.start]))
 			lx->depth++;
 	}

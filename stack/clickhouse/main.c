@@ -37,7 +37,8 @@ static void on_signal(void *arg, uint32_t events)
 	}
 }
 
-static int run(struct program *p, const struct options *o, struct error *err)
+static int run_server(struct program *p, const struct options *o,
+		      struct error *err)
 {
 	struct loop_watch *watch;
 
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
 			strcmp(o.log_format, "json") == 0 ? LOG_JSON
 							  : LOG_LOGFMT,
 			&err);
-	if (!p.log || run(&p, &o, &err) < 0) {
+	if (!p.log || run_server(&p, &o, &err) < 0) {
 		log_error(p.log, "cannot run", log_err(&err));
 		status = error_exit_status(&err);
 	}

@@ -79,8 +79,8 @@ static int parse_number(const struct option *opt, const char *text,
 	return 0;
 }
 
-static int assign(struct options *o, const struct option *opt, const char *text,
-		  struct error *err)
+static int assign_option(struct options *o, const struct option *opt,
+			 const char *text, struct error *err)
 {
 	void *field = (char *)o + opt->offset;
 
@@ -92,7 +92,7 @@ static int assign(struct options *o, const struct option *opt, const char *text,
 	return 0;
 }
 
-static const struct option *find(const char *name, size_t len)
+static const struct option *find_option(const char *name, size_t len)
 {
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (strlen(table[i].name) == len &&
@@ -111,7 +111,7 @@ static int take_option(struct options *o, int argc, char **argv, int *i,
 
 	if (strncmp(arg, "--", 2) == 0) {
 		len = strcspn(arg + 2, "=");
-		opt = find(arg + 2, len);
+		opt = find_option(arg + 2, len);
 	}
 	if (!opt)
 		return error_set(err, ERROR_USAGE,
@@ -122,7 +122,7 @@ static int take_option(struct options *o, int argc, char **argv, int *i,
 	if (!value)
 		return error_set(err, ERROR_USAGE, "--%s: %s is missing",
 				 opt->name, opt->argument);
-	return assign(o, opt, value, err);
+	return assign_option(o, opt, value, err);
 }
 
 int options_parse(struct options *o, int argc, char **argv,
@@ -131,7 +131,7 @@ int options_parse(struct options *o, int argc, char **argv,
 	memset(o, 0, sizeof(*o));
 	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (table[i].fallback &&
-		    assign(o, &table[i], table[i].fallback, err) < 0)
+		    assign_option(o, &table[i], table[i].fallback, err) < 0)
 			return -1;
 	*ret_action = OPTIONS_RUN;
 	for (int i = 1; i < argc; i++) {

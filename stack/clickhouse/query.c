@@ -64,7 +64,8 @@ static void kill_rewrite(const struct kill *k, struct buf *out)
 
 /* Returns true if a quoted string is the id, or, unless `whole`, its
  * beginning. */
-static bool matches(const char *quoted, size_t len, const char *id, bool whole)
+static bool string_matches_id(const char *quoted, size_t len, const char *id,
+			      bool whole)
 {
 	for (size_t i = 1; i + 1 < len; i++) {
 		if (quoted[i] == '\\' && i + 2 < len)
@@ -88,7 +89,8 @@ static bool kill_names(const char *id, const void *kill)
 			whole = false;
 		if (t.kind != TOKEN_STRING)
 			continue;
-		if (matches(k->text + t.start, t.end - t.start, id, whole))
+		if (string_matches_id(k->text + t.start, t.end - t.start, id,
+				      whole))
 			return true;
 		whole = true;
 	}
@@ -167,8 +169,9 @@ static int split_url(struct query *q, const char *query, struct http_slice body,
 	return split_text(q, q->text.data, q->text.len, ret, err);
 }
 
-static int split(struct query *q, const struct query_request *r,
-		 struct http_slice body, struct source *ret, struct error *err)
+static int split_request(struct query *q, const struct query_request *r,
+			 struct http_slice body, struct source *ret,
+			 struct error *err)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (r->query && r->query[0])
@@ -307,8 +310,8 @@ static int run_small(struct run *run, const struct buf *sql)
 	return rc;
 }
 
-static int prepare(struct run *run, const struct query_limits *limits,
-		   bool own_session)
+static int prepare_session(struct run *run, const struct query_limits *limits,
+			   bool own_session)
 {
 	struct buf sql = {0};
 	int rc = settings_use(run->r->database, &sql, run->err);
@@ -329,7 +332,7 @@ static int prepare(struct run *run, const struct query_limits *limits,
 
 /* Restores a session that outlives the request: settings are reset, and the
  * rest of an answer that failed half-way is removed. */
-static void tidy(struct run *run)
+static void restore_session(struct run *run)
 {
 	static const char drain[] = "SELECT 1 FORMAT Null";
 	struct engine_result ignored = {0};
@@ -351,7 +354,7 @@ static void tidy(struct run *run)
 static int run_in_session(struct run *run, const struct source *from,
 			  const struct query_limits *limits, bool own_session)
 {
-	if (prepare(run, limits, own_session) < 0)
+	if (prepare_session(run, limits, own_session) < 0)
 		return -1;
 	return run_statement(run, from);
 }
@@ -377,7 +380,7 @@ static int run_all(struct run *run, const struct query_limits *limits,
 		return -1;
 	if (decode_body(run->q, run->r, limits->max_body, &body, run->err) <
 		    0 ||
-	    split(run->q, run->r, body, &from, run->err) < 0)
+	    split_request(run->q, run->r, body, &from, run->err) < 0)
 		return -1;
 	if (!own_session && run->r->readonly && !run->q->statement.reads)
 		return failure_set(run->err, FAILURE_READONLY,
@@ -393,7 +396,7 @@ static int run_all(struct run *run, const struct query_limits *limits,
 	if (own_session)
 		engine_close(run->engine, run->session);
 	else
-		tidy(run);
+		restore_session(run);
 	return rc < 0 ? -1 : encode_answer(run->q, run->r, run->err);
 }
 

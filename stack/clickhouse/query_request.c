@@ -47,8 +47,8 @@ static bool is_true(const char *value)
 }
 
 /* Returns a copy of the first that is given: parameter, header, fallback. */
-static char *pick(const char *param, struct http_slice header,
-		  const char *fallback)
+static char *copy_first_given(const char *param, struct http_slice header,
+			      const char *fallback)
 {
 	if (param && param[0])
 		return strdup(param);
@@ -149,12 +149,12 @@ static int read_params(struct query_request *r, const struct http_request *http,
 		return failure_set(err, FAILURE_BAD_ARGUMENTS, "%s",
 				   cause.text);
 	r->query = url_param_get(&r->params, "query");
-	r->database =
-		pick(url_param_get(&r->params, "database"),
-		     http_header_get(http, "X-ClickHouse-Database"), NULL);
-	r->default_format = pick(url_param_get(&r->params, "default_format"),
-				 http_header_get(http, "X-ClickHouse-Format"),
-				 "TabSeparated");
+	r->database = copy_first_given(
+		url_param_get(&r->params, "database"),
+		http_header_get(http, "X-ClickHouse-Database"), NULL);
+	r->default_format = copy_first_given(
+		url_param_get(&r->params, "default_format"),
+		http_header_get(http, "X-ClickHouse-Format"), "TabSeparated");
 	return r->default_format ? 0 : error_set_nomem(err);
 }
 

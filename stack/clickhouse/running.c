@@ -45,7 +45,7 @@ void running_free(struct running *r)
 
 /* Returns the place that points to the entry; *place is NULL if there is
  * none. */
-static struct entry **find(struct running *r, const char *id)
+static struct entry **find_running_entry(struct running *r, const char *id)
 {
 	struct entry **at = &r->first;
 
@@ -63,7 +63,7 @@ int running_enter(struct running *r, const char *id, struct error *err)
 		return error_set_nomem(err);
 	strcpy(e->id, id);
 	pthread_mutex_lock(&r->lock);
-	at = find(r, id);
+	at = find_running_entry(r, id);
 	if (!*at) {
 		*at = e;
 		e = NULL;
@@ -81,7 +81,7 @@ void running_leave(struct running *r, const char *id)
 	struct entry **at, *e;
 
 	pthread_mutex_lock(&r->lock);
-	at = find(r, id);
+	at = find_running_entry(r, id);
 	e = *at;
 	if (e)
 		*at = e->next;
@@ -95,7 +95,7 @@ int running_begin(struct running *r, const char *id, struct error *err)
 	bool killed;
 
 	pthread_mutex_lock(&r->lock);
-	e = *find(r, id);
+	e = *find_running_entry(r, id);
 	killed = e && e->killed;
 	if (e)
 		e->begun = true;

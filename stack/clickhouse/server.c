@@ -238,7 +238,7 @@ static void job_done(void *arg)
 	job_free(job);
 }
 
-static int submit(struct server *s, struct job *job, struct error *err)
+static int submit_job(struct server *s, struct job *job, struct error *err)
 {
 	struct error full = {0};
 
@@ -275,7 +275,7 @@ static void handle_query(struct server *s, struct http_request *http)
 	job->started = clock_monotonic_ms();
 	if (query_request_read(&job->request, http, &err) == 0 &&
 	    users_check(&s->users, http, &err) == 0 &&
-	    submit(s, job, &err) == 0)
+	    submit_job(s, job, &err) == 0)
 		return;
 	log_warn(s->log, "request refused", log_err(&err));
 	reply_failure(http, &s->identity, job->request.query_id, err.text);
@@ -296,7 +296,7 @@ static bool asks_for_health(const struct http_request *http, bool get)
 	       (path_is(http, "/") && get && http_query(http).len == 0);
 }
 
-static void handle(struct http_request *http, void *arg)
+static void handle_request(struct http_request *http, void *arg)
 {
 	struct server *s = arg;
 	static const struct http_field allow[] = {{"Allow", "GET, HEAD, POST"},
@@ -371,7 +371,8 @@ static void set_bounds(struct server *s, const struct options *o)
 	s->limits.max_result_bytes = (size_t)o->max_result;
 }
 
-static int start(struct server *s, const struct options *o, struct error *err)
+static int start_server(struct server *s, const struct options *o,
+			struct error *err)
 {
 	set_bounds(s, o);
 	if (users_init(&s->users, o->user, o->password_file, err) < 0)
@@ -389,8 +390,9 @@ static int start(struct server *s, const struct options *o, struct error *err)
 				 : NULL;
 	if (!s->sessions)
 		return -1;
-	s->listener = http_listener_new(s->loop, o->listen, &s->http, handle, s,
-					NULL, "clickhouse", err);
+	s->listener =
+		http_listener_new(s->loop, o->listen, &s->http, handle_request,
+				  s, NULL, "clickhouse", err);
 	if (!s->listener)
 		return -1;
 	log_info(s->log, "listening", log_str("address", o->listen),
@@ -410,7 +412,7 @@ struct server *server_new(struct loop *loop, const struct options *options,
 	}
 	s->loop = loop;
 	s->log = log;
-	if (start(s, options, err) == 0)
+	if (start_server(s, options, err) == 0)
 		return s;
 	server_free(s);
 	return NULL;

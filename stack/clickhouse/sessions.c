@@ -21,7 +21,7 @@ struct sessions {
 	size_t max;
 };
 
-static void drop(struct sessions *s, struct entry *e)
+static void drop_session(struct sessions *s, struct entry *e)
 {
 	engine_close(s->engine, e->session);
 	free(e->id);
@@ -37,7 +37,7 @@ static void drop_old(void *arg)
 		struct entry *e = &s->entries[i];
 
 		if (e->id && !e->in_use && e->end <= now)
-			drop(s, e);
+			drop_session(s, e);
 	}
 	loop_timer_set(s->timer, CLOCK_SECOND);
 }
@@ -72,7 +72,7 @@ void sessions_free(struct sessions *s)
 		return;
 	for (size_t i = 0; i < s->max; i++)
 		if (s->entries[i].id)
-			drop(s, &s->entries[i]);
+			drop_session(s, &s->entries[i]);
 	if (s->timer)
 		loop_timer_free(s->timer);
 	free(s->entries);
@@ -81,7 +81,7 @@ void sessions_free(struct sessions *s)
 
 /* Returns the entry of that name, or else a free one with a NULL id, or
  * NULL. */
-static struct entry *find(struct sessions *s, const char *id)
+static struct entry *find_session_entry(struct sessions *s, const char *id)
 {
 	struct entry *spare = NULL;
 
@@ -113,7 +113,7 @@ static int open_entry(struct sessions *s, struct entry *e, const char *id,
 struct engine_session *sessions_take(struct sessions *s, const char *id,
 				     bool must_exist, struct error *err)
 {
-	struct entry *e = find(s, id);
+	struct entry *e = find_session_entry(s, id);
 
 	if (!e) {
 		failure_set(err, FAILURE_TOO_MANY_QUERIES,
@@ -139,7 +139,7 @@ struct engine_session *sessions_take(struct sessions *s, const char *id,
 
 void sessions_give_back(struct sessions *s, const char *id, int64_t timeout_ms)
 {
-	struct entry *e = find(s, id);
+	struct entry *e = find_session_entry(s, id);
 
 	e->in_use = false;
 	e->end = loop_now_ms(s->loop) + timeout_ms;

@@ -50,7 +50,8 @@ void users_release(struct users *u)
 	u->password = NULL;
 }
 
-static bool copy(char out[CREDENTIAL_MAX], const char *data, size_t len)
+static bool copy_credential(char out[CREDENTIAL_MAX], const char *data,
+			    size_t len)
 {
 	if (len >= CREDENTIAL_MAX)
 		return false;
@@ -76,8 +77,9 @@ static bool read_basic(struct credentials *c, struct http_slice header)
 	colon = memchr(plain, ':', len);
 	if (!colon)
 		return false;
-	return copy(c->user, plain, (size_t)(colon - plain)) &&
-	       copy(c->password, colon + 1, len - (size_t)(colon + 1 - plain));
+	return copy_credential(c->user, plain, (size_t)(colon - plain)) &&
+	       copy_credential(c->password, colon + 1,
+			       len - (size_t)(colon + 1 - plain));
 }
 
 static bool read_url(struct credentials *c, struct http_slice query)
@@ -92,9 +94,10 @@ static bool read_url(struct credentials *c, struct http_slice query)
 		user = url_param_get(&params, "user");
 		password = url_param_get(&params, "password");
 		if (user)
-			ok = copy(c->user, user, strlen(user));
+			ok = copy_credential(c->user, user, strlen(user));
 		if (ok && password)
-			ok = copy(c->password, password, strlen(password));
+			ok = copy_credential(c->password, password,
+					     strlen(password));
 	}
 	url_params_free(&params);
 	return ok;
@@ -110,8 +113,9 @@ static bool read_credentials(struct credentials *c,
 	strcpy(c->user, "default");
 	c->password[0] = '\0';
 	if (user.len > 0 || key.len > 0)
-		return (user.len == 0 || copy(c->user, user.data, user.len)) &&
-		       copy(c->password, key.data, key.len);
+		return (user.len == 0 ||
+			copy_credential(c->user, user.data, user.len)) &&
+		       copy_credential(c->password, key.data, key.len);
 	if (basic.len > 0)
 		return read_basic(c, basic);
 	return read_url(c, http_query(req));
@@ -119,11 +123,12 @@ static bool read_credentials(struct credentials *c,
 
 /* Compares in constant time, so that the time does not show how much was
  * right. */
-static bool same(const char *a, const char *b)
+static bool is_same_password(const char *a, const char *b)
 {
 	char left[CREDENTIAL_MAX] = "", right[CREDENTIAL_MAX] = "";
 
-	return copy(left, a, strlen(a)) && copy(right, b, strlen(b)) &&
+	return copy_credential(left, a, strlen(a)) &&
+	       copy_credential(right, b, strlen(b)) &&
 	       sodium_memcmp(left, right, sizeof(left)) == 0;
 }
 
@@ -132,7 +137,7 @@ int users_check(const struct users *u, const struct http_request *req,
 {
 	struct credentials c;
 	bool ok = read_credentials(&c, req) && strcmp(c.user, u->name) == 0 &&
-		  same(c.password, u->password);
+		  is_same_password(c.password, u->password);
 
 	sodium_memzero(c.password, sizeof(c.password));
 	if (ok)

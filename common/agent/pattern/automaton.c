@@ -45,7 +45,8 @@ static void assign_classes(struct automaton *a, const struct build *b)
 		a->class_of[c] = a->class_of[tolower(c)];
 }
 
-static uint32_t *child(struct automaton *a, uint32_t state, unsigned char c)
+static uint32_t *child_entry(struct automaton *a, uint32_t state,
+			     unsigned char c)
 {
 	return &a->next[state * a->classes + a->class_of[c]];
 }
@@ -58,8 +59,8 @@ static void build_trie(struct automaton *a, struct build *b)
 		uint32_t s = 0;
 
 		for (size_t j = 0; j < b->words[i].len; j++) {
-			uint32_t *to =
-				child(a, s, (unsigned char)b->words[i].text[j]);
+			uint32_t *to = child_entry(
+				a, s, (unsigned char)b->words[i].text[j]);
 
 			if (!*to)
 				*to = a->states++;
@@ -151,7 +152,8 @@ static void finish_table(struct automaton *a)
 	}
 }
 
-static bool allocate(struct automaton *a, struct build *b, struct error *err)
+static bool allocate_arrays(struct automaton *a, struct build *b,
+			    struct error *err)
 {
 	size_t states = 1;
 
@@ -184,7 +186,7 @@ struct automaton *automaton_new(const struct automaton_word *words,
 		return NULL;
 	}
 	assign_classes(a, &b);
-	if (!allocate(a, &b, err))
+	if (!allocate_arrays(a, &b, err))
 		goto out;
 	build_trie(a, &b);
 	link_failures(a, &b);

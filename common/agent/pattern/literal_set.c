@@ -16,8 +16,8 @@ struct piece piece_unknown(void)
 	return (struct piece){0};
 }
 
-static struct piece exactly(const char *text, size_t len,
-			    const struct literal_context *ctx)
+static struct piece make_exact_piece(const char *text, size_t len,
+				     const struct literal_context *ctx)
 {
 	struct piece p = {.exact = true};
 	char *copy = arena_alloc(ctx->arena, len + 1);
@@ -33,17 +33,17 @@ static struct piece exactly(const char *text, size_t len,
 
 struct piece piece_empty(const struct literal_context *ctx)
 {
-	return exactly("", 0, ctx);
+	return make_exact_piece("", 0, ctx);
 }
 
 struct piece piece_byte(unsigned char byte, const struct literal_context *ctx)
 {
 	char c = (char)(byte < 0x80 ? tolower(byte) : byte);
 
-	return exactly(&c, 1, ctx);
+	return make_exact_piece(&c, 1, ctx);
 }
 
-static size_t shortest(const struct literal_clause *c)
+static size_t shortest_literal_length(const struct literal_clause *c)
 {
 	size_t min = c->count ? c->items[0].len : 0;
 
@@ -69,7 +69,8 @@ static bool is_better(const struct literal_clause *a,
 		      const struct literal_clause *b,
 		      const struct literal_context *ctx)
 {
-	size_t short_a = shortest(a), short_b = shortest(b);
+	size_t short_a = shortest_literal_length(a),
+	       short_b = shortest_literal_length(b);
 	bool common_a = is_common(a, ctx), common_b = is_common(b, ctx);
 
 	if (common_a != common_b)
@@ -80,12 +81,12 @@ static bool is_better(const struct literal_clause *a,
 }
 
 /* Keeps the best clauses, best first. */
-static void require(struct literals *l, struct literal_clause c,
-		    const struct literal_context *ctx)
+static void require_clause(struct literals *l, struct literal_clause c,
+			   const struct literal_context *ctx)
 {
 	size_t at = l->count;
 
-	if (!c.count || shortest(&c) < LENGTH_MIN)
+	if (!c.count || shortest_literal_length(&c) < LENGTH_MIN)
 		return;
 	while (at > 0 && is_better(&c, &l->clauses[at - 1], ctx))
 		at--;
@@ -108,10 +109,10 @@ static void require_all(struct literals *l, const struct literals *more,
 			const struct literal_context *ctx)
 {
 	for (size_t i = 0; i < more->count; i++)
-		require(l, more->clauses[i], ctx);
+		require_clause(l, more->clauses[i], ctx);
 }
 
-static bool has(const struct literal_clause *c, struct literal x)
+static bool has_literal(const struct literal_clause *c, struct literal x)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (c->items[i].len == x.len &&
@@ -120,8 +121,9 @@ static bool has(const struct literal_clause *c, struct literal x)
 	return false;
 }
 
-static bool join(struct literal a, struct literal b, struct literal *ret,
-		 const struct literal_context *ctx)
+static bool join_literals(struct literal a, struct literal b,
+			  struct literal *ret,
+			  const struct literal_context *ctx)
 {
 	char *text = arena_alloc(ctx->arena, a.len + b.len + 1);
 
@@ -133,7 +135,7 @@ static bool join(struct literal a, struct literal b, struct literal *ret,
 	return true;
 }
 
-static size_t longest(const struct literal_clause *c)
+static size_t longest_literal_length(const struct literal_clause *c)
 {
 	size_t max = 0;
 
@@ -144,14 +146,15 @@ static size_t longest(const struct literal_clause *c)
 }
 
 /* Every string of `a` followed by every string of `b`. */
-static bool multiply(const struct literal_clause *a,
-		     const struct literal_clause *b, struct literal_clause *ret,
-		     const struct literal_context *ctx)
+static bool multiply_clauses(const struct literal_clause *a,
+			     const struct literal_clause *b,
+			     struct literal_clause *ret,
+			     const struct literal_context *ctx)
 {
 	struct literal_clause c = {0};
 
 	if (a->count * b->count > PRODUCT_MAX ||
-	    longest(a) + longest(b) > LENGTH_MAX)
+	    longest_literal_length(a) + longest_literal_length(b) > LENGTH_MAX)
 		return false;
 	c.items =
 		arena_alloc(ctx->arena, a->count * b->count * sizeof(*c.items));
@@ -161,18 +164,19 @@ static bool multiply(const struct literal_clause *a,
 		for (size_t j = 0; j < b->count; j++) {
 			struct literal x;
 
-			if (!join(a->items[i], b->items[j], &x, ctx))
+			if (!join_literals(a->items[i], b->items[j], &x, ctx))
 				return false;
-			if (!has(&c, x))
+			if (!has_literal(&c, x))
 				c.items[c.count++] = x;
 		}
 	*ret = c;
 	return true;
 }
 
-static bool unite(const struct literal_clause *a,
-		  const struct literal_clause *b, struct literal_clause *ret,
-		  const struct literal_context *ctx)
+static bool unite_clauses(const struct literal_clause *a,
+			  const struct literal_clause *b,
+			  struct literal_clause *ret,
+			  const struct literal_context *ctx)
 {
 	struct literal_clause c = {0};
 
@@ -185,7 +189,7 @@ static bool unite(const struct literal_clause *a,
 	memcpy(c.items, a->items, a->count * sizeof(*c.items));
 	c.count = a->count;
 	for (size_t i = 0; i < b->count; i++)
-		if (!has(a, b->items[i]))
+		if (!has_literal(a, b->items[i]))
 			c.items[c.count++] = b->items[i];
 	*ret = c;
 	return true;
@@ -198,9 +202,10 @@ struct piece piece_concat(struct piece a, struct piece b,
 
 	p.required = a.required;
 	require_all(&p.required, &b.required, ctx);
-	if (a.set.count && b.exact && multiply(&a.set, &b.set, &p.set, ctx))
+	if (a.set.count && b.exact &&
+	    multiply_clauses(&a.set, &b.set, &p.set, ctx))
 		return p;
-	require(&p.required, a.set, ctx);
+	require_clause(&p.required, a.set, ctx);
 	p.set = b.set;
 	p.exact = false;
 	return p;
@@ -211,7 +216,7 @@ struct literals piece_required(const struct piece *p,
 {
 	struct literals l = p->required;
 
-	require(&l, p->set, ctx);
+	require_clause(&l, p->set, ctx);
 	return l;
 }
 
@@ -222,14 +227,14 @@ struct piece piece_either(struct piece a, struct piece b,
 	struct literals left, right;
 	struct literal_clause both;
 
-	if (p.exact && unite(&a.set, &b.set, &p.set, ctx))
+	if (p.exact && unite_clauses(&a.set, &b.set, &p.set, ctx))
 		return p;
 	left = piece_required(&a, ctx);
 	right = piece_required(&b, ctx);
 	p = piece_unknown();
 	if (left.count && right.count &&
-	    unite(&left.clauses[0], &right.clauses[0], &both, ctx))
-		require(&p.required, both, ctx);
+	    unite_clauses(&left.clauses[0], &right.clauses[0], &both, ctx))
+		require_clause(&p.required, both, ctx);
 	return p;
 }
 

@@ -22,7 +22,7 @@ struct parse {
 
 static struct piece parse_alternatives(struct parse *p);
 
-static struct piece lose(struct parse *p)
+static struct piece abandon_analysis(struct parse *p)
 {
 	p->lost = true;
 	return piece_unknown();
@@ -45,7 +45,7 @@ static struct piece parse_escape(struct parse *p)
 	unsigned char c = (unsigned char)*p->at;
 
 	if (!c)
-		return lose(p);
+		return abandon_analysis(p);
 	p->at++;
 	if (!isalnum(c))
 		return piece_byte(c, &p->ctx);
@@ -71,7 +71,7 @@ static struct piece parse_escape(struct parse *p)
 	case 'r':
 		return piece_byte('\r', &p->ctx);
 	default:
-		return lose(p);
+		return abandon_analysis(p);
 	}
 }
 
@@ -152,7 +152,7 @@ static struct piece parse_group(struct parse *p)
 	struct piece body;
 
 	if (*p->at == '*')
-		return lose(p);
+		return abandon_analysis(p);
 	if (*p->at == '?') {
 		p->at++;
 		if (*p->at == '<')
@@ -160,15 +160,15 @@ static struct piece parse_group(struct parse *p)
 		assertion = *p->at == '=' || *p->at == '!';
 		if (!assertion &&
 		    (p->at[-1] == '<' || (*p->at != ':' && *p->at != '>')))
-			return lose(p);
+			return abandon_analysis(p);
 		p->at++;
 	}
 	if (++p->depth > DEPTH_MAX)
-		return lose(p);
+		return abandon_analysis(p);
 	body = parse_alternatives(p);
 	p->depth--;
 	if (p->lost || *p->at != ')')
-		return lose(p);
+		return abandon_analysis(p);
 	p->at++;
 	return assertion ? piece_empty(&p->ctx) : body;
 }

@@ -84,7 +84,7 @@ void pattern_set_free(struct pattern_set *set)
 	free(set);
 }
 
-static int grow(struct pattern_set *set, struct error *err)
+static int make_room_for_pattern(struct pattern_set *set, struct error *err)
 {
 	size_t cap = set->cap ? set->cap * 2 : 64;
 	struct pattern *p;
@@ -107,7 +107,7 @@ int pattern_set_add(struct pattern_set *set, const char *regex, bool caseless,
 	PCRE2_SIZE at;
 	int code;
 
-	if (grow(set, err) < 0)
+	if (make_room_for_pattern(set, err) < 0)
 		return -1;
 	p.code = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED,
 			       options, &code, &at, NULL);
@@ -296,7 +296,7 @@ void pattern_scan(struct pattern_matcher *m, const char *text, size_t len)
 	automaton_scan(set->automaton, text, len, on_found, m);
 }
 
-static bool matches(struct pattern_matcher *m, size_t index)
+static bool text_matches_pattern(struct pattern_matcher *m, size_t index)
 {
 	const struct pattern *p = &m->set->patterns[index];
 
@@ -311,7 +311,7 @@ int pattern_first(struct pattern_matcher *m, size_t from, size_t to)
 {
 	for (size_t i = bits_next(m->candidates, from, to); i < to;
 	     i = bits_next(m->candidates, i + 1, to))
-		if (matches(m, i))
+		if (text_matches_pattern(m, i))
 			return (int)i;
 	return -1;
 }
