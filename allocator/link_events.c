@@ -28,7 +28,7 @@ struct link_events {
 
 /* --- callbacks, on the producer's threads --------------------------------- */
 
-static void lose(struct link_events *e, const char *reason)
+static void count_lost_event(struct link_events *e, const char *reason)
 {
 	metric_add(e->lost_total, 1);
 	if (atomic_fetch_add(&e->lost, 1) == 0)
@@ -88,7 +88,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 
 	(void)opaque;
 	if (err) {
-		lose(e, err->text);
+		count_lost_event(e, err->text);
 		tell_refused(e, err);
 	} else if (atomic_load(&e->up) && is_told(e)) {
 		atomic_store(&e->full, false);
@@ -157,7 +157,7 @@ static void send_event(struct link_events *e, const char *code,
 	if (kafka_produce(e->producer, code, strlen(code), data, len, NULL,
 			  &err) == 0)
 		return;
-	lose(e, err.text);
+	count_lost_event(e, err.text);
 	if (!atomic_exchange(&e->full, true))
 		health_down(e->check, "link events are being lost: the queue "
 				      "is full or refuses them");
@@ -182,7 +182,7 @@ void link_events_send(struct link_events *e, Shortloop__LinkChange change,
 	if (len > sizeof(small))
 		data = malloc(len);
 	if (!data) {
-		lose(e, "out of memory");
+		count_lost_event(e, "out of memory");
 		return;
 	}
 	shortloop__link_event__pack(&event, data);

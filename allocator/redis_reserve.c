@@ -75,7 +75,8 @@ bool redis_reserve_parse(const char *info, uint64_t *ret_used,
 
 /* --- reading -------------------------------------------------------------- */
 
-static void update(struct redis_reserve *r, uint64_t used, uint64_t max)
+static void update_reserve_state(struct redis_reserve *r, uint64_t used,
+				 uint64_t max)
 {
 	bool reached = max && used > max - max / 100 * r->percent;
 
@@ -101,7 +102,7 @@ static void on_info(void *arg, const redisReply *reply, const struct error *err)
 	if (!r->timer)
 		return; /* stopped in the meantime */
 	if (!err && reply->str && redis_reserve_parse(reply->str, &used, &max))
-		update(r, used, max);
+		update_reserve_state(r, used, max);
 	loop_timer_set(r->timer, READ_EVERY_MS);
 }
 

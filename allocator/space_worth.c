@@ -11,7 +11,8 @@ struct numbers {
 	uint64_t capacity, guesses;
 };
 
-static bool count(const struct link_space *space, struct numbers *ret)
+static bool count_codes_and_guesses(const struct link_space *space,
+				    struct numbers *ret)
 {
 	const struct url_codes *hash = NULL;
 
@@ -33,7 +34,7 @@ uint64_t space_guess_hits(const struct link_space *space, uint64_t *ret_links)
 {
 	struct numbers n;
 
-	if (!count(space, &n))
+	if (!count_codes_and_guesses(space, &n))
 		return 0;
 	*ret_links = n.capacity / 2 < LINKS ? n.capacity / 2 : LINKS;
 	return n.guesses / *ret_links;

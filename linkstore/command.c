@@ -10,7 +10,7 @@
 #include "linkstore/store.h"
 #include "linkstore/target.h"
 
-static void start(struct command *c)
+static void init_command(struct command *c)
 {
 	c->script = NULL;
 	c->keys = 0;
@@ -23,13 +23,13 @@ static void start(struct command *c)
 void command_script(struct command *c, const struct link_space *space,
 		    enum link_script script)
 {
-	start(c);
+	init_command(c);
 	c->script = &space->store->scripts[script];
 }
 
 void command_plain(struct command *c, const char *name)
 {
-	start(c);
+	init_command(c);
 	command_text(c, name);
 }
 
@@ -235,7 +235,8 @@ static struct command_arg arg_at(const struct command *c, int i)
 	return arg;
 }
 
-static int seal(const struct command *c, struct sealed *s, struct error *err)
+static int seal_arguments(const struct command *c, struct sealed *s,
+			  struct error *err)
 {
 	size_t count = (size_t)c->argc;
 
@@ -257,7 +258,7 @@ static int seal(const struct command *c, struct sealed *s, struct error *err)
 	return 0;
 }
 
-static void finish(struct command *c, struct sealed *s)
+static void free_sealed_command(struct command *c, struct sealed *s)
 {
 	if (s->argv != s->inline_argv)
 		free(s->argv);
@@ -270,7 +271,7 @@ int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
 		struct error *err)
 {
 	struct sealed s;
-	int status = seal(c, &s, err);
+	int status = seal_arguments(c, &s, err);
 
 	if (status == 0 && c->script)
 		status = redis_eval(redis, c->script, c->keys, c->argc, s.argv,
@@ -278,21 +279,21 @@ int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
 	else if (status == 0)
 		status = redis_command(redis, c->argc, s.argv, s.lens,
 				       ret_reply, err);
-	finish(c, &s);
+	free_sealed_command(c, &s);
 	return status;
 }
 
 int command_append(struct command *c, struct redis *redis, struct error *err)
 {
 	struct sealed s;
-	int status = seal(c, &s, err);
+	int status = seal_arguments(c, &s, err);
 
 	if (status == 0 && c->script)
 		status = redis_append_eval(redis, c->script, c->keys, c->argc,
 					   s.argv, s.lens, err);
 	else if (status == 0)
 		status = redis_append(redis, c->argc, s.argv, s.lens, err);
-	finish(c, &s);
+	free_sealed_command(c, &s);
 	return status;
 }
 
@@ -300,7 +301,7 @@ int command_send(struct command *c, struct redis_async *redis,
 		 redis_reply_fn *fn, void *arg, struct error *err)
 {
 	struct sealed s;
-	int status = seal(c, &s, err);
+	int status = seal_arguments(c, &s, err);
 
 	if (status == 0 && c->script)
 		status = redis_async_eval(redis, c->script, c->keys, c->argc,
@@ -308,11 +309,12 @@ int command_send(struct command *c, struct redis_async *redis,
 	else if (status == 0)
 		status = redis_async_command(redis, c->argc, s.argv, s.lens, fn,
 					     arg, err);
-	finish(c, &s);
+	free_sealed_command(c, &s);
 	return status;
 }
 
-static void ignore(void *arg, const redisReply *reply, const struct error *err)
+static void ignore_reply(void *arg, const redisReply *reply,
+			 const struct error *err)
 {
 	(void)arg;
 	(void)reply;
@@ -322,7 +324,7 @@ static void ignore(void *arg, const redisReply *reply, const struct error *err)
 int command_send_off(struct command *c, struct redis_async *redis,
 		     struct error *err)
 {
-	return command_send(c, redis, ignore, NULL, err);
+	return command_send(c, redis, ignore_reply, NULL, err);
 }
 
 /* --- replies -------------------------------------------------------------- */

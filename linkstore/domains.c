@@ -113,7 +113,7 @@ static int add_domain(struct table *t, const struct domain_config *config,
 	return add_hosts(t, domain, err);
 }
 
-static int fill(struct table *t, struct error *err)
+static int fill_domain_table(struct table *t, struct error *err)
 {
 	const struct domain_config *all = t->from->list.items;
 	const char *fallback = t->from->default_domain;
@@ -180,7 +180,7 @@ static struct table *table_new(const struct domains_config *config,
 		return NULL;
 	}
 	if (read_domains(t, config, links, shared, err) == 0 &&
-	    fill(t, err) == 0)
+	    fill_domain_table(t, err) == 0)
 		return t;
 	table_free(t);
 	return NULL;

@@ -103,8 +103,9 @@ static bool is_domain_name(const char *name)
 	return len > 0 && len < DOMAIN_NAME_MAX && !name[len];
 }
 
-static int refuse(const struct domain_config *c, const char *what,
-		  const struct error *why, struct error *err)
+static int refuse_domain_setting(const struct domain_config *c,
+				 const char *what, const struct error *why,
+				 struct error *err)
 {
 	return error_set(err, ERROR_CONFIG, "domains.list: %s: %s: %.300s",
 			 c->name, what, why->text);
@@ -139,7 +140,7 @@ static int check_hosts(const struct domain_config *c, struct error *err)
 		const char *text = c->hosts.items[i];
 
 		if (host_parse(text, strlen(text), &host, &why) < 0)
-			return refuse(c, "hosts", &why, err);
+			return refuse_domain_setting(c, "hosts", &why, err);
 	}
 	return 0;
 }
@@ -204,7 +205,7 @@ static int check_base_url(const struct domain_config *c, struct error *err)
 	if (!c->base_url)
 		return 0;
 	if (base_url_check(c->base_url, &host, &why) < 0)
-		return refuse(c, "base_url", &why, err);
+		return refuse_domain_setting(c, "base_url", &why, err);
 	if (has_host(c, c->hosts.count, &host))
 		return 0;
 	return error_set(err, ERROR_CONFIG,

@@ -8,7 +8,8 @@
 
 #define NOWHERE SIZE_MAX
 
-static int parse(const char *text, struct host *ret_host, struct error *err)
+static int parse_host_text(const char *text, struct host *ret_host,
+			   struct error *err)
 {
 	return host_parse(text, strlen(text), ret_host, err);
 }
@@ -20,7 +21,7 @@ static size_t find_host(const struct domain_config *c, const struct host *host)
 	struct host other;
 
 	for (size_t i = 0; i < c->hosts.count; i++)
-		if (parse(c->hosts.items[i], &other, &ignored) == 0 &&
+		if (parse_host_text(c->hosts.items[i], &other, &ignored) == 0 &&
 		    !strcmp(other.text, host->text))
 			return i;
 	return NOWHERE;
@@ -112,7 +113,8 @@ int domains_swap_host(struct domains_config *config, const char *old,
 	struct host from, to;
 	struct domain_config *domain, *other;
 
-	if (parse(old, &from, err) || parse(fresh, &to, err))
+	if (parse_host_text(old, &from, err) ||
+	    parse_host_text(fresh, &to, err))
 		return -1;
 	if (!strcmp(from.text, to.text))
 		return error_set(err, ERROR_INPUT,

@@ -71,8 +71,8 @@ int idem_record_parse(const char *text, struct idem_record *ret,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const void *about, void *ret_value,
-		 struct error *err)
+static int parse_idem_reply(const redisReply *reply, const void *about,
+			    void *ret_value, struct error *err)
 {
 	struct answer *ret = ret_value;
 
@@ -84,8 +84,8 @@ static int parse(const redisReply *reply, const void *about, void *ret_value,
 	return idem_record_parse(reply_text(reply, 1), &ret->record, err);
 }
 
-static void deliver(call_fn *fn, void *arg, void *value,
-		    const struct error *failure)
+static void deliver_idem_answer(call_fn *fn, void *arg, void *value,
+				const struct error *failure)
 {
 	const struct answer *answer = value;
 
@@ -95,12 +95,12 @@ static void deliver(call_fn *fn, void *arg, void *value,
 
 static const struct call_type idem_call = {
 	.value_size = sizeof(struct answer),
-	.parse = parse,
-	.deliver = deliver,
+	.parse = parse_idem_reply,
+	.deliver = deliver_idem_answer,
 };
 
-static void build(struct command *c, const struct linkstore *store,
-		  enum link_script script, const char *key)
+static void begin_idem_command(struct command *c, const struct linkstore *store,
+			       enum link_script script, const char *key)
 {
 	command_script(c, linkstore_space(store, 0), script);
 	command_format(c, "i:{%s}", key);
@@ -113,7 +113,7 @@ int idem_read_async(struct redis_async *redis, const struct linkstore *store,
 {
 	struct command c;
 
-	build(&c, store, SCRIPT_IDEM_READ, key);
+	begin_idem_command(&c, store, SCRIPT_IDEM_READ, key);
 	return call_send(&c, redis, &idem_call, NULL, (call_fn *)fn, arg, err);
 }
 
@@ -124,7 +124,7 @@ int idem_write_async(struct redis_async *redis, const struct linkstore *store,
 {
 	struct command c;
 
-	build(&c, store, SCRIPT_IDEM_WRITE, key);
+	begin_idem_command(&c, store, SCRIPT_IDEM_WRITE, key);
 	command_text(&c, expected);
 	command_text(&c, values->done ? "d" : "p");
 	command_time(&c, IDEM_WINDOW);
@@ -140,7 +140,7 @@ int idem_end_async(struct redis_async *redis, const struct linkstore *store,
 {
 	struct command c;
 
-	build(&c, store, SCRIPT_IDEM_END, key);
+	begin_idem_command(&c, store, SCRIPT_IDEM_END, key);
 	command_text(&c, plan);
 	command_text(&c, done ? "done" : "drop");
 	return command_send_off(&c, redis, err);

@@ -6,8 +6,9 @@ struct span {
 	int64_t from, until;
 };
 
-static void build(struct command *c, const struct linkstore *store,
-		  unsigned node, const char *holder)
+static void begin_lease_command(struct command *c,
+				const struct linkstore *store, unsigned node,
+				const char *holder)
 {
 	command_script(c, linkstore_space(store, 0), SCRIPT_NODE_LEASE);
 	command_format(c, "node:{%u}", node);
@@ -15,8 +16,8 @@ static void build(struct command *c, const struct linkstore *store,
 	command_text(c, holder);
 }
 
-static int parse(const redisReply *reply, const void *about, void *ret_value,
-		 struct error *err)
+static int parse_lease_reply(const redisReply *reply, const void *about,
+			     void *ret_value, struct error *err)
 {
 	const unsigned *node = about;
 	struct span *ret = ret_value;
@@ -33,8 +34,8 @@ static int parse(const redisReply *reply, const void *about, void *ret_value,
 	return 0;
 }
 
-static void deliver(call_fn *fn, void *arg, void *value,
-		    const struct error *failure)
+static void deliver_lease_span(call_fn *fn, void *arg, void *value,
+			       const struct error *failure)
 {
 	const struct span *span = value;
 
@@ -44,8 +45,8 @@ static void deliver(call_fn *fn, void *arg, void *value,
 static const struct call_type keep_call = {
 	.about_size = sizeof(unsigned),
 	.value_size = sizeof(struct span),
-	.parse = parse,
-	.deliver = deliver,
+	.parse = parse_lease_reply,
+	.deliver = deliver_lease_span,
 };
 
 int node_lease_keep_async(struct redis_async *redis,
@@ -55,7 +56,7 @@ int node_lease_keep_async(struct redis_async *redis,
 {
 	struct command c;
 
-	build(&c, store, node, holder);
+	begin_lease_command(&c, store, node, holder);
 	command_time(&c, lease);
 	command_number(&c, 0);
 	return call_send(&c, redis, &keep_call, &node, (call_fn *)fn, arg, err);
@@ -68,7 +69,7 @@ int node_lease_release_async(struct redis_async *redis,
 {
 	struct command c;
 
-	build(&c, store, node, holder);
+	begin_lease_command(&c, store, node, holder);
 	command_number(&c, 0);
 	command_time(&c, until);
 	return command_send_off(&c, redis, err);

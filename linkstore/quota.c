@@ -15,8 +15,8 @@ static int read_label(const redisReply *reply, size_t i,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const void *about, void *ret_value,
-		 struct error *err)
+static int parse_quota_reply(const redisReply *reply, const void *about,
+			     void *ret_value, struct error *err)
 {
 	struct quota_answer *ret = ret_value;
 
@@ -38,20 +38,21 @@ static int parse(const redisReply *reply, const void *about, void *ret_value,
 		       : 0;
 }
 
-static void deliver(call_fn *fn, void *arg, void *value,
-		    const struct error *failure)
+static void deliver_quota_answer(call_fn *fn, void *arg, void *value,
+				 const struct error *failure)
 {
 	((quota_fn *)fn)(arg, failure ? NULL : value, failure);
 }
 
 static const struct call_type quota_take_call = {
 	.value_size = sizeof(struct quota_answer),
-	.parse = parse,
-	.deliver = deliver,
+	.parse = parse_quota_reply,
+	.deliver = deliver_quota_answer,
 };
 
-static void build(struct command *c, const struct linkstore *store,
-		  enum link_script script, const char *account)
+static void begin_quota_command(struct command *c,
+				const struct linkstore *store,
+				enum link_script script, const char *account)
 {
 	command_script(c, linkstore_space(store, 0), script);
 	command_format(c, "quota:{%s}", account);
@@ -73,7 +74,7 @@ int quota_take_async(struct redis_async *redis, const struct linkstore *store,
 {
 	struct command c;
 
-	build(&c, store, SCRIPT_QUOTA_TAKE, account);
+	begin_quota_command(&c, store, SCRIPT_QUOTA_TAKE, account);
 	put_rule(&c, links, &quota->links);
 	put_rule(&c, bytes, &quota->bytes);
 	return call_send(&c, redis, &quota_take_call, NULL, (call_fn *)fn, arg,
@@ -86,7 +87,7 @@ int quota_give_async(struct redis_async *redis, const struct linkstore *store,
 {
 	struct command c;
 
-	build(&c, store, SCRIPT_QUOTA_GIVE, account);
+	begin_quota_command(&c, store, SCRIPT_QUOTA_GIVE, account);
 	command_number(&c, (uint64_t)links);
 	command_text(&c, taken->links_label);
 	command_number(&c, (uint64_t)bytes);

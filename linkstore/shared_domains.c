@@ -19,7 +19,7 @@
 
 /* --- Redis ---------------------------------------------------------------- */
 
-static int damaged(struct error *err)
+static int refuse_damaged_domains(struct error *err)
 {
 	return error_set(err, ERROR_DAMAGED,
 			 "the domains in Redis (key %s) are damaged",
@@ -38,10 +38,10 @@ static int parse_revision(const redisReply *reply, uint64_t *ret_revision,
 		return 0;
 	}
 	if (reply->type != REDIS_REPLY_STRING)
-		return damaged(err);
+		return refuse_damaged_domains(err);
 	revision = strtoull(reply->str, &end, 10);
 	if (revision == 0 || revision > REVISION_MAX || *end)
-		return damaged(err);
+		return refuse_damaged_domains(err);
 	*ret_revision = revision;
 	return 0;
 }
@@ -54,18 +54,18 @@ static int copy_text(const redisReply *reply, char **ret_text,
 	if (reply->type == REDIS_REPLY_STRING &&
 	    (reply->len > SHARED_DOMAINS_BYTES ||
 	     strlen(reply->str) != reply->len))
-		return damaged(err);
+		return refuse_damaged_domains(err);
 	*ret_text = strdup(text);
 	return *ret_text ? 0 : error_set_nomem(err);
 }
 
-static int parse(const redisReply *reply, struct shared_domains *ret,
-		 struct error *err)
+static int parse_domains_reply(const redisReply *reply,
+			       struct shared_domains *ret, struct error *err)
 {
 	struct shared_domains d = {0};
 
 	if (!reply_is_array(reply, 2))
-		return damaged(err);
+		return refuse_damaged_domains(err);
 	if (parse_revision(reply->element[0], &d.revision, err) ||
 	    copy_text(reply->element[1], &d.text, err))
 		return -1;
@@ -82,7 +82,7 @@ int shared_domains_read(struct redis *redis, struct shared_domains *ret,
 
 	if (redis_command(redis, 4, argv, NULL, &reply, err))
 		return -1;
-	status = parse(reply, ret, err);
+	status = parse_domains_reply(reply, ret, err);
 	freeReplyObject(reply);
 	return status;
 }
@@ -152,8 +152,8 @@ struct shared_domains_watch {
 	char told[sizeof(((struct error *)0)->text)]; /* reported error or "" */
 };
 
-static int take(const struct shared_domains_watch *w,
-		const struct shared_domains *d, struct error *err)
+static int offer_domains(const struct shared_domains_watch *w,
+			 const struct shared_domains *d, struct error *err)
 {
 	return w->options.take(w->options.arg, d->text ? d->text : "",
 			       d->revision, err);
@@ -166,7 +166,7 @@ static void take_again(const struct shared_domains_watch *w)
 {
 	struct error ignored;
 
-	(void)take(w, &w->used, &ignored);
+	(void)offer_domains(w, &w->used, &ignored);
 }
 
 /* *ret_taken: the domains are in use from now on. */
@@ -182,7 +182,7 @@ static int take_new(struct shared_domains_watch *w, bool *ret_taken,
 		shared_domains_release(&d);
 		return 0;
 	}
-	if (take(w, &d, &why) < 0) {
+	if (offer_domains(w, &d, &why) < 0) {
 		w->refused = d.revision;
 		snprintf(w->reason, sizeof(w->reason), "%.255s", why.text);
 		shared_domains_release(&d);
@@ -196,8 +196,8 @@ static int take_new(struct shared_domains_watch *w, bool *ret_taken,
 }
 
 /* Compares the revision in Redis with the one in use. */
-static int compare(const struct shared_domains_watch *w, uint64_t revision,
-		   struct error *err)
+static int check_revision(const struct shared_domains_watch *w,
+			  uint64_t revision, struct error *err)
 {
 	if (revision < w->used.revision)
 		return error_set(err, ERROR_REMOTE,
@@ -216,7 +216,8 @@ static int compare(const struct shared_domains_watch *w, uint64_t revision,
 			 revision, w->reason);
 }
 
-static int look(struct shared_domains_watch *w, bool again, struct error *err)
+static int update_domains(struct shared_domains_watch *w, bool again,
+			  struct error *err)
 {
 	uint64_t revision = 0;
 	bool taken = false;
@@ -227,10 +228,11 @@ static int look(struct shared_domains_watch *w, bool again, struct error *err)
 		status = take_new(w, &taken, err);
 	if (again && !taken)
 		take_again(w);
-	return status < 0 ? -1 : compare(w, revision, err);
+	return status < 0 ? -1 : check_revision(w, revision, err);
 }
 
-static void tell(struct shared_domains_watch *w, const struct error *err)
+static void report_poll_result(struct shared_domains_watch *w,
+			       const struct error *err)
 {
 	const char *text = err ? err->text : "";
 
@@ -241,13 +243,16 @@ static void tell(struct shared_domains_watch *w, const struct error *err)
 	w->options.looked(w->options.arg, err);
 }
 
-static int64_t run(struct periodic *self, void *arg)
+static int64_t poll_domains(struct periodic *self, void *arg)
 {
 	struct shared_domains_watch *w = arg;
 	struct error err;
 
 	(void)self;
-	tell(w, look(w, atomic_exchange(&w->again, false), &err) ? &err : NULL);
+	report_poll_result(
+		w, update_domains(w, atomic_exchange(&w->again, false), &err)
+			   ? &err
+			   : NULL);
 	return LOOK_EVERY_MS;
 }
 
@@ -264,7 +269,7 @@ shared_domains_watch_new(const struct shared_domains_options *options,
 	w->options = *options;
 	w->config = redis_config_within(options->redis, STEP_MAX_MS);
 	w->redis = redis_new(&w->config, NULL, err);
-	w->thread = w->redis ? periodic_new(run, w, err) : NULL;
+	w->thread = w->redis ? periodic_new(poll_domains, w, err) : NULL;
 	if (w->thread)
 		return w;
 	shared_domains_watch_free(w);

@@ -16,9 +16,10 @@ void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
 	link->ttl_ms = ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl;
 }
 
-static int build(struct command *c, const struct link_target *target,
-		 const Shortloop__Link *link, int64_t deadline,
-		 struct error *err)
+static int build_standalone_command(struct command *c,
+				    const struct link_target *target,
+				    const Shortloop__Link *link,
+				    int64_t deadline, struct error *err)
 {
 	size_t len = shortloop__link__get_packed_size(link);
 	uint8_t *record;
@@ -63,8 +64,8 @@ static int parse_taken(const redisReply *reply,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const void *about, void *ret_value,
-		 struct error *err)
+static int parse_standalone_reply(const redisReply *reply, const void *about,
+				  void *ret_value, struct error *err)
 {
 	const struct link_target *target = about;
 	struct standalone_result *ret = ret_value;
@@ -93,7 +94,7 @@ static int parse(const redisReply *reply, const void *about, void *ret_value,
 	return 0;
 }
 
-static void release(struct standalone_result *result)
+static void release_existing_link(struct standalone_result *result)
 {
 	if (result->existing)
 		shortloop__link__free_unpacked(drop_const(result->existing),
@@ -101,18 +102,18 @@ static void release(struct standalone_result *result)
 	result->existing = NULL;
 }
 
-static void deliver(call_fn *fn, void *arg, void *value,
-		    const struct error *failure)
+static void deliver_standalone_result(call_fn *fn, void *arg, void *value,
+				      const struct error *failure)
 {
 	((standalone_created_fn *)fn)(arg, failure ? NULL : value, failure);
-	release(value);
+	release_existing_link(value);
 }
 
 static const struct call_type create_call = {
 	.about_size = sizeof(struct link_target),
 	.value_size = sizeof(struct standalone_result),
-	.parse = parse,
-	.deliver = deliver,
+	.parse = parse_standalone_reply,
+	.deliver = deliver_standalone_result,
 };
 
 int standalone_create_async(struct redis_async *redis,
@@ -123,7 +124,7 @@ int standalone_create_async(struct redis_async *redis,
 {
 	struct command c;
 
-	if (build(&c, target, link, deadline, err))
+	if (build_standalone_command(&c, target, link, deadline, err))
 		return -1;
 	return call_send(&c, redis, &create_call, target, (call_fn *)fn, arg,
 			 err);

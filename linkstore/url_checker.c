@@ -136,7 +136,7 @@ static int send_question(struct question *q, struct error *err)
 	return command_send(&c, q->redis, on_exists, q, err);
 }
 
-static void flush(void *arg)
+static void send_queued_questions(void *arg)
 {
 	struct url_checker *checker = arg;
 	struct question *q = checker->queued, *next;
@@ -219,8 +219,10 @@ url_checker_new(struct loop *loop, struct redis_async *redis, struct error *err)
 		return NULL;
 	}
 	checker->redis = redis;
-	checker->again = loop_timer_new(loop, flush, checker, err);
-	if (!checker->again || loop_on_turn_end(loop, flush, checker, err)) {
+	checker->again =
+		loop_timer_new(loop, send_queued_questions, checker, err);
+	if (!checker->again ||
+	    loop_on_turn_end(loop, send_queued_questions, checker, err)) {
 		loop_timer_free(checker->again);
 		free(checker);
 		return NULL;

@@ -233,10 +233,11 @@ static int take_day(void *arg, char **fields, struct error *err)
 }
 
 /* The strings of the rows are in `text`. */
-static int ask(struct clickhouse *ch, const char *sql,
-	       const struct clickhouse_param *params, struct buf *text,
-	       const char *columns, clickhouse_row_fn *take,
-	       struct run_rows *rows, struct error *err)
+static int query_run_rows(struct clickhouse *ch, const char *sql,
+			  const struct clickhouse_param *params,
+			  struct buf *text, const char *columns,
+			  clickhouse_row_fn *take, struct run_rows *rows,
+			  struct error *err)
 {
 	if (clickhouse_query(ch, sql, params, text, err) < 0)
 		return -1;
@@ -264,10 +265,10 @@ int past_runs_by_day(struct clickhouse *ch, const struct run_query *query,
 		goto out;
 	}
 	params[0].value = escaped.data;
-	if (ask(ch, runs_query, params, &ret->text[0], run_columns, take_run,
-		ret, err) == 0)
-		status = ask(ch, days_query, params, &ret->text[1], day_columns,
-			     take_day, ret, err);
+	if (query_run_rows(ch, runs_query, params, &ret->text[0], run_columns,
+			   take_run, ret, err) == 0)
+		status = query_run_rows(ch, days_query, params, &ret->text[1],
+					day_columns, take_day, ret, err);
 out:
 	buf_free(&escaped);
 	return status;

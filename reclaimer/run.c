@@ -24,14 +24,15 @@ struct run_metrics {
 	struct tally reported; /* for the current space, so far */
 };
 
-static struct metric *blocks(struct metrics *metrics, const char *labels)
+static struct metric *register_block_counter(struct metrics *metrics,
+					     const char *labels)
 {
 	return metrics_counter(metrics, "shortloop_reclaimer_blocks_total",
 			       labels, "Blocks looked at, by what they were.");
 }
 
-static void bound(struct metrics *metrics, const char *name, const char *help,
-		  int64_t value)
+static void register_bound_gauge(struct metrics *metrics, const char *name,
+				 const char *help, int64_t value)
 {
 	metric_set(metrics_gauge(metrics, name, NULL, help), value);
 }
@@ -40,21 +41,23 @@ static void register_metrics(struct run_metrics *m, struct metrics *metrics,
 			     const struct reclaimer_settings *settings)
 {
 	*m = (struct run_metrics){
-		.freed = blocks(metrics, "result=\"freed\""),
-		.live = blocks(metrics, "result=\"live\""),
-		.lost = blocks(metrics, "result=\"lost\""),
-		.gap = blocks(metrics, "result=\"gap\""),
-		.skipped = blocks(metrics, "result=\"skipped\""),
+		.freed = register_block_counter(metrics, "result=\"freed\""),
+		.live = register_block_counter(metrics, "result=\"live\""),
+		.lost = register_block_counter(metrics, "result=\"lost\""),
+		.gap = register_block_counter(metrics, "result=\"gap\""),
+		.skipped =
+			register_block_counter(metrics, "result=\"skipped\""),
 		.sampled = metrics_counter(
 			metrics, "shortloop_reclaimer_sampled_blocks_total",
 			NULL, "Closed blocks whose links were looked up."),
 	};
-	bound(metrics, "shortloop_reclaimer_chunk_blocks_max",
-	      "Setting reclaimer.chunk.", settings->chunk);
-	bound(metrics, "shortloop_reclaimer_lost_blocks_max",
-	      "Setting reclaimer.max_lost.", settings->max_lost);
-	bound(metrics, "shortloop_reclaimer_lock_ttl_seconds",
-	      "Setting reclaimer.lock_ttl.", settings->lock_ttl / CLOCK_SECOND);
+	register_bound_gauge(metrics, "shortloop_reclaimer_chunk_blocks_max",
+			     "Setting reclaimer.chunk.", settings->chunk);
+	register_bound_gauge(metrics, "shortloop_reclaimer_lost_blocks_max",
+			     "Setting reclaimer.max_lost.", settings->max_lost);
+	register_bound_gauge(metrics, "shortloop_reclaimer_lock_ttl_seconds",
+			     "Setting reclaimer.lock_ttl.",
+			     settings->lock_ttl / CLOCK_SECOND);
 }
 
 static void begin_metrics(struct run_metrics *m)
@@ -95,7 +98,8 @@ static void progress_begin(struct progress *p, struct log *log,
 	bar_begin(&p->bar, space, "blocks");
 }
 
-static void draw(struct progress *p, const struct tally *tally, uint64_t total)
+static void draw_progress_bar(struct progress *p, const struct tally *tally,
+			      uint64_t total)
 {
 	char more[64];
 
@@ -115,7 +119,7 @@ static void progress_show(struct progress *p, const struct tally *tally,
 		return;
 	p->bar.shown = now;
 	if (p->bar.terminal) {
-		draw(p, tally, total);
+		draw_progress_bar(p, tally, total);
 		return;
 	}
 	rate = elapsed ? (double)tally->scanned * 1000.0 / (double)elapsed : 0;
@@ -347,7 +351,7 @@ static int print_summary(const struct run_command *run, struct error *err)
 }
 
 /* The table is only for information: the blocks are free without it. */
-static void record(const struct run_command *run)
+static void record_run_results(const struct run_command *run)
 {
 	struct error err;
 
@@ -361,7 +365,7 @@ static void record(const struct run_command *run)
 			 log_err(&err));
 }
 
-static int prepare(struct run_command *run, struct error *err)
+static int prepare_run(struct run_command *run, struct error *err)
 {
 	const struct options *options = run->options;
 	const struct reclaimer_config *config = run->config;
@@ -414,12 +418,12 @@ int reclaimer_run(struct app *app, const void *config, struct error *err)
 	int status = options_read(app, &options, err);
 
 	if (status == 0)
-		status = prepare(&run, err);
+		status = prepare_run(&run, err);
 	if (status == 0) {
 		status = run_spaces(&run, err);
 		if (print_summary(&run, status < 0 ? &ignored : err) < 0)
 			status = -1;
-		record(&run);
+		record_run_results(&run);
 	}
 	free(run.results);
 	redis_free(run.redis);

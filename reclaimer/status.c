@@ -363,8 +363,8 @@ static int ask_runs(const struct reclaimer_config *config,
 	return status;
 }
 
-static int print(const struct session *s, struct space_status *spaces,
-		 struct error *err)
+static int print_status_report(const struct session *s,
+			       struct space_status *spaces, struct error *err)
 {
 	struct status_report report = {spaces, s->space_count, NULL};
 	struct error why;
@@ -388,7 +388,7 @@ static int ask_and_print(const struct session *s, struct error *err)
 	for (size_t i = 0; i < s->space_count && status == 0; i++)
 		status = ask_space(s, s->spaces[i], &spaces[i], err);
 	if (status == 0)
-		status = print(s, spaces, err);
+		status = print_status_report(s, spaces, err);
 	free(spaces);
 	return status;
 }

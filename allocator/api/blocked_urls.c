@@ -161,13 +161,13 @@ static int read_query(struct url_call *c, bool has_cursor, struct error *err)
 	return status;
 }
 
-static void refuse(struct url_call *c, const struct error *err)
+static void refuse_url_call(struct url_call *c, const struct error *err)
 {
 	http_reply_problem(c->req, 400, NULL, "%s", err->text);
 	call_free(c);
 }
 
-static void fail(struct url_call *c, const struct error *err)
+static void fail_url_call(struct url_call *c, const struct error *err)
 {
 	api_reply_failure(c->api, c->req, err);
 	call_free(c);
@@ -212,7 +212,7 @@ static void on_entry(void *arg, const struct url_block_entry *entry,
 		return;
 	}
 	if (err) {
-		fail(c, err);
+		fail_url_call(c, err);
 		return;
 	}
 	if (!c->entries)
@@ -235,16 +235,16 @@ void handle_blocked_urls(const struct api_call *call)
 	if (!c)
 		return;
 	if (read_query(c, true, &err))
-		refuse(c, &err);
+		refuse_url_call(c, &err);
 	else if (url_blocks_read_async(c->api->creation.redis, c->account,
 				       c->cursor, *c->id ? c->id : NULL,
 				       on_entry, c, &err))
-		fail(c, &err);
+		fail_url_call(c, &err);
 }
 
 /* --- POST ----------------------------------------------------------------- */
 
-static void note(struct url_call *c, bool blocked)
+static void audit_url_decision(struct url_call *c, bool blocked)
 {
 	const struct audit_url_entry entry = {
 		.source = &c->source,
@@ -262,10 +262,10 @@ static void on_blocked(void *arg, const struct error *err)
 	struct url_call *c = arg;
 
 	if (err) {
-		fail(c, err);
+		fail_url_call(c, err);
 		return;
 	}
-	note(c, true);
+	audit_url_decision(c, true);
 	put_text(&c->answer, "{\"id\":", c->id);
 	put_text(&c->answer, ",\"url\":", buf_cstr(&c->url));
 	buf_putc(&c->answer, '}');
@@ -309,7 +309,7 @@ void handle_block_url(const struct api_call *call)
 		return;
 	}
 	if (read_body(c, &err)) {
-		refuse(c, &err);
+		refuse_url_call(c, &err);
 		return;
 	}
 	decision.key = c->key;
@@ -317,7 +317,7 @@ void handle_block_url(const struct api_call *call)
 	if (url_block_async(c->api->creation.redis,
 			    c->api->defaults->rules.store, c->account,
 			    &decision, &url, 1, on_blocked, c, &err))
-		fail(c, &err);
+		fail_url_call(c, &err);
 }
 
 /* --- DELETE --------------------------------------------------------------- */
@@ -327,11 +327,11 @@ static void on_lifted(void *arg, int64_t number, const struct error *err)
 	struct url_call *c = arg;
 
 	if (err) {
-		fail(c, err);
+		fail_url_call(c, err);
 		return;
 	}
 	if (number) {
-		note(c, false);
+		audit_url_decision(c, false);
 		http_reply(c->req, 204, NULL, NULL, 0);
 	} else {
 		http_reply_problem(c->req, 404, NULL,
@@ -354,8 +354,8 @@ void handle_lift_url(const struct api_call *call)
 	if (status == 0 && !*c->id)
 		status = error_set(&err, ERROR_INPUT, "url or id: is required");
 	if (status)
-		refuse(c, &err);
+		refuse_url_call(c, &err);
 	else if (url_lift_async(c->api->creation.redis, c->account, c->id,
 				on_lifted, c, &err))
-		fail(c, &err);
+		fail_url_call(c, &err);
 }

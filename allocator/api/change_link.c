@@ -63,7 +63,7 @@ struct change {
 static void on_found(void *arg, const struct link_answer *answer,
 		     const struct error *err);
 
-static void forget(struct change *c)
+static void free_link_versions(struct change *c)
 {
 	if (c->before)
 		shortloop__link__free_unpacked(c->before, NULL);
@@ -76,7 +76,7 @@ static void change_free(struct change *c)
 {
 	if (!c->deletes)
 		link_patch_release(&c->patch);
-	forget(c);
+	free_link_versions(c);
 	free(c);
 }
 
@@ -209,7 +209,7 @@ static void start_over(struct change *c, const struct error *why)
 	change_free(c);
 }
 
-static void fail(struct change *c, const struct error *err)
+static void fail_change(struct change *c, const struct error *err)
 {
 	if (c->unsure_since)
 		note_doubt(c, err);
@@ -217,7 +217,7 @@ static void fail(struct change *c, const struct error *err)
 	change_free(c);
 }
 
-static void succeed(struct change *c, int64_t expires)
+static void complete_change(struct change *c, int64_t expires)
 {
 	const struct api_context *api = c->api;
 	const struct audit_entry entry = {&c->source, c->target.space->name,
@@ -263,7 +263,7 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 	if (lost && !c->unsure_since)
 		c->unsure_since = loop_now_ms(c->api->loop);
 	if (!err)
-		succeed(c, expires);
+		complete_change(c, expires);
 	else if (lost && may_wait(c))
 		wait_to_resend(c);
 	else if (err->code == ERROR_CONFLICT || err->code == ERROR_NOTFOUND)
@@ -271,7 +271,7 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 		 * look-up shows which. */
 		start_over(c, err);
 	else
-		fail(c, err);
+		fail_change(c, err);
 }
 
 static int send_change(struct change *c, struct error *err)
@@ -282,7 +282,7 @@ static int send_change(struct change *c, struct error *err)
 }
 
 /* Usually the connection has to be made again first. */
-static void resend(struct change *c)
+static void resend_change(struct change *c)
 {
 	struct error err;
 
@@ -291,7 +291,7 @@ static void resend(struct change *c)
 	else if (may_wait(c))
 		wait_to_resend(c);
 	else
-		fail(c, &err);
+		fail_change(c, &err);
 }
 
 static void resend_all(struct api_context *api)
@@ -301,7 +301,7 @@ static void resend_all(struct api_context *api)
 	api->unsure = NULL;
 	for (; c; c = next) {
 		next = c->next;
-		resend(c);
+		resend_change(c);
 	}
 }
 
@@ -524,7 +524,7 @@ static int write_change(struct change *c, const struct link_answer *answer,
 		after.editor = c->caller.name;
 		after.changed_ms = now;
 	}
-	forget(c);
+	free_link_versions(c);
 	c->before = copy_link(before);
 	c->after = copy_link(&after);
 	if (!c->before || !c->after)

@@ -75,7 +75,7 @@ static void reply_picture(struct qr_call *call, const struct buf *picture)
 
 /* Runs on a painter's thread: a picture of 4,096 x 4,096 pixels takes as long
  * as hundreds of other answers. */
-static void draw(void *arg, unsigned painter)
+static void draw_picture(void *arg, unsigned painter)
 {
 	struct qr_call *call = arg;
 
@@ -104,8 +104,8 @@ static int have_drawn(struct qr_call *call, const Shortloop__Link *link,
 		   call->target.code);
 	if (!buf_cstr(&call->url))
 		return error_set_nomem(err);
-	return workers_submit(call->api->painters, call->api->loop, draw,
-			      on_drawn, call, err);
+	return workers_submit(call->api->painters, call->api->loop,
+			      draw_picture, on_drawn, call, err);
 }
 
 static void on_answer(void *arg, const struct link_answer *answer,

@@ -114,7 +114,7 @@ void audit_reopen(struct audit *a)
 /* --- lines ---------------------------------------------------------------- */
 
 /* Takes ownership of the line. */
-static void enqueue(struct audit *a, struct buf *line)
+static void enqueue_audit_line(struct audit *a, struct buf *line)
 {
 	line_file_put(a->file, line);
 	buf_free(line);
@@ -140,7 +140,7 @@ void audit_link(struct audit *a, enum audit_action action,
 		return;
 	buf_reserve(&line, 1024);
 	audit_line_write(action, entry, clock_real_ms(), &line);
-	enqueue(a, &line);
+	enqueue_audit_line(a, &line);
 }
 
 void audit_url(struct audit *a, const struct audit_url_entry *entry)
@@ -150,7 +150,7 @@ void audit_url(struct audit *a, const struct audit_url_entry *entry)
 	if (!a)
 		return;
 	audit_url_line_write(entry, clock_real_ms(), &line);
-	enqueue(a, &line);
+	enqueue_audit_line(a, &line);
 }
 
 void audit_keys_reloaded(struct audit *a, size_t keys)
@@ -164,5 +164,5 @@ void audit_keys_reloaded(struct audit *a, size_t keys)
 		   "{\"time\":\"%s\",\"action\":\"keys_reloaded\","
 		   "\"keys\":%zu}\n",
 		   rfc3339_format(clock_real_ms(), now), keys);
-	enqueue(a, &line);
+	enqueue_audit_line(a, &line);
 }

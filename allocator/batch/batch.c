@@ -75,7 +75,7 @@ struct batch_line {
 	uint64_t position, number;
 };
 
-static void proceed(struct batch *b);
+static void continue_batch(struct batch *b);
 
 /* --- metrics -------------------------------------------------------------- */
 
@@ -154,7 +154,7 @@ static struct metric *outcome_of_batch(const struct batch *b)
 	return b->state == BATCH_LATE ? m->late : m->complete;
 }
 
-static void unlist(struct batch *b)
+static void unlist_batch(struct batch *b)
 {
 	if (b->prev)
 		b->prev->next = b->next;
@@ -174,7 +174,7 @@ static void end_if_done(struct batch *b)
 	      b->state == BATCH_ABANDONED))
 		return;
 	metric_add(outcome_of_batch(b), 1);
-	unlist(b);
+	unlist_batch(b);
 	/* Some lines are not answered, and the client must notice. */
 	if (b->state == BATCH_LATE)
 		http_stream_break(b->req);
@@ -182,7 +182,7 @@ static void end_if_done(struct batch *b)
 	batch_free(b);
 }
 
-static void abandon(struct batch *b)
+static void abandon_batch(struct batch *b)
 {
 	b->state = BATCH_ABANDONED;
 	http_stream_break(b->req);
@@ -212,7 +212,7 @@ static void send_answer(struct batch *b, uint64_t position, int status,
 	/* If answers are lost, the client must not take those it received for
 	 * all. */
 	if (b->out.failed)
-		abandon(b);
+		abandon_batch(b);
 	http_stream_write(b->req, b->out.data, b->out.len);
 	buf_reset(&b->out);
 }
@@ -284,7 +284,7 @@ static void on_created(void *arg, const struct creation_result *result)
 	send_answer(b, line->position, result->status, result->replayed);
 	link_request_release(&line->request);
 	free(line);
-	proceed(b);
+	continue_batch(b);
 }
 
 /* Creates the link of the line that was read last, and answers the line when
@@ -451,7 +451,7 @@ static void take_last_line(struct batch *b)
 
 /* Call it after an event that may free room or end the batch.  The batch may be
  * freed when this returns. */
-static void proceed(struct batch *b)
+static void continue_batch(struct batch *b)
 {
 	if (b->entered)
 		return;
@@ -502,7 +502,7 @@ static void on_end(struct http_request *req, void *arg)
 		b->state = BATCH_BODY_ENDED;
 	if (line_splitter_last(&b->lines, &line) == LINE_COMPLETE)
 		b->last = line;
-	proceed(b);
+	continue_batch(b);
 }
 
 static void on_abort(struct http_request *req, void *arg)
@@ -511,13 +511,13 @@ static void on_abort(struct http_request *req, void *arg)
 
 	(void)req;
 	b->state = BATCH_ABANDONED;
-	proceed(b);
+	continue_batch(b);
 }
 
 static void on_drained(struct http_request *req, void *arg)
 {
 	(void)req;
-	proceed(arg);
+	continue_batch(arg);
 }
 
 /* Nothing is read from a client whose batch waits for its rate, so only this
@@ -528,8 +528,8 @@ static void on_token_timer(void *arg)
 
 	if (b->token.waiting_since && b->state != BATCH_ABANDONED &&
 	    http_stream_client_left(b->req))
-		abandon(b);
-	proceed(b);
+		abandon_batch(b);
+	continue_batch(b);
 }
 
 static void on_time_over(void *arg)
@@ -538,7 +538,7 @@ static void on_time_over(void *arg)
 
 	if (takes_lines(b))
 		b->state = BATCH_OVERDUE;
-	proceed(b);
+	continue_batch(b);
 }
 
 /* --- start ---------------------------------------------------------------- */

@@ -21,7 +21,8 @@ static void forget_part(struct line_splitter *l)
 
 /* Cuts the first line, with its LF, or all bytes off `data`.  Returns whether
  * there was an LF. */
-static bool cut(struct http_slice *data, struct http_slice *ret_piece)
+static bool cut_line_piece(struct http_slice *data,
+			   struct http_slice *ret_piece)
 {
 	const char *end =
 		data->len > 0 ? memchr(data->data, '\n', data->len) : NULL;
@@ -36,8 +37,8 @@ static bool cut(struct http_slice *data, struct http_slice *ret_piece)
 }
 
 /* Counts a line that cannot be returned, and skips its rest. */
-static enum line_result reject(struct line_splitter *l, bool ended,
-			       enum line_result why)
+static enum line_result reject_line(struct line_splitter *l, bool ended,
+				    enum line_result why)
 {
 	forget_part(l);
 	l->skipping = !ended;
@@ -50,7 +51,7 @@ void line_splitter_skip(struct line_splitter *l, struct http_slice *data)
 	struct http_slice piece;
 
 	if (l->skipping)
-		l->skipping = !cut(data, &piece);
+		l->skipping = !cut_line_piece(data, &piece);
 }
 
 enum line_result line_splitter_next(struct line_splitter *l,
@@ -65,9 +66,9 @@ enum line_result line_splitter_next(struct line_splitter *l,
 	line_splitter_skip(l, data);
 	if (l->skipping)
 		return LINE_MORE;
-	ended = cut(data, &piece);
+	ended = cut_line_piece(data, &piece);
 	if (l->part.len + piece.len > l->max)
-		return reject(l, ended, LINE_TOO_LONG);
+		return reject_line(l, ended, LINE_TOO_LONG);
 	if (ended && l->part.len == 0) {
 		l->number++;
 		*ret_line = piece;
@@ -75,7 +76,7 @@ enum line_result line_splitter_next(struct line_splitter *l,
 	}
 	buf_append(&l->part, piece.data, piece.len);
 	if (l->part.failed)
-		return reject(l, ended, LINE_NO_MEMORY);
+		return reject_line(l, ended, LINE_NO_MEMORY);
 	return ended ? line_splitter_last(l, ret_line) : LINE_MORE;
 }
 

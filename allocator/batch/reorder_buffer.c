@@ -81,7 +81,7 @@ static void drop_first(struct reorder_buffer *r)
 	r->first++;
 }
 
-static void move(struct entry *p, struct buf *out)
+static void move_answer(struct entry *p, struct buf *out)
 {
 	buf_append(out, p->answer.data, p->answer.len);
 	out->failed |= p->answer.failed;
@@ -101,7 +101,7 @@ void reorder_buffer_release(struct reorder_buffer *r, uint64_t position,
 	}
 	drop_first(r);
 	while (r->first < r->next && entry_at(r, r->first)->complete) {
-		move(entry_at(r, r->first), out);
+		move_answer(entry_at(r, r->first), out);
 		drop_first(r);
 	}
 }

@@ -45,7 +45,8 @@ static void request_grant(struct class_pool *pool);
 
 /* --- waiting requests ----------------------------------------------------- */
 
-static void enqueue(struct class_pool *pool, struct class_pool_request *request)
+static void enqueue_request(struct class_pool *pool,
+			    struct class_pool_request *request)
 {
 	struct class_pool_shared *shared = pool->shared;
 
@@ -57,7 +58,7 @@ static void enqueue(struct class_pool *pool, struct class_pool_request *request)
 	metric_add(shared->metrics->waited, 1);
 }
 
-static struct class_pool_request *dequeue(struct class_pool *pool)
+static struct class_pool_request *dequeue_request(struct class_pool *pool)
 {
 	struct class_pool_request *request = pool->waiting;
 
@@ -74,7 +75,7 @@ static void fail_waiting(struct class_pool *pool, const struct error *err)
 	struct class_pool_request *request;
 
 	while (pool->waiting) {
-		request = dequeue(pool);
+		request = dequeue_request(pool);
 		request->fn(request->arg, NULL, 0, err);
 	}
 }
@@ -102,8 +103,8 @@ static bool is_grant_due(const struct class_pool *pool, int64_t now)
 			    pool->ranges.space->block_size, now);
 }
 
-static void issue(struct class_pool *pool, struct granted_range *range,
-		  struct class_pool_request *request)
+static void issue_code(struct class_pool *pool, struct granted_range *range,
+		       struct class_pool_request *request)
 {
 	struct link_block block;
 	uint32_t offset;
@@ -116,13 +117,13 @@ static void issue(struct class_pool *pool, struct granted_range *range,
 /* Issues codes to waiting requests, and requests a grant if one is due.  When
  * this returns, no request waits unless a grant is under way.  It is called
  * only when codes are needed: an unused pool lets its blocks expire. */
-static void serve(struct class_pool *pool)
+static void serve_waiting_requests(struct class_pool *pool)
 {
 	int64_t now = loop_now_ms(pool->shared->loop);
 	struct granted_range *range;
 
 	while (pool->waiting && (range = granted_ranges_current(&pool->ranges)))
-		issue(pool, range, dequeue(pool));
+		issue_code(pool, range, dequeue_request(pool));
 	if (!is_granting(pool) && is_grant_due(pool, now) &&
 	    (pool->state != POOL_BACKING_OFF || now >= pool->retry_at))
 		request_grant(pool);
@@ -150,15 +151,15 @@ void class_pool_take(struct class_pool *pool,
 	}
 	range = pool->waiting ? NULL : granted_ranges_current(&pool->ranges);
 	if (range) {
-		issue(pool, range, request);
+		issue_code(pool, range, request);
 	} else if (shared->waiting < shared->waiting_max) {
-		enqueue(pool, request);
+		enqueue_request(pool, request);
 	} else {
 		error_set_retriable(&err, ERROR_REMOTE,
 				    "too many links are waiting for a block");
 		request->fn(request->arg, NULL, 0, &err);
 	}
-	serve(pool);
+	serve_waiting_requests(pool);
 }
 
 void class_pool_drop(struct class_pool *pool, const struct link_block *block)
@@ -238,7 +239,7 @@ static void on_opened(void *arg, bool retired, const struct error *err)
 	    err->code != ERROR_NOT_OWNER)
 		back_off(pool, err);
 	else
-		serve(pool);
+		serve_waiting_requests(pool);
 }
 
 static void on_gone(void *arg)

@@ -130,7 +130,7 @@ struct granted_range *granted_range_add(struct granted_ranges *ranges,
 static void close_blocks(struct granted_range *range);
 
 /* Handles an answer to one of the range's opens, or to its confirmation. */
-static void answered(struct granted_range *range, const struct error *err)
+static void note_answer(struct granted_range *range, const struct error *err)
 {
 	struct granted_ranges *all = range->all;
 	bool retired = range->state == RANGE_RETIRED;
@@ -148,10 +148,10 @@ static void on_confirmed(void *arg, const struct error *err)
 
 	if (!err && range->state == RANGE_UNCONFIRMED)
 		range->state = RANGE_CONFIRMED;
-	answered(range, err);
+	note_answer(range, err);
 }
 
-static void await(struct granted_range *range)
+static void expect_answer(struct granted_range *range)
 {
 	range->unanswered++;
 	range->all->unopened++;
@@ -171,12 +171,12 @@ static bool is_opened(const struct granted_range *range)
 	return true;
 }
 
-static int confirm(struct granted_range *range, struct error *err)
+static int confirm_range(struct granted_range *range, struct error *err)
 {
 	if (grant_confirm_async(range->all->redis, range->all->space,
 				&range->range, on_confirmed, range, err) < 0)
 		return -1;
-	await(range);
+	expect_answer(range);
 	return 0;
 }
 
@@ -198,9 +198,9 @@ static void on_open(void *arg, int64_t end, const struct error *err)
 		set_use(range, i, USE_UNOPENED);
 	if (err && err->code == ERROR_NOT_OWNER)
 		metric_add(range->all->metrics->opens_refused, 1);
-	if (is_opened(range) && confirm(range, &why) < 0)
+	if (is_opened(range) && confirm_range(range, &why) < 0)
 		err = &why;
-	answered(range, err);
+	note_answer(range, err);
 }
 
 int granted_range_open(struct granted_range *range, struct error *err)
@@ -214,7 +214,7 @@ int granted_range_open(struct granted_range *range, struct error *err)
 				     err) < 0)
 			return -1;
 		set_use(range, i, USE_OPENING);
-		await(range);
+		expect_answer(range);
 	}
 	return 0;
 }

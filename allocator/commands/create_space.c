@@ -59,8 +59,9 @@ struct archive {
 
 /* Runs a query; `judge` is called with the archive and the row, if there is
  * one. */
-static int ask(struct archive *a, const char *query, const char *columns,
-	       clickhouse_row_fn *judge, struct error *err)
+static int query_archive(struct archive *a, const char *query,
+			 const char *columns, clickhouse_row_fn *judge,
+			 struct error *err)
 {
 	/* A space's name has letters and digits only. */
 	const struct clickhouse_param params[] = {
@@ -88,7 +89,7 @@ static int check_length(struct archive *a, struct error *err)
 {
 	if (a->space->length == 0)
 		return 0;
-	return ask(a, others_of_length, "ss", refuse_length, err);
+	return query_archive(a, others_of_length, "ss", refuse_length, err);
 }
 
 /* Even with other keys, a code could be issued again whose link is in the
@@ -165,20 +166,21 @@ static int check_plain(struct archive *a, struct error *err)
 	/* Later snowflakes are different codes. */
 	if (a->space->strategy == LINK_SNOWFLAKE)
 		return 0;
-	return ask(a, own_links, "ss", refuse_links, err);
+	return query_archive(a, own_links, "ss", refuse_links, err);
 }
 
-static int check(struct archive *a, struct error *err)
+static int check_conflicting_links(struct archive *a, struct error *err)
 {
 	if (check_length(a, err) < 0)
 		return -1;
 	return link_space_has_blocks(a->space)
-		       ? ask(a, owners_of_number, "sns", check_owner, err)
+		       ? query_archive(a, owners_of_number, "sns", check_owner,
+				       err)
 		       : check_plain(a, err);
 }
 
 /* Adds to the error what the operator can do. */
-static void explain(const struct archive *a, struct error *err)
+static void explain_archive_error(const struct archive *a, struct error *err)
 {
 	int code = a->ch ? clickhouse_last_code(a->ch) : 0;
 
@@ -223,9 +225,9 @@ static int check_archive(const struct clickhouse_config *config,
 	snprintf(a.mask, sizeof(a.mask), "%" PRIu64, LINK_ID_MAX);
 	a.ch = clickhouse_new(config, err);
 	if (a.ch)
-		status = check(&a, err);
+		status = check_conflicting_links(&a, err);
 	if (status < 0)
-		explain(&a, err);
+		explain_archive_error(&a, err);
 	clickhouse_free(a.ch);
 	return status;
 }

@@ -21,7 +21,7 @@ struct domains_command {
 	struct shared_domains now;
 };
 
-static int usage(struct error *err)
+static int set_usage_error(struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 			 "domains: expected show, swap OLD NEW, push FILE or "
@@ -41,8 +41,9 @@ static int store_text(struct domains_command *c, const char *text,
 }
 
 /* Checks the domains the way the programs do that take them. */
-static int store(struct domains_command *c,
-		 const struct domains_config *domains, struct error *err)
+static int store_domains(struct domains_command *c,
+			 const struct domains_config *domains,
+			 struct error *err)
 {
 	char *text = domains_config_text(domains, err);
 	struct domains_config checked = {0};
@@ -84,7 +85,7 @@ static char *text_in_use(const struct domains_command *c, struct error *err)
 	return text;
 }
 
-static int show(struct domains_command *c, struct error *err)
+static int show_domains(struct domains_command *c, struct error *err)
 {
 	char *text = text_in_use(c, err);
 
@@ -112,12 +113,12 @@ static int swap_in(struct domains_command *c, struct domains_config *domains,
 			      err) < 0)
 		return -1;
 	if (changed)
-		return store(c, domains, err);
+		return store_domains(c, domains, err);
 	printf("%s is in front of %s already\n", c->words[1], c->words[0]);
 	return 0;
 }
 
-static int swap(struct domains_command *c, struct error *err)
+static int swap_host(struct domains_command *c, struct error *err)
 {
 	struct domains_config domains = {0};
 	char *text = text_in_use(c, err);
@@ -133,19 +134,19 @@ static int swap(struct domains_command *c, struct error *err)
 	return status;
 }
 
-static int push(struct domains_command *c, struct error *err)
+static int push_domains_file(struct domains_command *c, struct error *err)
 {
 	struct domains_config domains = {0};
 	int status = domains_config_load(c->words[0], &c->config->links,
 					 &domains, err);
 
 	if (status == 0)
-		status = store(c, &domains, err);
+		status = store_domains(c, &domains, err);
 	domains_config_release(&domains);
 	return status;
 }
 
-static int drop(struct domains_command *c, struct error *err)
+static int drop_domains(struct domains_command *c, struct error *err)
 {
 	return store_text(c, "", err);
 }
@@ -157,10 +158,10 @@ static const struct {
 	size_t operands;
 	int (*run)(struct domains_command *c, struct error *err);
 } subcommands[] = {
-	{"show", 0, show},
-	{"swap", 2, swap},
-	{"push", 1, push},
-	{"drop", 0, drop},
+	{"show", 0, show_domains},
+	{"swap", 2, swap_host},
+	{"push", 1, push_domains_file},
+	{"drop", 0, drop_domains},
 };
 
 static int open_redis(struct domains_command *c, struct error *err)
@@ -179,9 +180,10 @@ static int open_redis(struct domains_command *c, struct error *err)
 	return shared_domains_read(c->redis, &c->now, err);
 }
 
-static int run(struct domains_command *c,
-	       int (*fn)(struct domains_command *c, struct error *err),
-	       struct error *err)
+static int run_subcommand(struct domains_command *c,
+			  int (*fn)(struct domains_command *c,
+				    struct error *err),
+			  struct error *err)
 {
 	int status = open_redis(c, err);
 
@@ -200,13 +202,13 @@ int command_domains(struct app *app, const void *config, struct error *err)
 	struct domains_command c = {.config = config};
 
 	if (count == 0)
-		return usage(err);
+		return set_usage_error(err);
 	c.words = words + 1;
 	c.count = count - 1;
 	for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]);
 	     i++)
 		if (!strcmp(words[0], subcommands[i].name) &&
 		    c.count == subcommands[i].operands)
-			return run(&c, subcommands[i].run, err);
-	return usage(err);
+			return run_subcommand(&c, subcommands[i].run, err);
+	return set_usage_error(err);
 }

@@ -128,7 +128,7 @@ static void stop_first(struct allocator *a)
 	redis_reserve_stop(a->reserve);
 }
 
-static void finish(struct worker *w)
+static void finish_worker(struct worker *w)
 {
 	loop_timer_stop(w->count_timer);
 	send_counts(w);
@@ -147,7 +147,7 @@ static void finish_first(void *arg)
 	w->finished = true;
 	loop_timer_stop(w->late_timer);
 	stop_first(w->allocator);
-	finish(w);
+	finish_worker(w);
 }
 
 static void on_drained(void *arg)
@@ -161,7 +161,7 @@ static void on_drained(void *arg)
 		if (is_last)
 			loop_post(first->serving.loop, finish_first, first,
 				  &err);
-		finish(w);
+		finish_worker(w);
 	} else if (is_last) {
 		finish_first(w);
 	} else {

@@ -8,7 +8,7 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/target.h"
 
-static void take(struct creation *c)
+static void take_alias(struct creation *c)
 {
 	const struct link_fields *f = &c->order.request->fields;
 	struct error err;
@@ -43,7 +43,8 @@ static const char *why_not(const struct creation *c,
 		       : "is taken";
 }
 
-static void taken(struct creation *c, const struct standalone_result *result)
+static void refuse_taken_alias(struct creation *c,
+			       const struct standalone_result *result)
 {
 	char text[160];
 
@@ -53,8 +54,8 @@ static void taken(struct creation *c, const struct standalone_result *result)
 }
 
 const struct strategy strategy_alias = {
-	.take = take,
+	.take = take_alias,
 	.store = standalone_store,
 	.refused = standalone_refused,
-	.taken = taken,
+	.taken = refuse_taken_alias,
 };

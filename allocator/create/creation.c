@@ -67,7 +67,8 @@ static void end_idempotency(struct creation *c, const Shortloop__Link *link)
 	idempotency_free(c->idempotency);
 }
 
-static void end(struct creation *c, const struct creation_result *result)
+static void end_creation(struct creation *c,
+			 const struct creation_result *result)
 {
 	creation_done_fn *done = c->done;
 	void *arg = c->arg;
@@ -95,7 +96,7 @@ void creation_refuse(struct creation *c, int status, struct metric *outcome,
 	};
 
 	metric_add(outcome, 1);
-	end(c, &result);
+	end_creation(c, &result);
 }
 
 void creation_log_failure(const struct creation_context *context,
@@ -139,8 +140,8 @@ void creation_refuse_blocked(struct creation *c, const char *url)
 	creation_refuse(c, 451, c->context->metrics->denied, text);
 }
 
-static void report(const struct creation *c, const Shortloop__Link *link,
-		   int64_t expires)
+static void report_created_link(const struct creation *c,
+				const Shortloop__Link *link, int64_t expires)
 {
 	const struct creation_context *context = c->context;
 	const struct audit_entry entry = {c->order.source,
@@ -152,7 +153,7 @@ static void report(const struct creation *c, const Shortloop__Link *link,
 	audit_link(context->audit, AUDIT_CREATED, &entry);
 }
 
-static void succeed(struct creation *c, int64_t expires)
+static void complete_creation(struct creation *c, int64_t expires)
 {
 	const struct creation_context *context = c->context;
 	const struct creation_result result = {
@@ -164,12 +165,12 @@ static void succeed(struct creation *c, int64_t expires)
 	};
 
 	c->fate = LINK_STORED;
-	report(c, &c->link, expires);
+	report_created_link(c, &c->link, expires);
 	context->created[result.space->index]++;
 	metric_add(context->metrics->created, 1);
 	metric_observe(context->metrics->seconds,
 		       (double)(clock_monotonic_ns() - c->started) / 1e9);
-	end(c, &result);
+	end_creation(c, &result);
 }
 
 static void end_with(struct creation *c, const Shortloop__Link *link,
@@ -184,7 +185,7 @@ static void end_with(struct creation *c, const Shortloop__Link *link,
 		.expires = link_view_expires(left),
 	};
 
-	end(c, &result);
+	end_creation(c, &result);
 }
 
 void creation_found(struct creation *c, const Shortloop__Link *link,
@@ -195,11 +196,13 @@ void creation_found(struct creation *c, const Shortloop__Link *link,
 }
 
 /* Ends it with the link that an earlier request with this key created. */
-static void replay(struct creation *c, const struct idempotency_answer *answer)
+static void answer_with_earlier_link(struct creation *c,
+				     const struct idempotency_answer *answer)
 {
 	c->target = *answer->target;
 	if (!answer->reported)
-		report(c, answer->link, link_view_expires(answer->left));
+		report_created_link(c, answer->link,
+				    link_view_expires(answer->left));
 	if (answer->link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED) {
 		/* The link was created, so the key creates no other. */
 		idempotency_end(c->idempotency, true);
@@ -281,7 +284,7 @@ static void on_idempotency(void *arg, const struct idempotency_answer *answer)
 		c->strategy->store(c);
 		break;
 	case IDEMPOTENCY_REPLAY:
-		replay(c, answer);
+		answer_with_earlier_link(c, answer);
 		break;
 	case IDEMPOTENCY_REFUSED:
 		creation_refuse(c, answer->status,
@@ -337,7 +340,7 @@ void creation_stored(struct creation *c, int64_t expires,
 		c->fate = LINK_UNSURE;
 	switch (step) {
 	case STORE_DONE:
-		succeed(c, expires);
+		complete_creation(c, expires);
 		break;
 	case STORE_AGAIN:
 		if (may_try_again(c, err))

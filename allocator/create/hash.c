@@ -22,7 +22,7 @@
  * taken. */
 #define CANDIDATES_MAX 16
 
-static int choose(struct creation *c, struct error *err)
+static int choose_candidate(struct creation *c, struct error *err)
 {
 	const struct link_fields *f = &c->order.request->fields;
 	const struct url_code_subject of = {c->account, f->owner, f->url,
@@ -73,13 +73,14 @@ static void take_code(struct creation *c)
 {
 	struct error err;
 
-	if (choose(c, &err) < 0)
+	if (choose_candidate(c, &err) < 0)
 		creation_fail(c, &err);
 	else
 		standalone_set_link_id(c);
 }
 
-static void taken(struct creation *c, const struct standalone_result *result)
+static void resolve_taken_candidate(struct creation *c,
+				    const struct standalone_result *result)
 {
 	struct error err;
 
@@ -120,7 +121,7 @@ static void look_up(struct creation *c)
 {
 	struct error err;
 
-	if (choose(c, &err) < 0 ||
+	if (choose_candidate(c, &err) < 0 ||
 	    link_lookup_async(c->context->redis, &c->target, on_looked_up, c,
 			      &err) < 0)
 		creation_fail(c, &err);
@@ -128,7 +129,7 @@ static void look_up(struct creation *c)
 
 /* If a new link might be refused, an existing one is looked up first: a request
  * for it stores nothing. */
-static void take(struct creation *c)
+static void look_up_or_take_code(struct creation *c)
 {
 	bool looked = c->hash.looked;
 
@@ -140,9 +141,9 @@ static void take(struct creation *c)
 }
 
 const struct strategy strategy_hash = {
-	.take = take,
+	.take = look_up_or_take_code,
 	.store = standalone_store,
 	.refused = standalone_refused,
-	.taken = taken,
+	.taken = resolve_taken_candidate,
 	.is_repeatable = true,
 };

@@ -142,8 +142,9 @@ void id_generator_stop(struct id_generator *g)
 
 /* --- ids ------------------------------------------------------------------ */
 
-static int next(const struct id_generator *g, struct snowflake *from,
-		uint64_t *ret_id, struct error *err)
+static int make_snowflake_id(const struct id_generator *g,
+			     struct snowflake *from, uint64_t *ret_id,
+			     struct error *err)
 {
 	if (snowflake_next(from, clock_real_ms(), ret_id, err) == 0)
 		return 0;
@@ -153,7 +154,7 @@ static int next(const struct id_generator *g, struct snowflake *from,
 int id_generator_next_code(struct id_generator *g, uint64_t *ret_snowflake,
 			   struct error *err)
 {
-	return next(g, g->codes, ret_snowflake, err);
+	return make_snowflake_id(g, g->codes, ret_snowflake, err);
 }
 
 int id_generator_next_link_id(struct id_generator *g, uint64_t *ret_link_id,
@@ -161,7 +162,7 @@ int id_generator_next_link_id(struct id_generator *g, uint64_t *ret_link_id,
 {
 	uint64_t snowflake;
 
-	if (next(g, g->links, &snowflake, err))
+	if (make_snowflake_id(g, g->links, &snowflake, err))
 		return -1;
 	*ret_link_id = link_id_blockless(snowflake);
 	return 0;

@@ -49,7 +49,8 @@ static void hex_digest(crypto_generichash_state *state, char ret[IDEM_KEY_MAX])
 	sodium_bin2hex(ret, IDEM_KEY_MAX, digest, sizeof(digest));
 }
 
-static void add(crypto_generichash_state *state, const void *data, size_t len)
+static void add_to_digest(crypto_generichash_state *state, const void *data,
+			  size_t len)
 {
 	crypto_generichash_update(state, data, len);
 }
@@ -62,13 +63,13 @@ static void set_names(struct idempotency *i,
 	crypto_generichash_state state;
 
 	crypto_generichash_init(&state, NULL, 0, 16);
-	add(&state, request->account, strlen(request->account) + 1);
-	add(&state, request->key.data, request->key.len);
-	add(&state, "", 1);
-	add(&state, &request->line, sizeof(request->line));
+	add_to_digest(&state, request->account, strlen(request->account) + 1);
+	add_to_digest(&state, request->key.data, request->key.len);
+	add_to_digest(&state, "", 1);
+	add_to_digest(&state, &request->line, sizeof(request->line));
 	hex_digest(&state, i->key);
 	crypto_generichash_init(&state, NULL, 0, 16);
-	add(&state, request->body.data, request->body.len);
+	add_to_digest(&state, request->body.data, request->body.len);
 	hex_digest(&state, i->fingerprint);
 }
 
@@ -98,7 +99,7 @@ void idempotency_free(struct idempotency *i)
 
 /* --- answers; each may free `i` ------------------------------------------- */
 
-static void proceed(struct idempotency *i)
+static void allow_request(struct idempotency *i)
 {
 	const struct idempotency_answer answer = {.outcome =
 							  IDEMPOTENCY_PROCEED};
@@ -106,7 +107,7 @@ static void proceed(struct idempotency *i)
 	i->fn(i->arg, &answer);
 }
 
-static void fail(struct idempotency *i, const struct error *err)
+static void fail_request(struct idempotency *i, const struct error *err)
 {
 	const struct idempotency_answer answer = {.outcome = IDEMPOTENCY_FAILED,
 						  .err = err};
@@ -114,8 +115,8 @@ static void fail(struct idempotency *i, const struct error *err)
 	i->fn(i->arg, &answer);
 }
 
-static void refuse(struct idempotency *i, int status, bool temporary,
-		   const char *detail)
+static void refuse_request(struct idempotency *i, int status, bool temporary,
+			   const char *detail)
 {
 	const struct idempotency_answer answer = {
 		.outcome = IDEMPOTENCY_REFUSED,
@@ -129,17 +130,20 @@ static void refuse(struct idempotency *i, int status, bool temporary,
 
 static void refuse_ended(struct idempotency *i)
 {
-	refuse(i, 410, false,
-	       "the first request with this Idempotency-Key created a link, "
-	       "which has ended since; to make another, send another key");
+	refuse_request(
+		i, 410, false,
+		"the first request with this Idempotency-Key created a link, "
+		"which has ended since; to make another, send another key");
 }
 
 static void refuse_doubtful(struct idempotency *i)
 {
-	refuse(i, 410, false,
-	       "the first request with this Idempotency-Key may have created a "
-	       "link, which would have ended by now; to make another, send "
-	       "another key");
+	refuse_request(
+		i, 410, false,
+		"the first request with this Idempotency-Key may have created "
+		"a "
+		"link, which would have ended by now; to make another, send "
+		"another key");
 }
 
 /* --- the record of an earlier request ------------------------------------- */
@@ -148,7 +152,7 @@ static void refuse_doubtful(struct idempotency *i)
 static void take_over(struct idempotency *i)
 {
 	strcpy(i->plan, i->found.text);
-	proceed(i);
+	allow_request(i);
 }
 
 /* Decides if the link that the record names is not there. */
@@ -160,9 +164,10 @@ static void judge_absence(struct idempotency *i)
 		refuse_ended(i);
 		break;
 	case EARLIER_UNDER_WAY:
-		refuse(i, 409, true,
-		       "the first request with this Idempotency-Key is still "
-		       "under way");
+		refuse_request(
+			i, 409, true,
+			"the first request with this Idempotency-Key is still "
+			"under way");
 		break;
 	case EARLIER_DOUBTFUL:
 		refuse_doubtful(i);
@@ -175,7 +180,8 @@ static void judge_absence(struct idempotency *i)
 
 /* If a plan is not done, it is unknown whether its link was reported.  The link
  * is reported again, since twice is better than never. */
-static void replay(struct idempotency *i, const struct link_answer *found)
+static void replay_found_link(struct idempotency *i,
+			      const struct link_answer *found)
 {
 	const struct idempotency_answer answer = {
 		.outcome = IDEMPOTENCY_REPLAY,
@@ -197,38 +203,40 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 	const Shortloop__Link *link = err ? NULL : answer->link;
 
 	if (err)
-		fail(i, err);
+		fail_request(i, err);
 	else if (!link || link->link_id != i->found.link_id)
 		judge_absence(i);
 	else if (link->state == SHORTLOOP__LINK_STATE__LINK_DELETED)
 		refuse_ended(i);
 	else
-		replay(i, answer);
+		replay_found_link(i, answer);
 }
 
-static void judge(struct idempotency *i, const struct idem_record *record,
-		  int64_t now)
+static void evaluate_record(struct idempotency *i,
+			    const struct idem_record *record, int64_t now)
 {
 	size_t len = strlen(record->code);
 	struct error err;
 
 	if (strcmp(record->fingerprint, i->fingerprint) != 0) {
-		refuse(i, 422, false,
-		       "this Idempotency-Key was sent with another request "
-		       "before; send a new one");
+		refuse_request(
+			i, 422, false,
+			"this Idempotency-Key was sent with another request "
+			"before; send a new one");
 		return;
 	}
 	i->found = *record;
 	i->found_at = now;
 	if (linkstore_lacks_key(i->store, record->code, len))
-		refuse(i, 503, true,
-		       "the code of the first request is of a key version that "
-		       "is not configured here");
+		refuse_request(i, 503, true,
+			       "the code of the first request is of a key "
+			       "version that "
+			       "is not configured here");
 	else if (!linkstore_locate(i->store, record->code, len, &i->target))
 		judge_absence(i);
 	else if (link_lookup_async(i->redis, &i->target, on_looked_up, i,
 				   &err) < 0)
-		fail(i, &err);
+		fail_request(i, &err);
 }
 
 static void on_read(void *arg, const struct idem_record *record, int64_t now,
@@ -238,11 +246,11 @@ static void on_read(void *arg, const struct idem_record *record, int64_t now,
 
 	(void)written;
 	if (err)
-		fail(i, err);
+		fail_request(i, err);
 	else if (*record->text)
-		judge(i, record, now);
+		evaluate_record(i, record, now);
 	else
-		proceed(i);
+		allow_request(i);
 }
 
 void idempotency_read(struct idempotency *i)
@@ -250,7 +258,7 @@ void idempotency_read(struct idempotency *i)
 	struct error err;
 
 	if (idem_read_async(i->redis, i->store, i->key, on_read, i, &err) < 0)
-		fail(i, &err);
+		fail_request(i, &err);
 }
 
 /* --- the plan ------------------------------------------------------------- */
@@ -264,11 +272,11 @@ static void on_planned(void *arg, const struct idem_record *record, int64_t now,
 	struct idempotency_answer answer = {.outcome = IDEMPOTENCY_PLANNED};
 
 	if (err) {
-		fail(i, err);
+		fail_request(i, err);
 	} else if (!written && *record->text) {
 		/* Another request was faster; our plan was not written. */
 		i->plan[0] = '\0';
-		judge(i, record, now);
+		evaluate_record(i, record, now);
 	} else if (!written) {
 		i->plan[0] = '\0';
 		send_plan(i);
@@ -285,7 +293,7 @@ static void send_plan(struct idempotency *i)
 
 	if (idem_write_async(i->redis, i->store, i->key, i->plan, &i->planned,
 			     on_planned, i, &err) < 0)
-		fail(i, &err);
+		fail_request(i, &err);
 }
 
 static struct idem_record record_of(const struct idempotency *i,
@@ -316,8 +324,9 @@ void idempotency_end(struct idempotency *i, bool stored)
 			       &ignored);
 }
 
-static void ignore(void *arg, const struct idem_record *record, int64_t now,
-		   bool written, const struct error *err)
+static void ignore_write_result(void *arg, const struct idem_record *record,
+				int64_t now, bool written,
+				const struct error *err)
 {
 	(void)arg;
 	(void)record;
@@ -332,6 +341,6 @@ void idempotency_note_done(struct idempotency *i, const char *code,
 	const struct idem_record record = record_of(i, code, link_id, true);
 	struct error ignored;
 
-	idem_write_async(i->redis, i->store, i->key, i->plan, &record, ignore,
-			 NULL, &ignored);
+	idem_write_async(i->redis, i->store, i->key, i->plan, &record,
+			 ignore_write_result, NULL, &ignored);
 }

@@ -27,7 +27,7 @@ static void on_code(void *arg, const struct link_block *block, uint32_t offset,
 		creation_code_chosen(c);
 }
 
-static void take(struct creation *c)
+static void take_block_code(struct creation *c)
 {
 	const struct link_fields *f = &c->order.request->fields;
 
@@ -43,7 +43,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 	creation_stored(arg, expires, err);
 }
 
-static void store(struct creation *c)
+static void store_link_in_block(struct creation *c)
 {
 	struct error err;
 
@@ -53,7 +53,7 @@ static void store(struct creation *c)
 		creation_fail(c, &err);
 }
 
-static bool refused(struct creation *c, const struct error *err)
+static bool may_take_another_code(struct creation *c, const struct error *err)
 {
 	if (err->code == ERROR_NOT_OWNER) {
 		class_pool_drop(c->sequence.pool, &c->sequence.block);
@@ -67,5 +67,6 @@ static bool refused(struct creation *c, const struct error *err)
 	return false;
 }
 
-const struct strategy strategy_sequence = {
-	.take = take, .store = store, .refused = refused};
+const struct strategy strategy_sequence = {.take = take_block_code,
+					   .store = store_link_in_block,
+					   .refused = may_take_another_code};

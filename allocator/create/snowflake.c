@@ -3,7 +3,7 @@
 #include "allocator/create/standalone.h"
 #include "allocator/create/strategy.h"
 
-static void take(struct creation *c)
+static void take_snowflake_code(struct creation *c)
 {
 	uint64_t id;
 	struct error err;
@@ -18,7 +18,8 @@ static void take(struct creation *c)
 }
 
 /* Happens only if an id was made twice. */
-static void taken(struct creation *c, const struct standalone_result *result)
+static void retry_taken_snowflake(struct creation *c,
+				  const struct standalone_result *result)
 {
 	struct error err;
 
@@ -30,8 +31,8 @@ static void taken(struct creation *c, const struct standalone_result *result)
 }
 
 const struct strategy strategy_snowflake = {
-	.take = take,
+	.take = take_snowflake_code,
 	.store = standalone_store,
 	.refused = standalone_refused,
-	.taken = taken,
+	.taken = retry_taken_snowflake,
 };

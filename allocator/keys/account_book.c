@@ -38,7 +38,7 @@ static const struct account_line *line_of(const struct account_book *book,
 	return NULL;
 }
 
-static void begin(void *arg)
+static void clear_account_lines(void *arg)
 {
 	struct account_book *book = arg;
 
@@ -47,7 +47,7 @@ static void begin(void *arg)
 	book->count = 0;
 }
 
-static int take(void *arg, char *text, struct error *err)
+static int add_account_line(void *arg, char *text, struct error *err)
 {
 	struct account_book *book = arg;
 	char *name = text, *rest = text + strcspn(text, blanks);
@@ -72,10 +72,9 @@ static int take(void *arg, char *text, struct error *err)
 
 /* --- rules ---------------------------------------------------------------- */
 
-static const struct account_rules *keep(struct account_book *book,
-					const char *account,
-					const struct account_rules *rules,
-					struct error *err)
+static const struct account_rules *
+keep_account_rules(struct account_book *book, const char *account,
+		   const struct account_rules *rules, struct error *err)
 {
 	struct kept_rules *kept;
 
@@ -97,8 +96,9 @@ static const struct account_rules *keep(struct account_book *book,
 	return &kept->rules;
 }
 
-static int find(void *arg, const char *account,
-		const struct account_rules **ret, struct error *err)
+static int find_account_rules(void *arg, const char *account,
+			      const struct account_rules **ret,
+			      struct error *err)
 {
 	struct account_book *book = arg;
 	const struct account_line *line = line_of(book, account);
@@ -107,7 +107,7 @@ static int find(void *arg, const char *account,
 		line = line_of(book, "*");
 	if (!line)
 		return 0;
-	*ret = keep(book, account, &line->rules, err);
+	*ret = keep_account_rules(book, account, &line->rules, err);
 	return *ret ? 0 : -1;
 }
 
@@ -143,5 +143,6 @@ void account_book_free(struct account_book *book)
 
 struct account_reader account_book_reader(struct account_book *book)
 {
-	return (struct account_reader){begin, take, find, book};
+	return (struct account_reader){clear_account_lines, add_account_line,
+				       find_account_rules, book};
 }

@@ -172,7 +172,7 @@ bool account_rules_equal(const struct account_rules *a,
 }
 
 /* Returns whether the name is on the list; "" has all names. */
-static bool has(const char *list, const char *name)
+static bool list_has_name(const char *list, const char *name)
 {
 	size_t len = strlen(name), one;
 
@@ -189,13 +189,13 @@ static bool has(const char *list, const char *name)
 
 bool account_rules_allow_ttl(const struct account_rules *rules, const char *ttl)
 {
-	return !rules || has(rules->ttl, ttl);
+	return !rules || list_has_name(rules->ttl, ttl);
 }
 
 bool account_rules_allow_space(const struct account_rules *rules,
 			       const char *space)
 {
-	return !rules || has(rules->spaces, space);
+	return !rules || list_has_name(rules->spaces, space);
 }
 
 bool account_rules_may_use_space(const struct api_key_info *key,

@@ -183,7 +183,7 @@ static int read_all(struct ledger_watch *w, struct error *err)
 	return 0;
 }
 
-static void note(struct ledger_watch *w, const struct error *err)
+static void publish_reading(struct ledger_watch *w, const struct error *err)
 {
 	bool changed;
 
@@ -196,7 +196,7 @@ static void note(struct ledger_watch *w, const struct error *err)
 		log_warn(w->log, "ledger not readable, retrying", log_err(err));
 }
 
-static int64_t run(struct periodic *self, void *arg)
+static int64_t refresh_ledger_entries(struct periodic *self, void *arg)
 {
 	struct ledger_watch *w = arg;
 	struct error err = {0};
@@ -205,7 +205,7 @@ static int64_t run(struct periodic *self, void *arg)
 	(void)self;
 	if (read_all(w, &err) < 0 && ms > RETRY_MS)
 		ms = RETRY_MS;
-	note(w, &err);
+	publish_reading(w, &err);
 	rest = REST_TIMES * (clock_monotonic_ms() - began);
 	return err.code == ERROR_NONE && rest > ms ? rest : ms;
 }
@@ -251,7 +251,7 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 
 int ledger_watch_start(struct ledger_watch *w, struct error *err)
 {
-	w->thread = periodic_new(run, w, err);
+	w->thread = periodic_new(refresh_ledger_entries, w, err);
 	return w->thread ? periodic_start(w->thread, err) : -1;
 }
 

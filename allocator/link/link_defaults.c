@@ -49,9 +49,9 @@ void link_defaults_free(struct link_defaults *defaults)
 	free(defaults->class_spaces);
 }
 
-static bool fits(const struct link_fields *fields,
-		 const struct link_space *space,
-		 const struct api_key_info *caller)
+static bool space_fits_link(const struct link_fields *fields,
+			    const struct link_space *space,
+			    const struct api_key_info *caller)
 {
 	if (caller && !account_rules_may_use_space(caller, space->name))
 		return false;
@@ -70,11 +70,11 @@ const struct link_space *link_defaults_space(const struct link_defaults *d,
 			       strlen(fields->ttl->name));
 
 	space = d->class_spaces[i] ? d->class_spaces[i] : d->space;
-	if (fits(fields, space, caller))
+	if (space_fits_link(fields, space, caller))
 		return space;
 	for (i = 0; i < linkstore_space_count(store); i++) {
 		space = linkstore_space(store, i);
-		if (fits(fields, space, caller))
+		if (space_fits_link(fields, space, caller))
 			return space;
 	}
 	return NULL;

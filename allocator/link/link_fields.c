@@ -24,8 +24,8 @@ struct field_reader {
 /* --- types of values ------------------------------------------------------ */
 
 /* Sets "name: expected ..." and returns -1. */
-static int refuse(const struct field_reader *r, const char *expected,
-		  struct error *err)
+static int refuse_value(const struct field_reader *r, const char *expected,
+			struct error *err)
 {
 	return error_set(err, ERROR_INPUT, "%s: expected %s", r->name,
 			 expected);
@@ -37,7 +37,7 @@ static int read_text(const struct field_reader *r, json_t *value, size_t max,
 	enum unseen kind;
 
 	if (!json_is_string(value))
-		return refuse(r, "a string", err);
+		return refuse_value(r, "a string", err);
 	if (json_string_length(value) > max)
 		return error_set(err, ERROR_INPUT,
 				 "%s: has %zu bytes, at most %zu are allowed",
@@ -63,7 +63,7 @@ static int read_whole(const struct field_reader *r, int64_t min, int64_t max,
 
 	/* 3.0 is a whole number, too: some languages write 3 this way. */
 	if (!json_is_number(r->value) || number != floor(number))
-		return refuse(r, "a whole number", err);
+		return refuse_value(r, "a whole number", err);
 	if (number < (double)min || number > (double)max)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected a whole number from %lld to "
@@ -271,7 +271,7 @@ static int read_targets(struct field_reader *r, struct error *err)
 	json_t *value;
 
 	if (!json_is_object(r->value))
-		return refuse(r, "an object of URLs by device", err);
+		return refuse_value(r, "an object of URLs by device", err);
 	json_object_foreach(r->value, name, value)
 	{
 		if (read_target(r, name, value, err))
@@ -302,7 +302,7 @@ static int read_ttl(struct field_reader *r, struct error *err)
 	const struct linkstore *store = r->rules->store;
 
 	if (!json_is_string(r->value))
-		return refuse(r, "a string", err);
+		return refuse_value(r, "a string", err);
 	r->fields->ttl =
 		linkstore_class_named(store, json_string_value(r->value));
 	return r->fields->ttl ? 0 : link_fields_refuse_ttl(store, err);
@@ -312,7 +312,7 @@ static int read_ttl(struct field_reader *r, struct error *err)
 static int read_space(struct field_reader *r, struct error *err)
 {
 	if (!json_is_string(r->value))
-		return refuse(r, "a string", err);
+		return refuse_value(r, "a string", err);
 	r->fields->space_name = json_string_value(r->value);
 	return 0;
 }
@@ -321,8 +321,9 @@ static int read_code(struct field_reader *r, struct error *err)
 {
 	if (read_text(r, r->value, LINK_ALIAS_MAX, &r->fields->code, err))
 		return -1;
-	return *r->fields->code ? 0
-				: refuse(r, "1 to 64 of [0-9A-Za-z_-]", err);
+	return *r->fields->code
+		       ? 0
+		       : refuse_value(r, "1 to 64 of [0-9A-Za-z_-]", err);
 }
 
 static int read_domain(struct field_reader *r, struct error *err)
@@ -357,7 +358,7 @@ static int read_tags(struct field_reader *r, struct error *err)
 	json_t *tag;
 
 	if (!json_is_array(r->value))
-		return refuse(r, "an array of strings", err);
+		return refuse_value(r, "an array of strings", err);
 	if (json_array_size(r->value) > LINK_TAGS_MAX)
 		return error_set(
 			err, ERROR_INPUT,
@@ -382,10 +383,11 @@ static int read_not_before(struct field_reader *r, struct error *err)
 	    rfc3339_parse(json_string_value(r->value), &r->fields->not_before,
 			  &why) ||
 	    r->fields->not_before < 0)
-		return refuse(r,
-			      "an instant since 1970 as RFC 3339 writes it, "
-			      "such as 2026-12-01T08:00:00Z",
-			      err);
+		return refuse_value(
+			r,
+			"an instant since 1970 as RFC 3339 writes it, "
+			"such as 2026-12-01T08:00:00Z",
+			err);
 	return 0;
 }
 
@@ -405,7 +407,7 @@ static int read_redirect_status(struct field_reader *r, struct error *err)
 
 	read_whole(r, 301, 308, &status, err);
 	if (status != 301 && status != 302 && status != 307 && status != 308)
-		return refuse(r, "301, 302, 307 or 308", err);
+		return refuse_value(r, "301, 302, 307 or 308", err);
 	r->fields->redirect_status = (uint32_t)status;
 	return 0;
 }
@@ -425,13 +427,13 @@ static int read_pass_query(struct field_reader *r, struct error *err)
 			return 0;
 		}
 	}
-	return refuse(r, "none, add or override", err);
+	return refuse_value(r, "none, add or override", err);
 }
 
 static int read_pass_path(struct field_reader *r, struct error *err)
 {
 	if (!json_is_boolean(r->value))
-		return refuse(r, "true or false", err);
+		return refuse_value(r, "true or false", err);
 	r->fields->pass_path = json_is_true(r->value);
 	return 0;
 }
@@ -446,7 +448,7 @@ static int read_state(struct field_reader *r, struct error *err)
 	else if (!strcmp(text, "blocked"))
 		r->fields->state = SHORTLOOP__LINK_STATE__LINK_BLOCKED;
 	else
-		return refuse(r, "live or blocked", err);
+		return refuse_value(r, "live or blocked", err);
 	return 0;
 }
 

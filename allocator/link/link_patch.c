@@ -56,8 +56,8 @@ static void apply_passing(const struct link_fields *f, Shortloop__Link *link)
 		link->path_pass = f->pass_path;
 }
 
-static void apply(const struct link_patch *patch, const Shortloop__Link *link,
-		  Shortloop__Link *ret_link)
+static void apply_fields(const struct link_patch *patch,
+			 const Shortloop__Link *link, Shortloop__Link *ret_link)
 {
 	const struct link_fields *f = &patch->fields;
 
@@ -84,7 +84,7 @@ int link_patch_apply(const struct link_patch *patch,
 		     const Shortloop__Link *link, Shortloop__Link *ret_link,
 		     struct error *err)
 {
-	apply(patch, link, ret_link);
+	apply_fields(patch, link, ret_link);
 	/* An existing link that breaks the rule may still be blocked or
 	 * described. */
 	if (!(patch->fields.given &

@@ -5,7 +5,8 @@
 #include "common/uri.h"
 
 /* `url` is "" if there is none. */
-static int check(const char *url, const char *name, struct error *err)
+static int check_url_takes_path(const char *url, const char *name,
+				struct error *err)
 {
 	if (!*url || uri_takes_path(url, strlen(url)))
 		return 0;
@@ -20,14 +21,15 @@ int path_pass_check(const Shortloop__Link *link, struct error *err)
 {
 	if (!link->path_pass)
 		return 0;
-	if (check(link->url, "url", err) < 0)
+	if (check_url_takes_path(link->url, "url", err) < 0)
 		return -1;
 	for (size_t i = 0; i < link->n_targets; i++) {
 		const Shortloop__Target *target = link->targets[i];
 
-		if (check(target->url, "a target", err) < 0 ||
-		    check(target->app, "an app", err) < 0 ||
-		    check(target->mini_program, "a mini program", err) < 0)
+		if (check_url_takes_path(target->url, "a target", err) < 0 ||
+		    check_url_takes_path(target->app, "an app", err) < 0 ||
+		    check_url_takes_path(target->mini_program, "a mini program",
+					 err) < 0)
 			return -1;
 	}
 	return 0;

@@ -37,8 +37,8 @@ static bool entry_is(const uint8_t *entry, const char *text, size_t len)
 	return entry[0] == len && !memcmp(entry + ENTRY_HEAD, text, len);
 }
 
-static struct probe find(const struct domain_list *list, const char *text,
-			 size_t len)
+static struct probe find_name_slot(const struct domain_list *list,
+				   const char *text, size_t len)
 {
 	struct probe p = {0};
 	uint8_t *entry;
@@ -59,10 +59,10 @@ static struct probe find(const struct domain_list *list, const char *text,
 	return p;
 }
 
-static unsigned meaning(const struct domain_list *list, const char *text,
-			size_t len)
+static unsigned find_entry_kind(const struct domain_list *list,
+				const char *text, size_t len)
 {
-	const struct probe p = find(list, text, len);
+	const struct probe p = find_name_slot(list, text, len);
 
 	return p.entry ? p.entry[1] : 0;
 }
@@ -73,13 +73,13 @@ bool domain_list_has(const struct domain_list *list, const struct host *host)
 
 	if (list->count == 0)
 		return false;
-	if (meaning(list, at, host->len))
+	if (find_entry_kind(list, at, host->len))
 		return true;
 	if (host->kind != HOST_NAME)
 		return false;
 	while ((at = memchr(at, '.', (size_t)(end - at)))) {
 		at++;
-		if (meaning(list, at, (size_t)(end - at)) & BELOW)
+		if (find_entry_kind(list, at, (size_t)(end - at)) & BELOW)
 			return true;
 	}
 	return false;
@@ -112,7 +112,8 @@ static int index_pool(struct domain_list *list, size_t entries,
 		return error_set_nomem(err);
 	for (size_t at = 0; at < list->pool.len;
 	     at += ENTRY_HEAD + (size_t)pool[at]) {
-		p = find(list, (char *)pool + at + ENTRY_HEAD, pool[at]);
+		p = find_name_slot(list, (char *)pool + at + ENTRY_HEAD,
+				   pool[at]);
 		if (p.entry) {
 			p.entry[1] |= pool[at + 1];
 			continue;
@@ -124,8 +125,8 @@ static int index_pool(struct domain_list *list, size_t entries,
 	return 0;
 }
 
-static int add(struct domain_list *list, const struct host *host,
-	       unsigned char how, struct error *err)
+static int append_entry(struct domain_list *list, const struct host *host,
+			unsigned char how, struct error *err)
 {
 	const unsigned char head[ENTRY_HEAD] = {(unsigned char)host->len, how};
 
@@ -164,7 +165,7 @@ static int read_line(struct domain_list *list, const char *line, size_t len,
 		return error_set(err, ERROR_INPUT,
 				 "nothing is below an address: write it "
 				 "without the dot");
-	return add(list, &host, how, err) < 0 ? -1 : 1;
+	return append_entry(list, &host, how, err) < 0 ? -1 : 1;
 }
 
 static int read_lines(struct domain_list *list, FILE *file, const char *path,

@@ -8,7 +8,7 @@
 #include "common/utf8.h"
 
 /* Writes the character at `text` as "%E2%80%AE". */
-static void escape(const char *text, size_t len, char ret[13])
+static void escape_character(const char *text, size_t len, char ret[13])
 {
 	size_t bytes = utf8_sequence(text, len);
 
@@ -30,7 +30,7 @@ static int check_characters(const char *url, size_t len, struct error *err)
 				 "is not UTF-8 at byte %zu: write other bytes "
 				 "with percent signs",
 				 at + 1);
-	escape(url + at, len - at, escaped);
+	escape_character(url + at, len - at, escaped);
 	return error_set(err, ERROR_INPUT,
 			 "has a blank, a control character or an invisible "
 			 "character at byte %zu: write it as %s",

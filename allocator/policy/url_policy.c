@@ -71,8 +71,9 @@ static void lists_free(struct lists *lists)
 	domain_list_free(lists->deny);
 }
 
-static int load(const char *path, const char *setting,
-		struct domain_list **ret_list, struct error *err)
+static int load_configured_list(const char *path, const char *setting,
+				struct domain_list **ret_list,
+				struct error *err)
 {
 	if (!path)
 		return 0;
@@ -85,10 +86,10 @@ int url_policy_reload(struct url_policy *policy, struct error *err)
 	const struct url_policy_config *c = &policy->config;
 	struct lists fresh = {0}, old;
 
-	if (load(c->allow_file, "allocator.url_allow_file", &fresh.allow, err) <
-		    0 ||
-	    load(c->deny_file, "allocator.url_deny_file", &fresh.deny, err) <
-		    0) {
+	if (load_configured_list(c->allow_file, "allocator.url_allow_file",
+				 &fresh.allow, err) < 0 ||
+	    load_configured_list(c->deny_file, "allocator.url_deny_file",
+				 &fresh.deny, err) < 0) {
 		lists_free(&fresh);
 		return -1;
 	}
@@ -340,8 +341,8 @@ static int check_written(const struct buf *uri, struct error *err)
 			 uri->len, LINK_URL_MAX);
 }
 
-static int normalise(const struct url_parts *parts, struct buf *ret_normalised,
-		     struct error *err)
+static int normalise_url(const struct url_parts *parts,
+			 struct buf *ret_normalised, struct error *err)
 {
 	struct buf url = {0}, uri = {0};
 	int status;
@@ -372,7 +373,7 @@ int url_policy_check(struct url_policy *policy, const char *url, size_t len,
 		return -1;
 	status = parts.is_web ? check_web(policy, &parts, err)
 			      : check_app(policy, &parts, err);
-	return status < 0 ? -1 : normalise(&parts, ret_normalised, err);
+	return status < 0 ? -1 : normalise_url(&parts, ret_normalised, err);
 }
 
 int url_policy_check_app(struct url_policy *policy, const char *url, size_t len,
@@ -383,7 +384,7 @@ int url_policy_check_app(struct url_policy *policy, const char *url, size_t len,
 	if (read_parts(&parts, url, len, err) < 0 ||
 	    check_opening(policy, &parts, err) < 0)
 		return -1;
-	return normalise(&parts, ret_normalised, err);
+	return normalise_url(&parts, ret_normalised, err);
 }
 
 int url_policy_check_https(struct url_policy *policy, const char *url,
@@ -398,5 +399,5 @@ int url_policy_check_https(struct url_policy *policy, const char *url,
 		return error_set(err, ERROR_INPUT, "must begin with https://");
 	if (check_web(policy, &parts, err) < 0)
 		return -1;
-	return normalise(&parts, ret_normalised, err);
+	return normalise_url(&parts, ret_normalised, err);
 }

@@ -4,8 +4,9 @@
 
 #include "linkstore/call.h"
 
-static void build(struct command *c, const struct link_block *block,
-		  enum link_script script)
+static void build_block_command(struct command *c,
+				const struct link_block *block,
+				enum link_script script)
 {
 	command_script(c, block->space, script);
 	command_marker_key(c, block->space, block->number);
@@ -20,8 +21,8 @@ static void build(struct command *c, const struct link_block *block,
 
 /* The reply is {1, end} or {0, generation found, open}.  An answer to close_own
  * has no end. */
-static int parse(const redisReply *reply, const void *about, void *ret_end,
-		 struct error *err)
+static int parse_block_reply(const redisReply *reply, const void *about,
+			     void *ret_end, struct error *err)
 {
 	const struct link_block *block = about;
 
@@ -46,14 +47,14 @@ static int parse(const redisReply *reply, const void *about, void *ret_end,
 static const struct call_type open_call = {
 	.about_size = sizeof(struct link_block),
 	.value_size = sizeof(int64_t),
-	.parse = parse,
+	.parse = parse_block_reply,
 	.deliver = call_deliver_number,
 };
 
 static const struct call_type close_call = {
 	.about_size = sizeof(struct link_block),
 	.value_size = sizeof(int64_t),
-	.parse = parse,
+	.parse = parse_block_reply,
 	.deliver = call_deliver_done,
 };
 
@@ -62,7 +63,7 @@ int block_open_async(struct redis_async *redis, const struct link_block *block,
 {
 	struct command c;
 
-	build(&c, block, SCRIPT_OPEN);
+	build_block_command(&c, block, SCRIPT_OPEN);
 	return call_send(&c, redis, &open_call, block, (call_fn *)fn, arg, err);
 }
 
@@ -72,7 +73,7 @@ int block_close_own_async(struct redis_async *redis,
 {
 	struct command c;
 
-	build(&c, block, SCRIPT_CLOSE_OWN);
+	build_block_command(&c, block, SCRIPT_CLOSE_OWN);
 	return call_send(&c, redis, &close_call, block, (call_fn *)fn, arg,
 			 err);
 }

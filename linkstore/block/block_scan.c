@@ -41,7 +41,7 @@ struct pass {
 	struct error err;
 };
 
-static struct block_group *oldest(struct pass *p)
+static struct block_group *oldest_group(struct pass *p)
 {
 	return &p->groups[p->taken % AHEAD_MAX];
 }
@@ -78,7 +78,8 @@ static void build_look(const struct pass *p, const struct block_group *group,
 		command_marker_key(c, p->space, p->blocks[group->at[i]]);
 }
 
-static void judge(struct pass *p, size_t at, const struct redis_value *value)
+static void evaluate_marker(struct pass *p, size_t at,
+			    const struct redis_value *value)
 {
 	struct block_scan look = {.state = BLOCK_LOST};
 	struct link_marker m;
@@ -112,10 +113,10 @@ static void on_look(void *arg, size_t i, const struct redis_value *value)
 		return;
 	if (value->type == REDIS_VALUE_ERROR)
 		note_error(p, value);
-	else if (i >= oldest(p)->count)
+	else if (i >= oldest_group(p)->count)
 		note_malformed(p, "MGET");
 	else
-		judge(p, oldest(p)->at[i], value);
+		evaluate_marker(p, oldest_group(p)->at[i], value);
 }
 
 /* --- closing -------------------------------------------------------------- */
@@ -161,11 +162,12 @@ static void on_close(void *arg, size_t i, const struct redis_value *value)
 		return;
 	if (value->type == REDIS_VALUE_ERROR)
 		note_error(p, value);
-	else if (value->type != REDIS_VALUE_NUMBER || at >= oldest(p)->count)
+	else if (value->type != REDIS_VALUE_NUMBER ||
+		 at >= oldest_group(p)->count)
 		note_malformed(p, "close");
 	else
-		note_closed(p, &p->looks[oldest(p)->at[at]], i % CLOSE_VALUES,
-			    value->number);
+		note_closed(p, &p->looks[oldest_group(p)->at[at]],
+			    i % CLOSE_VALUES, value->number);
 }
 
 /* --- both passes ---------------------------------------------------------- */
@@ -198,15 +200,15 @@ static int take_answer(struct pass *p, size_t values_each, struct error *err)
 	p->values = 0;
 	if (redis_take_values(p->redis, p->on_value, p, err))
 		return -1;
-	if (!p->failed && p->values != oldest(p)->count * values_each)
+	if (!p->failed && p->values != oldest_group(p)->count * values_each)
 		note_malformed(p, "a pipeline");
 	p->taken++;
 	return 0;
 }
 
 /* If the pass fails, the remaining answers are read and ignored. */
-static int run(struct pass *p, size_t count, size_t values_each,
-	       struct error *err)
+static int run_block_pass(struct pass *p, size_t count, size_t values_each,
+			  struct error *err)
 {
 	struct block_groups *groups;
 	int status = -1;
@@ -247,7 +249,7 @@ int block_scan_read(struct redis *redis, const struct link_space *space,
 		.ahead = AHEAD_MAX,
 	};
 
-	return run(&p, count, 1, err);
+	return run_block_pass(&p, count, 1, err);
 }
 
 int block_scan_close(struct redis *redis, const struct link_space *space,
@@ -265,5 +267,5 @@ int block_scan_close(struct redis *redis, const struct link_space *space,
 		.ahead = CLOSE_AHEAD,
 	};
 
-	return run(&p, count, CLOSE_VALUES, err);
+	return run_block_pass(&p, count, CLOSE_VALUES, err);
 }

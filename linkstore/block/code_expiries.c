@@ -20,8 +20,8 @@ struct batch {
 	int64_t ends[PIPELINE]; /* 0: no link */
 };
 
-static int append(const struct batch *b, const char *name, size_t i,
-		  struct error *err)
+static int append_code_command(const struct batch *b, const char *name,
+			       size_t i, struct error *err)
 {
 	char code[CODE_TEXT_MAX];
 	struct command c;
@@ -41,7 +41,7 @@ static int read_ends(struct batch *b, struct error *err)
 	int status = 0;
 
 	for (size_t i = 0; i < b->count; i++)
-		if (append(b, "PEXPIRETIME", i, err) < 0)
+		if (append_code_command(b, "PEXPIRETIME", i, err) < 0)
 			return -1;
 	for (size_t i = 0; i < b->count; i++) {
 		if (redis_take_answer(b->redis, &reply,
@@ -79,7 +79,7 @@ static int drop_tombstones(struct batch *b, struct error *err)
 	int status = 0;
 
 	for (size_t i = 0; i < b->count; i++)
-		if (b->ends[i] && append(b, "GET", i, err) < 0)
+		if (b->ends[i] && append_code_command(b, "GET", i, err) < 0)
 			return -1;
 	for (size_t i = 0; i < b->count; i++) {
 		if (!b->ends[i])
@@ -127,8 +127,8 @@ int code_expiries_read(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-static int weigh(struct command *c, struct redis *redis, uint64_t *ret,
-		 struct error *err)
+static int read_memory_usage(struct command *c, struct redis *redis,
+			     uint64_t *ret, struct error *err)
 {
 	redisReply *reply;
 
@@ -150,11 +150,11 @@ int block_weigh(struct redis *redis, const struct link_space *space,
 	command_plain(&c, "MEMORY");
 	command_text(&c, "USAGE");
 	command_marker_key(&c, space, block);
-	if (weigh(&c, redis, ret_marker, err) < 0)
+	if (read_memory_usage(&c, redis, ret_marker, err) < 0)
 		return -1;
 	linkstore_code(space, block, offset, &target);
 	command_plain(&c, "MEMORY");
 	command_text(&c, "USAGE");
 	command_target_key(&c, &target);
-	return weigh(&c, redis, ret_link, err);
+	return read_memory_usage(&c, redis, ret_link, err);
 }

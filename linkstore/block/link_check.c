@@ -199,8 +199,10 @@ static int ask_again(const struct link_check *check, uint64_t cursor,
 	return status;
 }
 
-static int tell(struct link_check *check, const redisReply *key,
-		enum link_trouble trouble, uint64_t block, struct error *err)
+static int report_confirmed_trouble(struct link_check *check,
+				    const redisReply *key,
+				    enum link_trouble trouble, uint64_t block,
+				    struct error *err)
 {
 	struct link_finding finding;
 	uint64_t cursor;
@@ -267,8 +269,8 @@ static int check_keys(struct link_check *check, const redisReply *keys,
 		return -1;
 	for (size_t i = 0; i < keys->elements; i++)
 		if (troubles[i] != LINK_SOUND &&
-		    tell(check, keys->element[i], troubles[i], blocks[i], err) <
-			    0)
+		    report_confirmed_trouble(check, keys->element[i],
+					     troubles[i], blocks[i], err) < 0)
 			return -1;
 	return 0;
 }

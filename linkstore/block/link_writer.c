@@ -145,7 +145,7 @@ static void send_full(struct batch *b)
 	redis_async_push(w->redis);
 }
 
-static void flush(void *arg)
+static void send_queued_batches(void *arg)
 {
 	struct link_writer *w = arg;
 	struct batch *b = w->queued, *next;
@@ -234,8 +234,8 @@ link_writer_new(struct loop *loop, struct redis_async *redis, struct error *err)
 		return NULL;
 	}
 	w->redis = redis;
-	w->again = loop_timer_new(loop, flush, w, err);
-	if (!w->again || loop_on_turn_end(loop, flush, w, err)) {
+	w->again = loop_timer_new(loop, send_queued_batches, w, err);
+	if (!w->again || loop_on_turn_end(loop, send_queued_batches, w, err)) {
 		link_writer_free(w);
 		return NULL;
 	}

@@ -109,9 +109,10 @@ static void judge_link(const struct link_target *target, Shortloop__Link *link,
 
 /* `reply` answers MGET with the link, and with the marker if the link has a
  * block. */
-static int judge(const struct link_target *target, const redisReply *reply,
-		 int64_t pttl, struct link_answer *ret_answer,
-		 struct error *err)
+static int evaluate_lookup_reply(const struct link_target *target,
+				 const redisReply *reply, int64_t pttl,
+				 struct link_answer *ret_answer,
+				 struct error *err)
 {
 	struct link_answer answer = {.link = NULL};
 	const redisReply *record;
@@ -139,7 +140,7 @@ static int judge(const struct link_target *target, const redisReply *reply,
 	return 0;
 }
 
-static void release(struct link_answer *answer)
+static void release_answer_link(struct link_answer *answer)
 {
 	if (answer->link)
 		shortloop__link__free_unpacked(
@@ -199,10 +200,11 @@ static void on_mget(void *arg, const redisReply *reply, const struct error *err)
 
 	if (!err && l->failed)
 		err = &l->err;
-	if (!err && judge(&l->target, reply, l->pttl, &answer, &l->err))
+	if (!err &&
+	    evaluate_lookup_reply(&l->target, reply, l->pttl, &answer, &l->err))
 		err = &l->err;
 	l->fn(l->arg, err ? NULL : &answer, err);
-	release(&answer);
+	release_answer_link(&answer);
 	free(l);
 }
 

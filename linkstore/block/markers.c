@@ -8,8 +8,9 @@
 /* Commands sent before the answers to earlier ones. */
 #define PIPELINE 512
 
-static int ask(struct redis *redis, const struct link_space *space,
-	       uint64_t block, struct error *err)
+static int append_marker_query(struct redis *redis,
+			       const struct link_space *space, uint64_t block,
+			       struct error *err)
 {
 	char key[64];
 	const char *argv[] = {"GET", key};
@@ -21,7 +22,8 @@ static int ask(struct redis *redis, const struct link_space *space,
 }
 
 /* A key of another type answers with an error, which counts as damage. */
-static int take(struct redis *redis, struct marker_look *ret, struct error *err)
+static int take_marker_answer(struct redis *redis, struct marker_look *ret,
+			      struct error *err)
 {
 	redisReply *reply;
 
@@ -47,11 +49,12 @@ int markers_read(struct redis *redis, const struct link_space *space,
 
 	while (taken < count && status == 0) {
 		for (; sent < count && sent - taken < PIPELINE; sent++)
-			if (ask(redis, space, blocks[sent], err) < 0)
+			if (append_marker_query(redis, space, blocks[sent],
+						err) < 0)
 				return -1;
 		for (; taken < sent; taken++)
-			if (take(redis, &ret_scans[taken],
-				 status ? &ignored : err) < 0)
+			if (take_marker_answer(redis, &ret_scans[taken],
+					       status ? &ignored : err) < 0)
 				status = -1;
 	}
 	return status;

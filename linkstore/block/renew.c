@@ -4,8 +4,9 @@
 #include "linkstore/call.h"
 #include "linkstore/record_head.h"
 
-static void build(struct command *c, const struct link_target *target,
-		  const Shortloop__Link *link)
+static void build_renewal_command(struct command *c,
+				  const struct link_target *target,
+				  const Shortloop__Link *link)
 {
 	const struct linkstore *store = target->space->store;
 	unsigned char head[RECORD_HEAD];
@@ -21,8 +22,8 @@ static void build(struct command *c, const struct link_target *target,
 	command_quarantine(c, target);
 }
 
-static int parse(const redisReply *reply, const void *about, void *ret_left,
-		 struct error *err)
+static int parse_renewal_reply(const redisReply *reply, const void *about,
+			       void *ret_left, struct error *err)
 {
 	(void)about;
 	if (!reply_is_array(reply, 2))
@@ -33,7 +34,7 @@ static int parse(const redisReply *reply, const void *about, void *ret_left,
 
 static const struct call_type renew_call = {
 	.value_size = sizeof(int64_t),
-	.parse = parse,
+	.parse = parse_renewal_reply,
 	.deliver = call_deliver_number,
 };
 
@@ -44,6 +45,6 @@ int link_renew_async(struct redis_async *redis,
 {
 	struct command c;
 
-	build(&c, target, link);
+	build_renewal_command(&c, target, link);
 	return call_send(&c, redis, &renew_call, NULL, (call_fn *)fn, arg, err);
 }

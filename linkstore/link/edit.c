@@ -51,7 +51,7 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 
 /* Returns the size of a record without the fields that every change adds once
  * or that are bounded: maker, time, state and life. */
-static size_t weight(const Shortloop__Link *link)
+static size_t measure_bare_record(const Shortloop__Link *link)
 {
 	Shortloop__Link bare = *link;
 
@@ -67,17 +67,18 @@ static size_t weight(const Shortloop__Link *link)
 
 /* A full Redis refuses changes that take memory.  But a link that is to end or
  * to be blocked must not live on, so such changes never count as growth. */
-static bool grows(const Shortloop__Link *before, const Shortloop__Link *after)
+static bool edit_is_growth(const Shortloop__Link *before,
+			   const Shortloop__Link *after)
 {
 	return after->state == SHORTLOOP__LINK_STATE__LINK_LIVE &&
-	       weight(after) > weight(before);
+	       measure_bare_record(after) > measure_bare_record(before);
 }
 
 /* --- command -------------------------------------------------------------- */
 
-static int check(const struct link_target *target,
-		 const Shortloop__Link *before, const Shortloop__Link *after,
-		 struct error *err)
+static int check_next_version(const struct link_target *target,
+			      const Shortloop__Link *before,
+			      const Shortloop__Link *after, struct error *err)
 {
 	if (after->link_id == before->link_id &&
 	    after->generation == before->generation &&
@@ -121,15 +122,17 @@ static void put_life(struct command *c, const struct link_target *target,
 	}
 }
 
-static int build(struct command *c, const struct link_target *target,
-		 const Shortloop__Link *before, const Shortloop__Link *after,
-		 const struct link_class *ttl, struct error *err)
+static int build_edit_command(struct command *c,
+			      const struct link_target *target,
+			      const Shortloop__Link *before,
+			      const Shortloop__Link *after,
+			      const struct link_class *ttl, struct error *err)
 {
 	size_t len = shortloop__link__get_packed_size(after);
 	unsigned char head[RECORD_HEAD];
 	uint8_t *record;
 
-	if (check(target, before, after, err))
+	if (check_next_version(target, before, after, err))
 		return -1;
 	record = malloc(len);
 	if (!record)
@@ -137,7 +140,8 @@ static int build(struct command *c, const struct link_target *target,
 	shortloop__link__pack(after, record);
 	record_head(before->link_id, head);
 	command_script(c, target->space,
-		       grows(before, after) ? SCRIPT_EDIT : SCRIPT_EDIT_SMALL);
+		       edit_is_growth(before, after) ? SCRIPT_EDIT
+						     : SCRIPT_EDIT_SMALL);
 	command_link_keys(c, target, before->link_id);
 	command_arg(c, head, sizeof(head));
 	command_number(c, before->version);
@@ -149,8 +153,8 @@ static int build(struct command *c, const struct link_target *target,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const void *about, void *ret_expires,
-		 struct error *err)
+static int parse_edit_reply(const redisReply *reply, const void *about,
+			    void *ret_expires, struct error *err)
 {
 	const struct link_target *target = about;
 
@@ -178,7 +182,7 @@ static int parse(const redisReply *reply, const void *about, void *ret_expires,
 static const struct call_type edit_call = {
 	.about_size = sizeof(struct link_target),
 	.value_size = sizeof(int64_t),
-	.parse = parse,
+	.parse = parse_edit_reply,
 	.deliver = call_deliver_number,
 };
 
@@ -189,7 +193,7 @@ int link_edit_async(struct redis_async *redis, const struct link_target *target,
 {
 	struct command c;
 
-	if (build(&c, target, before, after, ttl, err))
+	if (build_edit_command(&c, target, before, after, ttl, err))
 		return -1;
 	return call_send(&c, redis, &edit_call, target, (call_fn *)fn, arg,
 			 err);

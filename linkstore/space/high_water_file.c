@@ -52,7 +52,7 @@ struct high_water_file {
 /* --- entries -------------------------------------------------------------- */
 
 /* The finalizer of SplitMix64: David Stafford's mix 13. */
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -62,10 +62,10 @@ static uint64_t mix(uint64_t x)
 /* Adds the checksum.  It is never 0, so that an entry of block 0 is not empty,
  * and differs for each space and number, so that a value cannot pass for
  * another's. */
-static uint64_t sealed(uint64_t value, unsigned number, unsigned which)
+static uint64_t add_checksum(uint64_t value, unsigned number, unsigned which)
 {
 	uint64_t place = number | (uint64_t)which << 8;
-	uint64_t check = mix(value ^ place << NUMBER_BITS) >> NUMBER_BITS;
+	uint64_t check = mix_bits(value ^ place << NUMBER_BITS) >> NUMBER_BITS;
 
 	return value | (check ? check : 1) << NUMBER_BITS;
 }
@@ -101,7 +101,7 @@ static void raise_number(struct entry *entry, const struct link_space *space,
 
 	while ((old & NUMBER_MAX) < value && value <= NUMBER_MAX &&
 	       !atomic_compare_exchange_weak(
-		       at, &old, sealed(value, space->number, which)))
+		       at, &old, add_checksum(value, space->number, which)))
 		;
 }
 
@@ -120,7 +120,7 @@ void high_water_file_note(struct high_water_file *f,
 
 /* Makes an empty file under another name first, so that no process ever sees an
  * incomplete file. */
-static int create(const char *path, struct error *err)
+static int create_empty_file(const char *path, struct error *err)
 {
 	struct page page = {0};
 	char *fresh = NULL;
@@ -148,7 +148,7 @@ static int open_or_create(const char *path, struct error *err)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT) {
-		if (create(path, err))
+		if (create_empty_file(path, err))
 			return -1;
 		fd = open(path, O_RDWR | O_CLOEXEC);
 	}
@@ -157,8 +157,8 @@ static int open_or_create(const char *path, struct error *err)
 	return fd;
 }
 
-static int map(struct high_water_file *f, int fd, int flags, const char *path,
-	       struct error *err)
+static int map_page(struct high_water_file *f, int fd, int flags,
+		    const char *path, struct error *err)
 {
 	struct stat st;
 	void *page;
@@ -198,7 +198,7 @@ static bool is_whole(const struct entry *entry, const struct link_space *space)
 	for (unsigned i = 0; i < ENTRY_NUMBERS; i++) {
 		value = atomic_load(&entry->numbers[i]);
 		if (value &&
-		    value != sealed(value & NUMBER_MAX, space->number, i))
+		    value != add_checksum(value & NUMBER_MAX, space->number, i))
 			return false;
 	}
 	return true;
@@ -265,7 +265,7 @@ struct high_water_file *high_water_file_open(const char *path,
 	}
 	if (path)
 		fd = open_or_create(path, err);
-	if ((!path || fd >= 0) && map(f, fd, MAP_SHARED, path, err) == 0)
+	if ((!path || fd >= 0) && map_page(f, fd, MAP_SHARED, path, err) == 0)
 		status = check_entries(f, fd, path, store, err);
 	if (fd >= 0)
 		close(fd);
@@ -307,7 +307,7 @@ int high_water_file_check(const char *path, const struct linkstore *store,
 		return error_set(err, ERROR_SYSTEM, "cannot open %s: %s", path,
 				 why.text);
 	/* Writes to new entries stay private. */
-	if (map(&f, fd, MAP_PRIVATE, path, err) == 0)
+	if (map_page(&f, fd, MAP_PRIVATE, path, err) == 0)
 		status = check_entries(&f, fd, path, store, err);
 	if (f.page)
 		munmap(f.page, sizeof(*f.page));

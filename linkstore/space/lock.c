@@ -45,8 +45,8 @@ static bool parse_holder(const char *value, long *ret_pid, int64_t *ret_since,
 	return *ret_pid > 0 && *ret_since > 0 && *since_end == ' ';
 }
 
-static int busy(const struct link_space *space, const redisReply *holder,
-		struct error *err)
+static int refuse_held_lock(const struct link_space *space,
+			    const redisReply *holder, struct error *err)
 {
 	char since_text[RFC3339_TEXT_MAX];
 	const char *host;
@@ -87,7 +87,7 @@ int reclaim_lock_take(struct redis *redis, const struct link_space *space,
 	if (reply->type == REDIS_REPLY_NIL)
 		*ret_lock = lock;
 	else
-		status = busy(space, reply, err);
+		status = refuse_held_lock(space, reply, err);
 	freeReplyObject(reply);
 	return status;
 }

@@ -20,9 +20,10 @@
  * granted meanwhile is found.  A run moves blocks from issued to pool: a block
  * that is freed meanwhile is found by the second walk of the pool, since it is
  * not granted again before its quarantine is over. */
-static int find(struct redis *redis, const struct link_space *space,
-		const struct hold_request *request, struct member_list *list,
-		struct error *err)
+static int find_requested_members(struct redis *redis,
+				  const struct link_space *space,
+				  const struct hold_request *request,
+				  struct member_list *list, struct error *err)
 {
 	static const enum space_set order[] = {SET_POOL, SET_ISSUED, SET_OUT};
 	uint64_t missing;
@@ -45,8 +46,9 @@ static int find(struct redis *redis, const struct link_space *space,
 
 /* --- move ----------------------------------------------------------------- */
 
-static void build(struct command *c, const struct link_space *space,
-		  const struct hold_request *request, bool hold)
+static void begin_hold_command(struct command *c,
+			       const struct link_space *space,
+			       const struct hold_request *request, bool hold)
 {
 	command_script(c, space, hold ? SCRIPT_HOLD : SCRIPT_RELEASE);
 	command_space_key(c, "issued:", space);
@@ -64,9 +66,9 @@ static void build(struct command *c, const struct link_space *space,
 }
 
 /* *ret_vanished: one of the members is gone; nothing was changed. */
-static int send(struct command *c, struct redis *redis,
-		const struct link_space *space, bool *ret_vanished,
-		uint64_t *moved, struct error *err)
+static int run_hold_command(struct command *c, struct redis *redis,
+			    const struct link_space *space, bool *ret_vanished,
+			    uint64_t *moved, struct error *err)
 {
 	redisReply *reply;
 	int status = 0;
@@ -88,10 +90,10 @@ static int send(struct command *c, struct redis *redis,
 
 /* Moves the members found: those outside `out` (hold), or those in it
  * (release). */
-static int move(struct redis *redis, const struct link_space *space,
-		const struct hold_request *request, bool hold,
-		const struct member_list *list, bool *ret_vanished,
-		uint64_t *moved, struct error *err)
+static int move_members(struct redis *redis, const struct link_space *space,
+			const struct hold_request *request, bool hold,
+			const struct member_list *list, bool *ret_vanished,
+			uint64_t *moved, struct error *err)
 {
 	char member[RANGE_TEXT_MAX], letter[2] = "";
 	size_t at = 0;
@@ -101,7 +103,7 @@ static int move(struct redis *redis, const struct link_space *space,
 		struct command c;
 		size_t taken = 0;
 
-		build(&c, space, request, hold);
+		begin_hold_command(&c, space, request, hold);
 		for (; at < list->count && taken < BATCH; at++) {
 			const struct found_member *m = &list->members[at];
 
@@ -117,7 +119,8 @@ static int move(struct redis *redis, const struct link_space *space,
 			command_free(&c);
 			return 0;
 		}
-		if (send(&c, redis, space, ret_vanished, moved, err) < 0)
+		if (run_hold_command(&c, redis, space, ret_vanished, moved,
+				     err) < 0)
 			return -1;
 	}
 	return 0;
@@ -151,9 +154,10 @@ static int check_found(const struct member_list *list,
 			 space->name, missing);
 }
 
-static int transfer(struct redis *redis, const struct link_space *space,
-		    const struct hold_request *request, bool hold,
-		    struct hold_result *result, struct error *err)
+static int hold_or_release_blocks(struct redis *redis,
+				  const struct link_space *space,
+				  const struct hold_request *request, bool hold,
+				  struct hold_result *result, struct error *err)
 {
 	struct member_list list = {0};
 	bool vanished = true;
@@ -161,7 +165,8 @@ static int transfer(struct redis *redis, const struct link_space *space,
 
 	*result = (struct hold_result){0};
 	for (int i = 0; i < TRIES && vanished; i++) {
-		if (find(redis, space, request, &list, err) < 0)
+		if (find_requested_members(redis, space, request, &list, err) <
+		    0)
 			goto out;
 		/* A block in no set may be moving: search again. */
 		if (check_found(&list, space, hold, err) < 0) {
@@ -173,8 +178,8 @@ static int transfer(struct redis *redis, const struct link_space *space,
 		}
 		if (hold && !result->moved)
 			result->already = already_out(&list);
-		if (move(redis, space, request, hold, &list, &vanished,
-			 &result->moved, err) < 0)
+		if (move_members(redis, space, request, hold, &list, &vanished,
+				 &result->moved, err) < 0)
 			goto out;
 	}
 	status = !vanished ? 0
@@ -212,7 +217,8 @@ int space_hold(struct redis *redis, const struct link_space *space,
 	*ret_result = (struct hold_result){0};
 	if (check_request(redis, space, request, err) < 0)
 		return -1;
-	return transfer(redis, space, request, true, ret_result, err);
+	return hold_or_release_blocks(redis, space, request, true, ret_result,
+				      err);
 }
 
 int space_release(struct redis *redis, const struct link_space *space,
@@ -222,7 +228,8 @@ int space_release(struct redis *redis, const struct link_space *space,
 	*ret_result = (struct hold_result){0};
 	if (check_request(redis, space, request, err) < 0)
 		return -1;
-	return transfer(redis, space, request, false, ret_result, err);
+	return hold_or_release_blocks(redis, space, request, false, ret_result,
+				      err);
 }
 
 /* --- reading -------------------------------------------------------------- */

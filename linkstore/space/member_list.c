@@ -10,7 +10,7 @@ void member_list_free(struct member_list *list)
 	list->count = list->room = 0;
 }
 
-static int grow(struct member_list *list, struct error *err)
+static int grow_member_list(struct member_list *list, struct error *err)
 {
 	size_t room = list->room ? 2 * list->room : 64;
 	struct found_member *members =
@@ -31,14 +31,14 @@ int member_list_take(void *arg, const struct set_member *member,
 	if (!member->sound || member->range.last < list->first ||
 	    member->range.first > list->last)
 		return 0;
-	if (list->count == list->room && grow(list, err) < 0)
+	if (list->count == list->room && grow_member_list(list, err) < 0)
 		return -1;
 	list->members[list->count++] = (struct found_member){
 		member->set, member->range, member->score};
 	return 0;
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_u64(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -46,14 +46,14 @@ static int compare(uint64_t a, uint64_t b)
 static int in_order(const void *a, const void *b)
 {
 	const struct found_member *x = a, *y = b;
-	int order = compare(x->range.first, y->range.first);
+	int order = compare_u64(x->range.first, y->range.first);
 
 	if (!order)
-		order = compare(x->range.last, y->range.last);
+		order = compare_u64(x->range.last, y->range.last);
 	if (!order)
-		order = compare(x->set, y->set);
+		order = compare_u64(x->set, y->set);
 	return order ? order
-		     : compare(x->range.generation, y->range.generation);
+		     : compare_u64(x->range.generation, y->range.generation);
 }
 
 void member_list_sort(struct member_list *list)

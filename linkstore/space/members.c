@@ -48,8 +48,8 @@ static bool is_sound(const char *text, size_t len, struct block_range *ret)
 	       !memcmp(canonical, text, len);
 }
 
-static int tell(const redisReply *page, enum space_set set, set_member_fn *fn,
-		void *arg, struct error *err)
+static int deliver_page_members(const redisReply *page, enum space_set set,
+				set_member_fn *fn, void *arg, struct error *err)
 {
 	for (size_t i = 0; i + 1 < page->elements; i += 2) {
 		const redisReply *text = page->element[i];
@@ -89,7 +89,7 @@ static int walk_page(struct redis *redis, const struct link_space *space,
 		goto out;
 	}
 	snprintf(cursor, 24, "%s", reply_text(reply, 0));
-	status = tell(reply->element[1], set, fn, arg, err);
+	status = deliver_page_members(reply->element[1], set, fn, arg, err);
 out:
 	freeReplyObject(reply);
 	return status;

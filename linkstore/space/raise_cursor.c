@@ -2,8 +2,10 @@
 
 #include "linkstore/call.h"
 
-static int build(struct command *c, const struct link_space *space,
-		 const struct high_water *high_water, struct error *err)
+static int build_raise_command(struct command *c,
+			       const struct link_space *space,
+			       const struct high_water *high_water,
+			       struct error *err)
 {
 	if (!link_space_has_blocks(space))
 		return error_set(err, ERROR_INPUT, "space %s has no blocks",
@@ -14,8 +16,8 @@ static int build(struct command *c, const struct link_space *space,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const void *about, void *no_value,
-		 struct error *err)
+static int parse_raise_reply(const redisReply *reply, const void *about,
+			     void *no_value, struct error *err)
 {
 	const struct link_space *const *space = about;
 
@@ -37,17 +39,17 @@ int space_raise_cursor(struct redis *redis, const struct link_space *space,
 	redisReply *reply;
 	int status;
 
-	if (build(&c, space, high_water, err) ||
+	if (build_raise_command(&c, space, high_water, err) ||
 	    command_run(&c, redis, &reply, err))
 		return -1;
-	status = parse(reply, &space, NULL, err);
+	status = parse_raise_reply(reply, &space, NULL, err);
 	freeReplyObject(reply);
 	return status;
 }
 
 static const struct call_type raise_call = {
 	.about_size = sizeof(const struct link_space *),
-	.parse = parse,
+	.parse = parse_raise_reply,
 	.deliver = call_deliver_done,
 };
 
@@ -58,7 +60,7 @@ int space_raise_cursor_async(struct redis_async *redis,
 {
 	struct command c;
 
-	if (build(&c, space, high_water, err))
+	if (build_raise_command(&c, space, high_water, err))
 		return -1;
 	return call_send(&c, redis, &raise_call, &space, (call_fn *)fn, arg,
 			 err);

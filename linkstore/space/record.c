@@ -114,7 +114,7 @@ static int identity_differs(const struct link_space *space, const char *field,
 /* --- comparison ----------------------------------------------------------- */
 
 /* Returns the value of a field in HGETALL's answer, or NULL. */
-static const char *find(const redisReply *hash, const char *name)
+static const char *find_field_value(const redisReply *hash, const char *name)
 {
 	for (size_t i = 0; i + 1 < hash->elements; i += 2)
 		if (!strcmp(reply_text(hash, i), name))
@@ -125,7 +125,7 @@ static const char *find(const redisReply *hash, const char *name)
 /* Returns the value of a counter; 0 if it is not there. */
 static uint64_t count_of(const redisReply *hash, const char *name)
 {
-	const char *text = find(hash, name);
+	const char *text = find_field_value(hash, name);
 
 	return text ? strtoull(text, NULL, 10) : 0;
 }
@@ -141,7 +141,7 @@ static bool is_used(const redisReply *hash, const struct link_space *space,
 	if (!link_space_has_blocks(space))
 		return true;
 	snprintf(name, sizeof(name), "used:%u", version);
-	used = find(hash, name);
+	used = find_field_value(hash, name);
 	return !used || strcmp(used, "0") != 0;
 }
 
@@ -191,7 +191,7 @@ static int check_keys(const redisReply *hash, const struct link_space *space,
 
 	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
 		snprintf(name, sizeof(name), "key:%u", v);
-		has = find(hash, name);
+		has = find_field_value(hash, name);
 		if (identity_fingerprint(space, v, print)) {
 			if (check_known(space, v, has, print, use, err))
 				return -1;
@@ -212,7 +212,7 @@ static int check_fields(const redisReply *hash, const struct link_space *space,
 
 	identity_fields(space, fields);
 	for (int i = 0; i < IDENTITY_FIELDS && fields[i].name; i++) {
-		has = find(hash, fields[i].name);
+		has = find_field_value(hash, fields[i].name);
 		if (!has || strcmp(has, fields[i].text) != 0)
 			return identity_differs(space, fields[i].name, has,
 						fields[i].text, err);
@@ -244,14 +244,15 @@ static int identity_check(const redisReply *reply, const struct check *check,
 				 "space %s was not created in this Redis",
 				 space->name);
 	if (space->strategy == LINK_HASH &&
-	    identity_note_hash_codes(space, find(hash, "hash_codes"), err))
+	    identity_note_hash_codes(space,
+				     find_field_value(hash, "hash_codes"), err))
 		return -1;
 	if (check_fields(hash, space, err) ||
 	    check_keys(hash, space, check->use, err))
 		return -1;
 	if (!link_space_has_blocks(space))
 		return 0;
-	has = find(hash, "gap");
+	has = find_field_value(hash, "gap");
 	if (has)
 		linkstore_note_gap(space, strtoull(has, NULL, 10));
 	cursor = reply_number(reply, 0, -1);

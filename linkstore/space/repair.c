@@ -10,7 +10,7 @@
 
 /* Returns the rank of a set: the higher, the longer it keeps a block from being
  * granted. */
-static int strictness(enum space_set set)
+static int rank_of_set(enum space_set set)
 {
 	static const int order[SET_COUNT_OF] = {
 		[SET_POOL] = 0, [SET_ISSUED] = 1, [SET_OUT] = 2};
@@ -38,7 +38,7 @@ static bool claim_at(const struct found_member *members, size_t count,
 		}
 		if (m->range.last < *ret_end)
 			*ret_end = m->range.last;
-		if (!claimed || strictness(m->set) > strictness(ret->set)) {
+		if (!claimed || rank_of_set(m->set) > rank_of_set(ret->set)) {
 			ret->set = m->set;
 			ret->score = m->score;
 		} else if (m->set == ret->set && m->score > ret->score) {
@@ -51,8 +51,8 @@ static bool claim_at(const struct found_member *members, size_t count,
 	return claimed;
 }
 
-static bool continues(const struct found_member *last,
-		      const struct found_member *part)
+static bool part_is_continuation(const struct found_member *last,
+				 const struct found_member *part)
 {
 	return last->set == part->set && last->score == part->score &&
 	       last->range.generation == part->range.generation &&
@@ -76,7 +76,8 @@ size_t repair_plan(const struct found_member *members, size_t count,
 		part.range.last = end;
 		if (!claimed && end == UINT64_MAX)
 			return parts;
-		if (claimed && parts && continues(&ret_parts[parts - 1], &part))
+		if (claimed && parts &&
+		    part_is_continuation(&ret_parts[parts - 1], &part))
 			ret_parts[parts - 1].range.last = end;
 		else if (claimed)
 			ret_parts[parts++] = part;
@@ -86,8 +87,9 @@ size_t repair_plan(const struct found_member *members, size_t count,
 
 /* --- command -------------------------------------------------------------- */
 
-static void build(struct command *c, const struct reclaim_lock *lock,
-		  const struct repair_note *note, size_t members)
+static void begin_repair_command(struct command *c,
+				 const struct reclaim_lock *lock,
+				 const struct repair_note *note, size_t members)
 {
 	const struct link_space *space = lock->space;
 
@@ -124,8 +126,8 @@ static void put_part(struct command *c, const struct found_member *part)
 	command_time(c, part->score);
 }
 
-static int parse(const redisReply *reply, const struct link_space *space,
-		 struct error *err)
+static int parse_repair_reply(const redisReply *reply,
+			      const struct link_space *space, struct error *err)
 {
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("mend", err);
@@ -150,7 +152,7 @@ int space_repair(struct redis *redis, const struct reclaim_lock *lock,
 	redisReply *reply;
 	int status;
 
-	build(&c, lock, note, member_count);
+	begin_repair_command(&c, lock, note, member_count);
 	for (size_t i = 0; i < member_count; i++) {
 		put_set(&c, members[i].set);
 		command_text(&c, range_format(&members[i].range, member));
@@ -159,7 +161,7 @@ int space_repair(struct redis *redis, const struct reclaim_lock *lock,
 		put_part(&c, &parts[i]);
 	if (command_run(&c, redis, &reply, err) < 0)
 		return -1;
-	status = parse(reply, lock->space, err);
+	status = parse_repair_reply(reply, lock->space, err);
 	freeReplyObject(reply);
 	return status;
 }

@@ -115,8 +115,8 @@ static int judge_lost(struct pass *s, uint64_t block, struct error *err)
 	return 0;
 }
 
-static int judge(struct pass *s, uint64_t block, const struct block_scan *look,
-		 struct error *err)
+static int evaluate_block(struct pass *s, uint64_t block,
+			  const struct block_scan *look, struct error *err)
 {
 	const struct links_config *config = linkstore_config(s->space->store);
 
@@ -141,7 +141,7 @@ static int look_at_noted(struct pass *s, struct error *err)
 			    s->what->now, s->looks, err))
 		return -1;
 	for (size_t i = 0; i < s->count; i++)
-		if (judge(s, s->blocks[i], &s->looks[i], err))
+		if (evaluate_block(s, s->blocks[i], &s->looks[i], err))
 			return -1;
 	s->found.looked += s->count;
 	s->count = 0;
@@ -326,7 +326,7 @@ static int parse_retired(const redisReply *reply, const struct retiring *r,
 				       : "the key was used");
 }
 
-static int retire(const struct retiring *r, struct error *err)
+static int retire_key_version(const struct retiring *r, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
@@ -367,7 +367,7 @@ static int look_and_retire(struct retiring *r, struct error *err)
 	if (r->used && (refuse_held(r, err) || look_through(r, err) ||
 			refuse_found(r, err)))
 		return -1;
-	return retire(r, err);
+	return retire_key_version(r, err);
 }
 
 /* --- entry ---------------------------------------------------------------- */

@@ -74,8 +74,8 @@ static int check_record(const redisReply *record, const redisReply *cursor,
 	return 0;
 }
 
-static int ask(struct redis *redis, struct command *c, redisReply **ret_reply,
-	       struct error *err)
+static int fetch_reply(struct redis *redis, struct command *c,
+		       redisReply **ret_reply, struct error *err)
 {
 	int status = command_run(c, redis, ret_reply, err);
 
@@ -103,17 +103,17 @@ int space_safety_check(struct redis *redis, const struct link_space *space,
 
 	command_plain(&c, "INFO");
 	command_text(&c, "everything");
-	if (ask(redis, &c, &info, err))
+	if (fetch_reply(redis, &c, &info, err))
 		goto out;
 	command_plain(&c, "HMGET");
 	command_space_key(&c, "space:", space);
 	command_text(&c, "number");
 	command_text(&c, "evicted_keys");
-	if (ask(redis, &c, &record, err))
+	if (fetch_reply(redis, &c, &record, err))
 		goto out;
 	command_plain(&c, "GET");
 	command_space_key(&c, "cursor:", space);
-	if (ask(redis, &c, &cursor, err))
+	if (fetch_reply(redis, &c, &cursor, err))
 		goto out;
 	if (check_record(record, cursor, space, &evicted, err))
 		goto out;

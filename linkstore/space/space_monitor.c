@@ -206,7 +206,7 @@ static void on_answer(void *arg, const struct error *err)
 	m->options.on_checked(m->options.arg, s->space, state, err);
 }
 
-static void check(struct monitored_space *s)
+static void start_space_check(struct monitored_space *s)
 {
 	const struct space_monitor *m = s->monitor;
 	struct error ignored;
@@ -237,7 +237,7 @@ static void on_timer(void *arg)
 	struct space_monitor *m = arg;
 
 	for (size_t i = 0; i < m->count; i++)
-		check(&m->spaces[i]);
+		start_space_check(&m->spaces[i]);
 	loop_timer_set(m->timer, next_pause(m));
 }
 

@@ -33,10 +33,11 @@ static void begin_endless(struct command *c, const struct link_space *space)
 	command_space_key(c, "endless:", space);
 }
 
-static int ask(struct redis *redis, const struct link_space *space,
-	       begin_fn *begin, const uint64_t *blocks,
-	       const uint32_t *generations, size_t count, bool *ret_marked,
-	       struct error *err)
+static int query_grant_marks(struct redis *redis,
+			     const struct link_space *space, begin_fn *begin,
+			     const uint64_t *blocks,
+			     const uint32_t *generations, size_t count,
+			     bool *ret_marked, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
@@ -67,8 +68,9 @@ int reclaim_unopened(struct redis *redis, const struct link_space *space,
 
 	for (size_t i = 0; i < count; i += some) {
 		some = count - i < ASK_MAX ? count - i : ASK_MAX;
-		if (ask(redis, space, begin_unopened, blocks + i,
-			generations + i, some, ret_unopened + i, err))
+		if (query_grant_marks(redis, space, begin_unopened, blocks + i,
+				      generations + i, some, ret_unopened + i,
+				      err))
 			return -1;
 	}
 	return 0;
@@ -83,10 +85,11 @@ int reclaim_unproven(struct redis *redis, const struct link_space *space,
 
 	for (size_t i = 0; i < count; i += some) {
 		some = count - i < ASK_MAX ? count - i : ASK_MAX;
-		if (ask(redis, space, begin_endless, blocks + i,
-			generations + i, some, ret_unproven + i, err) ||
-		    ask(redis, space, begin_unopened, blocks + i,
-			generations + i, some, unopened, err))
+		if (query_grant_marks(redis, space, begin_endless, blocks + i,
+				      generations + i, some, ret_unproven + i,
+				      err) ||
+		    query_grant_marks(redis, space, begin_unopened, blocks + i,
+				      generations + i, some, unopened, err))
 			return -1;
 		for (size_t j = 0; j < some; j++)
 			ret_unproven[i + j] &= !unopened[j];

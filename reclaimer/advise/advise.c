@@ -19,7 +19,7 @@ struct advised {
 
 /* --- text ---------------------------------------------------------------- */
 
-static void percent(struct table *t, const struct estimate *e)
+static void put_percent_with_error(struct table *t, const struct estimate *e)
 {
 	char text[48];
 
@@ -28,7 +28,7 @@ static void percent(struct table *t, const struct estimate *e)
 	table_text(t, text);
 }
 
-static void scaled(struct table *t, double number, double error)
+static void put_number_with_error(struct table *t, double number, double error)
 {
 	char text[64];
 
@@ -74,9 +74,10 @@ static int print_sizes(const struct advice *a, struct error *err)
 		table_text(t, i == a->best && a->enough ? "advised"
 			      : i == a->present		? "now"
 							: "");
-		percent(t, &s->trapped);
-		scaled(t, s->given_back,
-		       i == a->present ? 0 : s->given_back_error);
+		put_percent_with_error(t, &s->trapped);
+		put_number_with_error(t, s->given_back,
+				      i == a->present ? 0
+						      : s->given_back_error);
 		table_number(t, (uint64_t)llround(s->markers));
 		table_decimal(t, s->marker_bytes / 1048576);
 		table_number(t, (uint64_t)llround(s->reads_per_day));
@@ -131,7 +132,7 @@ static int print_text(const struct advised *spaces, size_t count,
 
 /* --- JSON ---------------------------------------------------------------- */
 
-static json_t *number(double value)
+static json_t *number_json(double value)
 {
 	return json_real(round(value * 1e6) / 1e6);
 }
@@ -141,20 +142,21 @@ static json_t *size_json(const struct size_advice *s)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "block_size", json_integer(s->size));
-	json_object_set_new(o, "trapped", number(s->trapped.mean));
-	json_object_set_new(o, "trapped_error", number(s->trapped.error));
-	json_object_set_new(o, "codes_given_back", number(s->given_back));
+	json_object_set_new(o, "trapped", number_json(s->trapped.mean));
+	json_object_set_new(o, "trapped_error", number_json(s->trapped.error));
+	json_object_set_new(o, "codes_given_back", number_json(s->given_back));
 	json_object_set_new(o, "codes_given_back_error",
-			    number(s->given_back_error));
-	json_object_set_new(o, "markers", number(s->markers));
-	json_object_set_new(o, "marker_bytes", number(s->marker_bytes));
-	json_object_set_new(o, "reads_per_day", number(s->reads_per_day));
+			    number_json(s->given_back_error));
+	json_object_set_new(o, "markers", number_json(s->markers));
+	json_object_set_new(o, "marker_bytes", number_json(s->marker_bytes));
+	json_object_set_new(o, "reads_per_day", number_json(s->reads_per_day));
 	json_object_set_new(o, "read_seconds_per_day",
-			    number(s->read_seconds_per_day));
+			    number_json(s->read_seconds_per_day));
 	json_object_set_new(o, "opens_per_million_links",
-			    number(s->opens_per_million));
+			    number_json(s->opens_per_million));
 	json_object_set_new(o, "wait_seconds",
-			    s->wait < 0 ? json_null() : number(s->wait / 1000));
+			    s->wait < 0 ? json_null()
+					: number_json(s->wait / 1000));
 	return o;
 }
 

@@ -44,7 +44,7 @@ void estimate_begin(struct sample_figures *s, uint32_t block_size)
 
 /* --- one block ------------------------------------------------------------ */
 
-static void add(struct moments *m, double value)
+static void add_to_moments(struct moments *m, double value)
 {
 	m->sum += value;
 	m->squares += value * value;
@@ -93,7 +93,7 @@ static void add_parts(struct size_figures *f, const int64_t *ends,
 		trapped += dead;
 		add_wait(f, dead, end, now);
 	}
-	add(&f->trapped, (double)trapped / block_size);
+	add_to_moments(&f->trapped, (double)trapped / block_size);
 }
 
 static double share_trapped(const int64_t *ends, uint32_t count, int64_t now)
@@ -114,15 +114,15 @@ void estimate_add(struct sample_figures *s, const int64_t *ends,
 	s->live_codes += count_live(ends, s->block_size, now, &end);
 	for (size_t i = 0; i < s->present; i++)
 		add_parts(&s->sizes[i], ends, s->block_size, now);
-	add(&s->sizes[s->present].trapped, here);
+	add_to_moments(&s->sizes[s->present].trapped, here);
 	add_wait(&s->sizes[s->present], (uint64_t)llround(here * s->block_size),
 		 block_end, now);
 	for (size_t i = 0; i < GROUPS; i++) {
 		const struct neighbours *g = &groups[i];
 		unsigned live = g->live ? g->live : 1;
 
-		add(&s->sizes[s->present + 1 + i].trapped,
-		    here + (double)(g->blocks - live) / live);
+		add_to_moments(&s->sizes[s->present + 1 + i].trapped,
+			       here + (double)(g->blocks - live) / live);
 	}
 }
 

@@ -43,7 +43,7 @@ static uint64_t random_below(struct draws *d, uint64_t limit)
 }
 
 /* Shuffles by the algorithm of Fisher and Yates. */
-static int shuffle(struct draws *d, struct error *err)
+static int shuffle_blocks(struct draws *d, struct error *err)
 {
 	d->shuffled = calloc((size_t)d->count + 1, sizeof(*d->shuffled));
 	if (!d->shuffled)
@@ -57,7 +57,7 @@ static int shuffle(struct draws *d, struct error *err)
 	return 0;
 }
 
-static int prepare(struct draws *d, struct error *err)
+static int prepare_draws(struct draws *d, struct error *err)
 {
 	struct sampling *s = d->s;
 	struct space_movement space;
@@ -74,7 +74,7 @@ static int prepare(struct draws *d, struct error *err)
 	d->ends = calloc(s->space->block_size, sizeof(*d->ends));
 	if (!d->ends)
 		return error_set_nomem(err);
-	return d->count <= SAMPLING_SHUFFLE ? shuffle(d, err) : 0;
+	return d->count <= SAMPLING_SHUFFLE ? shuffle_blocks(d, err) : 0;
 }
 
 /* --- one block ------------------------------------------------------------ */
@@ -125,7 +125,8 @@ static int count_neighbours(struct draws *d, uint64_t block,
 	return 0;
 }
 
-static int weigh(struct draws *d, uint64_t block, struct error *err)
+static int weigh_marker_and_link(struct draws *d, uint64_t block,
+				 struct error *err)
 {
 	struct sampling *s = d->s;
 	uint64_t marker, link = 0;
@@ -147,15 +148,15 @@ static int weigh(struct draws *d, uint64_t block, struct error *err)
 	return 0;
 }
 
-static int take(struct draws *d, uint64_t block, const struct marker_look *look,
-		struct error *err)
+static int sample_block(struct draws *d, uint64_t block,
+			const struct marker_look *look, struct error *err)
 {
 	struct sampling *s = d->s;
 	struct neighbours groups[3];
 
 	if (code_expiries_read(s->redis, s->space, block, d->ends, err) < 0 ||
 	    count_neighbours(d, block, groups, err) < 0 ||
-	    weigh(d, block, err) < 0)
+	    weigh_marker_and_link(d, block, err) < 0)
 		return -1;
 	estimate_add(&s->figures, d->ends, marker_last_end(&look->marker),
 		     d->now, groups);
@@ -166,7 +167,7 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 
 /* --- drawing -------------------------------------------------------------- */
 
-static size_t draw(struct draws *d)
+static size_t draw_blocks(struct draws *d)
 {
 	size_t n = 0;
 
@@ -181,7 +182,7 @@ static int draw_some(struct draws *d, size_t *ret_count, struct error *err)
 {
 	struct sampling *s = d->s;
 	int64_t start = clock_monotonic_ns();
-	size_t n = draw(d);
+	size_t n = draw_blocks(d);
 
 	if (markers_read(s->redis, s->space, d->blocks, n, d->looks, err) < 0)
 		return -1;
@@ -193,7 +194,7 @@ static int draw_some(struct draws *d, size_t *ret_count, struct error *err)
 			continue;
 		s->live++;
 		if (s->figures.blocks < s->wanted &&
-		    take(d, d->blocks[i], &d->looks[i], err) < 0)
+		    sample_block(d, d->blocks[i], &d->looks[i], err) < 0)
 			return -1;
 	}
 	*ret_count = n;
@@ -209,7 +210,7 @@ int sampling_run(struct sampling *s, struct error *err)
 	if (!d)
 		return error_set_nomem(err);
 	d->s = s;
-	if (prepare(d, err) < 0)
+	if (prepare_draws(d, err) < 0)
 		goto out;
 	while (s->figures.blocks < s->wanted && count && d->count &&
 	       s->drawn < s->wanted * SAMPLING_DRAWS + DRAW)

@@ -101,7 +101,8 @@ static bool is_former(const struct block_scan *scan, uint32_t generation)
 
 /* Chooses the blocks in this state, or only those with a marker of an earlier
  * generation; returns their number. */
-static size_t choose(struct chunk *c, enum block_state state, bool former)
+static size_t choose_blocks_in_state(struct chunk *c, enum block_state state,
+				     bool former)
 {
 	size_t count = 0;
 
@@ -126,7 +127,7 @@ static size_t choose(struct chunk *c, enum block_state state, bool former)
 static int find_unopened(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {
-	size_t count = choose(c, BLOCK_LOST, false);
+	size_t count = choose_blocks_in_state(c, BLOCK_LOST, false);
 
 	if (reclaim_unopened(redis, space, c->chosen.blocks,
 			     c->chosen.generations, count, c->chosen.marked,
@@ -146,7 +147,7 @@ static int find_unopened(struct chunk *c, struct redis *redis,
 static int find_unproven(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {
-	size_t count = choose(c, BLOCK_ENDED, true);
+	size_t count = choose_blocks_in_state(c, BLOCK_ENDED, true);
 
 	if (reclaim_unproven(redis, space, c->chosen.blocks,
 			     c->chosen.generations, count, c->chosen.marked,
@@ -183,7 +184,7 @@ static int look_again(struct chunk *c, struct redis *redis,
 		      const struct link_space *space, int64_t now,
 		      struct error *err)
 {
-	size_t count = choose(c, BLOCK_LOST, false);
+	size_t count = choose_blocks_in_state(c, BLOCK_LOST, false);
 
 	if (count && block_scan_read(redis, space, c->chosen.blocks, count, now,
 				     c->chosen.closed, err) < 0)
@@ -249,7 +250,7 @@ static int close_unopened(struct chunk *c, struct redis *redis,
 			  const struct link_space *space, int64_t now,
 			  struct error *err)
 {
-	size_t count = choose(c, BLOCK_UNOPENED, false);
+	size_t count = choose_blocks_in_state(c, BLOCK_UNOPENED, false);
 
 	if (reclaim_close_unopened(redis, space, c->chosen.blocks,
 				   c->chosen.generations, count, now,

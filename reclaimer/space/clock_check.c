@@ -51,7 +51,8 @@ static int ask_another(const struct clock_check *c, int64_t apart,
 	return 0;
 }
 
-static int begin(struct clock_check *c, int64_t beyond, struct error *err)
+static int begin_clock_check(struct clock_check *c, int64_t beyond,
+			     struct error *err)
 {
 	int64_t apart = beyond + clock_boottime_ms() - clock_real_ms();
 
@@ -68,7 +69,7 @@ int clock_check_look(struct clock_check *c, int64_t redis_ms, struct error *err)
 	if (!redis_ms)
 		return 0;
 	if (!c->begun)
-		return begin(c, beyond, err);
+		return begin_clock_check(c, beyond, err);
 	if (!clock_is_apart(beyond - c->beyond))
 		return 0;
 	return error_set(err, ERROR_UNSAFE,

@@ -124,7 +124,7 @@ static void begin_anew(struct due_feed *f)
 	f->cursor.last[0] = '\0';
 }
 
-static int refill(struct due_feed *f, struct error *err)
+static int refill_due_ranges(struct due_feed *f, struct error *err)
 {
 	struct due_cursor *c = &f->cursor;
 	uint64_t gone;
@@ -192,7 +192,7 @@ int due_feed_take(struct due_feed *f, size_t blocks,
 {
 	size_t count = 0;
 
-	if (f->next == f->count && refill(f, err) < 0)
+	if (f->next == f->count && refill_due_ranges(f, err) < 0)
 		return -1;
 	while (blocks && f->next < f->count)
 		blocks -= take_one(f, blocks, &ret_ranges[count++]);

@@ -12,7 +12,7 @@ struct plan {
 	int64_t earliest; /* earliest end of live blocks in the last part */
 };
 
-static int64_t shortest(int64_t a, int64_t b)
+static int64_t min_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -28,11 +28,12 @@ static bool close_enough(const struct settle_merge *merge, int64_t earliest,
 	if (earliest == latest)
 		return true;
 	return latest - earliest <=
-	       shortest(merge->apart, (earliest - merge->now) / 8);
+	       min_time(merge->apart, (earliest - merge->now) / 8);
 }
 
-static bool continues(const struct plan *plan, const struct settle_part *last,
-		      const struct settle_part *part)
+static bool may_join_last_part(const struct plan *plan,
+			       const struct settle_part *last,
+			       const struct settle_part *part)
 {
 	int64_t latest = last->score > part->score ? last->score : part->score;
 
@@ -41,16 +42,16 @@ static bool continues(const struct plan *plan, const struct settle_part *last,
 	    last->range.last + 1 != part->range.first)
 		return false;
 	return part->kind != SETTLE_KEEP ||
-	       close_enough(plan->merge, shortest(plan->earliest, part->score),
+	       close_enough(plan->merge, min_time(plan->earliest, part->score),
 			    latest);
 }
 
-static void add(struct plan *plan, const struct settle_part *part)
+static void add_or_join_part(struct plan *plan, const struct settle_part *part)
 {
 	struct settle_part *last =
 		plan->count ? &plan->parts[plan->count - 1] : NULL;
 
-	if (!last || !continues(plan, last, part)) {
+	if (!last || !may_join_last_part(plan, last, part)) {
 		plan->parts[plan->count++] = *part;
 		plan->earliest = part->score;
 		return;
@@ -58,7 +59,7 @@ static void add(struct plan *plan, const struct settle_part *part)
 	last->range.last = part->range.last;
 	if (last->score < part->score)
 		last->score = part->score;
-	plan->earliest = shortest(plan->earliest, part->score);
+	plan->earliest = min_time(plan->earliest, part->score);
 }
 
 /* The marker may have a later generation than the range was issued under, if
@@ -110,13 +111,13 @@ size_t settle_plan(const struct scanned_range *ranges, size_t count,
 
 		for (uint64_t b = r->member.first; b <= r->upto; b++) {
 			part = part_of(b, r->member.generation, looks++);
-			add(&plan, &part);
+			add_or_join_part(&plan, &part);
 		}
 		if (r->upto == r->member.last)
 			continue;
 		part = (struct settle_part){SETTLE_KEEP, r->member, r->score};
 		part.range.first = r->upto + 1;
-		add(&plan, &part);
+		add_or_join_part(&plan, &part);
 	}
 	return plan.count;
 }

@@ -141,7 +141,7 @@ static int rate_delay(const struct run *r)
 	return due < most ? (int)due : (int)most;
 }
 
-static uint64_t total(const struct run *r)
+static uint64_t estimate_total_blocks(const struct run *r)
 {
 	uint64_t blocks = r->tally->scanned + due_feed_left(r->feed);
 	uint64_t most = r->run->max_blocks;
@@ -156,14 +156,16 @@ static int pause_run(struct run *r, bool *ret_interrupted, struct error *err)
 
 	do {
 		*ret_interrupted =
-			run->pause(run->arg, r->tally, total(r), rate_delay(r));
+			run->pause(run->arg, r->tally, estimate_total_blocks(r),
+				   rate_delay(r));
 		if (keep_lock(r, err) < 0)
 			return -1;
 	} while (!*ret_interrupted && rate_delay(r) > 0);
 	return 0;
 }
 
-static int scan(struct run *r, bool *ret_interrupted, struct error *err)
+static int process_due_blocks(struct run *r, bool *ret_interrupted,
+			      struct error *err)
 {
 	const struct space_run *run = r->run;
 	size_t blocks;
@@ -241,7 +243,8 @@ static int lock_space(struct run *r, bool *ret_interrupted, struct error *err)
 
 /* --- the run -------------------------------------------------------------- */
 
-static int prepare(struct run *r, bool *ret_interrupted, struct error *err)
+static int prepare_space_run(struct run *r, bool *ret_interrupted,
+			     struct error *err)
 {
 	const struct space_run *run = r->run;
 	size_t room = (size_t)run->settings->chunk;
@@ -271,9 +274,9 @@ int space_run(const struct space_run *run, struct tally *tally,
 	*ret_interrupted = false;
 	r.sampler.every = (uint64_t)run->settings->sample_every;
 	r.started = clock_monotonic_ms();
-	status = prepare(&r, ret_interrupted, err);
+	status = prepare_space_run(&r, ret_interrupted, err);
 	if (status == 0 && !*ret_interrupted)
-		status = scan(&r, ret_interrupted, err);
+		status = process_due_blocks(&r, ret_interrupted, err);
 	/* A replica also answers, and has nothing that is due any more. */
 	if (status == 0)
 		status = redis_confirm_master(run->redis, err);

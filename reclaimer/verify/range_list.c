@@ -8,7 +8,7 @@ void range_list_free(struct range_list *r)
 	*r = (struct range_list){0};
 }
 
-static int grow(struct range_list *r, struct error *err)
+static int grow_range_list(struct range_list *r, struct error *err)
 {
 	size_t room = r->room ? 2 * r->room : 64;
 	struct block_range *list = realloc(r->list, room * sizeof(*list));
@@ -36,7 +36,7 @@ int range_list_add(struct range_list *r, uint64_t first, uint64_t last,
 		r->left_out += last - first + 1;
 		return 0;
 	}
-	if ((!r->list || r->count == r->room) && grow(r, err) < 0)
+	if ((!r->list || r->count == r->room) && grow_range_list(r, err) < 0)
 		return -1;
 	r->list[r->count++] = (struct block_range){first, last, generation};
 	return 0;

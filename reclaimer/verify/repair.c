@@ -66,8 +66,8 @@ static int whole_tangle(struct repair *r, uint64_t first, uint64_t last,
 	return 0;
 }
 
-static int untangle(struct repair *r, struct finding *f,
-		    struct member_list *claims, struct error *err)
+static int untangle_claims(struct repair *r, struct finding *f,
+			   struct member_list *claims, struct error *err)
 {
 	struct found_member *parts;
 	size_t count;
@@ -142,8 +142,9 @@ static int issue_missing(struct repair *r, struct finding *f, struct error *err)
 /* --- left to the next run --------------------------------------------------
  */
 
-static void put(struct found_member *parts, size_t *count,
-		const struct found_member *claim, uint64_t first, uint64_t last)
+static void append_claim_part(struct found_member *parts, size_t *count,
+			      const struct found_member *claim, uint64_t first,
+			      uint64_t last)
 {
 	parts[*count] = *claim;
 	parts[*count].range.first = first;
@@ -169,10 +170,12 @@ static int issue_part(struct repair *r, const struct finding *f,
 	due.set = SET_ISSUED;
 	due.score = score;
 	if (m->first < f->first)
-		put(parts, &count, &claims->members[0], m->first, f->first - 1);
-	put(parts, &count, &due, f->first, f->last);
+		append_claim_part(parts, &count, &claims->members[0], m->first,
+				  f->first - 1);
+	append_claim_part(parts, &count, &due, f->first, f->last);
 	if (m->last > f->last)
-		put(parts, &count, &claims->members[0], f->last + 1, m->last);
+		append_claim_part(parts, &count, &claims->members[0],
+				  f->last + 1, m->last);
 	return replace_members(r, claims, parts, count, err);
 }
 
@@ -248,9 +251,9 @@ static int find_members(struct repair *r, const struct block_range *lost,
 }
 
 /* Splits a member into the part to pool and the parts that stay. */
-static size_t split(const struct found_member *claim,
-		    const struct block_range *freed, int64_t from,
-		    struct found_member parts[3])
+static size_t split_member(const struct found_member *claim,
+			   const struct block_range *freed, int64_t from,
+			   struct found_member parts[3])
 {
 	const struct block_range *m = &claim->range;
 	uint64_t first = m->first > freed->first ? m->first : freed->first;
@@ -272,8 +275,8 @@ static size_t split(const struct found_member *claim,
 
 /* Pools the closed blocks of one range; other blocks of its members stay as
  * they are. */
-static int pool(struct repair *r, const struct block_range *freed,
-		struct error *err)
+static int pool_closed_blocks(struct repair *r, const struct block_range *freed,
+			      struct error *err)
 {
 	struct survey *s = r->survey;
 	struct member_list claims = {0};
@@ -291,7 +294,7 @@ static int pool(struct repair *r, const struct block_range *freed,
 		goto out;
 	}
 	for (size_t i = 0; i < claims.count; i++)
-		count += split(
+		count += split_member(
 			&claims.members[i], freed,
 			now.now + linkstore_config(s->space->store)->quarantine,
 			&parts[count]);
@@ -333,7 +336,7 @@ static int free_range(struct repair *r, const struct block_range *freed,
 	int status = -1;
 
 	for (int i = 0; i < TRIES && status < 0; i++) {
-		status = pool(r, freed, &why);
+		status = pool_closed_blocks(r, freed, &why);
 		if (status < 0 && why.code != ERROR_NOTFOUND) {
 			*err = why;
 			return -1;
@@ -344,8 +347,9 @@ static int free_range(struct repair *r, const struct block_range *freed,
 
 /* Finds the blocks of a range that have no links in the archive and in
  * Redis. */
-static int sift(struct repair *r, const struct block_range *range,
-		uint64_t *known, struct range_list *freed, struct error *err)
+static int close_empty_blocks(struct repair *r, const struct block_range *range,
+			      uint64_t *known, struct range_list *freed,
+			      struct error *err)
 {
 	size_t count, at = 0;
 	bool is_free;
@@ -383,7 +387,7 @@ static int repair_range(struct repair *r, const struct block_range *lost,
 				     ? lost->last
 				     : at + ARCHIVE_BLOCKS_MAX - 1;
 		freed.count = 0;
-		status = sift(r, &range, known, &freed, err);
+		status = close_empty_blocks(r, &range, known, &freed, err);
 		for (size_t i = 0; i < freed.count && status == 0; i++)
 			status = free_range(r, &freed.list[i], err);
 	}
@@ -428,7 +432,7 @@ static int repair_one(struct repair *r, struct finding *f,
 {
 	switch (f->trouble) {
 	case TROUBLE_TWICE:
-		return untangle(r, f, claims, err);
+		return untangle_claims(r, f, claims, err);
 	case TROUBLE_MISSING:
 		return issue_missing(r, f, err);
 	case TROUBLE_POOL_OPEN:

@@ -137,9 +137,9 @@ static int read_claimed(struct survey *s, const struct found_member *claim,
 /* --- classifying ---------------------------------------------------------- */
 
 /* Classifies a block whose marker and mark are item i of the batch. */
-static struct classification classify(const struct survey *s, size_t i,
-				      uint64_t block,
-				      const struct found_member *claim)
+static struct classification classify_block(const struct survey *s, size_t i,
+					    uint64_t block,
+					    const struct found_member *claim)
 {
 	const struct block_notes notes = {
 		.in_gap =
@@ -154,7 +154,8 @@ static struct classification classify(const struct survey *s, size_t i,
 static int classify_item(struct survey *s, size_t i, struct error *err)
 {
 	const struct survey_item *item = &s->batch.items[i];
-	struct classification c = classify(s, i, item->block, &item->claim);
+	struct classification c =
+		classify_block(s, i, item->block, &item->claim);
 
 	if (c.trouble)
 		return range_list_add(&s->window.suspects, item->block,
@@ -167,7 +168,7 @@ static int classify_item(struct survey *s, size_t i, struct error *err)
 	return 0;
 }
 
-static int flush(struct survey *s, struct error *err)
+static int classify_batch(struct survey *s, struct error *err)
 {
 	size_t count = s->batch.count;
 
@@ -223,7 +224,7 @@ static int take_block(struct survey *s, uint64_t block,
 				      err);
 	s->batch.items[s->batch.count++] =
 		(struct survey_item){block, {m->set, m->range, m->score}};
-	return s->batch.count == SURVEY_BATCH ? flush(s, err) : 0;
+	return s->batch.count == SURVEY_BATCH ? classify_batch(s, err) : 0;
 }
 
 static int on_member(void *arg, const struct set_member *m, struct error *err)
@@ -307,8 +308,8 @@ static bool same_place(const struct finding *last, const struct finding *next)
 	       !strcmp(last->detail, next->detail);
 }
 
-static int suspect(struct recheck *r, enum trouble trouble, uint64_t first,
-		   uint64_t last, const char *detail, struct error *err)
+static int add_suspects(struct recheck *r, enum trouble trouble, uint64_t first,
+			uint64_t last, const char *detail, struct error *err)
 {
 	struct finding f = {.trouble = trouble,
 			    .has_blocks = true,
@@ -347,12 +348,13 @@ static int classify_claimed(struct recheck *r, const struct found_member *claim,
 		if (read_claimed(s, claim, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++) {
-			struct classification c = classify(s, i, at + i, claim);
+			struct classification c =
+				classify_block(s, i, at + i, claim);
 
 			if (!c.trouble)
 				count_block(s, at + i, c.state);
-			else if (suspect(r, c.trouble, at + i, at + i, detail,
-					 err) < 0)
+			else if (add_suspects(r, c.trouble, at + i, at + i,
+					      detail, err) < 0)
 				return -1;
 		}
 	}
@@ -367,15 +369,15 @@ static int classify_unclaimed(struct recheck *r, uint64_t first, uint64_t last,
 	size_t n;
 
 	if (!s->at_start.retired)
-		return suspect(r, TROUBLE_MISSING, first, last, "", err);
+		return add_suspects(r, TROUBLE_MISSING, first, last, "", err);
 	for (uint64_t at = first; at <= last; at += n) {
 		if (survey_read_markers(s, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++) {
 			if (block_state_is_retired(&s->batch.markers[i]))
 				count_block(s, at + i, STATE_RETIRED);
-			else if (suspect(r, TROUBLE_MISSING, at + i, at + i, "",
-					 err) < 0)
+			else if (add_suspects(r, TROUBLE_MISSING, at + i,
+					      at + i, "", err) < 0)
 				return -1;
 		}
 	}
@@ -419,7 +421,7 @@ static int classify_twice(struct recheck *r, const struct found_member *both[2],
 	claim_text(both[1], b, sizeof(b));
 	snprintf(detail, sizeof(detail), "%s and %s%s", a, b,
 		 count > 2 ? " and more" : "");
-	return suspect(r, TROUBLE_TWICE, first, last, detail, err);
+	return add_suspects(r, TROUBLE_TWICE, first, last, detail, err);
 }
 
 static int classify_range(struct recheck *r, size_t *from,
@@ -539,7 +541,7 @@ static int check_until_sure(struct recheck *r, bool *ret_at_rest,
 	return 0;
 }
 
-static int recheck(struct survey *s, struct error *err)
+static int resolve_suspects(struct survey *s, struct error *err)
 {
 	struct recheck r = {.s = s, .left_out = s->window.suspects.left_out};
 	bool at_rest;
@@ -585,10 +587,10 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 		if (space_walk(s->redis, s->space, order[i], on_member, s,
 			       err) < 0)
 			return -1;
-	if (flush(s, err) < 0 || gather_unseen(s, err) < 0)
+	if (classify_batch(s, err) < 0 || gather_unseen(s, err) < 0)
 		return -1;
 	s->window.first = false;
-	return recheck(s, err);
+	return resolve_suspects(s, err);
 }
 
 /* Compares the number of blocks without generations left with the space's

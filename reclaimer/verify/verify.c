@@ -366,8 +366,9 @@ static int check_safety(const struct verify *v, struct survey *s,
 	return findings_add(&s->findings, &f, err);
 }
 
-static int repair(struct verify *v, struct survey *s,
-		  struct verify_result *result, struct error *err)
+static int repair_survey_findings(struct verify *v, struct survey *s,
+				  struct verify_result *result,
+				  struct error *err)
 {
 	char who[HOLD_WHO_MAX];
 	struct repair r = {
@@ -406,7 +407,8 @@ static int verify_accounting(struct verify *v, struct survey *s,
 		if (check_links(s, &result->links, err) < 0)
 			return -1;
 	}
-	if (v->session.options.repair && repair(v, s, result, err) < 0)
+	if (v->session.options.repair &&
+	    repair_survey_findings(v, s, result, err) < 0)
 		return -1;
 	/* Nothing moves in a replica that is cut off, so a check there proves
 	 * nothing. */
