@@ -123,7 +123,7 @@ void access_writer_release(struct access_writer *w)
 }
 
 /* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). */
-static uint64_t draw(struct access_writer *w, uint64_t below)
+static uint64_t random_number_below(struct access_writer *w, uint64_t below)
 {
 	w->random ^= w->random << 13;
 	w->random ^= w->random >> 7;
@@ -135,7 +135,7 @@ static bool is_chosen(struct access_writer *w)
 {
 	if (w->countdown == 0) {
 		w->countdown = w->log->sample;
-		w->chosen = 1 + draw(w, w->log->sample);
+		w->chosen = 1 + random_number_below(w, w->log->sample);
 	}
 	return w->countdown-- == w->chosen;
 }

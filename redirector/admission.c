@@ -83,8 +83,9 @@ static uint64_t limited_network(const struct admission *a,
 }
 
 /* Always returns false, for the caller to return. */
-static bool refuse(struct admission *a, const struct address *client,
-		   int64_t now, const char *setting)
+static bool log_limited_client(struct admission *a,
+			       const struct address *client, int64_t now,
+			       const char *setting)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -107,7 +108,7 @@ bool admission_take_request(struct admission *a, const struct address *client,
 	if (rate_table_take(a->requests, limited_network(a, client), now,
 			    ret_wait_ms))
 		return true;
-	return refuse(a, client, now, "client_rate");
+	return log_limited_client(a, client, now, "client_rate");
 }
 
 bool admission_take_unknown(struct admission *a, const struct address *client,
@@ -119,7 +120,7 @@ bool admission_take_unknown(struct admission *a, const struct address *client,
 	if (a->unknown)
 		network = limited_network(a, client);
 	if (!rate_table_take(a->unknown, network, now, ret_wait_ms))
-		return refuse(a, client, now, "unknown_rate");
+		return log_limited_client(a, client, now, "unknown_rate");
 	*ret_network = network;
 	return true;
 }

@@ -150,8 +150,8 @@ static int check_json(const struct buf *body, const char *path,
 	return 0;
 }
 
-static int check(const struct buf *body, const char *path,
-		 enum app_file_kind kind, struct error *err)
+static int check_body(const struct buf *body, const char *path,
+		      enum app_file_kind kind, struct error *err)
 {
 	return kind == APP_FILE_ROBOTS ? check_text(body, path, err)
 				       : check_json(body, path, kind, err);
@@ -197,7 +197,7 @@ struct app_file *app_file_load(const char *path, enum app_file_kind kind,
 	}
 	atomic_init(&f->users, 1);
 	if (read_app_file(path, &f->body, err) == 0 &&
-	    check(&f->body, path, kind, err) == 0) {
+	    check_body(&f->body, path, kind, err) == 0) {
 		make_tag(f);
 		if (make_lines(f, kind, err) == 0)
 			return f;

@@ -4,7 +4,7 @@
 
 /* Returns the time since *then.  If the clock went back, *then becomes the
  * present. */
-static int64_t elapsed(int64_t *then, int64_t now)
+static int64_t elapsed_ms_since(int64_t *then, int64_t now)
 {
 	if (now < *then)
 		*then = now;
@@ -32,7 +32,7 @@ static void window_drop_part(struct breaker_window *w)
 static void window_slide(struct breaker_window *w, int64_t now)
 {
 	const int64_t part = BREAKER_WINDOW_MS / BREAKER_PARTS;
-	int64_t parts = elapsed(&w->begun, now) / part;
+	int64_t parts = elapsed_ms_since(&w->begun, now) / part;
 
 	if (parts >= BREAKER_PARTS) {
 		window_begin(w, now);
@@ -82,7 +82,7 @@ void breaker_init(struct breaker *b, const struct breaker_rules *rules,
 
 int64_t breaker_wait_left(struct breaker *b, int64_t now)
 {
-	int64_t left = b->wait - elapsed(&b->since, now);
+	int64_t left = b->wait - elapsed_ms_since(&b->since, now);
 
 	return b->state == BREAKER_OPEN && left > 0 ? left : 0;
 }
@@ -122,7 +122,7 @@ void breaker_end(struct breaker *b)
 static void raise_limit(struct breaker *b, int64_t now)
 {
 	if (!b->limit || ++b->succeeded < b->limit ||
-	    elapsed(&b->raised, now) < BREAKER_STEP_MS)
+	    elapsed_ms_since(&b->raised, now) < BREAKER_STEP_MS)
 		return;
 	b->limit = b->limit * 2 <= BREAKER_LIMIT_MAX ? b->limit * 2 : 0;
 	b->succeeded = 0;
@@ -154,14 +154,14 @@ static bool is_flapping(struct breaker *b, int64_t now)
 	const struct breaker_part *all = &b->window.all;
 
 	return b->rules.share && all->ended >= BREAKER_LEAST &&
-	       elapsed(&b->since, now) >= BREAKER_JUDGE_MS &&
+	       elapsed_ms_since(&b->since, now) >= BREAKER_JUDGE_MS &&
 	       (uint64_t)all->failed * 100 >=
 		       (uint64_t)all->ended * b->rules.share;
 }
 
 static void open_flapping(struct breaker *b, int64_t now, uint32_t random)
 {
-	int64_t closed = elapsed(&b->since, now);
+	int64_t closed = elapsed_ms_since(&b->since, now);
 	unsigned flaps = closed < BREAKER_WINDOW_MS ? b->flaps + 1 : 1;
 
 	open_for(b, now, random);

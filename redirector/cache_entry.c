@@ -13,13 +13,13 @@ void cache_entry_builder_release(struct cache_entry_builder *b)
 	buf_free(&b->lines);
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t earlier_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Returns `from` + `ms`, where `ms` may be infinite. */
-static int64_t later(int64_t from, int64_t ms)
+static int64_t add_duration(int64_t from, int64_t ms)
 {
 	return ms == DURATION_NEVER ? INT64_MAX : from + ms;
 }
@@ -67,11 +67,12 @@ static void set_times(const struct cache_entry_builder *b,
 		end_at(entry, asked + b->times.negative_ttl);
 		return;
 	}
-	entry->expires = later(asked, answer->ttl_left);
-	entry->stale_until = least(asked + b->times.stale, entry->expires);
-	entry->fresh_until = least(asked + b->times.ttl, entry->expires);
-	entry->fresh_until =
-		least(entry->fresh_until, next_renewal(b, asked, answer));
+	entry->expires = add_duration(asked, answer->ttl_left);
+	entry->stale_until =
+		earlier_time(asked + b->times.stale, entry->expires);
+	entry->fresh_until = earlier_time(asked + b->times.ttl, entry->expires);
+	entry->fresh_until = earlier_time(entry->fresh_until,
+					  next_renewal(b, asked, answer));
 }
 
 /* --- bytes ---------------------------------------------------------------- */
@@ -197,7 +198,7 @@ int cache_entry_build(struct cache_entry_builder *b,
 	set_times(b, answer, asked, &entry);
 	if (wait)
 		end_at(&entry,
-		       least(asked + b->times.negative_ttl, now + wait));
+		       earlier_time(asked + b->times.negative_ttl, now + wait));
 	if (link && entry.outcome == LINK_OUTCOME_REDIRECT &&
 	    build_redirect(b, target, answer, &entry, err) < 0)
 		return -1;

@@ -44,7 +44,7 @@ static size_t cut_length(struct http_slice s, size_t max)
 	return len;
 }
 
-static struct http_slice cut(struct http_slice s, size_t max)
+static struct http_slice cut_text(struct http_slice s, size_t max)
 {
 	return (struct http_slice){s.data, cut_length(s, max)};
 }
@@ -294,11 +294,11 @@ static char *put_click(char *to, struct click_encoder *e,
 	to = put_number(to, 11, (uint64_t)click->outcome);
 	to = put_number(to, 12, (uint64_t)click->status);
 	to = put_bytes(to, 13, client);
-	to = put_bytes(to, 14, cut(click->user_agent, max->user_agent));
-	to = put_bytes(to, 15, cut(click->referrer, max->referrer));
+	to = put_bytes(to, 14, cut_text(click->user_agent, max->user_agent));
+	to = put_bytes(to, 15, cut_text(click->referrer, max->referrer));
 	to = put_bytes(to, 16,
-		       cut(click->accept_language, max->accept_language));
-	to = put_bytes(to, 17, cut(click->query, max->query));
+		       cut_text(click->accept_language, max->accept_language));
+	to = put_bytes(to, 17, cut_text(click->query, max->query));
 	to = put_text(to, 18, prefetch);
 	for (size_t i = 0; i < click->cookie_count; i++)
 		to = put_cookie(to, 19, &click->cookies[i], max->cookie);

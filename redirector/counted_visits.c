@@ -159,7 +159,7 @@ static bool is_fetch(struct counted_visits *v, const struct http_request *req)
 				    (size_t)s->max_user_agent);
 }
 
-static int count(struct counted_visit *c, struct error *err)
+static int count_visit_or_fetch(struct counted_visit *c, struct error *err)
 {
 	const struct cached_link *link = c->link;
 
@@ -190,7 +190,7 @@ int counted_visits_begin(struct counted_visits *v, struct http_request *req,
 	else if (!linkstore_locate(v->redirector->store, code.data, code.len,
 				   &c->target))
 		error_set(err, ERROR_INPUT, "this is no code of a link");
-	else if (count(c, err) == 0) {
+	else if (count_visit_or_fetch(c, err) == 0) {
 		link_source_begun(v->source);
 		return 0;
 	}

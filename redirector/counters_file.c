@@ -100,7 +100,7 @@ static int open_folder(struct counters_file *f, const char *dir,
 
 /* --- making --------------------------------------------------------------- */
 
-static int map(struct counters_file *f, struct error *err)
+static int map_contents(struct counters_file *f, struct error *err)
 {
 	void *at;
 
@@ -115,7 +115,7 @@ static int make_file(struct counters_file *f, struct error *err)
 	f->fd = owned_file_make(f->dir, f->name, err);
 	if (f->fd < 0)
 		return -1;
-	if (map(f, err) == 0)
+	if (map_contents(f, err) == 0)
 		return 0;
 	counters_file_remove(f);
 	return -1;
@@ -261,7 +261,7 @@ static int map_file(struct counters_file *f, struct error *err)
 		return error_set(err, ERROR_DAMAGED,
 				 "this is no file of counters");
 	f->size = (size_t)st.st_size;
-	return map(f, err);
+	return map_contents(f, err);
 }
 
 /* The caller holds the file's lock. */
@@ -305,7 +305,7 @@ void counters_file_remove(struct counters_file *f)
 /* --- listing -------------------------------------------------------------- */
 
 /* Returns false if the owner is alive. */
-static bool drop(int dir, const char *name)
+static bool drop_file_if_left(int dir, const char *name)
 {
 	struct error err;
 	int fd = owned_file_take(dir, name, &err);
@@ -324,7 +324,7 @@ static size_t drop_oldest(int dir, const struct owned_files *files)
 	for (size_t i = 0;
 	     i < files->count && files->count - dropped > COUNTERS_FILES_MAX;
 	     i++)
-		dropped += drop(dir, files->names[i]);
+		dropped += drop_file_if_left(dir, files->names[i]);
 	return dropped;
 }
 

@@ -108,7 +108,7 @@ void counters_record_put(struct buf *out, const struct counters_origin *origin,
 
 /* Adds up the counters of all writers, and returns the time until which they
  * are complete. */
-static int64_t collect(struct counters_report *r)
+static int64_t sum_counters(struct counters_report *r)
 {
 	const struct counters_report_options *o = &r->options;
 	int64_t least = INT64_MAX;
@@ -191,7 +191,8 @@ static void warn_of_failures(struct counters_report *r)
 		 log_int("hours", (int64_t)hours), log_err(&err));
 }
 
-static void tell(struct counters_report *r, int64_t until_ms, bool ended)
+static void report_hours(struct counters_report *r, int64_t until_ms,
+			 bool ended)
 {
 	const struct counters_state state = {0, until_ms, ended,
 					     r->table.inexact};
@@ -396,15 +397,15 @@ static int64_t next_step(const struct counters_report *r, int64_t now)
 	return has_left(r) && wait > LEFT_MS ? LEFT_MS : wait;
 }
 
-static int64_t step(struct periodic *self, void *arg)
+static int64_t report_when_due(struct periodic *self, void *arg)
 {
 	struct counters_report *r = arg;
-	int64_t until_ms = collect(r), now = clock_real_ms();
+	int64_t until_ms = sum_counters(r), now = clock_real_ms();
 	bool reports = until_ms && is_due(r, until_ms);
 
 	(void)self;
 	if (reports) {
-		tell(r, until_ms, false);
+		report_hours(r, until_ms, false);
 		find_left_again(r);
 	}
 	tell_left(r, reports);
@@ -517,7 +518,7 @@ fail:
 
 int counters_report_start(struct counters_report *r, struct error *err)
 {
-	r->thread = periodic_new(step, r, err);
+	r->thread = periodic_new(report_when_due, r, err);
 	return r->thread ? periodic_start(r->thread, err) : -1;
 }
 
@@ -544,8 +545,8 @@ void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 	if (!r->thread)
 		return;
 	periodic_stop(r->thread);
-	collect(r);
-	tell(r, clock_real_ms(), true);
+	sum_counters(r);
+	report_hours(r, clock_real_ms(), true);
 	if (await_last(r, timeout_ms, &err) == 0)
 		counters_file_remove(r->file);
 	else if (counters_file_is_kept(r->file))

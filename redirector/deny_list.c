@@ -45,7 +45,7 @@ static struct number number_of(const struct address *a)
 	return n;
 }
 
-static int compare(struct number a, struct number b)
+static int compare_numbers(struct number a, struct number b)
 {
 	if (a.high != b.high)
 		return a.high < b.high ? -1 : 1;
@@ -75,11 +75,11 @@ static int by_first(const void *left, const void *right)
 {
 	const struct range *a = left, *b = right;
 
-	return compare(a->first, b->first);
+	return compare_numbers(a->first, b->first);
 }
 
 /* Joins ranges that overlap; returns the number that is left. */
-static size_t join(struct range *ranges, size_t count)
+static size_t join_ranges(struct range *ranges, size_t count)
 {
 	size_t kept = 0;
 
@@ -87,9 +87,10 @@ static size_t join(struct range *ranges, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct range *before = kept ? &ranges[kept - 1] : NULL;
 
-		if (!before || compare(before->last, ranges[i].first) < 0)
+		if (!before ||
+		    compare_numbers(before->last, ranges[i].first) < 0)
 			ranges[kept++] = ranges[i];
-		else if (compare(before->last, ranges[i].last) < 0)
+		else if (compare_numbers(before->last, ranges[i].last) < 0)
 			before->last = ranges[i].last;
 	}
 	return kept;
@@ -103,7 +104,7 @@ static int keep_v4(struct deny_list *list, struct buf *networks,
 
 	if (!count)
 		return 0;
-	count = join(ranges, count);
+	count = join_ranges(ranges, count);
 	list->v4 = malloc(count * sizeof(*list->v4));
 	if (!list->v4)
 		return error_set_nomem(err);
@@ -122,7 +123,7 @@ static int keep_v6(struct deny_list *list, struct buf *networks,
 
 	if (!count)
 		return 0;
-	count = join(ranges, count);
+	count = join_ranges(ranges, count);
 	list->v6 = malloc(count * sizeof(*list->v6));
 	if (!list->v6)
 		return error_set_nomem(err);
@@ -265,9 +266,9 @@ static bool has_v6(const struct deny_list *list, struct number address)
 		size_t middle = from + (to - from) / 2;
 		const struct range *r = &list->v6[middle];
 
-		if (compare(address, r->first) < 0)
+		if (compare_numbers(address, r->first) < 0)
 			to = middle;
-		else if (compare(address, r->last) > 0)
+		else if (compare_numbers(address, r->last) > 0)
 			from = middle + 1;
 		else
 			return true;

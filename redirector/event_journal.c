@@ -362,7 +362,7 @@ static int make_name(struct event_journal *j, struct error *err)
 }
 
 /* Until its header is written, the file counts as empty. */
-static int map(struct event_journal *j, struct error *err)
+static int map_journal(struct event_journal *j, struct error *err)
 {
 	void *at;
 
@@ -382,8 +382,9 @@ static int make_file(struct event_journal *j, struct error *err)
 	if (check_count(j->dir, err) < 0 || make_name(j, err) < 0)
 		return -1;
 	j->fd = owned_file_make(j->dir, j->name, err);
-	return j->fd < 0 || map(j, err) < 0 ? error_wrap(err, "%s", j->name)
-					    : 0;
+	return j->fd < 0 || map_journal(j, err) < 0
+		       ? error_wrap(err, "%s", j->name)
+		       : 0;
 }
 
 struct event_journal *

@@ -44,7 +44,7 @@ void event_limits_free(struct event_limits *l)
 	free(l);
 }
 
-static bool take(struct limit *l, int64_t now)
+static bool take_event_token(struct limit *l, int64_t now)
 {
 	int64_t interval = SECOND_NS / l->rate, seen, full_at;
 
@@ -69,5 +69,5 @@ bool event_limits_take(struct event_limits *l, Shortloop__Outcome outcome,
 	limit = &l->of[outcome];
 	if (limit->rate < 0)
 		return true;
-	return limit->rate > 0 && take(limit, now_ms * NS_PER_MS);
+	return limit->rate > 0 && take_event_token(limit, now_ms * NS_PER_MS);
 }

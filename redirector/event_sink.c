@@ -404,8 +404,8 @@ static enum event_taken spool_event(struct event_sink *sink,
 	return EVENT_NO_ROOM;
 }
 
-static enum event_taken refuse(const struct error *err,
-			       struct journal_entry *entry)
+static enum event_taken drop_refused_event(const struct error *err,
+					   struct journal_entry *entry)
 {
 	mark_done(entry);
 	return err->code == ERROR_FULL ? EVENT_NO_ROOM : EVENT_REFUSED;
@@ -436,8 +436,9 @@ static struct journal_entry *put_into(struct event_journal *journal,
 
 /* An event in the journal stays there until Kafka or the spool has it, so it
  * need not be copied again. */
-static int produce(struct event_sink *sink, const struct taken_event *event,
-		   struct journal_entry *entry, struct error *err)
+static int produce_event(struct event_sink *sink,
+			 const struct taken_event *event,
+			 struct journal_entry *entry, struct error *err)
 {
 	if (entry)
 		return kafka_produce_in_place(sink->producer, entry->data,
@@ -463,9 +464,9 @@ static enum event_taken take_safely(struct event_sink *sink,
 			1);
 	if (goes_to_spool(sink, no_room))
 		return spool_event(sink, event, entry);
-	if (produce(sink, event, entry, &err) == 0)
+	if (produce_event(sink, event, entry, &err) == 0)
 		return EVENT_TAKEN;
-	return err.code == ERROR_INPUT ? refuse(&err, entry)
+	return err.code == ERROR_INPUT ? drop_refused_event(&err, entry)
 				       : spool_event(sink, event, entry);
 }
 
@@ -476,7 +477,7 @@ enum event_taken event_sink_take(struct event_sink *sink,
 
 	if (sink->spool)
 		return take_safely(sink, event);
-	if (produce(sink, event, NULL, &err) == 0)
+	if (produce_event(sink, event, NULL, &err) == 0)
 		return EVENT_TAKEN;
-	return refuse(&err, NULL);
+	return drop_refused_event(&err, NULL);
 }

@@ -71,8 +71,8 @@ struct event_spool {
 /* --- the queue ------------------------------------------------------------ */
 
 /* Appends the whole event or nothing.  Called with the lock held. */
-static bool enqueue(struct event_spool *s, const struct queued *q,
-		    const void *event)
+static bool enqueue_event(struct event_spool *s, const struct queued *q,
+			  const void *event)
 {
 	size_t need = sizeof(*q) + q->len;
 
@@ -103,7 +103,7 @@ bool event_spool_offer(struct event_spool *s, const struct spool_event *event)
 	if (event->len > SPOOL_PAYLOAD_MAX)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	taken = enqueue(s, &q, event->data);
+	taken = enqueue_event(s, &q, event->data);
 	if (!taken)
 		s->refused++;
 	pthread_mutex_unlock(&s->lock);
@@ -148,7 +148,8 @@ void event_spool_put(struct event_spool *s, const struct spool_event *event)
 
 	pthread_mutex_lock(&s->lock);
 	while (s->thread_runs && event->len <= SPOOL_PAYLOAD_MAX &&
-	       !(taken = enqueue(s, &q, event->data)) && may_become_room(s))
+	       !(taken = enqueue_event(s, &q, event->data)) &&
+	       may_become_room(s))
 		pthread_cond_wait(&s->room, &s->lock);
 	left = !taken && is_left(s, event->entry);
 	if (!taken && !left)
@@ -160,7 +161,7 @@ void event_spool_put(struct event_spool *s, const struct spool_event *event)
 	mark_done(event->entry);
 }
 
-static void wake(struct event_spool *s)
+static void wake_spool_threads(struct event_spool *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->woken = true;
@@ -172,7 +173,7 @@ static void wake(struct event_spool *s)
 void event_spool_kafka_changed(struct event_spool *s, bool up)
 {
 	atomic_store(&s->kafka_away, !up);
-	wake(s);
+	wake_spool_threads(s);
 }
 
 void event_spool_stop_replay(struct event_spool *s)
@@ -187,8 +188,8 @@ void event_spool_stop_replay(struct event_spool *s)
 
 /* --- writing -------------------------------------------------------------- */
 
-static void drop(struct event_spool *s, size_t from, size_t to,
-		 enum redirector_counter reason)
+static void drop_records(struct event_spool *s, size_t from, size_t to,
+			 enum redirector_counter reason)
 {
 	for (size_t i = from; i < to; i++)
 		count_dropped(s, reason, s->records[i].time_ms);
@@ -227,7 +228,7 @@ static void append_records(struct event_spool *s, size_t count)
 	size_t done = 0;
 
 	if (now < s->retry_at) {
-		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
+		drop_records(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
 		return;
 	}
 	if (spool_append(s->spool, s->records, count, &done, &s->failure) < 0) {
@@ -235,34 +236,34 @@ static void append_records(struct event_spool *s, size_t count)
 
 		if (!full)
 			s->retry_at = now + RETRY_MS;
-		drop(s, done, count,
-		     full ? COUNTER_DROPPED_SPOOL_FULL
-			  : COUNTER_DROPPED_SPOOL_FAILED);
+		drop_records(s, done, count,
+			     full ? COUNTER_DROPPED_SPOOL_FULL
+				  : COUNTER_DROPPED_SPOOL_FAILED);
 	}
 	count_spooled(s, done);
 }
 
 /* At the end of a process without the folder: events with an entry in the
  * journal are left to the next owner of the folder. */
-static void leave(struct event_spool *s, size_t count)
+static void leave_events_in_journal(struct event_spool *s, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!s->entries[i])
-			drop(s, i, i + 1, COUNTER_DROPPED_SPOOL_FAILED);
+			drop_records(s, i, i + 1, COUNTER_DROPPED_SPOOL_FAILED);
 }
 
 /* Events are counted before they are marked as done: after a kill in between
  * they are sent again, and none is missing. */
-static void append(struct event_spool *s, size_t count)
+static void write_batch(struct event_spool *s, size_t count)
 {
 	if (!s->spool && atomic_load(&s->replay_stopped)) {
-		leave(s, count);
+		leave_events_in_journal(s, count);
 		return;
 	}
 	if (s->spool)
 		append_records(s, count);
 	else
-		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
+		drop_records(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
 	for (size_t i = 0; i < count; i++)
 		mark_done(s->entries[i]);
 }
@@ -288,13 +289,13 @@ static void append_taken(struct event_spool *s)
 			};
 			at += q.len;
 		}
-		append(s, count);
+		write_batch(s, count);
 	}
 }
 
 /* --- reports -------------------------------------------------------------- */
 
-static void complain(struct event_spool *s, int64_t now)
+static void log_dropped_events(struct event_spool *s, int64_t now)
 {
 	if (s->dropped_untold == 0 || now < s->complain_at)
 		return;
@@ -392,7 +393,7 @@ static void note_refused(struct event_spool *s)
 	s->dropped_untold += refused;
 }
 
-static void report(struct event_spool *s)
+static void report_spool_state(struct event_spool *s)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -402,13 +403,13 @@ static void report(struct event_spool *s)
 	note_refused(s);
 	if (!s->spool) {
 		tell_why_not(s);
-		complain(s, now);
+		log_dropped_events(s, now);
 		return;
 	}
 	/* A failure is reported by `failure`; what was written stays. */
 	(void)spool_sync(s->spool, &s->failure);
 	tell_usage(s);
-	complain(s, now);
+	log_dropped_events(s, now);
 	if (now >= s->retry_at && s->dropped_untold == 0)
 		s->failure.code = ERROR_NONE;
 }
@@ -442,7 +443,7 @@ static int open_spool(struct event_spool *s, struct error *err)
 }
 
 /* Takes note of events that a former process left. */
-static void begin(struct event_spool *s)
+static void note_spool_opened(struct event_spool *s)
 {
 	struct spool_usage u;
 
@@ -510,8 +511,8 @@ static void tell_recovered(struct event_spool *s, size_t events, size_t damaged)
 /* Spooled events are on the disk before they are marked in the journal: after a
  * kill in between they are sent twice, marked as maybe sent.  None is dropped:
  * in the journal they are as safe as in the spool. */
-static int recover(void *arg, const struct journal_rest *rest,
-		   size_t *ret_taken, struct error *err)
+static int recover_undone_events(void *arg, const struct journal_rest *rest,
+				 size_t *ret_taken, struct error *err)
 {
 	struct event_spool *s = arg;
 	size_t appended;
@@ -528,7 +529,7 @@ static int recover(void *arg, const struct journal_rest *rest,
 	return status;
 }
 
-static void reject(void *arg, const struct error *why)
+static void report_rejected_journal(void *arg, const struct error *why)
 {
 	struct event_spool *s = arg;
 
@@ -540,7 +541,8 @@ static void reject(void *arg, const struct error *why)
 
 void event_spool_recover(struct event_spool *s)
 {
-	const struct journal_taker taker = {recover, reject, s};
+	const struct journal_taker taker = {recover_undone_events,
+					    report_rejected_journal, s};
 
 	if (!s->spool)
 		return;
@@ -589,7 +591,7 @@ static void leave_replay(struct event_spool *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void replay(struct event_spool *s)
+static void replay_spooled_events(struct event_spool *s)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -604,7 +606,7 @@ static void replay(struct event_spool *s)
 
 /* Waits for events, or for a while, and takes all that are queued.  Returns
  * false if the thread is to end and nothing is queued. */
-static bool take(struct event_spool *s)
+static bool take_queued_events(struct event_spool *s)
 {
 	int64_t until =
 		clock_monotonic_ms() + (may_replay(s) ? REPLAY_MS : REPORT_MS);
@@ -626,7 +628,7 @@ static bool take(struct event_spool *s)
 }
 
 /* Waits FOLDER_MS.  Returns false if the thread is to end. */
-static bool rest(struct event_spool *s)
+static bool wait_before_next_try(struct event_spool *s)
 {
 	int64_t until = clock_monotonic_ms() + FOLDER_MS;
 	bool go_on;
@@ -648,7 +650,7 @@ static bool open_late(struct event_spool *s)
 	s->failure.code = ERROR_NONE;
 	s->retry_at = 0;
 	recover_again(s);
-	begin(s);
+	note_spool_opened(s);
 	log_info(s->options.log, "spool taken over");
 	return true;
 }
@@ -659,7 +661,7 @@ static void await_folder(struct event_spool *s)
 {
 	while (!open_late(s) && s->failure.code == ERROR_BUSY) {
 		health_say(s->options.health, s->failure.text);
-		if (!rest(s))
+		if (!wait_before_next_try(s))
 			return;
 	}
 }
@@ -681,28 +683,28 @@ static void try_to_open(struct event_spool *s)
 static void use_folder(struct event_spool *s)
 {
 	recover_again(s);
-	replay(s);
+	replay_spooled_events(s);
 }
 
-static void *run(void *arg)
+static void *run_spool_thread(void *arg)
 {
 	struct event_spool *s = arg;
 
 	if (!s->spool)
 		await_folder(s);
-	while (take(s)) {
+	while (take_queued_events(s)) {
 		if (!s->spool)
 			try_to_open(s);
 		if (s->taken.len)
 			append_taken(s);
 		if (s->spool)
 			use_folder(s);
-		report(s);
+		report_spool_state(s);
 	}
 	if (s->spool)
 		replay_retire(s->replay);
 	s->report_at = s->complain_at = 0;
-	report(s);
+	report_spool_state(s);
 	return NULL;
 }
 
@@ -722,7 +724,7 @@ static int make_parts(struct event_spool *s, struct error *err)
 	if (init_conditions(s, err) < 0)
 		return -1;
 	if (open_spool(s, err) == 0) {
-		begin(s);
+		note_spool_opened(s);
 		return 0;
 	}
 	if (disk_failure_is(err))
@@ -763,7 +765,7 @@ int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
 		      struct error *err)
 {
 	s->producer = producer;
-	errno = pthread_create(&s->thread, NULL, run, s);
+	errno = pthread_create(&s->thread, NULL, run_spool_thread, s);
 	if (errno)
 		return error_set_errno(err, "spool: cannot start a thread");
 	s->thread_runs = true;

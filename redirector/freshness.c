@@ -105,7 +105,7 @@ static void wake_those_behind(struct freshness *f, uint64_t head)
 }
 
 /* Called with the lock held.  Returns the number of the change. */
-static uint64_t append(struct freshness *f, const char *code, size_t len)
+static uint64_t append_change(struct freshness *f, const char *code, size_t len)
 {
 	uint64_t number = atomic_load(&f->head) + 1;
 	struct change *c = &f->ring[number % FRESHNESS_RING];
@@ -121,7 +121,7 @@ void freshness_resume(struct freshness *f, const char *run_id)
 {
 	pthread_mutex_lock(&f->lock);
 	snprintf(f->source, sizeof(f->source), "%s", run_id);
-	f->resumed = append(f, NULL, 0);
+	f->resumed = append_change(f, NULL, 0);
 	f->unnamed = clock_monotonic_ms();
 	atomic_store(&f->head, f->resumed);
 	pthread_mutex_unlock(&f->lock);
@@ -130,7 +130,7 @@ void freshness_resume(struct freshness *f, const char *run_id)
 /* Called with the lock held. */
 static void void_all(struct freshness *f)
 {
-	f->voided = append(f, NULL, 0);
+	f->voided = append_change(f, NULL, 0);
 	f->unnamed = clock_monotonic_ms();
 	atomic_store(&f->head, f->voided);
 }
@@ -145,7 +145,7 @@ void freshness_void(struct freshness *f)
 void freshness_note(struct freshness *f, const char *code, size_t len)
 {
 	pthread_mutex_lock(&f->lock);
-	atomic_store(&f->head, append(f, code, len));
+	atomic_store(&f->head, append_change(f, code, len));
 	pthread_mutex_unlock(&f->lock);
 }
 

@@ -87,8 +87,8 @@ static ssize_t receive_bytes(int from, struct message *m, int fds[FDS_MAX],
 
 /* Returns -1 on failure and sets errno: EPROTO for bytes that are no message of
  * this protocol, 0 at the end of the connection. */
-static int receive(int from, struct message *ret, int fds[FDS_MAX],
-		   size_t *ret_count)
+static int receive_message(int from, struct message *ret, int fds[FDS_MAX],
+			   size_t *ret_count)
 {
 	ssize_t n = receive_bytes(from, ret, fds, ret_count);
 
@@ -103,13 +103,13 @@ static int receive(int from, struct message *ret, int fds[FDS_MAX],
 }
 
 /* Receives a message without descriptors; true if it is of the wanted kind. */
-static bool receives(int from, enum kind wanted, int32_t *ret_pid)
+static bool receive_expected_kind(int from, enum kind wanted, int32_t *ret_pid)
 {
 	struct message m;
 	int fds[FDS_MAX];
 	size_t count;
 
-	if (receive(from, &m, fds, &count) < 0)
+	if (receive_message(from, &m, fds, &count) < 0)
 		return false;
 	close_all(fds, count);
 	*ret_pid = m.pid;
@@ -250,7 +250,7 @@ static int receive_sockets(struct predecessor *p, const char *path,
 	do {
 		/* One deadline for all messages. */
 		if (await_turn(p->fd, until - clock_monotonic_ms()) < 0 ||
-		    receive(p->fd, &m, fds, &count) < 0)
+		    receive_message(p->fd, &m, fds, &count) < 0)
 			return no_answer(path, err);
 		if (received_add(ret, fds, count, err) < 0)
 			return -1;
@@ -276,8 +276,9 @@ static int take_sockets(struct predecessor *p, const char *path,
 	return status;
 }
 
-static int ask(struct predecessor *p, const char *path, int64_t turn_ms,
-	       struct inherited *into, struct error *err)
+static int request_sockets(struct predecessor *p, const char *path,
+			   int64_t turn_ms, struct inherited *into,
+			   struct error *err)
 {
 	if (p->fd >= 0)
 		close(p->fd);
@@ -302,7 +303,7 @@ int predecessor_find(const char *path, int64_t turn_ms, struct inherited *into,
 		return error_set_nomem(err);
 	p->fd = -1;
 	do
-		status = ask(p, path, turn_ms, into, &why);
+		status = request_sockets(p, path, turn_ms, into, &why);
 	while (status < 0 && p->fd >= 0 && why.code == ERROR_NOTFOUND &&
 	       ++tries < TRIES);
 	if (status == 0) {
@@ -390,7 +391,7 @@ static bool hand_to(struct handover *h, int successor)
 	int32_t pid = 0;
 
 	set_patience(successor);
-	if (!receives(successor, TAKE, &pid))
+	if (!receive_expected_kind(successor, TAKE, &pid))
 		return false;
 	log_info(h->log, "handing sockets over", log_int("pid", pid));
 	h->lent = true;
@@ -398,7 +399,7 @@ static bool hand_to(struct handover *h, int successor)
 		h->lent = false;
 	else if (!wait_for(h, successor, -1))
 		return false; /* the successor may still begin to serve */
-	else if (receives(successor, SERVING, &pid))
+	else if (receive_expected_kind(successor, SERVING, &pid))
 		return true;
 	h->lent = false;
 	log_warn(h->log, "the successor has ended, going on",
@@ -550,7 +551,7 @@ static int await_successor(struct handover *h)
 	}
 }
 
-static void *run(void *arg)
+static void *run_handover_thread(void *arg)
 {
 	struct handover *h = arg;
 	int successor;
@@ -592,7 +593,7 @@ struct handover *handover_new(int listening, const int *fds, size_t count,
 		error_set_errno(err, "eventfd");
 		goto fail;
 	}
-	errno = pthread_create(&h->thread, NULL, run, h);
+	errno = pthread_create(&h->thread, NULL, run_handover_thread, h);
 	if (errno) {
 		error_set_errno(err, "cannot start a thread");
 		goto fail;
@@ -604,7 +605,7 @@ fail:
 	return NULL;
 }
 
-static bool wake(struct handover *h)
+static bool wake_handover_thread(struct handover *h)
 {
 	uint64_t one = 1;
 
@@ -613,13 +614,13 @@ static bool wake(struct handover *h)
 
 void handover_begin(struct handover *h)
 {
-	(void)wake(h);
+	(void)wake_handover_thread(h);
 }
 
 bool handover_end(struct handover *h)
 {
 	atomic_store(&h->ending, true);
-	if (h->runs && wake(h))
+	if (h->runs && wake_handover_thread(h))
 		pthread_join(h->thread, NULL);
 	h->runs = false;
 	return h->lent;

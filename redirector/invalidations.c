@@ -109,7 +109,7 @@ static bool is_text(const redisReply *reply, size_t element)
 	return reply->element[element]->type == REDIS_REPLY_STRING;
 }
 
-static bool says(const redisReply *reply, const char *word)
+static bool reply_is_of_kind(const redisReply *reply, const char *word)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2 &&
 	       is_text(reply, 0) && !strcmp(reply->element[0]->str, word);
@@ -118,9 +118,11 @@ static bool says(const redisReply *reply, const char *word)
 static int on_reply(struct invalidations *i, const redisReply *reply,
 		    struct error *err)
 {
-	if (says(reply, "message") && reply->elements == 3 && is_text(reply, 2))
+	if (reply_is_of_kind(reply, "message") && reply->elements == 3 &&
+	    is_text(reply, 2))
 		on_message(i, reply->element[2]);
-	else if (says(reply, "pong") || redis_error_is(reply, "MISCONF"))
+	else if (reply_is_of_kind(reply, "pong") ||
+		 redis_error_is(reply, "MISCONF"))
 		/* Any answer to PING is enough: a server that cannot write to
 		 * its disk answers with MISCONF. */
 		on_heartbeat(i);
@@ -136,7 +138,7 @@ static int on_reply(struct invalidations *i, const redisReply *reply,
 
 /* --- the connection ------------------------------------------------------- */
 
-static int subscribe(struct invalidations *i, struct error *err)
+static int subscribe_to_changes(struct invalidations *i, struct error *err)
 {
 	const char *argv[] = {"SUBSCRIBE", INVALIDATION_CHANNEL};
 	redisReply *reply;
@@ -145,7 +147,7 @@ static int subscribe(struct invalidations *i, struct error *err)
 	i->redis = redis_new(&i->config, NULL, err);
 	if (!i->redis || redis_command(i->redis, 2, argv, NULL, &reply, err))
 		return -1;
-	confirmed = says(reply, "subscribe");
+	confirmed = reply_is_of_kind(reply, "subscribe");
 	freeReplyObject(reply);
 	if (!confirmed)
 		return error_set_retriable(err, ERROR_PROTOCOL,
@@ -240,7 +242,7 @@ static void tell_down(struct invalidations *i, const struct error *err)
 static int listen_until_it_ends(struct invalidations *i, struct periodic *self,
 				struct error *err)
 {
-	if (subscribe(i, err) || go_along(i, err))
+	if (subscribe_to_changes(i, err) || go_along(i, err))
 		return -1;
 	freshness_resume(i->freshness, redis_run_id(i->redis));
 	i->asked = i->beat = 0;
@@ -257,7 +259,7 @@ static int listen_until_it_ends(struct invalidations *i, struct periodic *self,
 }
 
 /* Runs one connection from start to end.  Returns ms until the next. */
-static int64_t run(struct periodic *self, void *arg)
+static int64_t run_subscription(struct periodic *self, void *arg)
 {
 	struct invalidations *i = arg;
 	struct error err;
@@ -317,7 +319,7 @@ struct invalidations *invalidations_new(const struct redis_config *redis,
 	i->health = health;
 	i->log = log;
 	register_metrics(&i->metrics, metrics);
-	i->thread = periodic_new(run, i, err);
+	i->thread = periodic_new(run_subscription, i, err);
 	if (i->thread) {
 		pthread_mutex_init(&i->lock, NULL);
 		return i;

@@ -80,8 +80,9 @@ static int take_file(struct found *f, const struct journal_taker *taker,
 	return status;
 }
 
-static int take(int dir, const char *name, const struct journal_taker *taker,
-		struct error *err)
+static int take_journal_if_left(int dir, const char *name,
+				const struct journal_taker *taker,
+				struct error *err)
 {
 	struct found f = {.dir = dir, .name = name};
 	struct error why;
@@ -110,7 +111,7 @@ static int take_all(int dir, const struct journal_taker *taker,
 	if (owned_files_list(dir, JOURNAL_PREFIX, &files, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.count; i++)
-		if (take(dir, files.names[i], taker, err) < 0)
+		if (take_journal_if_left(dir, files.names[i], taker, err) < 0)
 			status = error_wrap(err, "%s", files.names[i]);
 	owned_files_release(&files);
 	return status;

@@ -140,7 +140,7 @@ struct cached_link *link_cache_get(struct link_cache *cache,
 	return &e->link;
 }
 
-static const char *append(char **at, const char *from, size_t len)
+static const char *append_bytes(char **at, const char *from, size_t len)
 {
 	char *to = *at;
 
@@ -158,9 +158,9 @@ static size_t text_size(const struct cached_link *link)
 static void copy_texts(struct cached_link *to, const struct cached_link *from,
 		       char *at)
 {
-	to->domain = append(&at, from->domain, strlen(from->domain) + 1);
-	to->lines.data = append(&at, from->lines.data, from->lines.len);
-	to->event.data = append(&at, from->event.data, from->event.len);
+	to->domain = append_bytes(&at, from->domain, strlen(from->domain) + 1);
+	to->lines.data = append_bytes(&at, from->lines.data, from->lines.len);
+	to->event.data = append_bytes(&at, from->event.data, from->event.len);
 }
 
 struct cached_link *cached_link_copy(const struct cached_link *link)
@@ -208,7 +208,7 @@ static void drop_one(struct link_cache *cache)
 	record_ring_drop_oldest(&cache->ring, e->cost);
 }
 
-static struct entry *place(struct link_cache *cache, size_t cost)
+static struct entry *place_entry(struct link_cache *cache, size_t cost)
 {
 	struct entry *e;
 
@@ -220,15 +220,15 @@ static struct entry *place(struct link_cache *cache, size_t cost)
 	return e;
 }
 
-static void fill(struct entry *e, uint64_t hash, struct http_slice code,
-		 const struct cached_link *link)
+static void fill_entry(struct entry *e, uint64_t hash, struct http_slice code,
+		       const struct cached_link *link)
 {
 	char *at = e->data;
 
 	e->link = *link;
 	e->hash = hash;
 	e->code_len = (uint8_t)code.len;
-	append(&at, code.data, code.len);
+	append_bytes(&at, code.data, code.len);
 	copy_texts(&e->link, link, at);
 }
 
@@ -249,15 +249,15 @@ void link_cache_put(struct link_cache *cache, struct http_slice code,
 	if (e && e->cost == cost) {
 		/* Common case: the link was looked up again, and is mostly
 		 * unchanged. */
-		fill(e, hash, code, link);
+		fill_entry(e, hash, code, link);
 		return;
 	}
 	if (e)
 		remove_at(cache, slot);
 	if (code.len > UINT8_MAX || cost > cache->ring.size / 8)
 		return;
-	e = place(cache, cost);
-	fill(e, hash, code, link);
+	e = place_entry(cache, cost);
+	fill_entry(e, hash, code, link);
 	e->cost = cost;
 	e->known = true;
 	e->visited = false;

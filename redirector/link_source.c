@@ -66,7 +66,7 @@ static int64_t now_of(const struct link_source *s)
 /* --- breakers ------------------------------------------------------------- */
 
 /* Reports a changed state; called after each call of the breaker. */
-static void tell(struct side *side)
+static void report_breaker_state(struct side *side)
 {
 	struct link_source *s = side->source;
 	enum breaker_state state = side->breaker.state;
@@ -86,7 +86,7 @@ static enum breaker_word may_ask(struct side *side)
 	enum breaker_word word =
 		breaker_may_ask(&side->breaker, now_of(side->source));
 
-	tell(side);
+	report_breaker_state(side);
 	return word;
 }
 
@@ -96,7 +96,7 @@ static void on_wait_over(void *arg)
 	(void)may_ask(arg);
 }
 
-static void judge(struct side *side, bool well)
+static void note_query_result(struct side *side, bool well)
 {
 	int64_t now = now_of(side->source);
 
@@ -104,7 +104,7 @@ static void judge(struct side *side, bool well)
 		breaker_succeeded(&side->breaker, now);
 	else
 		breaker_failed(&side->breaker, now, randombytes_random());
-	tell(side);
+	report_breaker_state(side);
 }
 
 /* Only a retriable error is a failure of the server; a record that cannot be
@@ -120,12 +120,12 @@ void link_source_connected(struct link_source *s, enum lookup_server of)
 		freshness_look_up_in(s->changes,
 				     redis_async_run_id(s->server->redis));
 	breaker_connected(&s->sides[of].breaker, now_of(s));
-	tell(&s->sides[of]);
+	report_breaker_state(&s->sides[of]);
 }
 
 /* --- questions ------------------------------------------------------------ */
 
-static void enqueue(struct question *q)
+static void enqueue_question(struct question *q)
 {
 	struct link_source *s = q->source;
 
@@ -135,7 +135,7 @@ static void enqueue(struct question *q)
 	s->last = q;
 }
 
-static void dequeue(struct question *q)
+static void dequeue_question(struct question *q)
 {
 	struct link_source *s = q->source;
 
@@ -150,8 +150,9 @@ static void question_free(struct question *q)
 	free(q);
 }
 
-static void finish(struct question *q, const struct link_found *found,
-		   enum redirector_counter why, const struct error *err)
+static void finish_question(struct question *q, const struct link_found *found,
+			    enum redirector_counter why,
+			    const struct error *err)
 {
 	link_found_fn *fn = q->fn;
 	void *arg = q->arg;
@@ -207,7 +208,7 @@ static int send_to_master(struct question *q, struct error *err)
 	return send_to(q, LOOKUP_MASTER, &asked, err);
 }
 
-static int refuse(enum redirector_counter *ret_why, struct error *err)
+static int refuse_query(enum redirector_counter *ret_why, struct error *err)
 {
 	*ret_why = COUNTER_UNAVAILABLE_BREAKER;
 	return error_set_retriable(err, ERROR_REMOTE,
@@ -223,12 +224,12 @@ static int ask_master(struct question *q, enum redirector_counter *ret_why,
 	case BREAKER_ASK:
 		return send_to_master(q, err);
 	case BREAKER_WAIT:
-		enqueue(q);
+		enqueue_question(q);
 		return 0;
 	case BREAKER_REFUSE:
 		break;
 	}
-	return refuse(ret_why, err);
+	return refuse_query(ret_why, err);
 }
 
 /* True if the replica has all writes for the link that are known of. */
@@ -262,15 +263,15 @@ static bool ask_replica(struct question *q, int64_t behind_max)
 
 /* The master failed, or may not be queried now.  A replica may stand in, as it
  * may for later visits; it is tried once. */
-static void fail(struct question *q, enum redirector_counter why,
-		 const struct error *err)
+static void use_replica_or_fail(struct question *q, enum redirector_counter why,
+				const struct error *err)
 {
 	if (!is_well(err) && q->may_stand_in && !q->fell_back) {
 		q->fell_back = true;
 		if (ask_replica(q, q->source->settings->cache_stale))
 			return;
 	}
-	finish(q, NULL, why, err);
+	finish_question(q, NULL, why, err);
 }
 
 /* Called when the answer of a replica was of no use. */
@@ -280,7 +281,7 @@ static void ask_master_instead(struct question *q)
 	struct error err;
 
 	if (ask_master(q, &why, &err) < 0)
-		fail(q, why, &err);
+		use_replica_or_fail(q, why, &err);
 }
 
 /* Sends waiting queries while the breaker permits; if it refuses, all of them
@@ -296,12 +297,12 @@ static void go_on(struct link_source *s)
 	while (s->first &&
 	       (word = may_ask(&s->sides[LOOKUP_MASTER])) != BREAKER_WAIT) {
 		q = s->first;
-		dequeue(q);
+		dequeue_question(q);
 		why = COUNTER_UNAVAILABLE;
 		status = word == BREAKER_ASK ? send_to_master(q, &err)
-					     : refuse(&why, &err);
+					     : refuse_query(&why, &err);
 		if (status < 0)
-			fail(q, why, &err);
+			use_replica_or_fail(q, why, &err);
 	}
 }
 
@@ -374,19 +375,19 @@ static void take_copy(struct question *q, const struct link_found *found,
 	if (asked)
 		return;
 	if (what == COUNTER_REPLICA_USED || what == COUNTER_REPLICA_STOOD_IN)
-		finish(q, found, why, NULL);
+		finish_question(q, found, why, NULL);
 	else
-		finish(q, NULL, why, &failure);
+		finish_question(q, NULL, why, &failure);
 }
 
 /* --- answers -------------------------------------------------------------- */
 
-static void disbelieve(struct question *q, const char *why)
+static void reject_answer(struct question *q, const char *why)
 {
 	struct error err;
 
 	error_set(&err, ERROR_REMOTE, "link %s %s", q->target.code, why);
-	finish(q, NULL, COUNTER_UNAVAILABLE, &err);
+	finish_question(q, NULL, COUNTER_UNAVAILABLE, &err);
 }
 
 /* The answer may be older than a change that was received already on the other
@@ -399,16 +400,17 @@ static void take_answer(struct question *q, const struct link_found *found,
 	bool changed = !err && has_changed(q, &found->asked);
 
 	if (err)
-		fail(q, COUNTER_UNAVAILABLE, err);
+		use_replica_or_fail(q, COUNTER_UNAVAILABLE, err);
 	else if (changed && q->tries < TRIES)
 		ask_master_instead(q);
 	else if (changed)
-		disbelieve(q, "changes faster than it can be read");
+		reject_answer(q, "changes faster than it can be read");
 	else if (was_changed_elsewhere(q))
-		disbelieve(q, "was changed in another Redis than it is looked "
+		reject_answer(q,
+			      "was changed in another Redis than it is looked "
 			      "up in");
 	else
-		finish(q, found, COUNTER_UNAVAILABLE, NULL);
+		finish_question(q, found, COUNTER_UNAVAILABLE, NULL);
 }
 
 static void on_answer(void *arg, const struct link_answer *answer,
@@ -422,7 +424,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 
 	breaker_end(&s->sides[of].breaker);
 	if (!a->judged)
-		judge(&s->sides[of], is_well(err));
+		note_query_result(&s->sides[of], is_well(err));
 	free(a);
 	if (q) {
 		q->attempt = NULL;
@@ -442,7 +444,7 @@ static void give_up(struct question *q)
 	a->question = NULL;
 	a->judged = true;
 	q->attempt = NULL;
-	judge(&q->source->sides[a->of], false);
+	note_query_result(&q->source->sides[a->of], false);
 	if (a->of == LOOKUP_REPLICA)
 		redirector_count(q->source->counters, COUNTER_REPLICA_FAILED);
 }
@@ -456,11 +458,11 @@ static void on_late(void *owner)
 	if (q->attempt)
 		give_up(q);
 	else
-		dequeue(q);
+		dequeue_question(q);
 	error_set_retriable(&err, ERROR_REMOTE,
 			    "redis: no answer within "
 			    "redirector.lookup_timeout");
-	finish(q, NULL, COUNTER_UNAVAILABLE_LATE, &err);
+	finish_question(q, NULL, COUNTER_UNAVAILABLE_LATE, &err);
 	go_on(s);
 }
 
@@ -522,7 +524,7 @@ void link_source_begun(struct link_source *s)
 void link_source_ended(struct link_source *s, const struct error *err)
 {
 	breaker_end(&s->sides[LOOKUP_MASTER].breaker);
-	judge(&s->sides[LOOKUP_MASTER], is_well(err));
+	note_query_result(&s->sides[LOOKUP_MASTER], is_well(err));
 	go_on(s);
 }
 

@@ -30,7 +30,7 @@ static bool is_named(int dir, const char *name, const struct stat *open)
 	       named.st_dev == open->st_dev && named.st_ino == open->st_ino;
 }
 
-static int lock(int fd, int how)
+static int lock_file(int fd, int how)
 {
 	int status;
 
@@ -49,7 +49,7 @@ static int try_to_make(int dir, const char *name, int *ret, struct error *err)
 
 	if (fd < 0)
 		return error_set_errno(err, "cannot make it");
-	if (lock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0) {
+	if (lock_file(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0) {
 		status = error_set_errno(err, "cannot lock it");
 		unlinkat(dir, name, 0);
 	} else if (is_named(dir, name, &st)) {
@@ -108,7 +108,7 @@ int owned_file_take(int dir, const char *name, struct error *err)
 
 	if (fd < 0)
 		return cannot_open(err);
-	status = lock(fd, LOCK_EX | LOCK_NB) < 0
+	status = lock_file(fd, LOCK_EX | LOCK_NB) < 0
 			 ? cannot_lock(err)
 			 : check_taken(dir, name, fd, err);
 	if (status == 0)
@@ -150,8 +150,8 @@ static int compare_listed(const void *a, const void *b)
 	return (x->changed > y->changed) - (x->changed < y->changed);
 }
 
-static int add(struct listing *l, const char *name, const struct stat *st,
-	       struct error *err)
+static int add_to_listing(struct listing *l, const char *name,
+			  const struct stat *st, struct error *err)
 {
 	struct listed *more = realloc(l->items, (l->count + 1) * sizeof(*more));
 
@@ -165,8 +165,8 @@ static int add(struct listing *l, const char *name, const struct stat *st,
 	return 0;
 }
 
-static int list(DIR *folder, const char *prefix, struct listing *l,
-		struct error *err)
+static int list_folder(DIR *folder, const char *prefix, struct listing *l,
+		       struct error *err)
 {
 	struct stat st;
 
@@ -177,7 +177,7 @@ static int list(DIR *folder, const char *prefix, struct listing *l,
 			    AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		if (add(l, e->d_name, &st, err) < 0)
+		if (add_to_listing(l, e->d_name, &st, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -215,7 +215,7 @@ int owned_files_list(int dir, const char *prefix, struct owned_files *ret,
 
 	if (!folder)
 		return error_set_errno(err, "cannot list the folder");
-	status = list(folder, prefix, &l, err);
+	status = list_folder(folder, prefix, &l, err);
 	closedir(folder);
 	if (status == 0 && l.count)
 		qsort(l.items, l.count, sizeof(*l.items), compare_listed);

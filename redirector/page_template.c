@@ -43,8 +43,8 @@ struct reading {
 	size_t inlines;
 };
 
-static int refuse(const struct reading *r, const char *at, const char *what,
-		  struct error *err)
+static int report_mistake(const struct reading *r, const char *at,
+			  const char *what, struct error *err)
 {
 	size_t line = 1;
 
@@ -117,12 +117,12 @@ static int take_value(struct reading *r, struct error *err)
 	enum page_value value = value_at(r, &len);
 
 	if (value == PAGE_VALUES)
-		return refuse(r, r->at,
-			      "{{ begins no value: there are {{open}}, "
-			      "{{fallback}} and {{browser}}",
-			      err);
+		return report_mistake(r, r->at,
+				      "{{ begins no value: there are {{open}}, "
+				      "{{fallback}} and {{browser}}",
+				      err);
 	if (r->page->count == PAGE_VALUES_MAX)
-		return refuse(r, r->at, "has more than 32 values", err);
+		return report_mistake(r, r->at, "has more than 32 values", err);
 	end_piece(r, value);
 	r->at += len;
 	r->piece = r->at;
@@ -164,14 +164,15 @@ static int check_inline(struct reading *r, const char *to, struct error *err)
 
 	for (; r->at < to; r->at++) {
 		if (is_at(r, "{{") && value_at(r, &len) != PAGE_VALUES)
-			return refuse(r, r->at,
-				      "a value in a script or style, where "
-				      "the page's policy wants the same text "
-				      "for all: put it into a data- attribute",
-				      err);
+			return report_mistake(
+				r, r->at,
+				"a value in a script or style, where "
+				"the page's policy wants the same text "
+				"for all: put it into a data- attribute",
+				err);
 		if (is_at(r, "<!--"))
-			return refuse(r, r->at, "<!-- in a script or style",
-				      err);
+			return report_mistake(r, r->at,
+					      "<!-- in a script or style", err);
 	}
 	r->at = from;
 	return 0;
@@ -195,15 +196,16 @@ static int take_inline(struct reading *r, const char *tag, bool script,
 	const char *close = find_close(r, script ? "</script" : "</style");
 
 	if (!close)
-		return refuse(r, tag,
-			      script ? "the script that begins here has no end"
-				     : "the style that begins here has no end",
-			      err);
+		return report_mistake(
+			r, tag,
+			script ? "the script that begins here has no end"
+			       : "the style that begins here has no end",
+			err);
 	if (check_inline(r, close, err) < 0)
 		return -1;
 	if (++r->inlines > PAGE_INLINE_MAX)
-		return refuse(r, tag, "has more than 16 scripts and styles",
-			      err);
+		return report_mistake(
+			r, tag, "has more than 16 scripts and styles", err);
 	put_hash(script ? &r->scripts : &r->styles, r->at,
 		 (size_t)(close - r->at));
 	r->at = close;
@@ -231,25 +233,29 @@ static int check_attribute(const struct reading *r, struct http_slice name,
 {
 	for (size_t i = 0; i < name.len; i++) {
 		if (strchr("\"'<{`", name.data[i]))
-			return refuse(r, name.data,
-				      "an attribute's name has a quote, a < or "
-				      "a {",
-				      err);
+			return report_mistake(
+				r, name.data,
+				"an attribute's name has a quote, a < or "
+				"a {",
+				err);
 	}
 	if (name.len == 0)
-		return refuse(r, r->at, "= without an attribute's name", err);
+		return report_mistake(r, r->at, "= without an attribute's name",
+				      err);
 	if ((name.len > 2 && !strncasecmp(name.data, "on", 2)) ||
 	    is_named(name, "style") || is_named(name, "srcdoc"))
-		return refuse(r, name.data,
-			      "the page's policy keeps attributes like on..., "
-			      "style and srcdoc from working: write a <script> "
-			      "or <style>",
-			      err);
+		return report_mistake(
+			r, name.data,
+			"the page's policy keeps attributes like on..., "
+			"style and srcdoc from working: write a <script> "
+			"or <style>",
+			err);
 	if (script && is_named(name, "src"))
-		return refuse(r, name.data,
-			      "the page's policy keeps scripts from elsewhere "
-			      "from running: write it into the page",
-			      err);
+		return report_mistake(
+			r, name.data,
+			"the page's policy keeps scripts from elsewhere "
+			"from running: write it into the page",
+			err);
 	return 0;
 }
 
@@ -259,14 +265,16 @@ static int take_bare_value(struct reading *r, struct error *err)
 
 	for (; r->at < r->end && !is_blank(*r->at) && *r->at != '>'; r->at++) {
 		if (strchr("\"'<=`{", *r->at))
-			return refuse(r, r->at,
-				      "an attribute's value needs quotes "
-				      "around it",
-				      err);
+			return report_mistake(
+				r, r->at,
+				"an attribute's value needs quotes "
+				"around it",
+				err);
 	}
 	return r->at > from
 		       ? 0
-		       : refuse(r, r->at, "an attribute lacks its value", err);
+		       : report_mistake(r, r->at,
+					"an attribute lacks its value", err);
 }
 
 static int take_quoted(struct reading *r, struct error *err)
@@ -277,8 +285,8 @@ static int take_quoted(struct reading *r, struct error *err)
 	if (take_until(r, quote, err) < 0)
 		return -1;
 	if (r->at == r->end)
-		return refuse(r, from, "the quote that begins here has no end",
-			      err);
+		return report_mistake(
+			r, from, "the quote that begins here has no end", err);
 	r->at++;
 	return 0;
 }
@@ -310,13 +318,13 @@ static int take_tag(struct reading *r, struct error *err)
 	script = is_named(name, "script");
 
 	if (memchr(name.data, '{', name.len))
-		return refuse(r, tag, "a tag's name has a {", err);
+		return report_mistake(r, tag, "a tag's name has a {", err);
 	for (;;) {
 		skip_blanks(r);
 		if (r->at == r->end)
-			return refuse(r, tag,
-				      "the tag that begins here has no end",
-				      err);
+			return report_mistake(
+				r, tag, "the tag that begins here has no end",
+				err);
 		if (*r->at == '>')
 			break;
 		if (*r->at == '/')
@@ -337,8 +345,10 @@ static int take_comment(struct reading *r, struct error *err)
 	r->at += strlen("<!--");
 	return skip_past(r, "-->")
 		       ? 0
-		       : refuse(r, from,
-				"the comment that begins here has no end", err);
+		       : report_mistake(
+				 r, from,
+				 "the comment that begins here has no end",
+				 err);
 }
 
 /* A { counts, too, since a value behind a < would turn it into a tag. */
@@ -381,15 +391,17 @@ static bool has_value(const struct page_template *page, enum page_value value)
 static int check_values(struct reading *r, struct error *err)
 {
 	if (!has_value(r->page, PAGE_OPEN))
-		return refuse(r, r->end,
-			      "ends without {{open}}: a visitor could not open "
-			      "anything",
-			      err);
+		return report_mistake(
+			r, r->end,
+			"ends without {{open}}: a visitor could not open "
+			"anything",
+			err);
 	if (!has_value(r->page, PAGE_FALLBACK))
-		return refuse(r, r->end,
-			      "ends without {{fallback}}: a visitor without "
-			      "the app could not go on",
-			      err);
+		return report_mistake(
+			r, r->end,
+			"ends without {{fallback}}: a visitor without "
+			"the app could not go on",
+			err);
 	return 0;
 }
 
@@ -458,8 +470,9 @@ static int copy_text(struct page_template *page, const char *name,
 				.name = name,
 				.start = text.data,
 			};
-			return refuse(&r, at,
-				      n ? "a zero byte" : "is not UTF-8", err);
+			return report_mistake(
+				&r, at, n ? "a zero byte" : "is not UTF-8",
+				err);
 		}
 		if (*at != '\r')
 			buf_append(&page->text, at, n);
@@ -523,7 +536,7 @@ struct http_slice page_template_head(const struct page_template *page)
 	return (struct http_slice){page->head.data, page->head.len};
 }
 
-static const char *escaped(char c)
+static const char *html_escape_of(char c)
 {
 	switch (c) {
 	case '&':
@@ -546,7 +559,7 @@ static void put_escaped(struct buf *out, struct http_slice value)
 	size_t from = 0;
 
 	for (size_t i = 0; i < value.len; i++) {
-		const char *as = escaped(value.data[i]);
+		const char *as = html_escape_of(value.data[i]);
 
 		if (!as)
 			continue;

@@ -81,7 +81,7 @@ static struct bucket *set_of(struct rate_table *t, uint64_t network)
 	return &t->buckets[(hash & t->mask) * WAYS];
 }
 
-static struct bucket *find(struct bucket *set, uint64_t network)
+static struct bucket *find_bucket(struct bucket *set, uint64_t network)
 {
 	for (size_t i = 0; i < WAYS; i++) {
 		if (set[i].network == network)
@@ -92,8 +92,8 @@ static struct bucket *find(struct bucket *set, uint64_t network)
 
 /* Returns a bucket for the network; the bucket with the least debt is
  * replaced. */
-static struct bucket *begin(struct rate_table *t, struct bucket *set,
-			    uint64_t network)
+static struct bucket *replace_bucket(struct rate_table *t, struct bucket *set,
+				     uint64_t network)
 {
 	struct bucket *least = &set[0];
 
@@ -117,9 +117,9 @@ bool rate_table_take(struct rate_table *table, uint64_t network, int64_t now,
 	if (now * NS_PER_MS > table->now)
 		table->now = now * NS_PER_MS;
 	set = set_of(table, network);
-	bucket = find(set, network);
+	bucket = find_bucket(set, network);
 	if (!bucket)
-		bucket = begin(table, set, network);
+		bucket = replace_bucket(table, set, network);
 	wait = token_bucket_take(table->interval, table->burst, 1, table->now,
 				 &bucket->full_at);
 	if (wait)
@@ -133,7 +133,7 @@ void rate_table_give_back(struct rate_table *table, uint64_t network)
 
 	if (!table || network == NETWORK_NONE)
 		return;
-	bucket = find(set_of(table, network), network);
+	bucket = find_bucket(set_of(table, network), network);
 	if (bucket)
 		bucket->full_at -= table->interval;
 }

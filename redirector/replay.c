@@ -200,7 +200,7 @@ static bool send_entry(struct replay *r, struct kafka_producer *producer,
 	return false;
 }
 
-static void mark(struct entry *e)
+static void mark_maybe_sent(struct entry *e)
 {
 	if (e->maybe_sent)
 		return;
@@ -220,7 +220,7 @@ static bool send_again(struct replay *r, struct kafka_producer *producer,
 	if (r->allowance < 1000)
 		return false;
 	if (state == ENTRY_MAYBE_SENT)
-		mark(e);
+		mark_maybe_sent(e);
 	/* An event whose mark finds no memory must not be sent. */
 	if (e->event.failed)
 		return false;

@@ -65,7 +65,7 @@ static void forget_replica(struct replica_position *p)
 	p->replica_offset = p->backlog_start = -1;
 }
 
-static void begin(struct replica_position *p)
+static void begin_stream(struct replica_position *p)
 {
 	forget_replica(p);
 	p->furthest = -1;
@@ -114,7 +114,7 @@ static void note_master(struct replica_position *p, long long offset)
 void replica_position_reset(struct replica_position *p)
 {
 	*p = (struct replica_position){.reached = true};
-	begin(p);
+	begin_stream(p);
 }
 
 bool replica_position_of_master(struct replica_position *p, const char *info,
@@ -125,7 +125,7 @@ bool replica_position_of_master(struct replica_position *p, const char *info,
 	if (!read_position(info, "master_repl_offset:", &at))
 		return false;
 	if (strcmp(p->history, at.history) != 0)
-		begin(p);
+		begin_stream(p);
 	note_master(p, at.offset);
 	memcpy(p->history, at.history, sizeof(p->history));
 	p->offset = at.offset;

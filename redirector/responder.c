@@ -156,8 +156,8 @@ static struct classification classify_live(const struct cached_link *link,
 		page ? COUNTER_LANDING : counter_of_redirect(status)};
 }
 
-static struct classification classify(const struct cached_link *link, bool head,
-				      Shortloop__Device target)
+static struct classification classify_link(const struct cached_link *link,
+					   bool head, Shortloop__Device target)
 {
 	switch (link->outcome) {
 	case LINK_OUTCOME_GONE:
@@ -185,9 +185,9 @@ static bool leads_to_fallback(const struct responder *r,
 	       r->settings->fallback_unknown && vhost->fallback_url;
 }
 
-static void report(struct responder *r, const struct http_request *req,
-		   struct click *click, const struct cached_link *link,
-		   const struct classification *c)
+static void report_visit(struct responder *r, const struct http_request *req,
+			 struct click *click, const struct cached_link *link,
+			 const struct classification *c)
 {
 	click->time_ms = loop_real_ms(r->loop);
 	click->outcome = c->outcome;
@@ -229,13 +229,13 @@ static void send_link(struct responder *r, struct http_request *req,
 	struct device device = device_for(link, click);
 	Shortloop__Device target = link_lines_target(link, device);
 	struct classification class =
-		classify(link, http_method_is(req, "HEAD"), target);
+		classify_link(link, http_method_is(req, "HEAD"), target);
 
 	if (fallback) {
 		class.status = 302;
 		class.counter = COUNTER_FALLBACK;
 	}
-	report(r, req, click, link, &class);
+	report_visit(r, req, click, link, &class);
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
 		if (link->landings[target])
@@ -282,8 +282,9 @@ static bool goes_on(const struct cached_link *link, struct http_slice rest)
 
 /* True if the whole rest behind the code is ignored.  A link that passes its
  * path on gets it unchanged. */
-static bool trims(const struct responder *r, const struct cached_link *link,
-		  struct http_slice rest)
+static bool rest_is_ignored(const struct responder *r,
+			    const struct cached_link *link,
+			    struct http_slice rest)
 {
 	return r->settings->trim_paths && !link->pass.path &&
 	       path_code_trims(rest);
@@ -299,7 +300,7 @@ static bool is_trimmed(const struct responder *r,
 	if (path_code_in_text(path, r->settings->trim_paths, &text) &&
 	    text.trimmed)
 		return true;
-	return rest.len > 0 && trims(r, link, rest);
+	return rest.len > 0 && rest_is_ignored(r, link, rest);
 }
 
 bool responder_send_link(struct responder *r, struct http_request *req,
@@ -310,7 +311,8 @@ bool responder_send_link(struct responder *r, struct http_request *req,
 	struct http_slice path = http_path(req), rest = request_info_rest(path);
 	struct click click;
 
-	if (rest.len > 0 && !goes_on(link, rest) && !trims(r, link, rest)) {
+	if (rest.len > 0 && !goes_on(link, rest) &&
+	    !rest_is_ignored(r, link, rest)) {
 		responder_send_no_code(r, req);
 		return true;
 	}
@@ -344,7 +346,7 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 	struct http_slice path = http_path(req), rest = request_info_rest(path);
 	struct click click;
 
-	if (rest.len > 0 && !trims(r, &nothing, rest)) {
+	if (rest.len > 0 && !rest_is_ignored(r, &nothing, rest)) {
 		responder_send_no_code(r, req);
 		return;
 	}

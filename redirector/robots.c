@@ -21,7 +21,8 @@ static void list_free(void *value)
 
 /* Loads without JIT, since the program's sandbox permits no executable
  * memory. */
-static struct bots *load(const struct robots_config *config, struct error *err)
+static struct bots *load_robots_list(const struct robots_config *config,
+				     struct error *err)
 {
 	const struct bots_source source = {
 		.list = config->list,
@@ -41,7 +42,7 @@ struct robots *robots_new(const struct robots_config *config, struct error *err)
 		return NULL;
 	}
 	r->config = config;
-	first = load(config, err);
+	first = load_robots_list(config, err);
 	if (first)
 		r->lists = versions_new(first, list_free, err);
 	if (r->lists)
@@ -60,7 +61,7 @@ void robots_free(struct robots *r)
 
 int robots_reload(struct robots *r, struct error *err)
 {
-	struct bots *fresh = load(r->config, err);
+	struct bots *fresh = load_robots_list(r->config, err);
 
 	return fresh ? versions_replace(r->lists, fresh, err) : -1;
 }
@@ -80,7 +81,7 @@ size_t robots_count(struct robots *r)
 }
 
 /* Returns the newest list, with a matcher for it; NULL without memory. */
-static const struct bots *use(struct robots_view *view)
+static const struct bots *use_newest_list(struct robots_view *view)
 {
 	struct error err;
 	const struct bots *bots;
@@ -97,7 +98,7 @@ static const struct bots *use(struct robots_view *view)
 	return view->seen;
 }
 
-static size_t cut(size_t len, size_t max)
+static size_t limit_length(size_t len, size_t max)
 {
 	if (max > USER_AGENT_MAX)
 		max = USER_AGENT_MAX;
@@ -108,7 +109,7 @@ static size_t cut(size_t len, size_t max)
 static void copy_purpose(struct http_slice from,
 			 char purpose[CLICK_PREFETCH_MAX + 1])
 {
-	size_t len = cut(from.len, CLICK_PREFETCH_MAX);
+	size_t len = limit_length(from.len, CLICK_PREFETCH_MAX);
 
 	if (len)
 		memcpy(purpose, from.data, len);
@@ -119,8 +120,8 @@ bool robots_view_is_fetch(struct robots_view *view, const struct click *click,
 			  bool head, size_t user_agent_max)
 {
 	const struct http_slice *agent = &click->user_agent;
-	size_t len = cut(agent->len, user_agent_max);
-	const struct bots *bots = len ? use(view) : NULL;
+	size_t len = limit_length(agent->len, user_agent_max);
+	const struct bots *bots = len ? use_newest_list(view) : NULL;
 	char purpose[CLICK_PREFETCH_MAX + 1];
 	struct bot bot;
 	/* Only the rules of uap-core show whether the agent is a device.  They

@@ -42,7 +42,7 @@ struct serving {
 
 /* --- the start ------------------------------------------------------------ */
 
-static int inherit(struct serving *s, struct error *err)
+static int inherit_sockets(struct serving *s, struct error *err)
 {
 	const struct redirector_settings *settings = &s->config->redirector;
 	const char *path = settings->handover_socket;
@@ -68,7 +68,7 @@ static bool may_succeed(const struct serving *s)
 	return s->predecessor || s->config->redirector.handover_socket;
 }
 
-static int make(struct serving *s, struct error *err)
+static int make_serving_parts(struct serving *s, struct error *err)
 {
 	s->redirector = redirector_new(s->app, s->config, may_succeed(s), err);
 	if (!s->redirector)
@@ -176,9 +176,9 @@ static int open_doors(struct serving *s, struct error *err)
 	return 0;
 }
 
-static int start(struct serving *s, bool *ret_ended, struct error *err)
+static int start_serving(struct serving *s, bool *ret_ended, struct error *err)
 {
-	if (inherit(s, err) < 0 || make(s, err) < 0 ||
+	if (inherit_sockets(s, err) < 0 || make_serving_parts(s, err) < 0 ||
 	    servers_start(s->servers, err) < 0 ||
 	    redirector_start_domains(s->redirector, err) < 0 ||
 	    redirector_start_invalidations(s->redirector, err) < 0 ||
@@ -248,7 +248,7 @@ static int64_t end_for_good(struct serving *s)
 	return timeout;
 }
 
-static void end(struct serving *s)
+static void end_serving(struct serving *s)
 {
 	int64_t timeout;
 
@@ -264,7 +264,7 @@ static void end(struct serving *s)
 	redirector_end_counters(s->redirector, timeout);
 }
 
-static void release(struct serving *s)
+static void release_serving(struct serving *s)
 {
 	handover_free(s->handover);
 	if (s->redirector)
@@ -289,13 +289,13 @@ int redirector_serve(struct app *app, const void *config, struct error *err)
 {
 	struct serving s = {.app = app, .config = config};
 	bool ended = false;
-	int result = start(&s, &ended, err);
+	int result = start_serving(&s, &ended, err);
 
 	if (result == 0 && !ended) {
 		app_wait(app, on_reload, s.redirector);
-		end(&s);
+		end_serving(&s);
 		result = redirector_failure(s.redirector, err);
 	}
-	release(&s);
+	release_serving(&s);
 	return result;
 }

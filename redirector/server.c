@@ -262,7 +262,7 @@ int servers_start(struct servers *all, struct error *err)
 }
 
 /* Reports that this thread has done its task. */
-static void tell(void *arg)
+static void report_task_done(void *arg)
 {
 	struct servers *all = ((struct server *)arg)->all;
 
@@ -316,7 +316,7 @@ static void open_server(void *arg)
 		count = sockets_leftover(s->all->sockets, &fds);
 	for (size_t i = 0; i < count; i++)
 		http_listener_accept_waiting(s->serving.listener, fds[i]);
-	tell(s);
+	report_task_done(s);
 }
 
 int servers_open(struct servers *all, struct error *err)
@@ -369,7 +369,7 @@ static void stop_accepting(void *arg)
 	struct server *s = arg;
 
 	http_listener_stop_accepting(s->serving.listener);
-	tell(s);
+	report_task_done(s);
 }
 
 int servers_stop_accepting(struct servers *all, struct error *err)
@@ -386,7 +386,8 @@ static void wind_down(void *arg)
 {
 	struct server *s = arg;
 
-	http_listener_wind_down(s->serving.listener, s->timeout, tell, s);
+	http_listener_wind_down(s->serving.listener, s->timeout,
+				report_task_done, s);
 }
 
 void servers_wind_down(struct servers *all, int64_t timeout_ms)

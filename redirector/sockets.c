@@ -33,7 +33,7 @@ struct sockets {
 	struct leftover *left_names;
 };
 
-static int add(struct fds *to, int fd, struct error *err)
+static int add_socket(struct fds *to, int fd, struct error *err)
 {
 	int *more = realloc(to->items, (to->count + 1) * sizeof(*more));
 
@@ -57,7 +57,7 @@ static bool may_be_bound_again(int fd)
 
 static int add_or_close(struct fds *to, int fd, struct error *err)
 {
-	if (add(to, fd, err) == 0)
+	if (add_socket(to, fd, err) == 0)
 		return 0;
 	close(fd);
 	return -1;
@@ -77,7 +77,7 @@ static int open_port(struct sockets *s, const char *address,
 	while (s->own_each && s->port.count < s->threads) {
 		if (address_bind(address, true, &fd, err) < 0 ||
 		    add_or_close(&s->port, fd, err) < 0 ||
-		    add(&s->made, fd, err) < 0)
+		    add_socket(&s->made, fd, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -124,7 +124,7 @@ static int open_unix(struct sockets *s, const char *path, unsigned mode,
 		return -1;
 	}
 	*ret = unix_socket_new(path, mode, err);
-	return *ret ? add(&s->made, unix_socket_fd(*ret), err) : -1;
+	return *ret ? add_socket(&s->made, unix_socket_fd(*ret), err) : -1;
 }
 
 static int open_admin(struct sockets *s, const char *address,
@@ -139,7 +139,7 @@ static int open_admin(struct sockets *s, const char *address,
 	 * fails. */
 	if (address_bind(address, false, &s->admin, err) < 0)
 		return error_wrap(err, "admin listener");
-	return add(&s->made, s->admin, err);
+	return add_socket(&s->made, s->admin, err);
 }
 
 static int keep_leftover(struct sockets *s, struct inherited *in,
@@ -166,24 +166,26 @@ static int keep_leftover(struct sockets *s, struct inherited *in,
 static int list_shared(struct sockets *s, struct error *err)
 {
 	for (size_t i = s->own_each ? s->threads : 0; i < s->port.count; i++) {
-		if (add(&s->shared, s->port.items[i], err) < 0)
+		if (add_socket(&s->shared, s->port.items[i], err) < 0)
 			return -1;
 	}
-	return s->visitors ? add(&s->shared, unix_socket_fd(s->visitors), err)
+	return s->visitors ? add_socket(&s->shared, unix_socket_fd(s->visitors),
+					err)
 			   : 0;
 }
 
 static int list_all(struct sockets *s, struct error *err)
 {
 	for (size_t i = 0; i < s->port.count; i++) {
-		if (add(&s->all, s->port.items[i], err) < 0)
+		if (add_socket(&s->all, s->port.items[i], err) < 0)
 			return -1;
 	}
 	if ((s->visitors &&
-	     add(&s->all, unix_socket_fd(s->visitors), err) < 0) ||
-	    (s->handover && add(&s->all, unix_socket_fd(s->handover), err) < 0))
+	     add_socket(&s->all, unix_socket_fd(s->visitors), err) < 0) ||
+	    (s->handover &&
+	     add_socket(&s->all, unix_socket_fd(s->handover), err) < 0))
 		return -1;
-	return s->admin >= 0 ? add(&s->all, s->admin, err) : 0;
+	return s->admin >= 0 ? add_socket(&s->all, s->admin, err) : 0;
 }
 
 static int open_all(struct sockets *s, const struct redirector_settings *set,
@@ -295,7 +297,7 @@ size_t sockets_all(const struct sockets *s, const int **ret_fds)
 }
 
 /* Names the socket by its inode number, which is unique while it is open. */
-static int store(int fd, struct error *err)
+static int put_into_fd_store(int fd, struct error *err)
 {
 	char name[sizeof(SOCKETS_NAME) + 24];
 	struct stat st;
@@ -312,7 +314,7 @@ int sockets_store(const struct sockets *s, bool all, struct error *err)
 	const struct fds *fds = all ? &s->all : &s->made;
 
 	for (size_t i = 0; i < fds->count; i++) {
-		if (store(fds->items[i], err) < 0)
+		if (put_into_fd_store(fds->items[i], err) < 0)
 			return -1;
 	}
 	return 0;

@@ -44,9 +44,10 @@ static int set_robots_line(struct virtual_host *vhost, const char *tag,
 	return 0;
 }
 
-static int fill(struct virtual_host *vhost, const struct link_domain *domain,
-		const struct linkstore *store, const char *fallback_url,
-		struct error *err)
+static int fill_virtual_host(struct virtual_host *vhost,
+			     const struct link_domain *domain,
+			     const struct linkstore *store,
+			     const char *fallback_url, struct error *err)
 {
 	size_t spaces = linkstore_space_count(store);
 
@@ -75,8 +76,9 @@ static int fill_all(struct virtual_hosts *hosts, const struct linkstore *store,
 	hosts->otherwise =
 		&hosts->items[domains_default(hosts->domains)->index];
 	for (size_t i = 0; i < hosts->count; i++) {
-		if (fill(&hosts->items[i], domains_at(hosts->domains, i), store,
-			 fallback_url, err) < 0)
+		if (fill_virtual_host(&hosts->items[i],
+				      domains_at(hosts->domains, i), store,
+				      fallback_url, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -151,7 +153,8 @@ static struct app_file *file_before(const struct virtual_hosts *before,
 	return NULL;
 }
 
-static void reject(struct app_file_rejections *all, const struct error *why)
+static void note_rejected_file(struct app_file_rejections *all,
+			       const struct error *why)
 {
 	if (!all->count++)
 		all->first = *why;
@@ -174,7 +177,7 @@ static int read_file(struct virtual_host *vhost,
 		   file_settings[kind]);
 	if (!before)
 		return -1;
-	reject(rejections, err);
+	note_rejected_file(rejections, err);
 	*file = file_before(before, domain->name, kind);
 	return 0;
 }

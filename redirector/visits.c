@@ -22,19 +22,19 @@
 /*
  * The path of a request through this file; each end of it is a response:
  *
- *	on_request --> a code, fresh in the cache --> respond
+ *	on_request --> a code, fresh in the cache --> respond_with_link
  *	    |               |
  *	    v               v   not there, or no longer fresh
  *	403 to 405, 429 look_up --> no valid code: 404
  *	                    |   --> too many that have no link: 429
  *	                    |
  *	                    v   Redis answers, for all that wait for the code
- *	                on_found --> respond
+ *	                on_found --> respond_with_link
  *	                    |
  *	                    v   Redis cannot be queried, failed, or is late
  *	                respond_without_redis --> the stale link, or 503
  *
- *	respond --> unlimited visits: the response
+ *	respond_with_link --> unlimited visits: the response
  *	    |
  *	    v   limited visits
  *	counted_visits_begin --> the response, 410, 429 or 503
@@ -89,8 +89,9 @@ static void on_changed(void *arg, struct http_slice code)
 	link_source_note_change(v->source, code);
 }
 
-static void respond(struct visits *v, struct http_request *req,
-		    struct http_slice code, const struct cached_link *link)
+static void respond_with_link(struct visits *v, struct http_request *req,
+			      struct http_slice code,
+			      const struct cached_link *link)
 {
 	struct error err;
 
@@ -118,7 +119,7 @@ static void respond_without_redis(struct visits *v, struct http_request *req,
 
 	if (known_links_may_stand_in(v->known, link)) {
 		redirector_count(&v->counters, COUNTER_STALE);
-		respond(v, req, code, link);
+		respond_with_link(v, req, code, link);
 		return;
 	}
 	responder_send_unavailable(v->responder, req, why);
@@ -154,7 +155,7 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 	for (struct waiter *w = l->first; w; w = next) {
 		next = w->next;
 		if (link) {
-			respond(v, w->req, code, link);
+			respond_with_link(v, w->req, code, link);
 		} else {
 			redirector_log_lookup_failure(v->redirector, err);
 			respond_without_redis(v, w->req, code, why);
@@ -250,8 +251,9 @@ static bool wait_for_lookup(struct lookup *l, struct http_request *req)
 /* Takes a token for a code.  A link that was there a while ago was not guessed,
  * and costs nothing.  `stale` is the cache's entry for the code, or NULL.
  * Returns false if the client has no token; then the request was answered. */
-static bool pay(struct visits *v, struct http_request *req,
-		const struct cached_link *stale, uint64_t *ret_network)
+static bool take_token_for_code(struct visits *v, struct http_request *req,
+				const struct cached_link *stale,
+				uint64_t *ret_network)
 {
 	bool known = stale && stale->outcome != LINK_OUTCOME_UNKNOWN &&
 		     stale->outcome != LINK_OUTCOME_GONE;
@@ -270,16 +272,17 @@ static bool pay(struct visits *v, struct http_request *req,
 }
 
 /* A request that joins a look-up under way pays nothing. */
-static void ask(struct visits *v, struct http_request *req,
-		struct http_slice code, const struct link_target *target,
-		const struct cached_link *stale)
+static void join_or_start_lookup(struct visits *v, struct http_request *req,
+				 struct http_slice code,
+				 const struct link_target *target,
+				 const struct cached_link *stale)
 {
 	struct lookup **at = find_lookup(&v->lookups, target);
 	enum redirector_counter why = COUNTER_UNAVAILABLE;
 	uint64_t network;
 
 	if (!*at) {
-		if (!pay(v, req, stale, &network))
+		if (!take_token_for_code(v, req, stale, &network))
 			return;
 		*at = start_lookup(v, target, network,
 				   !known_links_may_stand_in(v->known, stale),
@@ -297,7 +300,7 @@ static void refuse_code(struct visits *v, struct http_request *req,
 {
 	uint64_t network;
 
-	if (!pay(v, req, stale, &network))
+	if (!take_token_for_code(v, req, stale, &network))
 		return;
 	redirector_count(&v->counters, COUNTER_REFUSED_CODES);
 	responder_send_unknown(v->responder, req, code);
@@ -315,7 +318,7 @@ static void look_up(struct visits *v, struct http_request *req,
 	redirector_count(&v->counters, COUNTER_MISSES);
 	if (space && ready &&
 	    linkstore_locate(v->store, code.data, code.len, &target))
-		ask(v, req, code, &target, stale);
+		join_or_start_lookup(v, req, code, &target, stale);
 	else if (!ready || linkstore_lacks_key(v->store, code.data, code.len))
 		respond_without_redis(v, req, code, COUNTER_UNAVAILABLE);
 	else
@@ -325,7 +328,7 @@ static void look_up(struct visits *v, struct http_request *req,
 /* --- requests ------------------------------------------------------------- */
 
 /* Returns false if the request was answered. */
-static bool admit(struct visits *v, struct http_request *req)
+static bool admit_request(struct visits *v, struct http_request *req)
 {
 	struct address client;
 	int64_t wait;
@@ -369,7 +372,7 @@ static void on_request(struct http_request *req, void *arg)
 	struct http_slice code;
 
 	responder_use_hosts(v->responder, hosts);
-	if (!admit(v, req))
+	if (!admit_request(v, req))
 		return;
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
 		responder_send_no_method(v->responder, req);
@@ -394,7 +397,7 @@ static void on_request(struct http_request *req, void *arg)
 		return;
 	}
 	redirector_count(&v->counters, COUNTER_HITS);
-	respond(v, req, code, link);
+	respond_with_link(v, req, code, link);
 }
 
 static void on_redis_lost(void *state)
