@@ -11,7 +11,7 @@ static void on_reload(void *arg)
 }
 
 /* Settles and serves until the process is stopped. */
-static int serve(struct app *app, const void *arg, struct error *err)
+static int settle_and_serve(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;
 	struct settler *settler;
@@ -38,7 +38,7 @@ out:
 
 static const struct app_command commands[] = {
 	{"serve", "settle clicks, serve the API and the dashboard", NULL,
-	 serve},
+	 settle_and_serve},
 	{"migrate",
 	 "make the tables in ClickHouse, or bring them up to date; --check: "
 	 "name what is not applied, 66: something is not",

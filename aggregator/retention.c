@@ -24,7 +24,8 @@ struct listing {
 	uint64_t rows, bytes;	 /* of the days that are ready or dropped */
 };
 
-static void add(struct listing *l, const struct old_day *day, bool waits)
+static void add_day_to_sums(struct listing *l, const struct old_day *day,
+			    bool waits)
 {
 	l->waiting += waits;
 	l->ready += !waits && !day->dropped;
@@ -47,7 +48,7 @@ static int list_sealed(struct listing *l, const struct old_day *day,
 	else
 		printf("to be dropped%s\n",
 		       day->reconciled ? "" : ", once it was reconciled");
-	add(l, day, o.why != DROP_GOES);
+	add_day_to_sums(l, day, o.why != DROP_GOES);
 	return 0;
 }
 
@@ -67,7 +68,7 @@ static int list_day(void *arg, const struct old_day *day, struct error *err)
 	else
 		printf("waits: it is not sealed, or not copied, see "
 		       "'aggregator doctor'\n");
-	add(l, day, !day->dropped);
+	add_day_to_sums(l, day, !day->dropped);
 	return 0;
 }
 
@@ -86,7 +87,7 @@ static void tell_watermark(const struct settling *s,
 		       rfc3339_format(last->complete_until, until));
 }
 
-static int list(const struct settling *s, struct error *err)
+static int list_old_days(const struct settling *s, struct error *err)
 {
 	struct progress last;
 	struct listing l = {.s = s, .last = &last};
@@ -215,7 +216,7 @@ int aggregator_retention(struct app *app, const void *arg, struct error *err)
 			       "retention", err);
 	if (status == 0)
 		status = app_option_value(app, "dry-run")
-				 ? list(&settling, err)
+				 ? list_old_days(&settling, err)
 				 : drop_all(&settling, err);
 	settling_close(&settling);
 	fflush(stdout);

@@ -52,7 +52,7 @@ static void show_time(const char *what, int64_t ms, const char *remark)
 	       remark);
 }
 
-static void show(const struct state *s)
+static void show_watermark(const struct state *s)
 {
 	char text[RFC3339_TEXT_MAX];
 
@@ -78,8 +78,8 @@ static void show(const struct state *s)
 }
 
 /* Chooses the new watermark: --to, or what the reports promise. */
-static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
-		  struct error *err)
+static int choose_watermark(const struct state *s, struct app *app,
+			    int64_t *ret_ms, struct error *err)
 {
 	int64_t now = s->published.complete_until;
 
@@ -104,8 +104,8 @@ static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 
 /* A settler that has read the old mark may still publish it, but without the
  * number of this row, so that the old mark is ignored. */
-static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
-		struct error *err)
+static int mend_watermark(struct clickhouse *ch, const struct state *s,
+			  int64_t to, struct error *err)
 {
 	struct settled_row row = {SETTLED_PASS,
 				  {.start = s->reported.server_ms / 1000},
@@ -143,11 +143,11 @@ int aggregator_watermark(struct app *app, const void *arg, struct error *err)
 		return -1;
 	if (read_state(ch, config, &state, err) < 0)
 		goto out;
-	show(&state);
+	show_watermark(&state);
 	if (!mends)
 		status = is_beyond(&state);
-	else if (choose(&state, app, &to, err) == 0)
-		status = mend(ch, &state, to, err);
+	else if (choose_watermark(&state, app, &to, err) == 0)
+		status = mend_watermark(ch, &state, to, err);
 out:
 	clickhouse_free(ch);
 	return status;

@@ -134,14 +134,14 @@ static int make_key(const struct answer_of *what, struct key *ret,
 /* --- under the lock ---------------------------------------------------------
  */
 
-static void clear(struct answer_cache *c, struct entry *e)
+static void clear_entry(struct answer_cache *c, struct entry *e)
 {
 	c->bytes -= e->answer.len;
 	buf_free(&e->answer);
 	e->state = FREE;
 }
 
-static struct entry *find(struct answer_cache *c, const struct key *key)
+static struct entry *find_entry(struct answer_cache *c, const struct key *key)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
 		struct entry *e = &c->entries[i];
@@ -167,7 +167,8 @@ static struct entry *find_first(struct answer_cache *c)
 }
 
 /* Returns NULL if all entries are being queried. */
-static struct entry *add(struct answer_cache *c, const struct key *key)
+static struct entry *reserve_entry(struct answer_cache *c,
+				   const struct key *key)
 {
 	struct entry *e = NULL;
 
@@ -177,7 +178,7 @@ static struct entry *add(struct answer_cache *c, const struct key *key)
 		e = find_first(c);
 	if (!e)
 		return NULL;
-	clear(c, e);
+	clear_entry(c, e);
 	e->state = ASKED;
 	e->key = *key;
 	e->until = clock_monotonic_ms() + KEPT;
@@ -189,15 +190,15 @@ static struct entry *add(struct answer_cache *c, const struct key *key)
  * an entry that the caller has to fill, or NULL if there is no room.  Returns
  * false at the deadline.
  */
-static bool look(struct answer_cache *c, const struct key *key,
-		 const struct answer_of *what, struct buf *answer,
-		 bool *ret_known, struct entry **ret_asked)
+static bool look_up_answer(struct answer_cache *c, const struct key *key,
+			   const struct answer_of *what, struct buf *answer,
+			   bool *ret_known, struct entry **ret_asked)
 {
 	struct entry *e;
 
 	*ret_known = false;
 	*ret_asked = NULL;
-	while ((e = find(c, key)) && e->state == ASKED)
+	while ((e = find_entry(c, key)) && e->state == ASKED)
 		if (!wake_wait(&c->change, &c->lock, what->deadline))
 			return false;
 	if (e && clock_monotonic_ms() < e->until) {
@@ -206,14 +207,14 @@ static bool look(struct answer_cache *c, const struct key *key,
 		return true;
 	}
 	if (e)
-		clear(c, e);
-	*ret_asked = add(c, key);
+		clear_entry(c, e);
+	*ret_asked = reserve_entry(c, key);
 	return true;
 }
 
 /* `answer` is NULL after a failure. */
-static void fill(struct answer_cache *c, struct entry *e,
-		 const struct buf *answer)
+static void fill_entry(struct answer_cache *c, struct entry *e,
+		       const struct buf *answer)
 {
 	struct entry *old;
 
@@ -222,29 +223,29 @@ static void fill(struct answer_cache *c, struct entry *e,
 	else
 		e->answer.failed = true;
 	if (e->answer.failed) {
-		clear(c, e);
+		clear_entry(c, e);
 	} else {
 		e->state = KNOWN;
 		c->bytes += e->answer.len;
 		while (c->bytes > c->bytes_max && (old = find_first(c)) != NULL)
-			clear(c, old);
+			clear_entry(c, old);
 	}
 	pthread_cond_broadcast(&c->change);
 }
 
 /* -------------------------------------------------------------------------- */
 
-static int ask(struct answer_cache *c, struct clickhouse *ch,
-	       const struct answer_of *what, struct buf *answer,
-	       struct error *err)
+static int query_answer(struct answer_cache *c, struct clickhouse *ch,
+			const struct answer_of *what, struct buf *answer,
+			struct error *err)
 {
 	metric_add(c->asked, 1);
 	return clickhouse_query(ch, what->sql, what->params, answer, err);
 }
 
-static int get(struct answer_cache *c, struct clickhouse *ch,
-	       const struct answer_of *what, struct buf *answer,
-	       struct error *err)
+static int get_cached_answer(struct answer_cache *c, struct clickhouse *ch,
+			     const struct answer_of *what, struct buf *answer,
+			     struct error *err)
 {
 	struct entry *asked;
 	struct key key;
@@ -254,7 +255,7 @@ static int get(struct answer_cache *c, struct clickhouse *ch,
 	if (make_key(what, &key, err) < 0)
 		return -1;
 	pthread_mutex_lock(&c->lock);
-	in_time = look(c, &key, what, answer, &known, &asked);
+	in_time = look_up_answer(c, &key, what, answer, &known, &asked);
 	pthread_mutex_unlock(&c->lock);
 	if (known) {
 		metric_add(c->remembered, 1);
@@ -264,11 +265,11 @@ static int get(struct answer_cache *c, struct clickhouse *ch,
 		return error_set_retriable(err, ERROR_REMOTE,
 					   "ClickHouse does not answer in "
 					   "time");
-	status = ask(c, ch, what, answer, err);
+	status = query_answer(c, ch, what, answer, err);
 	if (!asked)
 		return status;
 	pthread_mutex_lock(&c->lock);
-	fill(c, asked, status == 0 && !answer->failed ? answer : NULL);
+	fill_entry(c, asked, status == 0 && !answer->failed ? answer : NULL);
 	pthread_mutex_unlock(&c->lock);
 	return status;
 }
@@ -278,8 +279,8 @@ int answer_cache_rows(struct answer_cache *c, struct clickhouse *ch,
 		      void *arg, struct error *err)
 {
 	struct buf answer = {0};
-	int status = c->bytes_max ? get(c, ch, what, &answer, err)
-				  : ask(c, ch, what, &answer, err);
+	int status = c->bytes_max ? get_cached_answer(c, ch, what, &answer, err)
+				  : query_answer(c, ch, what, &answer, err);
 
 	if (status == 0)
 		status = clickhouse_rows_of(&answer, what->columns, fn, arg,

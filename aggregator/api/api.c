@@ -135,9 +135,10 @@ static bool slice_is(struct http_slice s, const char *text)
 
 /* `body` is encoded already; `etag` is that of the identity.  `quality` is the
  * call's. */
-static void reply(struct http_request *req, const char *type, const char *etag,
-		  const struct csv_quality *quality, enum encoding encoding,
-		  const struct buf *body)
+static void reply_encoded_body(struct http_request *req, const char *type,
+			       const char *etag,
+			       const struct csv_quality *quality,
+			       enum encoding encoding, const struct buf *body)
 {
 	char text[ENCODING_ETAG_MAX];
 	const char *unique_error = quality->unique_error;
@@ -214,7 +215,7 @@ static unsigned nice_of(int64_t held)
 
 /* Runs the route again, which is slower, if it met events that may have been
  * sent twice. */
-static int answer(struct job *job)
+static int run_route(struct job *job)
 {
 	struct call *call = &job->call;
 	route_fn *fn = routes[job->route].fn;
@@ -238,7 +239,7 @@ static void job_run(void *arg, unsigned index)
 
 	job->call.ch = job->router->connections[index];
 	clickhouse_set_task(job->call.ch, &job->task);
-	job->outcome = answer(job);
+	job->outcome = run_route(job);
 	if (job->outcome == 0)
 		job->outcome = encode_body(job);
 	clickhouse_set_task(job->call.ch, NULL);
@@ -256,11 +257,11 @@ static void job_done(void *arg)
 	else if (job->outcome < 0)
 		problem_reply(job->req, job->router->log, &job->err);
 	else
-		reply(job->req,
-		      job->call.csv ? "text/csv; charset=utf-8"
-				    : "application/json",
-		      job->call.etag, &job->call.quality, job->encoding,
-		      &job->call.body);
+		reply_encoded_body(job->req,
+				   job->call.csv ? "text/csv; charset=utf-8"
+						 : "application/json",
+				   job->call.etag, &job->call.quality,
+				   job->encoding, &job->call.body);
 	job_free(job);
 }
 
@@ -305,8 +306,8 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	return job;
 }
 
-static void submit(struct router_loop *at, struct http_request *req,
-		   size_t route)
+static void submit_question(struct router_loop *at, struct http_request *req,
+			    size_t route)
 {
 	struct access access;
 	enum slots_answer slot;
@@ -362,8 +363,8 @@ static void reply_static(struct http_request *req,
 	enum encoding encoding;
 
 	if (static_file_choose(file, &accepted, &encoding))
-		reply(req, file->type, file->etag, &none, encoding,
-		      &file->forms[encoding]);
+		reply_encoded_body(req, file->type, file->etag, &none, encoding,
+				   &file->forms[encoding]);
 	else
 		problem_reply_not_acceptable(req);
 }
@@ -403,7 +404,7 @@ static void router_handle(struct http_request *req, void *arg)
 	}
 	for (size_t i = 0; i < ROUTE_COUNT; i++) {
 		if (route_matches(&routes[i], path)) {
-			submit(at, req, i);
+			submit_question(at, req, i);
 			return;
 		}
 	}
@@ -420,7 +421,7 @@ static bool is_streamed(const struct http_request *req, void *arg)
 	return exports_choose(req) || live_choose(req);
 }
 
-static void stream(struct http_request *req, void *arg)
+static void dispatch_streamed_request(struct http_request *req, void *arg)
 {
 	struct router_loop *at = arg;
 
@@ -571,7 +572,8 @@ static int server_open(struct server *s, struct router *router,
 	if (!s->serving.listener)
 		return -1;
 	http_listener_fields(s->serving.listener, put_fields);
-	http_listener_stream(s->serving.listener, is_streamed, stream);
+	http_listener_stream(s->serving.listener, is_streamed,
+			     dispatch_streamed_request);
 	return 0;
 }
 
@@ -709,7 +711,7 @@ void api_reload(struct api *api)
 }
 
 /* Workers end before the loops that they answer to are freed. */
-static void stop(struct api *api)
+static void stop_threads(struct api *api)
 {
 	for (size_t i = 0; i < api->count; i++)
 		serving_thread_drain(&api->servers[i].serving);
@@ -727,7 +729,7 @@ void api_free(struct api *api)
 	if (!api)
 		return;
 	r = &api->router;
-	stop(api);
+	stop_threads(api);
 	for (size_t i = 0; i < api->count; i++) {
 		http_listener_free(api->servers[i].serving.listener);
 		loop_free(api->servers[i].at.loop);

@@ -3,8 +3,9 @@
 #include "common/http/address.h"
 #include "common/keys/key_check.h"
 
-static struct api_keyring *load(const struct aggregator_settings *settings,
-				struct metrics *metrics, struct error *err)
+static struct api_keyring *
+load_keyring(const struct aggregator_settings *settings,
+	     struct metrics *metrics, struct error *err)
 {
 	struct api_keyring_options options = {
 		.path = settings->keys_file,
@@ -26,7 +27,7 @@ int api_keys_open(const struct aggregator_settings *settings, struct log *log,
 {
 	*ret_keys = NULL;
 	if (settings->keys_file) {
-		*ret_keys = load(settings, metrics, err);
+		*ret_keys = load_keyring(settings, metrics, err);
 		return *ret_keys ? 0 : -1;
 	}
 	if (!http_address_is_loopback(settings->listen))
@@ -65,7 +66,7 @@ int api_keys_check(const void *config, struct error *err)
 
 	if (!c->aggregator.keys_file)
 		return 0;
-	keys = load(&c->aggregator, NULL, err);
+	keys = load_keyring(&c->aggregator, NULL, err);
 	api_keyring_free(keys);
 	return keys ? 0 : -1;
 }

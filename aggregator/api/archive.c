@@ -44,8 +44,9 @@ static int take_link(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int find(struct clickhouse *ch, const char *sql, const char *param,
-		const char *value, struct archived_link *ret, struct error *err)
+static int query_archived_link(struct clickhouse *ch, const char *sql,
+			       const char *param, const char *value,
+			       struct archived_link *ret, struct error *err)
 {
 	const struct clickhouse_param params[] = {{param, value}, {NULL, NULL}};
 	struct link_reader reader = {.ret = ret};
@@ -64,8 +65,8 @@ int archive_find_code(struct clickhouse *ch, const char *code,
 {
 	/* Generations are the upper bits of a link_id: the newest is the
 	 * greatest. */
-	return find(ch, LINKS_WHERE("code = {code:String}"), "param_code", code,
-		    ret, err);
+	return query_archived_link(ch, LINKS_WHERE("code = {code:String}"),
+				   "param_code", code, ret, err);
 }
 
 int archive_find_link(struct clickhouse *ch, uint64_t link_id,
@@ -74,8 +75,8 @@ int archive_find_link(struct clickhouse *ch, uint64_t link_id,
 	char id[24];
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	return find(ch, LINKS_WHERE("link_id = {id:UInt64}"), "param_id", id,
-		    ret, err);
+	return query_archived_link(ch, LINKS_WHERE("link_id = {id:UInt64}"),
+				   "param_id", id, ret, err);
 }
 
 struct owners_reader {

@@ -28,7 +28,7 @@ static void set_etag(struct call *call, const char *revision)
 	snprintf(call->etag, sizeof(call->etag), "\"%.32s\"", revision);
 }
 
-static int finish(struct call *call, json_t *object)
+static int write_json_body(struct call *call, json_t *object)
 {
 	char revision[40] = "";
 	char *text = json_dumps(object, JSON_FORMAT);
@@ -51,7 +51,7 @@ static int finish(struct call *call, json_t *object)
 
 int call_finish_json(struct call *call, json_t *object, struct error *err)
 {
-	int status = object ? finish(call, object) : -1;
+	int status = object ? write_json_body(call, object) : -1;
 
 	json_decref(object);
 	return status < 0 ? error_set_nomem(err) : 0;

@@ -123,9 +123,9 @@ static int take_row(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int run(struct call *call, struct buf *sql,
-	       const struct question_params *n, struct clicks_answer *a,
-	       struct error *err)
+static int query_click_counts(struct call *call, struct buf *sql,
+			      const struct question_params *n,
+			      struct clicks_answer *a, struct error *err)
 {
 	if (!buf_cstr(sql))
 		return error_set_nomem(err);
@@ -133,8 +133,8 @@ static int run(struct call *call, struct buf *sql,
 			       CLICKS_SQL_COLUMNS, take_row, a, err);
 }
 
-static int prepare(struct call *call, const struct question *q,
-		   struct clicks_answer *a, struct error *err)
+static int prepare_buckets(struct call *call, const struct question *q,
+			   struct clicks_answer *a, struct error *err)
 {
 	if (buckets_cut(&a->buckets, q->zone, q->interval, q->from, q->to,
 			(size_t)call->config->aggregator.buckets_max, err) < 0)
@@ -146,7 +146,8 @@ static int prepare(struct call *call, const struct question *q,
 /* Sets how exact the numbers of visitors will be.  A bucket without a row has
  * zero visitors, which is a known number; `known`: so is that of a bucket with
  * some. */
-static void expect(struct clicks_answer *a, double unique_error, bool known)
+static void set_unique_precision(struct clicks_answer *a, double unique_error,
+				 bool known)
 {
 	a->unique_error = unique_error;
 	for (size_t i = 0; i < a->buckets.count; i++)
@@ -190,9 +191,9 @@ static int ask_sealed(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	expect(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
+	set_unique_precision(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
 	clicks_sql_sealed(&sql, q, &a->buckets, sealed, exact);
-	status = run(call, &sql, &p->n, a, err);
+	status = query_click_counts(call, &sql, &p->n, a, err);
 	buf_free(&sql);
 	return status;
 }
@@ -286,8 +287,8 @@ static int try_few_rows(struct call *call, const struct question *q,
 		most = rows_bound(call, q);
 	if (most < INT64_MAX - ROWS_BESIDE)
 		question_params_rows(n, most + ROWS_BESIDE);
-	expect(a, 0, true);
-	status = run(call, sql, n, a, err);
+	set_unique_precision(a, 0, true);
+	status = query_click_counts(call, sql, n, a, err);
 	question_params_cut(n, count);
 	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
 	if (*ret_done || (status < 0 && !question_params_exceeded(call)))
@@ -316,9 +317,9 @@ static int fetch_rows(struct call *call, const struct question *q,
 		status = decide_exact(call, q, &n, &exact, err);
 	if (status == 0 && !done) {
 		buf_reset(&sql);
-		expect(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
+		set_unique_precision(a, exact ? 0 : UNIQUE_ERROR_LIVE, true);
 		clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
-		status = run(call, &sql, &n, a, err);
+		status = query_click_counts(call, &sql, &n, a, err);
 	}
 	buf_free(&sql);
 	question_params_release(&n);
@@ -364,7 +365,7 @@ static int fetch_many_rows(struct call *call, const struct question *q,
 	clicks_sql_rows(&sql, q, &a->buckets, scope, false);
 	*ret_done = true;
 	if (status == 0) {
-		status = run(call, &sql, &n, a, err);
+		status = query_click_counts(call, &sql, &n, a, err);
 		*ret_done = status == 0 || !question_params_exceeded(call);
 	}
 	buf_free(&sql);
@@ -384,7 +385,7 @@ static int fetch_owners(struct call *call, const struct question *q,
 	int status;
 
 	owner_sql_clicks(&sql, q, &a->buckets, &o->days);
-	status = run(call, &sql, &o->params, a, err);
+	status = query_click_counts(call, &sql, &o->params, a, err);
 	if (status < 0)
 		question_params_explain(call, err);
 	buf_free(&sql);
@@ -428,7 +429,7 @@ static int fetch_many(struct call *call, const struct question *q,
 	bool done = false;
 	int status = call_complete_until(call, &a->complete_until, err);
 
-	expect(a, UNIQUE_ERROR_LIVE, true);
+	set_unique_precision(a, UNIQUE_ERROR_LIVE, true);
 	if (status == 0)
 		status = owner_answer_prepare(
 			&owners, call, q, q->group_by_count > 0, q->from, err);
@@ -461,7 +462,7 @@ static int ask_total(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	expect(a, UNIQUE_ERROR_SETTLED, q->bots != BOTS_ONLY);
+	set_unique_precision(a, UNIQUE_ERROR_SETTLED, q->bots != BOTS_ONLY);
 	total_sql_clicks(&sql, q, &a->buckets, &from);
 	status = total_answer_rows(total, call, &sql, CLICKS_SQL_COLUMNS,
 				   take_row, a, err);
@@ -484,7 +485,7 @@ static int fetch_all(struct call *call, const struct question *q,
 
 	a->complete_until = total.complete_until;
 	if (status == 0 && question_groups_daily(q)) {
-		expect(a, UNIQUE_ERROR_LIVE, true);
+		set_unique_precision(a, UNIQUE_ERROR_LIVE, true);
 		status = try_rows(call, q, &everything, &total.valued, a, &done,
 				  err);
 	}
@@ -524,7 +525,7 @@ static int clicks_fetch(struct call *call, const struct question *q,
 		status = access_check_rows(call->access, &scope.owners,
 					   ACCESS_ASK_OF_ONE, err);
 	if (status < 0 || call_check_counts(call, q->from, err) < 0 ||
-	    prepare(call, q, ret, err) < 0)
+	    prepare_buckets(call, q, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)
 		status = fetch_link(call, q, ret, err);

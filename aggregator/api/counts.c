@@ -17,7 +17,7 @@ struct counts counts_read(char *const fields[COUNTS_FIELDS])
 	};
 }
 
-static uint64_t humans(const struct counts *c)
+static uint64_t count_humans(const struct counts *c)
 {
 	return c->redirected - c->bots - c->prefetches;
 }
@@ -32,7 +32,7 @@ uint64_t counts_clicks(const struct counts *c, enum bots_mode mode)
 	case BOTS_EXCLUDE:
 		break;
 	}
-	return humans(c);
+	return count_humans(c);
 }
 
 static bool is_biased(uint64_t estimate)
@@ -75,14 +75,14 @@ void counts_add(struct counts *sum, const struct counts *c)
 	sum->prefetches += c->prefetches;
 }
 
-static json_t *number(uint64_t n)
+static json_t *number_to_json(uint64_t n)
 {
 	return json_integer((json_int_t)n);
 }
 
-static json_t *unique(const struct counts *c, uint64_t n)
+static json_t *unique_to_json(const struct counts *c, uint64_t n)
 {
-	return c->unique_known ? number(n) : json_null();
+	return c->unique_known ? number_to_json(n) : json_null();
 }
 
 int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
@@ -90,15 +90,17 @@ int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object)
 	int status = 0;
 
 	status |= json_object_set_new(object, "clicks",
-				      number(counts_clicks(c, mode)));
-	status |=
-		json_object_set_new(object, "visitors", unique(c, c->visitors));
-	status |= json_object_set_new(object, "ips", unique(c, c->ips));
-	status |= json_object_set_new(object, "humans", number(humans(c)));
-	status |= json_object_set_new(object, "bots", number(c->bots));
+				      number_to_json(counts_clicks(c, mode)));
+	status |= json_object_set_new(object, "visitors",
+				      unique_to_json(c, c->visitors));
+	status |= json_object_set_new(object, "ips", unique_to_json(c, c->ips));
+	status |= json_object_set_new(object, "humans",
+				      number_to_json(count_humans(c)));
+	status |= json_object_set_new(object, "bots", number_to_json(c->bots));
 	status |= json_object_set_new(object, "prefetches",
-				      number(c->prefetches));
-	status |= json_object_set_new(object, "events", number(c->events));
+				      number_to_json(c->prefetches));
+	status |= json_object_set_new(object, "events",
+				      number_to_json(c->events));
 	return status;
 }
 
@@ -114,5 +116,5 @@ void counts_to_csv(const struct counts *c, enum bots_mode mode, struct buf *out)
 	else
 		buf_puts(out, ",,");
 	buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-		   humans(c), c->bots, c->prefetches, c->events);
+		   count_humans(c), c->bots, c->prefetches, c->events);
 }

@@ -28,8 +28,8 @@ struct freshness {
 	bool known;
 };
 
-static int look(struct freshness *f, struct fresh *ret, uint64_t *ret_marks,
-		struct error *err)
+static int read_freshness(struct freshness *f, struct fresh *ret,
+			  uint64_t *ret_marks, struct error *err)
 {
 	const struct partition_mark *marks;
 
@@ -77,8 +77,8 @@ static void keep_promise(struct fresh *found, const struct fresh *last)
 }
 
 /* Called by the thread alone.  `days` is NULL if they did not change. */
-static void take(struct freshness *f, struct fresh *found,
-		 struct copied_days *days)
+static void store_freshness(struct freshness *f, struct fresh *found,
+			    struct copied_days *days)
 {
 	struct fresh old;
 
@@ -95,14 +95,14 @@ static void take(struct freshness *f, struct fresh *found,
 
 /* A later failure is reported by the settler, which queries the same server,
  * and by answers, which then query it themselves. */
-static int64_t run(struct periodic *self, void *arg)
+static int64_t update_freshness(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
 	struct fresh found = {0};
 	struct copied_days days[COPIED_KINDS] = {{0}};
 	struct error err = {0};
 	uint64_t marks = 0;
-	int status = look(f, &found, &marks, &err);
+	int status = read_freshness(f, &found, &marks, &err);
 	/* Reading the days is half of the cost of a reading. */
 	bool changed = !f->known || marks != f->marks;
 
@@ -110,7 +110,7 @@ static int64_t run(struct periodic *self, void *arg)
 	if (status == 0 && changed)
 		status = copied_days_read_all(f->ch, days, &err);
 	if (status == 0) {
-		take(f, &found, changed ? days : NULL);
+		store_freshness(f, &found, changed ? days : NULL);
 		f->marks = marks;
 		health_up(f->health);
 	} else {
@@ -144,7 +144,7 @@ struct freshness *freshness_new(const struct aggregator_config *config,
 	if (f->ch)
 		f->reader = watermark_reader_new(&config->aggregator, err);
 	if (f->reader)
-		f->thread = periodic_new(run, f, err);
+		f->thread = periodic_new(update_freshness, f, err);
 	if (!f->thread) {
 		freshness_free(f);
 		return NULL;

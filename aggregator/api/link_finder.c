@@ -155,8 +155,9 @@ static void take_newer(struct archived_link *archived,
  * answer.  A link that the caller does not see is treated like an unknown one:
  * the answers must not differ.
  */
-static int find(const struct link_finder *f, const struct sought *what,
-		struct archived_link *ret, struct error *err)
+static int find_visible_link(const struct link_finder *f,
+			     const struct sought *what,
+			     struct archived_link *ret, struct error *err)
 {
 	struct archived_link archived = {0}, stored = {0};
 	struct error why = {0};
@@ -193,7 +194,7 @@ int link_find_code(const struct link_finder *f, const char *code,
 {
 	const struct sought what = {.code = code};
 
-	if (find(f, &what, ret, err) < 0)
+	if (find_visible_link(f, &what, ret, err) < 0)
 		return error_wrap(err, "code %s", code);
 	return 0;
 }
@@ -203,7 +204,7 @@ int link_find_id(const struct link_finder *f, uint64_t link_id,
 {
 	const struct sought what = {.code = "", .link_id = link_id};
 
-	if (find(f, &what, ret, err) < 0)
+	if (find_visible_link(f, &what, ret, err) < 0)
 		return error_wrap(err, "link_id %" PRIu64, link_id);
 	return 0;
 }

@@ -59,7 +59,7 @@ static json_t *number_or_null(uint64_t number)
 	return number ? json_integer((json_int_t)number) : json_null();
 }
 
-static json_t *parsed(const char *text)
+static json_t *parse_json_text(const char *text)
 {
 	return json_loads(text, JSON_ALLOW_NUL, NULL);
 }
@@ -90,7 +90,7 @@ static json_t *link_to_json(char *const *f)
 		text_or_null(f[LINKS_ROW_EDITOR]), "max_visits",
 		number_or_null(tsv_u64(f[LINKS_ROW_MAX_VISITS])),
 		"redirect_status", (int)tsv_u64(f[LINKS_ROW_REDIRECT_STATUS]),
-		"tags", parsed(f[LINKS_ROW_TAGS]));
+		"tags", parse_json_text(f[LINKS_ROW_TAGS]));
 }
 
 static int add_link(struct page *page, char *const *f, struct error *err)
@@ -99,8 +99,8 @@ static int add_link(struct page *page, char *const *f, struct error *err)
 	int status = link ? 0 : -1;
 
 	if (status == 0)
-		status = json_object_set_new(link, "targets",
-					     parsed(f[LINKS_ROW_TARGETS]));
+		status = json_object_set_new(
+			link, "targets", parse_json_text(f[LINKS_ROW_TARGETS]));
 	if (status == 0 && page->q->by_clicks)
 		status = json_object_set_new(
 			link, "clicks",
@@ -140,9 +140,9 @@ static int take_row(void *arg, char **f, struct error *err)
 	return add_link(page, f, err);
 }
 
-static int ask(struct call *call, struct page *page, const char *sql,
-	       const char *columns, clickhouse_row_fn *fn, void *arg,
-	       struct error *err)
+static int query_links(struct call *call, struct page *page, const char *sql,
+		       const char *columns, clickhouse_row_fn *fn, void *arg,
+		       struct error *err)
 {
 	struct links_params params;
 	int status = links_params_fill(&params, page->q, &page->scan, err);
@@ -169,8 +169,8 @@ static int ask_page(struct call *call, struct page *page, struct error *err)
 	if (!buf_cstr(&sql))
 		error_set_nomem(err);
 	else
-		status = ask(call, page, sql.data, LINKS_SQL_COLUMNS, take_row,
-			     page, err);
+		status = query_links(call, page, sql.data, LINKS_SQL_COLUMNS,
+				     take_row, page, err);
 	buf_free(&sql);
 	return status;
 }
@@ -204,8 +204,8 @@ static bool needs_window(const struct links_query *q)
 
 /* Starts a scan behind `after`.  If a filter may have to skip many rows, the
  * scan covers the newest rows first, in the order of creation. */
-static int start(struct call *call, struct page *page, struct links_place after,
-		 struct error *err)
+static int start_scan(struct call *call, struct page *page,
+		      struct links_place after, struct error *err)
 {
 	const struct links_query *q = page->q;
 	struct links_scan *scan = &page->scan;
@@ -213,8 +213,8 @@ static int start(struct call *call, struct page *page, struct links_place after,
 	skip_newer(q, &after);
 	*scan = (struct links_scan){.after = after, .candidates = WINDOW_ROWS};
 	if (after.part != LINKS_CLICKED && needs_window(q) &&
-	    ask(call, page, links_sql_window, "n", take_window,
-		&scan->oldest_ms, err) < 0)
+	    query_links(call, page, links_sql_window, "n", take_window,
+			&scan->oldest_ms, err) < 0)
 		return -1;
 	if (q->created_from >= 0 &&
 	    (uint64_t)q->created_from >= scan->oldest_ms)
@@ -226,8 +226,8 @@ static int start(struct call *call, struct page *page, struct links_place after,
 
 /* Moves the scan to the place up to which everything was searched, where the
  * next round starts.  Sets *ret_end at the end of the list. */
-static int advance(struct call *call, struct page *page, bool *ret_end,
-		   struct error *err)
+static int advance_scan(struct call *call, struct page *page, bool *ret_end,
+			struct error *err)
 {
 	struct links_scan *scan = &page->scan;
 	uint32_t day = scan->after.until_day;
@@ -238,8 +238,8 @@ static int advance(struct call *call, struct page *page, bool *ret_end,
 		scan->oldest_ms = 0;
 		scan->indexed = true;
 	} else if (scan->after.part == LINKS_CLICKED) {
-		return start(call, page,
-			     links_place_first(LINKS_UNCLICKED, day), err);
+		return start_scan(call, page,
+				  links_place_first(LINKS_UNCLICKED, day), err);
 	} else {
 		*ret_end = true;
 	}
@@ -249,19 +249,20 @@ static int advance(struct call *call, struct page *page, bool *ret_end,
 /* Runs rounds until the page is full and another link is known to follow, or
  * the list ends.  `ret_next` is where the next page begins; *ret_more is false
  * if there is none. */
-static int fill(struct call *call, struct page *page,
-		struct links_place *ret_next, bool *ret_more, struct error *err)
+static int fill_page(struct call *call, struct page *page,
+		     struct links_place *ret_next, bool *ret_more,
+		     struct error *err)
 {
 	bool end = false;
 
-	if (start(call, page, page->q->at, err) < 0)
+	if (start_scan(call, page, page->q->at, err) < 0)
 		return -1;
 	for (int round = 0; round < ROUNDS_MAX && !end; round++) {
 		if (ask_page(call, page, err) < 0)
 			return -1;
 		if (page->more)
 			break;
-		if (advance(call, page, &end, err) < 0)
+		if (advance_scan(call, page, &end, err) < 0)
 			return -1;
 		/* The page is full: to find out whether another link follows
 		 * costs more than it is worth. */
@@ -412,7 +413,7 @@ int route_links(struct call *call, struct error *err)
 	if (status == 0)
 		status = set_days(call, &q, &counted, err);
 	if (status == 0)
-		status = fill(call, &page, &next, &more, err);
+		status = fill_page(call, &page, &next, &more, err);
 	if (status == 0)
 		status = call_finish_json(
 			call, to_json(&page, more ? &next : NULL, &counted),

@@ -77,7 +77,7 @@ void query_ender_name(struct query_ender *e, struct clickhouse_task *task)
 		 (uint64_t)atomic_fetch_add(&e->named, 1));
 }
 
-static void end(struct work *work, unsigned index)
+static void end_query(struct work *work, unsigned index)
 {
 	struct ending *ending = (struct ending *)work;
 	struct query_ender *e = ending->ender;
@@ -103,13 +103,13 @@ static struct ending *ending_new(struct query_ender *e,
 
 	if (!ending)
 		return NULL;
-	ending->work.run = end;
+	ending->work.run = end_query;
 	ending->ender = e;
 	memcpy(ending->id, task->id, sizeof(ending->id));
 	return ending;
 }
 
-static void push(struct query_ender *e, struct ending *ending)
+static void push_ending(struct query_ender *e, struct ending *ending)
 {
 	if (ending && !workers_push(e->thread, &ending->work))
 		free(ending);
@@ -121,7 +121,7 @@ void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task)
 
 	metric_add(e->cancelled, 1);
 	atomic_store(&task->cancelled, true);
-	push(e, ending);
+	push_ending(e, ending);
 }
 
 void query_ender_finish(struct query_ender *e,
@@ -129,5 +129,5 @@ void query_ender_finish(struct query_ender *e,
 {
 	/* The query of a cancelled task was ended already. */
 	if (task->unanswered && !atomic_load(&task->cancelled))
-		push(e, ending_new(e, task));
+		push_ending(e, ending_new(e, task));
 }

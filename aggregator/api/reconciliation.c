@@ -12,13 +12,13 @@
 
 /* --- JSON ----------------------------------------------------------------- */
 
-static json_t *number(uint64_t n)
+static json_t *figure_to_json(uint64_t n)
 {
 	return json_integer((json_int_t)n);
 }
 
 /* 0 is an instant here, like any other. */
-static json_t *instant(int64_t real_ms)
+static json_t *instant_to_json(int64_t real_ms)
 {
 	char text[RFC3339_TEXT_MAX];
 
@@ -31,7 +31,7 @@ static json_t *answered_to_json(const struct reconciled_hour *h)
 
 	for (size_t i = 0; object && i < RECONCILED_ANSWERS; i++)
 		json_object_set_new(object, reconciled_answer_names[i],
-				    number(h->answered[i]));
+				    figure_to_json(h->answered[i]));
 	return object;
 }
 
@@ -55,27 +55,32 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, "
 		"s:o, s:o, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
-		"hour", instant(h->start * 1000), "complete",
+		"hour", instant_to_json(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
-		"produced", number(h->produced), "acknowledged",
-		number(h->acknowledged), "dropped", number(h->dropped),
-		"spooled", number(h->spooled), "replayed", number(h->replayed),
-		"withheld", number(h->withheld), "stored", number(h->stored),
-		"imported", number(h->imported), "late", number(h->late),
-		"repeats", number(h->repeats), "repeats_removed",
-		number(h->removed), "settled", number(h->settled), "lost",
-		lost_to_json(h), "unknown", "redirectors", number(h->unknown),
-		"minutes", (json_int_t)unknown_minutes(h), "rows",
-		number(h->unreported), "inexact", h->inexact, "kept_at",
+		"produced", figure_to_json(h->produced), "acknowledged",
+		figure_to_json(h->acknowledged), "dropped",
+		figure_to_json(h->dropped), "spooled",
+		figure_to_json(h->spooled), "replayed",
+		figure_to_json(h->replayed), "withheld",
+		figure_to_json(h->withheld), "stored",
+		figure_to_json(h->stored), "imported",
+		figure_to_json(h->imported), "late", figure_to_json(h->late),
+		"repeats", figure_to_json(h->repeats), "repeats_removed",
+		figure_to_json(h->removed), "settled",
+		figure_to_json(h->settled), "lost", lost_to_json(h), "unknown",
+		"redirectors", figure_to_json(h->unknown), "minutes",
+		(json_int_t)unknown_minutes(h), "rows",
+		figure_to_json(h->unreported), "inexact", h->inexact, "kept_at",
 		json_time(h->kept_at));
 }
 
 static json_t *gap_to_json(const struct reconciled_gap *g)
 {
 	return json_pack("{s:s, s:o, s:o, s:o}", "instance", g->instance,
-			 "boot", json_id(g->boot), "from", instant(g->from),
-			 "to", instant(g->to));
+			 "boot", json_id(g->boot), "from",
+			 instant_to_json(g->from), "to",
+			 instant_to_json(g->to));
 }
 
 static json_t *hours_to_json(const struct reconciliation *r)
@@ -107,8 +112,8 @@ static json_t *gaps_to_json(const struct reconciliation *r)
 static json_t *to_json(const struct question *q, const struct reconciliation *r)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "from",
-			 instant(q->from * 1000), "to", instant(q->to * 1000),
-			 "complete_until",
+			 instant_to_json(q->from * 1000), "to",
+			 instant_to_json(q->to * 1000), "complete_until",
 			 json_complete_until(r->complete_until, q->to), "hours",
 			 hours_to_json(r), "gaps", gaps_to_json(r));
 }

@@ -44,7 +44,7 @@ struct asked {
  */
 
 /* `a` may be gone when this returns: it is on the waiting thread's stack. */
-static void end(struct asked *a, const struct error *err)
+static void end_lookup(struct asked *a, const struct error *err)
 {
 	struct redis_links *l = a->links;
 
@@ -66,7 +66,7 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 		a->found = true;
 		a->fn(a->arg, &a->target, answer);
 	}
-	end(a, err);
+	end_lookup(a, err);
 }
 
 static void look_up(void *arg)
@@ -76,7 +76,7 @@ static void look_up(void *arg)
 
 	if (link_lookup_async(a->links->redis, &a->target, on_looked_up, a,
 			      &err) < 0)
-		end(a, &err);
+		end_lookup(a, &err);
 }
 
 static void on_state(void *arg, bool up, const struct error *err)
@@ -143,7 +143,7 @@ static int check_space(const struct redis_links *l,
 
 /* Looks a->target up, and waits.  *ret_found is false if Redis has no such
  * link. */
-static int ask(struct asked *a, bool *ret_found, struct error *err)
+static int query_redis_link(struct asked *a, bool *ret_found, struct error *err)
 {
 	struct redis_links *l = a->links;
 
@@ -163,8 +163,8 @@ static int ask(struct asked *a, bool *ret_found, struct error *err)
 	return 0;
 }
 
-static int locate(const struct redis_links *l, const char *code,
-		  struct link_target *ret_target, struct error *err)
+static int locate_code(const struct redis_links *l, const char *code,
+		       struct link_target *ret_target, struct error *err)
 {
 	size_t len = strlen(code);
 	const struct link_space *space =
@@ -187,7 +187,8 @@ int redis_links_find_code(struct redis_links *l, const char *code,
 	struct asked a = {.links = l, .fn = fn, .arg = arg};
 	bool found = false;
 
-	if (locate(l, code, &a.target, err) < 0 || ask(&a, &found, err) < 0)
+	if (locate_code(l, code, &a.target, err) < 0 ||
+	    query_redis_link(&a, &found, err) < 0)
 		return -1;
 	return found ? 0 : refuse_unknown(err);
 }
@@ -207,7 +208,7 @@ int redis_links_find_id(struct redis_links *l, uint64_t link_id,
 	/* The id does not tell which of the space's keys made its code. */
 	for (unsigned v = 0; !found && v < CODE_VERSIONS; v++)
 		if (linkstore_locate_id(l->store, link_id, v, &a.target) &&
-		    ask(&a, &found, err) < 0)
+		    query_redis_link(&a, &found, err) < 0)
 			return -1;
 	if (found)
 		return 0;

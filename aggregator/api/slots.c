@@ -48,7 +48,7 @@ void slots_free(struct slots *s)
 
 /* Returns the pointer to the key's holder; *that is NULL if the key has no
  * slot. */
-static struct holder **find(struct slots *s, const char *key)
+static struct holder **find_holder(struct slots *s, const char *key)
 {
 	struct holder **at = &s->holders;
 
@@ -57,7 +57,7 @@ static struct holder **find(struct slots *s, const char *key)
 	return at;
 }
 
-static struct holder *add(struct slots *s, const char *key)
+static struct holder *add_holder(struct slots *s, const char *key)
 {
 	struct holder *h = calloc(1, sizeof(*h) + strlen(key) + 1);
 
@@ -70,15 +70,15 @@ static struct holder *add(struct slots *s, const char *key)
 }
 
 /* Called with the lock held. */
-static enum slots_answer take(struct slots *s, const char *key)
+static enum slots_answer take_free_slot(struct slots *s, const char *key)
 {
-	struct holder *h = *find(s, key);
+	struct holder *h = *find_holder(s, key);
 
 	if (*key && s->bounds.of_key && h && h->count >= s->bounds.of_key)
 		return SLOTS_KEY_FULL;
 	if (s->bounds.of_all && s->count >= s->bounds.of_all)
 		return SLOTS_ALL_FULL;
-	if (!h && !(h = add(s, key)))
+	if (!h && !(h = add_holder(s, key)))
 		return SLOTS_NO_MEMORY;
 	h->count++;
 	s->count++;
@@ -90,7 +90,7 @@ enum slots_answer slots_take(struct slots *s, const char *key)
 	enum slots_answer answer;
 
 	pthread_mutex_lock(&s->lock);
-	answer = take(s, key);
+	answer = take_free_slot(s, key);
 	pthread_mutex_unlock(&s->lock);
 	return answer;
 }
@@ -101,7 +101,7 @@ int64_t slots_held(struct slots *s, const char *key)
 	int64_t count;
 
 	pthread_mutex_lock(&s->lock);
-	h = *find(s, key);
+	h = *find_holder(s, key);
 	count = h ? h->count : 0;
 	pthread_mutex_unlock(&s->lock);
 	return count;
@@ -112,7 +112,7 @@ void slots_give_back(struct slots *s, const char *key)
 	struct holder **at, *h;
 
 	pthread_mutex_lock(&s->lock);
-	at = find(s, key);
+	at = find_holder(s, key);
 	h = *at;
 	if (h) {
 		s->count--;

@@ -14,7 +14,7 @@
 
 /* Returns the time of the row, to the millisecond, if the row is still there,
  * otherwise the start of the slot. */
-static int64_t instant(const char *slot, const char *row)
+static int64_t pick_event_time(const char *slot, const char *row)
 {
 	int64_t start = tsv_i64(slot), at = tsv_i64(row);
 
@@ -28,17 +28,19 @@ static int take_counts(void *arg, char **fields, struct error *err)
 
 	counts_cap(&counts, BOTS_EXCLUDE);
 	if (counts_to_json(&counts, BOTS_EXCLUDE, answer) < 0 ||
-	    json_object_set_new(answer, "first_event_at",
-				json_time(instant(fields[6], fields[8]))) < 0 ||
-	    json_object_set_new(answer, "last_event_at",
-				json_time(instant(fields[7], fields[9]))) < 0)
+	    json_object_set_new(
+		    answer, "first_event_at",
+		    json_time(pick_event_time(fields[6], fields[8]))) < 0 ||
+	    json_object_set_new(
+		    answer, "last_event_at",
+		    json_time(pick_event_time(fields[7], fields[9]))) < 0)
 		return error_set_nomem(err);
 	return 0;
 }
 
-static int ask(struct call *call, uint64_t link_id,
-	       const struct copied_days *sealed, json_t *answer,
-	       struct error *err)
+static int query_lifetime_counts(struct call *call, uint64_t link_id,
+				 const struct copied_days *sealed,
+				 json_t *answer, struct error *err)
 {
 	const struct question ever = {
 		.from = sealed->kept_from,
@@ -83,7 +85,8 @@ static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 				    UINT32_MAX, &sealed, err);
 
 	if (status == 0)
-		status = ask(call, link_id, &sealed, answer, err);
+		status = query_lifetime_counts(call, link_id, &sealed, answer,
+					       err);
 	if (status == 0 &&
 	    json_object_set_new(answer, "counted_from",
 				json_time(sealed.kept_from * 1000)) < 0)

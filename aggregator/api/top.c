@@ -124,9 +124,10 @@ static int take_counts(void *arg, char **f, struct error *err)
 
 /* Runs a query and frees its text.  ERROR_INPUT if it would read more rows than
  * the parameters allow. */
-static int run(struct top *t, struct buf *sql,
-	       const struct question_params *params, const char *columns,
-	       clickhouse_row_fn *take, struct error *err)
+static int run_bounded_query(struct top *t, struct buf *sql,
+			     const struct question_params *params,
+			     const char *columns, clickhouse_row_fn *take,
+			     struct error *err)
 {
 	int status = buf_cstr(sql) ? clickhouse_rows(t->call->ch, sql->data,
 						     params->items, columns,
@@ -144,8 +145,8 @@ static bool is_settled(const struct top *t)
 	return !t->of_rows && !t->owners.days.count;
 }
 
-static int count(struct top *t, const struct question_params *params,
-		 struct error *err)
+static int count_top_links(struct top *t, const struct question_params *params,
+			   struct error *err)
 {
 	static const char columns[] = "n" COUNTS_COLUMNS "nn";
 	struct buf sql = {0};
@@ -162,7 +163,8 @@ static int count(struct top *t, const struct question_params *params,
 		if (status < 0)
 			question_params_explain(t->call, err);
 	} else {
-		status = run(t, &sql, params, columns, take_counts, err);
+		status = run_bounded_query(t, &sql, params, columns,
+					   take_counts, err);
 	}
 	return status;
 }
@@ -187,7 +189,8 @@ static int find_left_out(struct top *t, const struct question_params *params,
 
 	if (t->owners.days.count) {
 		owner_sql_links_left_out(&sql);
-		return run(t, &sql, params, "n", take_left_out, err);
+		return run_bounded_query(t, &sql, params, "n", take_left_out,
+					 err);
 	}
 	if (!is_settled(t))
 		return 0;
@@ -209,7 +212,7 @@ static int compare_ids(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-static int sort(struct top *t, struct error *err)
+static int index_links_by_id(struct top *t, struct error *err)
 {
 	t->by_id = calloc(t->count + 1, sizeof(struct top_link *));
 	if (!t->by_id)
@@ -221,7 +224,7 @@ static int sort(struct top *t, struct error *err)
 }
 
 /* Returns NULL if the link was not asked for. */
-static struct top_link *find(const struct top *t, uint64_t link_id)
+static struct top_link *find_top_link(const struct top *t, uint64_t link_id)
 {
 	const struct top_link wanted = {.link_id = link_id};
 	const struct top_link *key = &wanted;
@@ -232,8 +235,9 @@ static struct top_link *find(const struct top *t, uint64_t link_id)
 }
 
 /* Called once for each link. */
-static int name(struct top_link *link, const char *code, const char *url,
-		const char *owner, struct error *err)
+static int set_link_details(struct top_link *link, const char *code,
+			    const char *url, const char *owner,
+			    struct error *err)
 {
 	link->code = strdup(code);
 	link->url = strdup(url);
@@ -248,23 +252,25 @@ static int take_archived(void *arg, char **f, struct error *err)
 {
 	const struct key_link whose = {.owner = f[3], .account = f[4]};
 	struct top *t = arg;
-	struct top_link *link = find(t, tsv_u64(f[0]));
+	struct top_link *link = find_top_link(t, tsv_u64(f[0]));
 
 	if (!link || link->code)
 		return 0;
 	link->forgotten = !strcmp(f[5], ARCHIVE_FORGOTTEN);
 	if (link->forgotten || !access_sees_link(t->call->access, &whose))
 		return 0;
-	return name(link, f[1], f[2], f[3], err);
+	return set_link_details(link, f[1], f[2], f[3], err);
 }
 
 /* A row is: link_id, code and the owner at a click. */
 static int take_clicked(void *arg, char **f, struct error *err)
 {
 	struct top *t = arg;
-	struct top_link *link = find(t, tsv_u64(f[0]));
+	struct top_link *link = find_top_link(t, tsv_u64(f[0]));
 
-	return !link || link->code ? 0 : name(link, f[1], "", f[2], err);
+	return !link || link->code
+		       ? 0
+		       : set_link_details(link, f[1], "", f[2], err);
 }
 
 /* Appends the link_ids of links that have no code yet and need one; false if
@@ -302,7 +308,8 @@ static int ask_archive(struct top *t, struct error *err)
 						      " FORMAT TabSeparated",
 			ids.data, ids.data);
 	status = ids.failed ? error_set_nomem(err)
-			    : run(t, &sql, &how, "nsssss", take_archived, err);
+			    : run_bounded_query(t, &sql, &how, "nsssss",
+						take_archived, err);
 	buf_free(&ids);
 	return status;
 }
@@ -324,12 +331,13 @@ static int ask_rows(struct top *t, const struct question_params *params,
 			   "FORMAT TabSeparated",
 			   ids.data);
 	status = ids.failed ? error_set_nomem(err)
-			    : run(t, &sql, params, "nss", take_clicked, err);
+			    : run_bounded_query(t, &sql, params, "nss",
+						take_clicked, err);
 	buf_free(&ids);
 	return status;
 }
 
-static int fetch(struct top *t, struct error *err)
+static int fetch_top_links(struct top *t, struct error *err)
 {
 	struct question_params params, *counted = &params;
 	char start[24];
@@ -347,11 +355,11 @@ static int fetch(struct top *t, struct error *err)
 		counted = &t->total.params;
 	question_params_add(counted, "param_start", start);
 	if (status == 0)
-		status = count(t, counted, err);
+		status = count_top_links(t, counted, err);
 	if (status == 0)
 		status = find_left_out(t, counted, err);
 	if (status == 0)
-		status = sort(t, err);
+		status = index_links_by_id(t, err);
 	if (status == 0)
 		status = ask_archive(t, err);
 	if (status == 0)
@@ -376,7 +384,7 @@ static int prepare_rows(struct top *t, struct error *err)
 
 /* Checks that counts and rows are kept, and finds up to when they are complete.
  */
-static int prepare(struct top *t, struct error *err)
+static int prepare_count_source(struct top *t, struct error *err)
 {
 	int64_t length = t->q->to - t->q->from;
 
@@ -455,9 +463,9 @@ int route_top(struct call *call, struct error *err)
 
 	q.marked = call->marked;
 	if (status == 0)
-		status = prepare(&t, err);
+		status = prepare_count_source(&t, err);
 	if (status == 0)
-		status = fetch(&t, err);
+		status = fetch_top_links(&t, err);
 	if (status == 0)
 		status = call_finish_json(call, to_json(&t), err);
 	top_release(&t);

@@ -83,8 +83,9 @@ static int find_days(struct call *call, const struct question *q,
 
 /* A link without a row on a published day had no visits then.  Rows of an
  * attempt stay for keep_superseded after another one was published. */
-static int fetch(struct call *call, const struct question *q, uint64_t link_id,
-		 struct statistics *s, struct error *err)
+static int fetch_link_days(struct call *call, const struct question *q,
+			   uint64_t link_id, struct statistics *s,
+			   struct error *err)
 {
 	static const char sql[] =
 		"SELECT toUInt32(toDateTime(day, 'UTC')), attempt, pv, uv, ip, "
@@ -228,7 +229,7 @@ int route_visit_statistics(struct call *call, struct error *err)
 	if (status == 0)
 		status = link_find(&finder, q.code, q.link_id, &link, err);
 	if (status == 0)
-		status = fetch(call, &q, link.link_id, &s, err);
+		status = fetch_link_days(call, &q, link.link_id, &s, err);
 	if (status == 0 && q.csv) {
 		to_csv(&s, &call->body);
 		call_set_quality(call, UNIQUE_ERROR, false);

@@ -104,8 +104,8 @@ static void say_differences(struct doctor *d, const struct comparison *c,
 
 /* Clicks that come in during the queries make tables differ for a moment: a
  * difference counts only if it has the same numbers some seconds later. */
-static int confirm(struct doctor *d, enum compared kind,
-		   struct difference_list *list, struct error *err)
+static int confirm_differences(struct doctor *d, enum compared kind,
+			       struct difference_list *list, struct error *err)
 {
 	struct difference_list later;
 	int status;
@@ -120,15 +120,15 @@ static int confirm(struct doctor *d, enum compared kind,
 	return status;
 }
 
-static int compare(struct doctor *d, const struct comparison *c,
-		   struct error *err)
+static int check_comparison(struct doctor *d, const struct comparison *c,
+			    struct error *err)
 {
 	struct difference_list list;
 	int status = differences_find(d->ch, c->kind, d->settings->raw_rows_max,
 				      &list, err);
 
 	if (status == 0 && list.count)
-		status = confirm(d, c->kind, &list, err);
+		status = confirm_differences(d, c->kind, &list, err);
 	if (status == 0)
 		say_differences(d, c, &list);
 	difference_list_release(&list);
@@ -138,7 +138,7 @@ static int compare(struct doctor *d, const struct comparison *c,
 int look_at_comparisons(struct doctor *d, struct error *err)
 {
 	for (size_t i = 0; i < sizeof(comparisons) / sizeof(*comparisons); i++)
-		if (compare(d, &comparisons[i], err) < 0)
+		if (check_comparison(d, &comparisons[i], err) < 0)
 			return -1;
 	return 0;
 }

@@ -324,7 +324,7 @@ static void put_comparison(struct buf *sql, const struct comparison *c)
 }
 
 /* A row is: day, one, other, dimensions, the first of them, dropped. */
-static int add(void *arg, char **f, struct error *err)
+static int take_difference(void *arg, char **f, struct error *err)
 {
 	struct difference_list *list = arg;
 	struct difference *more =
@@ -345,8 +345,8 @@ static int add(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int compare(struct clickhouse *ch, const struct comparison *c,
-		   struct days *days, struct error *err)
+static int query_differences(struct clickhouse *ch, const struct comparison *c,
+			     struct days *days, struct error *err)
 {
 	const struct clickhouse_param params[] = {
 		{"param_days", buf_cstr(&days->starts)},
@@ -359,8 +359,8 @@ static int compare(struct clickhouse *ch, const struct comparison *c,
 
 	put_comparison(&sql, c);
 	status = buf_cstr(&sql) && complete
-			 ? clickhouse_rows(ch, sql.data, params, "nnnnsn", add,
-					   days->list, err)
+			 ? clickhouse_rows(ch, sql.data, params, "nnnnsn",
+					   take_difference, days->list, err)
 			 : error_set_nomem(err);
 	buf_free(&sql);
 	return status;
@@ -379,7 +379,7 @@ int differences_find(struct clickhouse *ch, enum compared what,
 	if (status == 0)
 		status = choose_partitions(ch, c, rows_max, &days, err);
 	if (status == 0)
-		status = compare(ch, c, &days, err);
+		status = query_differences(ch, c, &days, err);
 	days_release(&days);
 	return status < 0 ? error_wrap(err, "%s", c->name) : 0;
 }
@@ -393,8 +393,8 @@ void difference_list_release(struct difference_list *list)
 	*list = (struct difference_list){0};
 }
 
-static const struct difference *find(const struct difference_list *list,
-				     int64_t day)
+static const struct difference *
+find_day_difference(const struct difference_list *list, int64_t day)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].day == day)
@@ -415,7 +415,8 @@ void difference_list_keep(struct difference_list *list,
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct difference *d = &list->items[i];
-		const struct difference *again = find(later, d->day);
+		const struct difference *again =
+			find_day_difference(later, d->day);
 
 		if (again && is_same(again, d))
 			list->items[kept++] = *d;

@@ -20,7 +20,7 @@ static look_fn *const looks[] = {
 
 /* The stale hours are read before rows are compared: hours of rows that come in
  * meanwhile are among them. */
-static int look(struct doctor *d, struct error *err)
+static int run_all_looks(struct doctor *d, struct error *err)
 {
 	if (progress_read_last(d->ch, &d->published, err) < 0 ||
 	    look_at_watermark(d, err) < 0 ||
@@ -48,7 +48,7 @@ static int open_and_look(struct doctor *d,
 	    migrate_check(d->ch, err) == 0) {
 		doctor_say(d, DOCTOR_FINE, "tables",
 			   "all migrations are applied");
-		status = look(d, err);
+		status = run_all_looks(d, err);
 	}
 	stale_list_release(&d->hours);
 	clickhouse_free(d->ch);

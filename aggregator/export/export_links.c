@@ -13,7 +13,7 @@ struct reader {
 	size_t max, cap;
 };
 
-static int add(struct reader *r, uint64_t id, struct error *err)
+static int add_link_id(struct reader *r, uint64_t id, struct error *err)
 {
 	struct export_links *links = r->links;
 	uint64_t *more;
@@ -47,7 +47,7 @@ static int take_links(void *arg, char **f, struct error *err)
 	if (!access_sees_link(r->access, &whose))
 		return 0;
 	while (*at && at[1] >= '0' && at[1] <= '9') {
-		if (add(r, strtoull(at + 1, &at, 10), err) < 0)
+		if (add_link_id(r, strtoull(at + 1, &at, 10), err) < 0)
 			return -1;
 	}
 	return 0;

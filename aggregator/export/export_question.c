@@ -169,7 +169,8 @@ void export_accept_add(struct export_accept *accept, struct http_slice line)
 }
 
 /* The most specific element counts. */
-static int weigh(const struct export_accept *accept, enum export_format format)
+static int weigh_format(const struct export_accept *accept,
+			enum export_format format)
 {
 	if (accept->types[format] != EXPORT_UNSAID)
 		return accept->types[format];
@@ -180,8 +181,8 @@ static int weigh(const struct export_accept *accept, enum export_format format)
 
 enum export_format export_accept_choose(const struct export_accept *accept)
 {
-	int csv = weigh(accept, EXPORT_CSV);
-	int ndjson = weigh(accept, EXPORT_NDJSON);
+	int csv = weigh_format(accept, EXPORT_CSV);
+	int ndjson = weigh_format(accept, EXPORT_NDJSON);
 	bool named = accept->types[EXPORT_CSV] > 0;
 
 	return csv > ndjson || (csv == ndjson && named) ? EXPORT_CSV

@@ -125,8 +125,8 @@ static int find_links(struct export_reader *r, struct call *call,
 		(size_t)call->config->aggregator.export_links_max, err);
 }
 
-static int prepare(struct export_reader *r, struct call *call,
-		   struct error *err)
+static int prepare_export(struct export_reader *r, struct call *call,
+			  struct error *err)
 {
 	struct export_question *q = &r->question;
 
@@ -167,8 +167,9 @@ static size_t rows_wanted(const struct export_reader *r, size_t max)
 }
 
 /* The next day may have been dropped since the export began. */
-static int ask(struct export_reader *r, struct call *call, size_t max,
-	       struct export_answer *answer, struct error *err)
+static int read_answer_rows(struct export_reader *r, struct call *call,
+			    size_t max, struct export_answer *answer,
+			    struct error *err)
 {
 	size_t rows;
 
@@ -207,12 +208,12 @@ int export_reader_next(struct export_reader *r, struct call *call, size_t max,
 
 	call->access = &r->access;
 	if (check_access(r, err) < 0 ||
-	    (!r->prepared && prepare(r, call, err) < 0))
+	    (!r->prepared && prepare_export(r, call, err) < 0))
 		return -1;
 	while (!is_done(r) && !is_full(r) && !atomic_load(&r->stop) &&
 	       answer->rows.len < ANSWER_BYTES &&
 	       clock_monotonic_ms() - start < ANSWER_MS) {
-		if (ask(r, call, max, answer, err) < 0)
+		if (read_answer_rows(r, call, max, answer, err) < 0)
 			return -1;
 	}
 	answer->total = r->total;

@@ -87,25 +87,26 @@ void export_scan_release(struct export_scan *s)
 	export_links_release(&s->links);
 }
 
-static int64_t later(int64_t a, int64_t b)
+static int64_t later_time(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t earlier_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
 bool export_scan_is_done(const struct export_scan *s)
 {
-	return later(s->day, s->range.from_ms) >= s->range.to_ms ||
+	return later_time(s->day, s->range.from_ms) >= s->range.to_ms ||
 	       (!s->all_links && !s->links.count);
 }
 
 struct export_place export_scan_place(const struct export_scan *s)
 {
-	struct export_place place = {.ts_ms = later(s->day, s->range.from_ms)};
+	struct export_place place = {
+		.ts_ms = later_time(s->day, s->range.from_ms)};
 
 	if (s->begun)
 		return s->last;
@@ -233,7 +234,7 @@ static int count_rows(const char *rows, size_t len, size_t *ret,
 }
 
 /* Prepares the query that follows one for `max` rows that returned `rows`. */
-static void step(struct export_scan *s, size_t rows, size_t max)
+static void prepare_next_query(struct export_scan *s, size_t rows, size_t max)
 {
 	s->begun |= rows > 0;
 	s->found += rows;
@@ -279,8 +280,8 @@ static void page_params_fill(struct page_params *n, const struct export_scan *s,
 {
 	const struct export_range *r = &s->range;
 
-	put_ms(n->from, later(s->day, r->from_ms));
-	put_ms(n->to, earlier(s->day + s->span * CLOCK_DAY, r->to_ms));
+	put_ms(n->from, later_time(s->day, r->from_ms));
+	put_ms(n->to, earlier_time(s->day + s->span * CLOCK_DAY, r->to_ms));
 	put_ms(n->append, r->append_before_ms);
 	put_ms(n->next_day, day_of(s->last.ts_ms) + CLOCK_DAY);
 	put_ms(n->ts, s->last.ts_ms);
@@ -291,8 +292,8 @@ static void page_params_fill(struct page_params *n, const struct export_scan *s,
 	put_number(n->max, max);
 }
 
-static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
-		 struct buf *answer, struct error *err)
+static int query_page(struct export_scan *s, struct clickhouse *ch, size_t max,
+		      struct buf *answer, struct error *err)
 {
 	struct buf topic = {0}, sql = {0};
 	struct page_params n;
@@ -330,13 +331,14 @@ static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
 	return status;
 }
 
-static int ask(struct export_scan *s, struct clickhouse *ch, size_t max,
-	       struct buf *answer, size_t *ret_rows, struct error *err)
+static int read_page_rows(struct export_scan *s, struct clickhouse *ch,
+			  size_t max, struct buf *answer, size_t *ret_rows,
+			  struct error *err)
 {
 	size_t start = answer->len, len;
 	const char *rows;
 
-	if (query(s, ch, max, answer, err) < 0)
+	if (query_page(s, ch, max, answer, err) < 0)
 		return -1;
 	len = answer->len - start;
 	*ret_rows = 0;
@@ -371,7 +373,7 @@ static int seek_day(struct export_scan *s, struct clickhouse *ch,
 	if (clickhouse_numbers(ch, sql, params, found, 2, err) < 0)
 		return -1;
 	s->seek = false;
-	s->day = found[0] ? later(s->day, day_of((int64_t)found[1]))
+	s->day = found[0] ? later_time(s->day, day_of((int64_t)found[1]))
 			  : s->range.to_ms;
 	return 0;
 }
@@ -385,8 +387,8 @@ int export_scan_next(struct export_scan *s, struct clickhouse *ch, size_t max,
 		*ret_rows = 0;
 		return seek_day(s, ch, err);
 	}
-	if (ask(s, ch, max, answer, ret_rows, err) < 0)
+	if (read_page_rows(s, ch, max, answer, ret_rows, err) < 0)
 		return -1;
-	step(s, *ret_rows, max);
+	prepare_next_query(s, *ret_rows, max);
 	return 0;
 }

@@ -12,8 +12,9 @@ void export_writer_release(struct export_writer *w)
 	compressor_free(w->compressor);
 }
 
-static int begin(struct export_writer *w, const struct export_question *q,
-		 struct buf *out, struct error *err)
+static int begin_output(struct export_writer *w,
+			const struct export_question *q, struct buf *out,
+			struct error *err)
 {
 	if (w->begun)
 		return 0;
@@ -118,7 +119,7 @@ int export_writer_put(struct export_writer *w, const struct export_question *q,
 	struct buf *lines = w->encoding == ENCODING_IDENTITY ? out : &plain;
 	int status = -1;
 
-	if (begin(w, q, lines, err) < 0 ||
+	if (begin_output(w, q, lines, err) < 0 ||
 	    put_lines(w, q, range, answer, lines, err) < 0)
 		goto out;
 	put_end(q, range, answer, lines);

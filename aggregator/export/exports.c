@@ -123,13 +123,13 @@ static void export_free(struct export *e)
 }
 
 /* The request is not used after this. */
-static void end(struct export *e)
+static void end_export(struct export *e)
 {
 	http_stream_end(e->req);
 	export_free(e);
 }
 
-static void begin(struct export *e)
+static void begin_response(struct export *e)
 {
 	const struct http_field fields[] = {
 		{"Content-Encoding", encoding_name(e->writer.encoding)},
@@ -149,7 +149,7 @@ static void begin(struct export *e)
 
 /* A body without an end shows the failure to a client that has part of its
  * answer. */
-static void fail(struct export *e)
+static void fail_export(struct export *e)
 {
 	struct exports *x = e->all;
 
@@ -157,7 +157,7 @@ static void fail(struct export *e)
 		metric_add(x->failed, 1);
 		log_warn(x->uses.log, "export broken off", log_err(&e->err));
 		http_stream_break(e->req);
-		end(e);
+		end_export(e);
 		return;
 	}
 	problem_reply(e->req, x->uses.log, &e->err);
@@ -170,9 +170,9 @@ static void end_unfinished(struct export *e)
 	if (e->reading == BUSY || e->writing == BUSY)
 		return;
 	if (e->gone)
-		end(e);
+		end_export(e);
 	else
-		fail(e);
+		fail_export(e);
 }
 
 static void break_off(struct export *e, const struct error *err)
@@ -229,28 +229,28 @@ static void start_writing(struct export *e)
 }
 
 /* Returns false if that was the end of the export. */
-static bool deliver(struct export *e)
+static bool send_portion(struct export *e)
 {
 	e->writing = IDLE;
 	if (!e->begun)
-		begin(e);
+		begin_response(e);
 	http_stream_write(e->req, e->out.data, e->out.len);
 	buf_reset(&e->out);
 	if (e->written.end == EXPORT_GOES_ON)
 		return true;
-	end(e);
+	end_export(e);
 	return false;
 }
 
 /* Takes the steps that are possible now. */
-static void advance(struct export *e)
+static void advance_export(struct export *e)
 {
 	if (e->broken || e->gone) {
 		end_unfinished(e);
 		return;
 	}
 	if (e->writing == FINISHED &&
-	    http_stream_pending(e->req) <= DRAIN_MARK && !deliver(e))
+	    http_stream_pending(e->req) <= DRAIN_MARK && !send_portion(e))
 		return;
 	if (e->writing == IDLE && e->reading == FINISHED)
 		start_writing(e);
@@ -263,7 +263,7 @@ static void on_read(void *arg)
 	struct export *e = arg;
 
 	e->reading = FINISHED;
-	advance(e);
+	advance_export(e);
 }
 
 static void on_written(void *arg)
@@ -277,13 +277,13 @@ static void on_written(void *arg)
 		e->page_rows = PAGE_ROWS;
 	else if (e->page_rows < PAGE_ROWS_MAX)
 		e->page_rows *= 2;
-	advance(e);
+	advance_export(e);
 }
 
 static void on_drained(struct http_request *req, void *arg)
 {
 	(void)req;
-	advance(arg);
+	advance_export(arg);
 }
 
 static void on_abort(struct http_request *req, void *arg)
@@ -358,13 +358,13 @@ static void on_end(struct http_request *req, void *arg)
 	e->reader.query = strndup(query.data ? query.data : "", query.len);
 	if (!e->reader.query) {
 		error_set_nomem(&e->err);
-		fail(e);
+		fail_export(e);
 		return;
 	}
 	e->reader.likes = liked_format(req);
 	e->reader.head = http_method_is(req, "HEAD");
 	start_reading(e);
-	advance(e);
+	advance_export(e);
 }
 
 static const struct http_stream_handler handler = {

@@ -101,7 +101,8 @@ static int add_file(struct forgetting *f, const char *path, struct error *err)
 }
 
 /* *ret_new: the entries may not be in the table yet. */
-static int choose(struct forgetting *f, bool *ret_new, struct error *err)
+static int choose_entries(struct forgetting *f, bool *ret_new,
+			  struct error *err)
 {
 	const char *visitor = app_option_value(f->app, "visitor");
 	const char *code = app_option_value(f->app, "link");
@@ -220,7 +221,7 @@ static int forget_of_archive(struct forgetting *f,
 	return status < 0 ? error_wrap(err, "archive") : 0;
 }
 
-static int sweep(struct forgetting *f, struct error *err)
+static int sweep_tables(struct forgetting *f, struct error *err)
 {
 	int status = 0;
 
@@ -369,14 +370,14 @@ static int wait_for_settling(struct forgetting *f, struct error *err)
 /* --- the command ------------------------------------------------------------
  */
 
-static int list(struct forgetting *f, struct error *err)
+static int print_entries(struct forgetting *f, struct error *err)
 {
 	if (forget_list_read(f->settling.ch, &f->list, err) < 0)
 		return -1;
 	return forget_list_print(&f->list, stdout, err);
 }
 
-static int store(struct forgetting *f, struct error *err)
+static int store_entries(struct forgetting *f, struct error *err)
 {
 	int status = 0;
 
@@ -419,7 +420,7 @@ static int print_left(const struct forgetting *f, struct error *err)
 	return 0;
 }
 
-static int resume(struct forgetting *f, struct error *err)
+static int resume_stopped_runs(struct forgetting *f, struct error *err)
 {
 	struct forget_resumed before;
 
@@ -436,29 +437,29 @@ static int resume(struct forgetting *f, struct error *err)
 	return 0;
 }
 
-static int run(struct forgetting *f, struct error *err)
+static int run_forget_command(struct forgetting *f, struct error *err)
 {
 	bool is_new, waits;
 
 	if (app_option_value(f->app, "list"))
-		return list(f, err);
-	if (choose(f, &is_new, err) < 0)
+		return print_entries(f, err);
+	if (choose_entries(f, &is_new, err) < 0)
 		return -1;
 	forget_list_unite(&f->list);
 	if (forget_list_digest(f->settling.ch, &f->list, err) < 0)
 		return -1;
 	waits = !f->dry_run && f->list.count &&
 		!app_option_value(f->app, "no-wait");
-	if (!f->dry_run && is_new && f->list.count && store(f, err) < 0)
+	if (!f->dry_run && is_new && f->list.count && store_entries(f, err) < 0)
 		return -1;
 	f->listed_at = settling_now(&f->settling);
-	if (!f->dry_run && resume(f, err) < 0)
+	if (!f->dry_run && resume_stopped_runs(f, err) < 0)
 		return -1;
-	if (sweep(f, err) < 0)
+	if (sweep_tables(f, err) < 0)
 		return -1;
 	if (waits &&
 	    (wait_for_collectors(f, err) < 0 || wait_for_imports(f, err) < 0 ||
-	     sweep(f, err) < 0 || wait_for_settling(f, err) < 0))
+	     sweep_tables(f, err) < 0 || wait_for_settling(f, err) < 0))
 		return -1;
 	print_sum(f);
 	return print_left(f, err);
@@ -502,7 +503,7 @@ int aggregator_forget(struct app *app, const void *arg, struct error *err)
 			       "forget", err);
 	f.links = (struct link_sources){app, config, f.settling.ch};
 	if (status == 0)
-		status = run(&f, err);
+		status = run_forget_command(&f, err);
 	settling_close(&f.settling);
 	forget_list_release(&f.list);
 	fflush(stdout);

@@ -64,8 +64,9 @@ static int take_day(void *arg, char **f, struct error *err)
 	return buf_cstr(&grown->hours) ? 0 : error_set_nomem(err);
 }
 
-static int find(const struct settling *s, const struct forget_list *list,
-		struct finding *finding, struct error *err)
+static int query_days_to_forget(const struct settling *s,
+				const struct forget_list *list,
+				struct finding *finding, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -84,7 +85,7 @@ int forget_days_find(const struct settling *s, const struct forget_list *list,
 	struct finding finding = {.days = ret, .dropped = dropped};
 
 	*ret = (struct forget_days){0};
-	if (find(s, list, &finding, err) == 0)
+	if (query_days_to_forget(s, list, &finding, err) == 0)
 		return 0;
 	forget_days_release(ret);
 	return error_wrap(err, "find");
@@ -125,15 +126,15 @@ static int run_open(struct run *r, const struct settling *s,
 	return 0;
 }
 
-static int say(struct run *r, const char *sql, struct error *err)
+static int insert_run_rows(struct run *r, const char *sql, struct error *err)
 {
 	return clickhouse_query(r->s->ch, sql, r->params, NULL, err);
 }
 
 /* These rows may be inserted twice: see collector/tools/rescore. */
-static int begin(struct run *r, struct error *err)
+static int begin_run(struct run *r, struct error *err)
 {
-	return say(
+	return insert_run_rows(
 		r,
 		"INSERT INTO rescored (day, run, state, rules, rows, hours, "
 		"at, host) SELECT toDate(toDateTime({start:UInt32}, 'UTC')), "
@@ -142,17 +143,18 @@ static int begin(struct run *r, struct error *err)
 		err);
 }
 
-static int report(struct run *r, struct error *err)
+static int report_rescored_hours(struct run *r, struct error *err)
 {
-	return say(r, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES_BEYOND_DROPPED),
-		   err);
+	return insert_run_rows(
+		r, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES_BEYOND_DROPPED),
+		err);
 }
 
-static int end(struct run *r, struct error *err)
+static int end_run(struct run *r, struct error *err)
 {
-	if (report(r, err) < 0)
+	if (report_rescored_hours(r, err) < 0)
 		return -1;
-	return say(
+	return insert_run_rows(
 		r,
 		"INSERT INTO rescored (day, run, state, rules, rows, hours, "
 		"at, host) SELECT toDate(toDateTime({start:UInt32}, 'UTC')), "
@@ -164,7 +166,8 @@ static int end(struct run *r, struct error *err)
 /* --- a day ------------------------------------------------------------------
  */
 
-static int change(const struct settling *s, struct buf *sql, struct error *err)
+static int run_change_statement(const struct settling *s, struct buf *sql,
+				struct error *err)
 {
 	if (s->is_stopping(s->arg)) {
 		buf_reset(sql);
@@ -191,7 +194,7 @@ static int change_counts(const struct settling *s,
 	for (size_t i = 0;
 	     status == 0 && i < sizeof(statements) / sizeof(*statements); i++) {
 		statements[i](&sql, list, day->start, day->hours.data);
-		status = change(s, &sql, err);
+		status = run_change_statement(s, &sql, err);
 	}
 	buf_free(&sql);
 	return status;
@@ -204,7 +207,7 @@ static int change_rows(const struct settling *s, const struct forget_list *list,
 	int status;
 
 	forget_sql_clicks(&sql, list, day->start);
-	status = change(s, &sql, err);
+	status = run_change_statement(s, &sql, err);
 	buf_free(&sql);
 	return status;
 }
@@ -219,12 +222,12 @@ int forget_day_run(const struct settling *s, const struct forget_list *list,
 	randombytes_buf(&number, sizeof(number));
 	status = run_open(&run, s, day, number, err);
 	if (status == 0)
-		status = begin(&run, err);
+		status = begin_run(&run, err);
 	if (status == 0)
 		status = day->dropped ? change_counts(s, list, day, err)
 				      : change_rows(s, list, day, err);
 	if (status == 0)
-		status = end(&run, err);
+		status = end_run(&run, err);
 	buf_free(&run.host);
 	return status;
 }
@@ -330,7 +333,7 @@ static int end_begun(const struct settling *s, const struct begun *begun,
 	int status = run_open(&run, s, &begun->day, begun->number, err);
 
 	if (status == 0)
-		status = end(&run, err);
+		status = end_run(&run, err);
 	buf_free(&run.host);
 	return status;
 }

@@ -19,8 +19,8 @@ void forget_list_release(struct forget_list *list)
 	*list = (struct forget_list){0};
 }
 
-static struct forget_entry *add(struct forget_list *list, int64_t until,
-				struct error *err)
+static struct forget_entry *add_forget_entry(struct forget_list *list,
+					     int64_t until, struct error *err)
 {
 	struct forget_entry *grown =
 		reallocarray(list->items, list->count + 1, sizeof(*grown));
@@ -58,7 +58,7 @@ int forget_list_add_visitor(struct forget_list *list, const char *digits,
 				 "a visitor is %d hexadecimal digits, as "
 				 "hex(unique_identity) of clicks has them",
 				 FORGET_VISITOR_DIGITS);
-	entry = add(list, until, err);
+	entry = add_forget_entry(list, until, err);
 	if (!entry)
 		return -1;
 	for (size_t i = 0; i < FORGET_VISITOR_DIGITS; i++)
@@ -73,7 +73,7 @@ int forget_list_add_link(struct forget_list *list, uint64_t link_id,
 
 	if (!link_id)
 		return error_set(err, ERROR_INPUT, "no link has the number 0");
-	entry = add(list, until, err);
+	entry = add_forget_entry(list, until, err);
 	if (!entry)
 		return -1;
 	entry->link_id = link_id;
@@ -90,7 +90,7 @@ bool forget_link_id(const char *text, uint64_t *ret)
 }
 
 /* For equal entries, the latest comes first. */
-static int compare(const void *a, const void *b)
+static int compare_forget_entries(const void *a, const void *b)
 {
 	const struct forget_entry *x = a, *y = b;
 	int order = strcmp(x->visitor, y->visitor);
@@ -110,7 +110,8 @@ void forget_list_unite(struct forget_list *list)
 	size_t kept = 0;
 
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), compare);
+		qsort(list->items, list->count, sizeof(*list->items),
+		      compare_forget_entries);
 	for (size_t i = 0; i < list->count; i++)
 		if (!kept || !is_same(&list->items[kept - 1], &list->items[i]))
 			list->items[kept++] = list->items[i];

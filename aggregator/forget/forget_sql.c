@@ -19,7 +19,7 @@ enum what {
 	LINKS
 };
 
-static size_t count(const struct forget_list *list, enum what what)
+static size_t count_entries(const struct forget_list *list, enum what what)
 {
 	size_t n = 0;
 
@@ -79,7 +79,7 @@ static void put_links(struct buf *sql, const struct forget_list *list)
 /* Writes "link_id IN (...)", or a condition that is never true. */
 static void put_is_link(struct buf *sql, const struct forget_list *list)
 {
-	if (!count(list, LINKS)) {
+	if (!count_entries(list, LINKS)) {
 		buf_puts(sql, "false");
 		return;
 	}
@@ -94,7 +94,7 @@ static void put_is_link(struct buf *sql, const struct forget_list *list)
 /* The earlier time of an event that came late, or was sent again, counts. */
 static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 {
-	if (!count(list, VISITORS)) {
+	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
@@ -199,7 +199,7 @@ static void put_is_digest(struct buf *sql, const struct forget_list *list,
 {
 	const char *comma = "";
 
-	if (!count(list, VISITORS)) {
+	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
@@ -228,7 +228,7 @@ static void put_nobody(struct buf *sql, const struct digest *digest)
 static void put_has(struct buf *sql, const struct forget_list *list,
 		    const struct digest *digest)
 {
-	if (!count(list, VISITORS)) {
+	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
@@ -370,7 +370,7 @@ void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
 static void put_state_has(struct buf *sql, const struct forget_list *list,
 			  const char *time)
 {
-	if (!count(list, VISITORS)) {
+	if (!count_entries(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}

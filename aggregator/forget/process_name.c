@@ -106,7 +106,7 @@ static const char *take_last(char *text)
 	return at;
 }
 
-static bool parse(const char *name, struct process *ret)
+static bool parse_process_name(const char *name, struct process *ret)
 {
 	char text[PROCESS_NAME_MAX];
 	const char *started, *space, *boot, *what, *pid;
@@ -133,7 +133,7 @@ bool process_is_gone(const char *name)
 	struct process own, other;
 	struct seen seen;
 
-	if (!parse(name, &other) || !read_own(&own) ||
+	if (!parse_process_name(name, &other) || !read_own(&own) ||
 	    strcmp(own.boot, other.boot) != 0 ||
 	    own.pid_space != other.pid_space)
 		return false;

@@ -28,7 +28,7 @@ struct state {
 	bool refuses_unknown;
 };
 
-static void checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
+static void compute_checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
@@ -56,7 +56,7 @@ static int mark_applied(void *arg, char **fields, struct error *err)
 	for (size_t i = 0; i < migration_count; i++) {
 		if (strcmp(migrations[i].name, name) != 0)
 			continue;
-		checksum(migrations[i].sql, now);
+		compute_checksum(migrations[i].sql, now);
 		if (strcmp(now, recorded) != 0)
 			return set_other_build(name, "has another text there",
 					       err);
@@ -115,8 +115,8 @@ static int create_database(const struct clickhouse_config *config,
 	return status;
 }
 
-static int record(struct clickhouse *ch, const struct migration *m,
-		  struct error *err)
+static int record_migration(struct clickhouse *ch, const struct migration *m,
+			    struct error *err)
 {
 	char sum[CHECKSUM_LEN + 1] = "", now[32];
 	struct clickhouse_param params[] = {
@@ -126,7 +126,7 @@ static int record(struct clickhouse *ch, const struct migration *m,
 		{"param_program", "aggregator " VERSION},
 		{NULL, NULL}};
 
-	checksum(m->sql, sum);
+	compute_checksum(m->sql, sum);
 	snprintf(now, sizeof(now), "%lld", (long long)clock_real_ms());
 	return clickhouse_query(
 		ch,
@@ -144,8 +144,8 @@ struct run {
 	void *arg;
 };
 
-static int apply(const struct run *r, const struct migration *m,
-		 struct error *err)
+static int apply_migration(const struct run *r, const struct migration *m,
+			   struct error *err)
 {
 	const char *rest = m->sql;
 	struct buf statement = {0};
@@ -165,7 +165,7 @@ static int apply(const struct run *r, const struct migration *m,
 	}
 	buf_free(&statement);
 	if (status == 0 && !r->dry_run) {
-		status = record(r->ch, m, err);
+		status = record_migration(r->ch, m, err);
 		if (status == 0)
 			r->report(r->arg, m->name, NULL);
 	}
@@ -184,7 +184,7 @@ static int apply_missing(struct run *r, size_t i, struct error *err)
 
 	if (!r->dry_run && read_state(r->ch, &r->state, err) < 0)
 		return -1;
-	if (r->state.applied[i] || apply(r, &migrations[i], err) == 0)
+	if (r->state.applied[i] || apply_migration(r, &migrations[i], err) == 0)
 		return 0;
 	if (r->dry_run || read_state(r->ch, &r->state, &ignored) < 0 ||
 	    !r->state.applied[i])
@@ -228,7 +228,8 @@ out:
 
 /* The command (`print`) must know every file.  An aggregator that serves may be
  * older than the one that migrated. */
-static int check(struct clickhouse *ch, bool print, struct error *err)
+static int check_migrations(struct clickhouse *ch, bool print,
+			    struct error *err)
 {
 	struct state state = {.refuses_unknown = print};
 	size_t missing = 0;
@@ -251,7 +252,7 @@ static int check(struct clickhouse *ch, bool print, struct error *err)
 
 int migrate_check(struct clickhouse *ch, struct error *err)
 {
-	return check(ch, false, err);
+	return check_migrations(ch, false, err);
 }
 
 int migrate_check_command(const char *command, const void *config,
@@ -266,7 +267,7 @@ int migrate_check_command(const char *command, const void *config,
 	ch = clickhouse_new(&c->clickhouse, err);
 	if (!ch)
 		return -1;
-	status = check(ch, true, err);
+	status = check_migrations(ch, true, err);
 	clickhouse_free(ch);
 	return status;
 }

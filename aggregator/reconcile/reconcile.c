@@ -132,8 +132,9 @@ static struct reconciled_hour *hour_of(struct asking *a, const char *start)
 	return at >= 0 && (size_t)at < a->r->count ? &a->r->hours[at] : NULL;
 }
 
-static int ask(struct asking *a, const char *sql, const char *columns,
-	       clickhouse_row_fn *fn, struct error *err)
+static int query_reconciled_range(struct asking *a, const char *sql,
+				  const char *columns, clickhouse_row_fn *fn,
+				  struct error *err)
 {
 	char from[24], to[24], before[24], after[24], delay[24];
 	const struct clickhouse_param params[] = {
@@ -173,7 +174,7 @@ static int ask_sealed(struct asking *a, struct error *err)
 		"unit >= toDateTime({from:UInt32}, 'UTC') - 86400 AND "
 		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY d";
 
-	return ask(a, sql, "nn", take_sealed, err);
+	return query_reconciled_range(a, sql, "nn", take_sealed, err);
 }
 
 static int take_settled(void *arg, char **f, struct error *err)
@@ -197,7 +198,7 @@ static int ask_settled(struct asking *a, struct error *err)
 		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) "
 		"GROUP BY h";
 
-	return ask(a, sql, "nn", take_settled, err);
+	return query_reconciled_range(a, sql, "nn", take_settled, err);
 }
 
 static int take_rows(void *arg, char **f, struct error *err)
@@ -234,7 +235,7 @@ static int ask_rows(struct asking *a, struct error *err)
 		") AS n_late FROM clicks WHERE " SQL_ROWS
 		"GROUP BY h, told_by) GROUP BY h";
 
-	return ask(a, sql, "nnnnnnn", take_rows, err);
+	return query_reconciled_range(a, sql, "nnnnnnn", take_rows, err);
 }
 
 static int take_repeats(void *arg, char **f, struct error *err)
@@ -257,7 +258,9 @@ static int ask_repeats(struct asking *a, struct error *err)
 		"(SELECT event_id FROM clicks WHERE " SQL_ROWS
 		"AND maybe_sent) GROUP BY h";
 
-	return a->maybe_sent ? ask(a, sql, "nn", take_repeats, err) : 0;
+	return a->maybe_sent
+		       ? query_reconciled_range(a, sql, "nn", take_repeats, err)
+		       : 0;
 }
 
 static int take_counters(void *arg, char **f, struct error *err)
@@ -290,7 +293,8 @@ static int ask_counters(struct asking *a, struct error *err)
 		"countIf(inexact) "
 		"FROM redirector_counters FINAL WHERE " SQL_HOURS "GROUP BY h";
 
-	return ask(a, sql, "nnnnnnnnnnnnnn", take_counters, err);
+	return query_reconciled_range(a, sql, "nnnnnnnnnnnnnn", take_counters,
+				      err);
 }
 
 static int take_life(void *arg, char **f, struct error *err)
@@ -325,17 +329,17 @@ static int ask_lives(struct asking *a, struct error *err)
 		"AND hour < toDateTime({after:UInt32}, 'UTC') "
 		"GROUP BY boot ORDER BY s, boot";
 
-	return ask(a, sql, "snnnn", take_life, err);
+	return query_reconciled_range(a, sql, "snnnn", take_life, err);
 }
 
 /* --- gaps ---------------------------------------------------------------- */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min_time(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max_time(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -344,8 +348,8 @@ static void note_hours(struct reconciliation *r, int64_t from, int64_t to)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		struct reconciled_hour *h = &r->hours[i];
-		int64_t begin = most(from, h->start * 1000);
-		int64_t end = least(to, (h->start + HOUR) * 1000);
+		int64_t begin = max_time(from, h->start * 1000);
+		int64_t end = min_time(to, (h->start + HOUR) * 1000);
 
 		if (begin >= end)
 			continue;
@@ -361,8 +365,8 @@ static int note_gap(struct asking *a, size_t i, struct error *err)
 	struct reconciled_gap *more;
 	/* Counts of later hours are not complete either. */
 	int64_t to =
-		least(redirector_life_unknown_to(a->lives, a->life_count, i),
-		      r->complete_until);
+		min_time(redirector_life_unknown_to(a->lives, a->life_count, i),
+			 r->complete_until);
 
 	if (life->until >= to || to <= a->from * 1000 ||
 	    life->until >= a->to * 1000)

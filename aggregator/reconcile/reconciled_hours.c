@@ -195,8 +195,9 @@ static int take_kept(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int ask(struct clickhouse *ch, struct recall *recall, const char *sql,
-	       size_t columns, clickhouse_row_fn *fn, struct error *err)
+static int query_recalled_hours(struct clickhouse *ch, struct recall *recall,
+				const char *sql, size_t columns,
+				clickhouse_row_fn *fn, struct error *err)
 {
 	struct range range;
 
@@ -219,7 +220,8 @@ static int ask_kept(struct clickhouse *ch, struct recall *recall,
 		"hour >= toDateTime({from:UInt32}, 'UTC') AND "
 		"hour < toDateTime({to:UInt32}, 'UTC')";
 
-	if (ask(ch, recall, sql, 2 + NUMBERS, take_kept, err) < 0)
+	if (query_recalled_hours(ch, recall, sql, 2 + NUMBERS, take_kept, err) <
+	    0)
 		return error_wrap(err, "reconciled_hours");
 	return 0;
 }
@@ -234,7 +236,7 @@ int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
 		"unit < toDateTime({to:UInt32}, 'UTC')";
 	struct recall recall = {.r = r};
 
-	if (ask(ch, &recall, sql, 1, take_gone, err) < 0)
+	if (query_recalled_hours(ch, &recall, sql, 1, take_gone, err) < 0)
 		return -1;
 	return recall.any_gone ? ask_kept(ch, &recall, err) : 0;
 }

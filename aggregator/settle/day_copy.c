@@ -109,9 +109,10 @@ static void take_counts(void *arg, const uint64_t *n)
 	*(struct counts *)arg = (struct counts){n[0], n[1], n[2]};
 }
 
-static int ask(const struct day_copy *c, struct buf *sql, size_t columns,
-	       void (*take)(void *arg, const uint64_t *numbers), void *arg,
-	       struct error *err)
+static int query_copy_numbers(const struct day_copy *c, struct buf *sql,
+			      size_t columns,
+			      void (*take)(void *arg, const uint64_t *numbers),
+			      void *arg, struct error *err)
 {
 	int status = buf_cstr(sql) ? settling_query(c->s->ch, sql->data,
 						    c->params.items, columns,
@@ -138,8 +139,8 @@ static void put_source(struct buf *sql, const struct day_copy *c)
 		buf_puts(sql, c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
 }
 
-static int count(const struct day_copy *c, struct counts *ret,
-		 struct error *err)
+static int count_day_events(const struct day_copy *c, struct counts *ret,
+			    struct error *err)
 {
 	struct buf sql = {0};
 
@@ -150,7 +151,7 @@ static int count(const struct day_copy *c, struct counts *ret,
 	buf_puts(&sql, ", ");
 	c->kind->put_staged(&sql, c);
 	buf_puts(&sql, " FORMAT TabSeparated");
-	return ask(c, &sql, 3, take_counts, ret, err);
+	return query_copy_numbers(c, &sql, 3, take_counts, ret, err);
 }
 
 static void take_flag(void *arg, const uint64_t *n)
@@ -211,7 +212,7 @@ static void take_since(void *arg, const uint64_t *n)
  * hours of the day were settled meanwhile, or clicks came: these are no
  * failures.
  */
-static int refuse(const struct day_copy *c, struct error *err)
+static int explain_refused_copy(const struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
 	struct error failure = {0};
@@ -220,7 +221,7 @@ static int refuse(const struct day_copy *c, struct error *err)
 	buf_puts(&sql, "SELECT " SQL_NEWEST " > {attempt:UInt64}, ");
 	put_source(&sql, c);
 	buf_puts(&sql, " FORMAT TabSeparated");
-	if (ask(c, &sql, 2, take_since, &since, &failure) < 0)
+	if (query_copy_numbers(c, &sql, 2, take_since, &since, &failure) < 0)
 		*err = failure;
 	else if (since.settled)
 		error_set_retriable(err, ERROR_CONFLICT,
@@ -251,17 +252,18 @@ static int publish_in_turn(const struct day_copy *c, struct error *err)
 		   "AND attempt = {attempt:UInt64} FORMAT TabSeparated",
 		   c->kind->kind);
 	if (status == 0)
-		status = ask(c, &sql, 1, take_flag, &written, err);
+		status = query_copy_numbers(c, &sql, 1, take_flag, &written,
+					    err);
 	buf_free(&sql);
 	if (status == 0 && !written) {
 		error_set(err, ERROR_PROTOCOL,
 			  "it is not what was counted; computing it again");
-		return refuse(c, err);
+		return explain_refused_copy(c, err);
 	}
 	return status;
 }
 
-static int publish(const struct day_copy *c, struct error *err)
+static int publish_copy(const struct day_copy *c, struct error *err)
 {
 	int status;
 
@@ -290,35 +292,35 @@ int day_copy_run(const struct day_copy *c, struct buf *sql, struct error *err)
 	return settling_run(c->s->ch, sql, params, err);
 }
 
-static int copy(struct day_copy *c, const struct progress *last, bool *ret_done,
-		struct error *err)
+static int copy_pending_day(struct day_copy *c, const struct progress *last,
+			    bool *ret_done, struct error *err)
 {
 	const struct settled_row marker = {
 		c->kind->marker_kind, {.start = c->start}, c->picked.attempt};
 	struct counts n = {0};
 
-	if (set_params(c, last, 0, err) < 0 || count(c, &n, err) < 0)
+	if (set_params(c, last, 0, err) < 0 || count_day_events(c, &n, err) < 0)
 		return -1;
 	if (n.rows != n.settled)
 		return 0;
 	c->rows = n.rows;
 	if (settling_insert(c->s, &marker, 1, last, err) < 0 ||
-	    c->kind->stage(c, err) < 0 || count(c, &n, err) < 0)
+	    c->kind->stage(c, err) < 0 || count_day_events(c, &n, err) < 0)
 		return -1;
 	if (n.staged == SETTLE_SQL_UNEVEN) {
 		error_set(err, ERROR_PROTOCOL,
 			  "its dimensions hold different numbers of events; "
 			  "computing it again");
-		return refuse(c, err);
+		return explain_refused_copy(c, err);
 	}
 	if (n.staged != n.rows || n.staged != n.settled) {
 		error_set(err, ERROR_PROTOCOL,
 			  "%" PRIu64 " events were staged of %" PRIu64
 			  " rows, %" PRIu64 " settled; computing it again",
 			  n.staged, n.rows, n.settled);
-		return refuse(c, err);
+		return explain_refused_copy(c, err);
 	}
-	if (set_params(c, last, n.staged, err) < 0 || publish(c, err) < 0)
+	if (set_params(c, last, n.staged, err) < 0 || publish_copy(c, err) < 0)
 		return -1;
 	*ret_done = true;
 	return 0;
@@ -342,7 +344,7 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 	c.dropped = pending.dropped;
 	status = settling_pick_day(s, last, &c.picked, err);
 	if (status == 0)
-		status = copy(&c, last, ret_done, err);
+		status = copy_pending_day(&c, last, ret_done, err);
 	settling_params_release(&c.params);
 	return status < 0
 		       ? error_wrap(err, "%s day %" PRId64, kind->verb, c.start)
@@ -358,7 +360,8 @@ struct cleaning {
 };
 
 /* Waits for the mutation, because the next statements rely on it. */
-static int mutate(struct clickhouse *ch, struct buf *sql, struct error *err)
+static int run_mutation(struct clickhouse *ch, struct buf *sql,
+			struct error *err)
 {
 	static const struct clickhouse_param params[] = {
 		{"mutations_sync", "1"}, {NULL, NULL}};
@@ -380,14 +383,14 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 			   "ALTER TABLE %s DELETE IN PARTITION ID '%" PRIu64
 			   "' WHERE attempt = %" PRIu64,
 			   c->kind->tables[i], tsv_u64(f[0]), attempt);
-		status = mutate(c->ch, &sql, err);
+		status = run_mutation(c->ch, &sql, err);
 	}
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE kind = '%s' AND "
 		   "toUInt32(unit) = %" PRIu64 " AND attempt = %" PRIu64,
 		   c->kind->marker, start, attempt);
 	if (status == 0)
-		status = mutate(c->ch, &sql, err);
+		status = run_mutation(c->ch, &sql, err);
 	buf_free(&sql);
 	return status;
 }

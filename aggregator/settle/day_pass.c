@@ -187,9 +187,9 @@ static int pass_days(struct day_pass *p, const struct progress *last,
  */
 
 /* An error of one statement does not stop the others: see settling_note. */
-static int clean(struct day_pass *p, const struct progress *last,
-		 struct day_pass_result *ret, struct error *first,
-		 struct error *err)
+static int clean_tables(struct day_pass *p, const struct progress *last,
+			struct day_pass_result *ret, struct error *first,
+			struct error *err)
 {
 	const struct settling *s = &p->settling;
 
@@ -209,9 +209,10 @@ static int clean(struct day_pass *p, const struct progress *last,
 
 /* Looks for days that are due.  Which these are follows from the tables and
  * from time. */
-static int look(struct day_pass *p, bool quiet, const struct progress *last,
-		struct day_pass_result *ret, struct error *first,
-		struct error *err)
+static int process_due_days(struct day_pass *p, bool quiet,
+			    const struct progress *last,
+			    struct day_pass_result *ret, struct error *first,
+			    struct error *err)
 {
 	p->found = false;
 	if (!quiet && pass_days(p, last, ret, first, err) < 0)
@@ -235,8 +236,9 @@ static bool is_quiet(struct day_pass *p)
 	return false;
 }
 
-static int run(struct day_pass *p, bool days, bool quiet, bool cleans,
-	       struct day_pass_result *ret, struct error *err)
+static int settle_and_clean(struct day_pass *p, bool days, bool quiet,
+			    bool cleans, struct day_pass_result *ret,
+			    struct error *err)
 {
 	struct settling *s = &p->settling;
 	struct error first = {0};
@@ -246,11 +248,11 @@ static int run(struct day_pass *p, bool days, bool quiet, bool cleans,
 	    progress_read_last(s->ch, &last, err) < 0)
 		return -1;
 	p->complete_until = last.complete_until;
-	if (days && look(p, quiet, &last, ret, &first, err) < 0)
+	if (days && process_due_days(p, quiet, &last, ret, &first, err) < 0)
 		return -1;
 	if (cleans) {
 		p->clean_at = clock_monotonic_ms() + s->settings->clean_every;
-		if (clean(p, &last, ret, &first, err) < 0)
+		if (clean_tables(p, &last, ret, &first, err) < 0)
 			return -1;
 	}
 	ret->ended = true;
@@ -266,7 +268,7 @@ int day_pass_run(struct day_pass *pass, bool days, struct day_pass_result *ret,
 
 	*ret = (struct day_pass_result){0};
 	if (cleans || (days && !quiet)) {
-		status = run(pass, days, quiet, cleans, ret, err);
+		status = settle_and_clean(pass, days, quiet, cleans, ret, err);
 	} else {
 		ret->ended = true;
 		if (quiet)

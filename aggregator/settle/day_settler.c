@@ -82,8 +82,8 @@ static void on_repeats(void *arg, const struct repeats_removed *removed)
 }
 
 /* Logs that a server has lost part of what is settled. */
-static void warn(struct day_settler *d, const char *what, int64_t day,
-		 const struct drop_lack *lack)
+static void warn_of_lack(struct day_settler *d, const char *what, int64_t day,
+			 const struct drop_lack *lack)
 {
 	char name[CIVIL_NAME_MAX];
 
@@ -97,18 +97,20 @@ static void warn(struct day_settler *d, const char *what, int64_t day,
 static void report_lacks(struct day_settler *d, const struct day_pass_result *r)
 {
 	if (r->drop.why == DROP_LACKS)
-		warn(d,
-		     r->drop.again
-			     ? "a day that is to be dropped is not whole; "
-			       "it is settled again from its rows"
-			     : "a day that is to be dropped is not whole, "
-			       "and keeps its rows",
-		     r->drop.start, &r->drop.lack);
+		warn_of_lack(
+			d,
+			r->drop.again
+				? "a day that is to be dropped is not whole; "
+				  "it is settled again from its rows"
+				: "a day that is to be dropped is not whole, "
+				  "and keeps its rows",
+			r->drop.start, &r->drop.lack);
 	if (r->deleted.kept_days)
-		warn(d,
-		     "a day that was dropped is not whole any more, and keeps "
-		     "its rows",
-		     r->deleted.kept_day, &r->deleted.lack);
+		warn_of_lack(d,
+			     "a day that was dropped is not whole any more, "
+			     "and keeps "
+			     "its rows",
+			     r->deleted.kept_day, &r->deleted.lack);
 }
 
 static void report_dropped(struct day_settler *d,
@@ -243,8 +245,8 @@ static void update_repeats(struct day_settler *d)
 /* --- a step -----------------------------------------------------------------
  */
 
-static int settle(struct day_settler *d, struct day_pass_result *ret,
-		  struct error *err)
+static int run_pass_over_days(struct day_settler *d,
+			      struct day_pass_result *ret, struct error *err)
 {
 	int64_t start = clock_monotonic_ms();
 	int status = day_pass_run(d->pass, atomic_load(&d->allowed), ret, err);
@@ -267,12 +269,12 @@ static int try_step(struct day_settler *d, struct day_pass_result *ret,
 		return 0;
 	if (lease_acquire(d->env.lease, &owned, err) < 0)
 		return -1;
-	return owned ? settle(d, ret, err) : 0;
+	return owned ? run_pass_over_days(d, ret, err) : 0;
 }
 
 /* Returns how long to wait before the next step (ms).  The thread is woken
  * whenever hours were settled; work that becomes due with time can wait. */
-static int64_t step(struct periodic *self, void *arg)
+static int64_t run_days_step(struct periodic *self, void *arg)
 {
 	struct day_settler *d = arg;
 	struct day_pass_result result = {0};
@@ -351,7 +353,7 @@ struct day_settler *day_settler_new(const struct day_settler_env *env,
 	if (d->ch)
 		d->pass = day_pass_new(&d->settling, err);
 	if (d->pass)
-		d->thread = periodic_new(step, d, err);
+		d->thread = periodic_new(run_days_step, d, err);
 	if (!d->thread) {
 		day_settler_free(d);
 		return NULL;

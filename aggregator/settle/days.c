@@ -71,9 +71,9 @@ static void take_flag(void *arg, const uint64_t *n)
 	*(bool *)arg = n[0] > 0;
 }
 
-static int ask(struct work *w, const char *sql, size_t count,
-	       void (*take)(void *arg, const uint64_t *numbers), void *arg,
-	       struct error *err)
+static int query_day_numbers(struct work *w, const char *sql, size_t count,
+			     void (*take)(void *arg, const uint64_t *numbers),
+			     void *arg, struct error *err)
 {
 	return settling_query(w->s->ch, sql, w->params.items, count, take, arg,
 			      err);
@@ -81,8 +81,8 @@ static int ask(struct work *w, const char *sql, size_t count,
 
 static int count_rows(struct work *w, struct error *err)
 {
-	return ask(w, settle_sql_day_rows(w->what->dropped > 0), 4, take_rows,
-		   w, err);
+	return query_day_numbers(w, settle_sql_day_rows(w->what->dropped > 0),
+				 4, take_rows, w, err);
 }
 
 /* Checks whether the day was dropped after it was listed: then rows may be
@@ -91,7 +91,8 @@ static int check_dropped(struct work *w, struct error *err)
 {
 	bool dropped = false;
 
-	if (ask(w, settle_sql_day_dropped, 1, take_flag, &dropped, err) < 0)
+	if (query_day_numbers(w, settle_sql_day_dropped, 1, take_flag, &dropped,
+			      err) < 0)
 		return -1;
 	return dropped ? settling_set_dropped(err) : 0;
 }
@@ -99,8 +100,9 @@ static int check_dropped(struct work *w, struct error *err)
 /* --- computing -------------------------------------------------------------
  */
 
-static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
-		   struct error *err)
+static int compute_link_tables(struct work *w,
+			       void (*const put_sql[2])(struct buf *sql),
+			       struct error *err)
 {
 	/* GROUP BY follows the order of `clicks` for one of the two tables
 	 * only; for the other, optimize_aggregation_in_order made it 30 times
@@ -153,8 +155,10 @@ static int stage_rows(struct work *w, struct error *err)
 		settle_sql_dropped_slots, settle_sql_dropped_days};
 	uint64_t least = w->n.of_links, repeated = w->n.repeated;
 
-	if (compute(w, w->what->dropped ? of_dropped : of_rows, err) < 0 ||
-	    ask(w, settle_sql_day_staged, 4, take_staged, w, err) < 0 ||
+	if (compute_link_tables(w, w->what->dropped ? of_dropped : of_rows,
+				err) < 0 ||
+	    query_day_numbers(w, settle_sql_day_staged, 4, take_staged, w,
+			      err) < 0 ||
 	    count_rows(w, err) < 0 || check_dropped(w, err) < 0 ||
 	    check_repeats(w, repeated, err) < 0)
 		return -1;
@@ -177,8 +181,8 @@ static int publish_in_turn(struct work *w, const struct progress *last,
 		return -1;
 	buf_puts(&sql, settle_sql_publish_day);
 	if (settling_run(w->s->ch, &sql, w->params.items, err) == 0)
-		status = ask(w, settle_sql_day_written, 1, take_flag, &written,
-			     err);
+		status = query_day_numbers(w, settle_sql_day_written, 1,
+					   take_flag, &written, err);
 	if (status == 0 && !written)
 		status = check_dropped(w, err);
 	if (status == 0 && !written)
@@ -189,8 +193,8 @@ static int publish_in_turn(struct work *w, const struct progress *last,
 	return status;
 }
 
-static int publish(struct work *w, const struct progress *last,
-		   struct error *err)
+static int publish_day(struct work *w, const struct progress *last,
+		       struct error *err)
 {
 	int status;
 
@@ -274,8 +278,8 @@ static int compare_hours(struct work *w, const struct progress *last,
 	return *ret_stays && !early ? hold_back(w, last, err) : 0;
 }
 
-static int settle(struct work *w, const struct progress *last,
-		  struct settle_count *ret, struct error *err)
+static int settle_day(struct work *w, const struct progress *last,
+		      struct settle_count *ret, struct error *err)
 {
 	bool stays;
 
@@ -295,7 +299,7 @@ static int settle(struct work *w, const struct progress *last,
 		if (!w->s->allow_fewer)
 			return hold_back(w, last, err);
 	}
-	if (publish(w, last, err) < 0)
+	if (publish_day(w, last, err) < 0)
 		return -1;
 	ret->published = 1;
 	return 0;
@@ -316,7 +320,7 @@ int days_settle(const struct settling *s, const struct stale *day,
 	if (status == 0)
 		status = set_params(&w, last, err);
 	if (status == 0)
-		status = settle(&w, last, ret, err);
+		status = settle_day(&w, last, ret, err);
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "settle day %" PRId64, day->start)
 			  : 0;

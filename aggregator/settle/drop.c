@@ -142,7 +142,7 @@ static void take_flag(void *arg, const uint64_t *n)
 	"day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "                 \
 	"state = 'done'))"
 
-static int count(struct work *w, struct error *err)
+static int count_rows_and_events(struct work *w, struct error *err)
 {
 	static const char sql[] =
 		"SELECT " SQL_ROWS_AND_BASE ", " SQL_PUBLISHED_EVENTS
@@ -158,7 +158,7 @@ static int is_settled(struct work *w, struct drop_outcome *ret,
 		      struct error *err)
 {
 	ret->why = DROP_GOES;
-	if (count(w, err) < 0 ||
+	if (count_rows_and_events(w, err) < 0 ||
 	    progress_count_stale(w->s->ch, w->start, w->start + CIVIL_DAY,
 				 &ret->hours, err) < 0)
 		return -1;
@@ -244,7 +244,7 @@ static int reconcile_first(struct work *w, const struct progress *last,
 
 /* Stores the last offset of each source in the base: the last one that was
  * reported, so that no batch in progress can add rows before it. */
-static int stage(struct work *w, struct error *err)
+static int stage_last_offsets(struct work *w, struct error *err)
 {
 	static const char sql[] =
 		"INSERT INTO dropped_sources (day, attempt, epoch, topic, "
@@ -326,7 +326,7 @@ static int publish_in_turn(struct work *w, bool *ret_written, struct error *err)
 	return status;
 }
 
-static int publish(struct work *w, bool *ret_written, struct error *err)
+static int publish_drop(struct work *w, bool *ret_written, struct error *err)
 {
 	int status;
 
@@ -338,43 +338,46 @@ static int publish(struct work *w, bool *ret_written, struct error *err)
 
 /* The rows still exist: everything that the tables lack is settled and copied
  * again. */
-static int mend(struct work *w, struct drop_outcome *ret, struct error *err)
+static int mark_day_stale(struct work *w, struct drop_outcome *ret,
+			  struct error *err)
 {
 	ret->why = DROP_LACKS;
 	return changed_hours_report_day(w->s, w->start, w->dropped > 0,
 					&ret->again, err);
 }
 
-static int check(struct work *w, struct drop_outcome *ret, struct error *err)
+static int check_settled_counts(struct work *w, struct drop_outcome *ret,
+				struct error *err)
 {
 	return drop_check_settled(w->s, w->start, w->dropped, &w->copied,
 				  &ret->lack, err);
 }
 
-static int finish(struct work *w, const struct progress *last,
-		  struct drop_outcome *ret, struct error *err)
+static int finish_drop(struct work *w, const struct progress *last,
+		       struct drop_outcome *ret, struct error *err)
 {
-	if (reconcile_first(w, last, err) < 0 || check(w, ret, err) < 0)
+	if (reconcile_first(w, last, err) < 0 ||
+	    check_settled_counts(w, ret, err) < 0)
 		return -1;
 	if (ret->lack.table)
-		return mend(w, ret, err);
-	if (set_params(w, last, err) < 0 || stage(w, err) < 0 ||
-	    publish(w, &ret->dropped, err) < 0)
+		return mark_day_stale(w, ret, err);
+	if (set_params(w, last, err) < 0 || stage_last_offsets(w, err) < 0 ||
+	    publish_drop(w, &ret->dropped, err) < 0)
 		return -1;
 	if (!ret->dropped)
 		ret->why = DROP_CHANGED;
 	return 0;
 }
 
-static int drop(struct work *w, const struct progress *last,
-		struct drop_outcome *ret, struct repeats_removed *removed,
-		struct error *err)
+static int drop_old_day(struct work *w, const struct progress *last,
+			struct drop_outcome *ret,
+			struct repeats_removed *removed, struct error *err)
 {
 	if (set_params(w, last, err) < 0 || is_settled(w, ret, err) < 0)
 		return -1;
 	if (ret->why == DROP_GOES && remove_repeats(w, removed, ret, err) < 0)
 		return -1;
-	return ret->why == DROP_GOES ? finish(w, last, ret, err) : 0;
+	return ret->why == DROP_GOES ? finish_drop(w, last, ret, err) : 0;
 }
 
 int drop_next(const struct settling *s, int64_t after,
@@ -396,7 +399,7 @@ int drop_next(const struct settling *s, int64_t after,
 		return 0;
 	status = settling_pick_day(s, last, &w.picked, err);
 	if (status == 0)
-		status = drop(&w, last, ret, removed, err);
+		status = drop_old_day(&w, last, ret, removed, err);
 	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
 }
@@ -417,7 +420,7 @@ int drop_look(const struct settling *s, int64_t start,
 	if (status == 0)
 		status = is_settled(&w, ret, err);
 	if (status == 0 && ret->why == DROP_GOES) {
-		status = check(&w, ret, err);
+		status = check_settled_counts(&w, ret, err);
 		ret->again = ret->lack.table != NULL;
 		if (ret->again)
 			ret->why = DROP_LACKS;
@@ -492,7 +495,7 @@ struct deletion {
 	struct drop_deleted *ret;
 };
 
-static void begin(struct deletion *d)
+static void begin_delete_statement(struct deletion *d)
 {
 	struct civil day = civil_from_days(d->start / CIVIL_DAY);
 
@@ -507,7 +510,7 @@ static void begin(struct deletion *d)
 /*
  * Waits for the mutation: the rows are gone before the next statement counts.
  */
-static int end(struct deletion *d, struct error *err)
+static int run_delete_statement(struct deletion *d, struct error *err)
 {
 	static const struct clickhouse_param params[] = {
 		{"mutations_sync", "1"}, {NULL, NULL}};
@@ -521,9 +524,9 @@ static int add_source(void *arg, char **f, struct error *err)
 	struct deletion *d = arg;
 
 	if (d->sources == SOURCES_AT_ONCE) {
-		if (end(d, err) < 0)
+		if (run_delete_statement(d, err) < 0)
 			return -1;
-		begin(d);
+		begin_delete_statement(d);
 	}
 	buf_printf(&d->sql,
 		   "%s(topic = unhex('%s') AND epoch = %" PRIu64
@@ -533,7 +536,7 @@ static int add_source(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static void keep(struct deletion *d, const struct drop_lack *lack)
+static void record_kept_day(struct deletion *d, const struct drop_lack *lack)
 {
 	if (d->ret->kept_days++)
 		return;
@@ -566,13 +569,13 @@ static int delete_day(void *arg, char **f, struct error *err)
 	    0)
 		return error_wrap(err, "day %s", f[0]);
 	if (lack.table)
-		keep(d, &lack);
+		record_kept_day(d, &lack);
 	if (!count || lack.table)
 		return 0;
-	begin(d);
+	begin_delete_statement(d);
 	if (clickhouse_rows(d->s->ch, sources, params, "snnn", add_source, d,
 			    err) < 0 ||
-	    end(d, err) < 0)
+	    run_delete_statement(d, err) < 0)
 		return error_wrap(err, "day %s", f[0]);
 	d->ret->rows += count;
 	return 0;

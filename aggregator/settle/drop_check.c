@@ -204,8 +204,8 @@ static bool is_of_days(const struct dimension *d)
 	return d->kind == DIMENSION_DAILY;
 }
 
-static bool differs(struct check *c, enum table table, size_t i, uint64_t want,
-		    bool at_least)
+static bool count_differs(struct check *c, enum table table, size_t i,
+			  uint64_t want, bool at_least)
 {
 	uint64_t have = c->counts[table][i].now;
 
@@ -220,7 +220,8 @@ static bool some_differ(struct check *c, enum table table, has_fn *has,
 			uint64_t want)
 {
 	for (size_t i = 0; i < dimension_count; i++)
-		if (has(&dimensions[i]) && differs(c, table, i, want, false))
+		if (has(&dimensions[i]) &&
+		    count_differs(c, table, i, want, false))
 			return true;
 	return false;
 }
@@ -233,7 +234,7 @@ static bool tags_differ(struct check *c, enum table table, uint64_t tags)
 		uint64_t base = c->of_base ? 0 : c->counts[table][i].base;
 
 		if (dimensions[i].kind == DIMENSION_MANY &&
-		    differs(c, table, i, tags + base, c->of_base))
+		    count_differs(c, table, i, tags + base, c->of_base))
 			return true;
 	}
 	return false;
@@ -244,19 +245,19 @@ static bool tags_differ(struct check *c, enum table table, uint64_t tags)
  */
 static bool links_differ(struct check *c, uint64_t want)
 {
-	return differs(c, SEALED_SLOTS, 0, want, false) ||
-	       differs(c, LINK_SLOTS, 0, want, c->of_base) ||
-	       differs(c, LINK_DAYS, 0, want, c->of_base);
+	return count_differs(c, SEALED_SLOTS, 0, want, false) ||
+	       count_differs(c, LINK_SLOTS, 0, want, c->of_base) ||
+	       count_differs(c, LINK_DAYS, 0, want, c->of_base);
 }
 
 static bool owners_differ(struct check *c, uint64_t want)
 {
-	return differs(c, OWNER_SLOTS, 0, want, false) ||
+	return count_differs(c, OWNER_SLOTS, 0, want, false) ||
 	       some_differ(c, OWNER_VALUES, is_of_owners, want) ||
 	       tags_differ(c, OWNER_VALUES, c->rows.tags_of_links);
 }
 
-static void compare(struct check *c)
+static void find_lacking_table(struct check *c)
 {
 	const struct counts *sealed = &c->counts[SEALED_SLOTS][0];
 	uint64_t events = c->rows.all + c->counts[STATS_HOURLY][0].base;
@@ -293,7 +294,7 @@ int drop_check_settled(const struct settling *s, int64_t start,
 	if (status == 0)
 		status = count_tables(&c, err);
 	if (status == 0)
-		compare(&c);
+		find_lacking_table(&c);
 	settling_params_release(&c.params);
 	return status < 0 ? error_wrap(err, "what is settled") : 0;
 }
@@ -338,7 +339,7 @@ int drop_check_base(const struct settling *s, int64_t start, uint64_t dropped,
 		if (status == 0)
 			status = count_tables(&c, err);
 		if (status == 0)
-			compare(&c);
+			find_lacking_table(&c);
 	}
 	*ret_rows = c.rows.all;
 	settling_params_release(&c.params);

@@ -25,8 +25,9 @@
 	"(SELECT count() FROM settled WHERE kind = 'hour' AND "                \
 	"unit < " SQL_MONTH ")"
 
-static int ask(const struct settling *s, const struct clickhouse_param *params,
-	       uint64_t ret[3], struct error *err)
+static int query_months_to_drop(const struct settling *s,
+				const struct clickhouse_param *params,
+				uint64_t ret[3], struct error *err)
 {
 	static const char sql[] =
 		"SELECT toUnixTimestamp(" SQL_MONTH "), " SQL_ROWS_BEFORE
@@ -35,8 +36,9 @@ static int ask(const struct settling *s, const struct clickhouse_param *params,
 	return clickhouse_numbers(s->ch, sql, params, ret, 3, err);
 }
 
-static int publish(const struct settling *s, const struct progress *last,
-		   const char *keep, struct error *err)
+static int publish_kept_from(const struct settling *s,
+			     const struct progress *last, const char *keep,
+			     struct error *err)
 {
 	static const char sql[] =
 		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
@@ -89,11 +91,11 @@ int drop_months(const struct settling *s, const struct progress *last,
 	if (!s->settings->settled_days || keep_ms <= 0)
 		return 0;
 	snprintf(keep, sizeof(keep), "%" PRId64, keep_ms);
-	if (ask(s, params, n, err) < 0)
+	if (query_months_to_drop(s, params, n, err) < 0)
 		return error_wrap(err, "months to drop");
 	if (n[1] || !n[2])
 		return 0;
-	if (publish(s, last, keep, err) < 0)
+	if (publish_kept_from(s, last, keep, err) < 0)
 		return error_wrap(err, "drop months");
 	*ret_from = (int64_t)n[0];
 	return 0;

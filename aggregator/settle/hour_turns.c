@@ -39,7 +39,8 @@ static enum hour_class class_of(const struct round *r, const struct stale *hour)
 	return is_awaited(r, hour) ? HOURS_AWAITED : HOURS_BEHIND;
 }
 
-static void leave(struct round *r, const struct stale *hours, size_t count)
+static void record_left_hours(struct round *r, const struct stale *hours,
+			      size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (is_awaited(r, &hours[i]) &&
@@ -66,7 +67,7 @@ static bool ends_all(const struct round *r, const struct error *err)
 	       (err->code == ERROR_REMOTE && !clickhouse_last_code(r->s->ch));
 }
 
-static void note(struct round *r, const struct error *err)
+static void keep_first_error(struct round *r, const struct error *err)
 {
 	if (!r->first->code)
 		*r->first = *err;
@@ -112,8 +113,8 @@ static int take_next(struct round *r, const struct stale *hours, size_t count,
 		*ret_done = 0;
 		return 0;
 	}
-	note(r, err);
-	leave(r, hours, 1);
+	keep_first_error(r, err);
+	record_left_hours(r, hours, 1);
 	t->most = SIZE_MAX;
 	t->again = false;
 	return 0;
@@ -142,7 +143,7 @@ static int take_class(struct round *r, struct hour_turn *turn,
 	struct trial trial = {.most = SIZE_MAX,
 			      .until = turn->singly ? 0 : until};
 
-	leave(r, hours, begin);
+	record_left_hours(r, hours, begin);
 	while (next < count &&
 	       (next == begin || clock_monotonic_ms() < until)) {
 		if (take_next(r, &hours[next], count - next, &trial, &done,
@@ -155,8 +156,8 @@ static int take_class(struct round *r, struct hour_turn *turn,
 			turn->after = hours[next - 1].start;
 	}
 	if (trial.together.code)
-		note(r, &trial.together);
-	leave(r, &hours[next], count - next);
+		keep_first_error(r, &trial.together);
+	record_left_hours(r, &hours[next], count - next);
 	if (next < count) {
 		r->ret->more = true;
 		return 0;

@@ -157,7 +157,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 /* --- counting --------------------------------------------------------------
  */
 
-static struct hour *find(struct work *w, uint64_t start)
+static struct hour *find_hour(struct work *w, uint64_t start)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (start_of(&w->items[i]) == start)
@@ -167,7 +167,7 @@ static struct hour *find(struct work *w, uint64_t start)
 
 static void take_least(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h)
 		h->n.least = n[1];
@@ -175,7 +175,7 @@ static void take_least(void *arg, const uint64_t *n)
 
 static void take_most(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h) {
 		h->n.most = n[1];
@@ -185,7 +185,7 @@ static void take_most(void *arg, const uint64_t *n)
 
 static void take_no_clicks(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h)
 		h->no_clicks = n[1];
@@ -193,7 +193,7 @@ static void take_no_clicks(void *arg, const uint64_t *n)
 
 static void take_staged(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h && h->attempt == n[1])
 		h->n.staged = n[2];
@@ -201,7 +201,7 @@ static void take_staged(void *arg, const uint64_t *n)
 
 static void take_before(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h)
 		h->n.before = n[1];
@@ -209,7 +209,7 @@ static void take_before(void *arg, const uint64_t *n)
 
 static void take_base(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h)
 		h->n.base = n[1];
@@ -217,7 +217,7 @@ static void take_base(void *arg, const uint64_t *n)
 
 static void take_rest(void *arg, const uint64_t *n)
 {
-	struct hour *h = find(arg, n[0]);
+	struct hour *h = find_hour(arg, n[0]);
 
 	if (h)
 		h->rest = n[1];
@@ -275,8 +275,8 @@ static size_t chunk_of(const struct hour *hours, size_t count)
 }
 
 /* The insert makes one part for each day. */
-static int stage(struct work *w, const struct hour *first, size_t count,
-		 struct error *err)
+static int stage_hours(struct work *w, const struct hour *first, size_t count,
+		       struct error *err)
 {
 	struct buf sql = {0};
 	size_t n = 0;
@@ -304,7 +304,7 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
 	*attempt = settling_attempt_next(settling_now(w->s), *attempt);
 	for (size_t i = 0; i < count; i++)
 		first[i].attempt = *attempt;
-	if (stage(w, first, count, err) < 0)
+	if (stage_hours(w, first, count, err) < 0)
 		return error_wrap(err, "hour %" PRId64 " and %zu more",
 				  first->what.start, count - 1);
 	return 0;
@@ -315,7 +315,7 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
  * left out when time is up, when the first would become too old, or when a
  * statement fails; but not the hours of the first statement.
  */
-static int compute(struct work *w, int64_t until, struct error *err)
+static int compute_hours(struct work *w, int64_t until, struct error *err)
 {
 	int64_t old =
 		clock_monotonic_ms() + w->s->settings->keep_superseded / 4;
@@ -347,7 +347,7 @@ static int compute(struct work *w, int64_t until, struct error *err)
 /* --- comparing -------------------------------------------------------------
  */
 
-static void decide(const struct settling *s, struct hour *h)
+static void decide_hour(const struct settling *s, struct hour *h)
 {
 	enum hour_decision decision =
 		hour_counts_decide(&h->n, &h->what, s->allow_fewer);
@@ -428,7 +428,7 @@ static int check_dropped(struct work *w, struct error *err)
 	return days ? settling_set_dropped(err) : 0;
 }
 
-static int compare(struct work *w, struct error *err)
+static int compare_staged_hours(struct work *w, struct error *err)
 {
 	if (set_params(w, w->items, w->count, err) < 0 ||
 	    count_staged(w, err) < 0 || count_base(w, err) < 0 ||
@@ -441,7 +441,7 @@ static int compare(struct work *w, struct error *err)
 		    look_for_taken(w, &w->items[i], err) < 0 ||
 		    check_reported(w, &w->items[i], err) < 0)
 			return -1;
-		decide(w->s, &w->items[i]);
+		decide_hour(w->s, &w->items[i]);
 	}
 	return 0;
 }
@@ -465,7 +465,7 @@ static size_t sort_held(struct work *w)
 	return kept;
 }
 
-static int publish(struct work *w, size_t count, struct error *err)
+static int publish_hours(struct work *w, size_t count, struct error *err)
 {
 	struct buf sql = {0}, name = {0};
 	uint64_t published = 0;
@@ -578,8 +578,10 @@ static int stage_and_compare(struct work *w, int64_t until, bool *ret_again,
 		w->items[i].repeated = 0;
 	}
 	if (set_params(w, w->items, w->count, err) < 0 ||
-	    count_rows(w, take_least, err) < 0 || compute(w, until, err) < 0 ||
-	    find_repeats(w, &marked, err) < 0 || compare(w, err) < 0)
+	    count_rows(w, take_least, err) < 0 ||
+	    compute_hours(w, until, err) < 0 ||
+	    find_repeats(w, &marked, err) < 0 ||
+	    compare_staged_hours(w, err) < 0)
 		return -1;
 	*ret_again = marked > 0;
 	return w->dropped ? 0 : count_repeats(w, ret_again, err);
@@ -600,7 +602,7 @@ static int publish_kept(struct work *w, struct settle_count *ret,
 	if (w->s->check_lease(w->s->arg, err) < 0 || check_age(w, err) < 0)
 		return -1;
 	kept = sort_held(w);
-	if (publish(w, kept, err) < 0 || record_held(w, kept, err) < 0)
+	if (publish_hours(w, kept, err) < 0 || record_held(w, kept, err) < 0)
 		return -1;
 	*ret = (struct settle_count){.done = w->count, .published = kept};
 	return 0;
@@ -611,8 +613,8 @@ static int publish_kept(struct work *w, struct settle_count *ret,
  * are computed again without the repeats: counts have to reflect them from the
  * moment they are found, and more may come.
  */
-static int settle(struct work *w, int64_t until, struct settle_count *ret,
-		  struct error *err)
+static int settle_whole_hours(struct work *w, int64_t until,
+			      struct settle_count *ret, struct error *err)
 {
 	bool again = true;
 	uint64_t marked;
@@ -627,7 +629,8 @@ static int settle(struct work *w, int64_t until, struct settle_count *ret,
 
 /* Plans the source of one hour: rows that arrived (1), or all of its rows if
  * that is not possible (0); -1: failed. */
-static int plan(struct work *w, struct open_hours *open, struct error *err)
+static int plan_hour_source(struct work *w, struct open_hours *open,
+			    struct error *err)
 {
 	struct hour *h = &w->items[0];
 	int planned = open_hours_plan(open, w->s, &h->what, &w->plan, err);
@@ -657,7 +660,7 @@ static int settle_open(struct work *w, struct open_hours *open,
 	for (int i = 0; status == 0 && again && i < TRIES_MAX; i++) {
 		if (i || marked)
 			open_hours_forget(open, start);
-		planned = plan(w, open, err);
+		planned = plan_hour_source(w, open, err);
 		status =
 			planned < 0 ? -1 : stage_and_compare(w, 0, &again, err);
 	}
@@ -705,7 +708,7 @@ int hours_settle(const struct settling *s, const struct stale *hours,
 		for (; w.count < count && goes_with(&w, &hours[w.count], open);
 		     w.count++)
 			w.items[w.count].what = hours[w.count];
-		status = settle(&w, until, ret, err);
+		status = settle_whole_hours(&w, until, ret, err);
 	}
 	ret->done = w.count;
 	work_free(&w);

@@ -83,8 +83,8 @@ void lease_free(struct lease *lease)
 	free(lease);
 }
 
-static int run(struct lease *lease, enum script script, long long *ret,
-	       struct error *err)
+static int run_lease_script(struct lease *lease, enum script script,
+			    long long *ret, struct error *err)
 {
 	const char *argv[] = {lease->key, lease->holder, lease->ttl};
 	redisReply *reply = NULL;
@@ -105,7 +105,7 @@ int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err)
 {
 	long long owned = 0;
 
-	if (run(lease, HOLD, &owned, err) < 0)
+	if (run_lease_script(lease, HOLD, &owned, err) < 0)
 		return -1;
 	*ret_owned = owned == 1;
 	return 0;
@@ -128,7 +128,7 @@ void lease_release(struct lease *lease)
 	struct error ignored = {0};
 	long long gone;
 
-	run(lease, RELEASE, &gone, &ignored);
+	run_lease_script(lease, RELEASE, &gone, &ignored);
 }
 
 const char *lease_holder(const struct lease *lease)

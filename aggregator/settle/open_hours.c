@@ -236,7 +236,7 @@ static int read_reports(struct open_hours *o, struct clickhouse *ch,
 /* --- plans -----------------------------------------------------------------
  */
 
-static struct known *find(struct open_hours *o, int64_t start)
+static struct known *find_known_hour(struct open_hours *o, int64_t start)
 {
 	for (size_t i = 0; i < KNOWN_MAX; i++)
 		if (o->known[i].start == start)
@@ -265,7 +265,7 @@ int open_hours_plan(struct open_hours *o, const struct settling *s,
 		    struct error *err)
 {
 	static const struct frontier none = {0};
-	struct known *base = find(o, hour->start);
+	struct known *base = find_known_hour(o, hour->start);
 
 	if (base && base->attempt != hour->was_attempt) {
 		known_clear(base);
@@ -303,7 +303,7 @@ int open_hours_plan(struct open_hours *o, const struct settling *s,
 
 void open_hours_published(struct open_hours *o, uint64_t attempt, bool has_rest)
 {
-	struct known *known = find(o, o->planned.start), *at = known;
+	struct known *known = find_known_hour(o, o->planned.start), *at = known;
 
 	/* Otherwise replaces the oldest hour; a free entry has the start 0. */
 	for (size_t i = 0; !known && i < KNOWN_MAX; i++)
@@ -318,7 +318,7 @@ void open_hours_published(struct open_hours *o, uint64_t attempt, bool has_rest)
 
 void open_hours_forget(struct open_hours *o, int64_t start)
 {
-	struct known *known = find(o, start);
+	struct known *known = find_known_hour(o, start);
 
 	if (known)
 		known_clear(known);

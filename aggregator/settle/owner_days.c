@@ -97,7 +97,7 @@ static void put_slots(struct buf *sql, const struct day_copy *c)
 	}
 }
 
-static int stage(struct day_copy *c, struct error *err)
+static int stage_owner_tables(struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -125,5 +125,5 @@ const struct day_copy_kind owner_days = {
 	.are_read = SQL_OWNERS_ARE_READ,
 	.of_rows = true,
 	.put_staged = put_staged,
-	.stage = stage,
+	.stage = stage_owner_tables,
 };

@@ -245,8 +245,8 @@ static int clean_open_hours(struct pass *p, struct error *err)
 
 /* Looks for stale hours.  Which these are follows from the tables and from
  * time. */
-static int look(struct pass *p, struct pass_result *ret, struct error *first,
-		struct error *err)
+static int settle_stale_hours(struct pass *p, struct pass_result *ret,
+			      struct error *first, struct error *err)
 {
 	struct progress last;
 
@@ -268,7 +268,7 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 	struct error first = {0};
 
 	*ret = (struct pass_result){0};
-	if (look(pass, ret, &first, err) < 0 ||
+	if (settle_stale_hours(pass, ret, &first, err) < 0 ||
 	    settling_note(pass->settling.ch, clean_open_hours(pass, err),
 			  &first, err) < 0)
 		return -1;

@@ -110,8 +110,9 @@ static int take_row(void *arg, char **f, struct error *err)
 
 #define SQL_BATCH " ORDER BY day_of LIMIT 1000 FORMAT TabSeparated"
 
-static int find(const struct settling *s, const struct range *range,
-		struct batch *ret, struct error *err)
+static int find_unmarked_repeats(const struct settling *s,
+				 const struct range *range, struct batch *ret,
+				 struct error *err)
 {
 	static const char sql[] =
 		"SELECT toYYYYMMDD(ts, 'UTC') AS day_of, "
@@ -133,7 +134,8 @@ static int count_marked(const struct settling *s, const struct range *range,
 	return clickhouse_numbers(s->ch, sql, range->params, ret, 1, err);
 }
 
-static int mark(const struct settling *s, struct batch *b, struct error *err)
+static int mark_batch(const struct settling *s, struct batch *b,
+		      struct error *err)
 {
 	static const struct clickhouse_param params[] = {
 		{"mutations_sync", "2"}, {NULL, NULL}};
@@ -171,7 +173,7 @@ static int mark_in_time(const struct settling *s, struct batch *b,
 		return error_set_retriable(err, ERROR_STOPPED, "stopping");
 	if (s->check_lease(s->arg, err) < 0 || report_hours(s, b, err) < 0)
 		return -1;
-	return mark(s, b, err);
+	return mark_batch(s, b, err);
 }
 
 /* *ret: number of rows of one day that were marked; 0: none is left. */
@@ -179,7 +181,7 @@ static int mark_next(const struct settling *s, const struct range *range,
 		     uint64_t *ret, struct error *err)
 {
 	struct batch b = {.scope = range->scope};
-	int status = find(s, range, &b, err);
+	int status = find_unmarked_repeats(s, range, &b, err);
 
 	if (status == 0 && b.count)
 		status = mark_in_time(s, &b, err);

@@ -34,7 +34,8 @@ struct resettle_result {
 typedef int settle_fn(const struct settling *s, int64_t *from, int64_t to,
 		      struct resettle_result *ret, struct error *err);
 
-static void count(const struct settle_count *n, size_t *published, size_t *held)
+static void add_settle_count(const struct settle_count *n, size_t *published,
+			     size_t *held)
 {
 	*published += n->published;
 	*held += n->done - n->published;
@@ -55,7 +56,7 @@ static int settle_hours(const struct settling *s, int64_t *from, int64_t to,
 			status = hours_settle(s, &list.items[i], list.count - i,
 					      INT64_MAX, NULL, &last, &n, err);
 		if (status == 0)
-			count(&n, &ret->hours, &ret->held);
+			add_settle_count(&n, &ret->hours, &ret->held);
 	}
 	stale_list_release(&list);
 	return status;
@@ -79,7 +80,7 @@ static int settle_days(const struct settling *s, int64_t *from, int64_t to,
 		if (status == 0)
 			status = days_settle(s, &list.items[i], &last, &n, err);
 		if (status == 0)
-			count(&n, &ret->days, &ret->held);
+			add_settle_count(&n, &ret->days, &ret->held);
 	}
 	stale_list_release(&list);
 	return status;
@@ -106,8 +107,8 @@ static int settle_all(const struct settling *s, settle_fn *settle, int64_t from,
 
 /* Settles [from, to), seconds since 1970: the hours that it touches, then the
  * closed days that it touches. */
-static int resettle(const struct settling *s, int64_t from, int64_t to,
-		    struct resettle_result *ret, struct error *err)
+static int resettle_range(const struct settling *s, int64_t from, int64_t to,
+			  struct resettle_result *ret, struct error *err)
 {
 	*ret = (struct resettle_result){0};
 	from = floor_div(from, HOUR) * HOUR;
@@ -194,8 +195,8 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	if (status == 0)
 		status = end_range(&settling, from, &to, err);
 	if (status == 0)
-		status = resettle(&settling, from / 1000,
-				  clock_whole_seconds(to), &result, err);
+		status = resettle_range(&settling, from / 1000,
+					clock_whole_seconds(to), &result, err);
 	settling_close(&settling);
 	return status < 0 ? error_wrap(err, "settle")
 			  : print_result(&result, err);

@@ -48,7 +48,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 	"uniqCombined64MergeState(14)(human_ips), max(emptied) "               \
 	"FROM " SQL_SOURCE
 
-static int stage(struct day_copy *c, struct error *err)
+static int stage_rollups(struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -86,5 +86,5 @@ const struct day_copy_kind rolled_days = {
 	.put_settled = put_settled,
 	.put_source = put_settled,
 	.put_staged = put_staged,
-	.stage = stage,
+	.stage = stage_rollups,
 };

@@ -29,7 +29,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 	"INSERT INTO sealed_slots (link_id, slot, attempt, events, clicks, "   \
 	"bots, prefetches, people, others, people_ips, others_ips) "
 
-static int stage(struct day_copy *c, struct error *err)
+static int stage_sealed_slots(struct day_copy *c, struct error *err)
 {
 	/* clang-format off */
 	static const char sql[] = SQL_INTO_SEALED
@@ -85,5 +85,5 @@ const struct day_copy_kind sealed_days = {
 	.are_read = SQL_LINKS_ARE_READ,
 	.of_rows = true,
 	.put_staged = put_staged,
-	.stage = stage,
+	.stage = stage_sealed_slots,
 };

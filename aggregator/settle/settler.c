@@ -57,8 +57,9 @@ static bool is_stopping(void *arg)
 	return periodic_should_stop(s->thread, 0);
 }
 
-static void report(struct settler *s, struct health_check *check,
-		   const char *what, int status, const struct error *err)
+static void report_dependency(struct settler *s, struct health_check *check,
+			      const char *what, int status,
+			      const struct error *err)
 {
 	if (status == 0 && health_up(check))
 		log_info(s->log, "ready", log_str("dependency", what));
@@ -71,11 +72,11 @@ static int check_clickhouse(struct settler *s, struct error *err)
 {
 	int status = clickhouse_ping(s->ch, err);
 
-	report(s, s->health.clickhouse, "clickhouse", status, err);
+	report_dependency(s, s->health.clickhouse, "clickhouse", status, err);
 	if (status < 0)
 		return -1;
 	status = migrate_check(s->ch, err);
-	report(s, s->health.tables, "tables", status, err);
+	report_dependency(s, s->health.tables, "tables", status, err);
 	return status;
 }
 
@@ -84,7 +85,7 @@ static int take_lease(struct settler *s, struct error *err)
 	bool owned = false;
 	int status = lease_acquire(s->lease, &owned, err);
 
-	report(s, s->health.redis, "redis", status, err);
+	report_dependency(s, s->health.redis, "redis", status, err);
 	if (owned != s->lease_owned)
 		log_info(s->log, owned ? "settling" : "not settling",
 			 log_str("lease", owned ? "ours" : "not ours"));
@@ -238,7 +239,8 @@ static void report_done(struct settler *s, const struct pass_result *r,
 			  log_int("ms", ms));
 }
 
-static int settle(struct settler *s, struct pass_result *ret, struct error *err)
+static int run_pass_over_hours(struct settler *s, struct pass_result *ret,
+			       struct error *err)
 {
 	int64_t start = clock_monotonic_ns();
 	int status = pass_run(s->pass, ret, err);
@@ -273,7 +275,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
  *
  * Returns how long to wait before the next step (ms).
  */
-static int64_t step(struct settler *s)
+static int64_t run_hours_step(struct settler *s)
 {
 	struct pass_result result = {0};
 	struct error err = {0};
@@ -282,7 +284,7 @@ static int64_t step(struct settler *s)
 	if (status == 0)
 		status = take_lease(s, &err);
 	if (status == 0 && s->lease_owned)
-		status = settle(s, &result, &err);
+		status = run_pass_over_hours(s, &result, &err);
 	if (status == 0) {
 		s->retry.in_a_row = 0;
 		return result.more ? 0 : s->config->aggregator.settle_every;
@@ -290,10 +292,10 @@ static int64_t step(struct settler *s)
 	return retry_after(&s->retry, &err, is_stopping(s));
 }
 
-static int64_t run(struct periodic *self, void *arg)
+static int64_t on_step_due(struct periodic *self, void *arg)
 {
 	(void)self;
-	return step(arg);
+	return run_hours_step(arg);
 }
 
 static void register_metrics(struct settler *s, struct metrics *m)
@@ -412,7 +414,7 @@ struct settler *settler_new(const struct aggregator_config *config,
 
 int settler_start(struct settler *s, struct error *err)
 {
-	s->thread = periodic_new(run, s, err);
+	s->thread = periodic_new(on_step_due, s, err);
 	if (!s->thread || periodic_start(s->thread, err) < 0 ||
 	    day_settler_start(s->days, err) < 0)
 		return error_wrap(err, "settler");

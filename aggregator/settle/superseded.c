@@ -219,7 +219,8 @@ void overtaken_see(struct overtaken *o, uint64_t newest, int64_t monotonic_ms,
  * appear as late as a statement's duration after its deadline, because the
  * server checks the time at the statement's start.
  */
-static int see(const struct settling *s, struct overtaken *o, struct error *err)
+static int update_overtaken(const struct settling *s, struct overtaken *o,
+			    struct error *err)
 {
 	static const char sql[] = "SELECT max(attempt) FROM settled "
 				  "WHERE kind = 'pass' FORMAT TabSeparated";
@@ -234,7 +235,7 @@ static int see(const struct settling *s, struct overtaken *o, struct error *err)
 
 /* Rows of stats_hourly and partitions of link_slots and link_days come first,
  * then rows of `settled`, so that a half-done deletion is found again. */
-static int clean(struct cleaning *c, struct error *err)
+static int clean_superseded_attempts(struct cleaning *c, struct error *err)
 {
 	static const struct day_copy_kind *const copies[] = {
 		&owner_days, &value_days, &rolled_days, &sealed_days};
@@ -269,12 +270,12 @@ int superseded_delete(const struct settling *s, struct overtaken *o,
 	int64_t before_ms = settling_now(s) - s->settings->keep_superseded;
 	struct cleaning c = {.ch = s->ch,
 			     .before = settling_attempt_at(before_ms)};
-	int status = see(s, o, err);
+	int status = update_overtaken(s, o, err);
 
 	if (status == 0) {
 		if (o->before > c.before)
 			c.before = o->before;
-		status = clean(&c, err);
+		status = clean_superseded_attempts(&c, err);
 	}
 	return status < 0 ? error_wrap(err, "delete what is superseded") : 0;
 }

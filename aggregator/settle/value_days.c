@@ -100,7 +100,7 @@ static void put_values(struct buf *sql, const struct day_copy *c,
 	buf_puts(sql, ") GROUP BY v, was_rest)) GROUP BY shown, is_rest");
 }
 
-static int stage(struct day_copy *c, struct error *err)
+static int stage_value_tables(struct day_copy *c, struct error *err)
 {
 	static const char into[] =
 		"INSERT INTO day_values (dimension, day, attempt, value, rest, "
@@ -130,5 +130,5 @@ const struct day_copy_kind value_days = {
 	.put_source = put_source,
 	.of_rows = true,
 	.put_staged = put_staged,
-	.stage = stage,
+	.stage = stage_value_tables,
 };

@@ -70,8 +70,8 @@ watermark_reader_marks(const struct watermark_reader *r, size_t *ret_count)
 /* --- reading ----------------------------------------------------------------
  */
 
-static int compare(const struct partition_mark *m, const char *topic,
-		   uint32_t partition)
+static int compare_mark(const struct partition_mark *m, const char *topic,
+			uint32_t partition)
 {
 	int order = strcmp(m->topic, topic);
 
@@ -87,12 +87,13 @@ static struct partition_mark *mark_of(struct watermark_reader *r,
 	struct partition_mark *more;
 	size_t at = r->at;
 
-	while (at && compare(&r->marks[at - 1], topic, partition) >= 0)
+	while (at && compare_mark(&r->marks[at - 1], topic, partition) >= 0)
 		at--;
-	while (at < r->count && compare(&r->marks[at], topic, partition) < 0)
+	while (at < r->count &&
+	       compare_mark(&r->marks[at], topic, partition) < 0)
 		at++;
 	r->at = at;
-	if (at < r->count && !compare(&r->marks[at], topic, partition))
+	if (at < r->count && !compare_mark(&r->marks[at], topic, partition))
 		return &r->marks[at];
 	if (r->count == r->capacity) {
 		more = reallocarray(r->marks, r->capacity * 2 + 16,
@@ -110,7 +111,8 @@ static struct partition_mark *mark_of(struct watermark_reader *r,
 }
 
 /* Reports from an epoch that is over no longer count. */
-static void heard(struct partition_mark *m, const struct partition_mark *now)
+static void update_mark(struct partition_mark *m,
+			const struct partition_mark *now)
 {
 	if (now->epoch < m->epoch)
 		return;
@@ -152,7 +154,7 @@ static int take_row(void *arg, char **f, struct error *err)
 	mark = mark_of(r, f[0], now.partition);
 	if (!mark)
 		return error_set_nomem(err);
-	heard(mark, &now);
+	update_mark(mark, &now);
 	return 0;
 }
 
@@ -357,7 +359,7 @@ static int read_all(struct watermark_reader *r, struct clickhouse *ch,
 	return status;
 }
 
-static void forget(struct watermark_reader *r)
+static void drop_all_marks(struct watermark_reader *r)
 {
 	r->count = 0;
 	r->newest_ms = 0;
@@ -450,12 +452,12 @@ int watermark_read(struct watermark_reader *r, struct clickhouse *ch,
 	int status;
 
 	if (mended != r->mended)
-		forget(r);
+		drop_all_marks(r);
 	r->mended = mended;
 	drop_unheard(r);
 	status = read_new(r, ch, err);
 	if (status == 0 && r->reached_ms < r->newest_ms) {
-		forget(r);
+		drop_all_marks(r);
 		status = read_new(r, ch, err);
 	}
 	if (status < 0) {

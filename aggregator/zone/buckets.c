@@ -94,8 +94,9 @@ static int64_t hour_start(const struct zone *zone, int64_t at,
 	return slot_floor(last > start ? last : start);
 }
 
-static int64_t find(const struct zone *zone, enum bucket_interval interval,
-		    int64_t at, int64_t *ret_next)
+static int64_t find_bucket_bounds(const struct zone *zone,
+				  enum bucket_interval interval, int64_t at,
+				  int64_t *ret_next)
 {
 	switch (interval) {
 	case BUCKET_15M:
@@ -116,7 +117,7 @@ int64_t bucket_start(const struct zone *zone, enum bucket_interval interval,
 {
 	int64_t next;
 
-	return find(zone, interval, at, &next);
+	return find_bucket_bounds(zone, interval, at, &next);
 }
 
 int64_t bucket_next(const struct zone *zone, enum bucket_interval interval,
@@ -124,7 +125,7 @@ int64_t bucket_next(const struct zone *zone, enum bucket_interval interval,
 {
 	int64_t next;
 
-	find(zone, interval, at, &next);
+	find_bucket_bounds(zone, interval, at, &next);
 	return next;
 }
 

@@ -97,7 +97,7 @@ static bool read_date(const char **p, struct posix_date *date)
 	return ok;
 }
 
-static bool parse(struct posix_tz *tz, const char *p)
+static bool parse_tz_rule(struct posix_tz *tz, const char *p)
 {
 	int32_t west;
 
@@ -122,7 +122,7 @@ static bool parse(struct posix_tz *tz, const char *p)
 int posix_tz_parse(struct posix_tz *tz, const char *text, struct error *err)
 {
 	*tz = (struct posix_tz){0};
-	if (parse(tz, text))
+	if (parse_tz_rule(tz, text))
 		return 0;
 	return error_set(err, ERROR_INPUT, "'%.60s' is not a POSIX TZ rule",
 			 text);

@@ -45,7 +45,7 @@ static bool name_is_link(const char *name)
 	return !strcmp(name, "localtime") || !strcmp(name, "posixrules");
 }
 
-static int unknown(const char *name, struct error *err)
+static int refuse_unknown_zone(const char *name, struct error *err)
 {
 	return error_set(err, ERROR_INPUT,
 			 "'%.64s' is not a time zone: write a name of the IANA "
@@ -62,7 +62,7 @@ static int read_zone_file(const char *path, const char *name, char **ret_data,
 
 	/* The name may be a folder of the database. */
 	if (!file && (why.sys == ENOENT || why.sys == ENOTDIR || why.sys == 0))
-		return unknown(name, err);
+		return refuse_unknown_zone(name, err);
 	if (!file)
 		return error_set(err, ERROR_SYSTEM, "%s: %s", path, why.text);
 	data = malloc(FILE_MAX);
@@ -86,7 +86,8 @@ static void add_change(struct zone *z, int64_t at, int32_t offset)
 }
 
 /* Continues after the file's list, by the footer's rule. */
-static void extend(struct zone *z, const struct posix_tz *tz, int64_t last)
+static void extend_changes(struct zone *z, const struct posix_tz *tz,
+			   int64_t last)
 {
 	int64_t year = civil_from_days(floor_div(last, DAY)).year;
 
@@ -108,7 +109,7 @@ static void extend(struct zone *z, const struct posix_tz *tz, int64_t last)
 	}
 }
 
-static int fill(struct zone *z, const struct tzif *tzif, struct error *err)
+static int fill_zone(struct zone *z, const struct tzif *tzif, struct error *err)
 {
 	int64_t last = tzif->count ? tzif->changes[tzif->count - 1].at : 0;
 	struct posix_tz tz;
@@ -126,7 +127,7 @@ static int fill(struct zone *z, const struct tzif *tzif, struct error *err)
 		return -1;
 	/* If all listed changes are before 1900, changes are added only from
 	 * 1900 on. */
-	extend(z, &tz, last < -2208988800 ? -2208988800 : last);
+	extend_changes(z, &tz, last < -2208988800 ? -2208988800 : last);
 	return 0;
 }
 
@@ -140,13 +141,13 @@ static int load_file(struct zone *z, const char *directory, struct error *err)
 
 	if (snprintf(path, sizeof(path), "%s/%s", directory, z->name) >=
 	    (int)sizeof(path))
-		return unknown(z->name, err);
+		return refuse_unknown_zone(z->name, err);
 	if (read_zone_file(path, z->name, &data, &len, err) < 0)
 		return -1;
 	if (tzif_parse(&tzif, data, len, err) < 0)
-		unknown(z->name, err);
+		refuse_unknown_zone(z->name, err);
 	else
-		status = fill(z, &tzif, err);
+		status = fill_zone(z, &tzif, err);
 	tzif_release(&tzif);
 	free(data);
 	return status;
@@ -158,7 +159,7 @@ struct zone *zone_load(const char *directory, const char *name,
 	struct zone *z;
 
 	if (!name_is_safe(name) || name_is_link(name)) {
-		unknown(name, err);
+		refuse_unknown_zone(name, err);
 		return NULL;
 	}
 	z = calloc(1, sizeof(*z));

@@ -128,7 +128,7 @@ static bool may_see(const struct subscriber *s, const struct live_event *e)
 	       access_sees_link(&s->access, &link);
 }
 
-static void offer(struct subscriber *s, const struct delivery *d)
+static void offer_event(struct subscriber *s, const struct delivery *d)
 {
 	if (s->listener.audience != d->audience || !s->streaming ||
 	    !live_event_matches(d->event, &s->question) ||
@@ -152,7 +152,8 @@ static void tell_ready(struct subscriber *s)
 /* --- a loop's inbox --------------------------------------------------------
  */
 
-static void lose(struct live_loop *at, const uint64_t lost[LIVE_AUDIENCES])
+static void count_lost_events(struct live_loop *at,
+			      const uint64_t lost[LIVE_AUDIENCES])
 {
 	for (struct subscriber *s = at->subscribers; s; s = s->next) {
 		uint64_t n = lost[s->listener.audience];
@@ -188,14 +189,14 @@ static void serve_inbox(void *arg)
 			tell_ready(s);
 	for (size_t i = 0; i < count; i++) {
 		for (struct subscriber *s = at->subscribers; s; s = s->next)
-			offer(s, &taken[i]);
+			offer_event(s, &taken[i]);
 		live_event_release(taken[i].event);
 	}
-	lose(at, lost);
+	count_lost_events(at, lost);
 }
 
 /* Called with at->lock held.  If memory is short, the next event posts. */
-static void post(struct live_loop *at)
+static void schedule_inbox(struct live_loop *at)
 {
 	struct error ignored;
 
@@ -216,7 +217,7 @@ static void on_event(void *arg, struct live_event *e,
 				live_event_share(e), audience};
 		else
 			at->lost[audience]++;
-		post(at);
+		schedule_inbox(at);
 		pthread_mutex_unlock(&at->lock);
 	}
 }
@@ -228,7 +229,7 @@ static void on_lost(void *arg, uint64_t events, enum live_audience audience)
 	for (struct live_loop *at = l->loops; at; at = at->next) {
 		pthread_mutex_lock(&at->lock);
 		at->lost[audience] += events;
-		post(at);
+		schedule_inbox(at);
 		pthread_mutex_unlock(&at->lock);
 	}
 }
@@ -239,7 +240,7 @@ static void on_ready(void *arg)
 
 	for (struct live_loop *at = l->loops; at; at = at->next) {
 		pthread_mutex_lock(&at->lock);
-		post(at);
+		schedule_inbox(at);
 		pthread_mutex_unlock(&at->lock);
 	}
 }
@@ -264,7 +265,7 @@ static void subscriber_free(struct subscriber *s)
 }
 
 /* Called when the answer has ended, or did not begin. */
-static void unsubscribe(struct subscriber *s)
+static void remove_subscriber(struct subscriber *s)
 {
 	struct live_loop *at = s->at;
 
@@ -288,11 +289,11 @@ static void on_drained(struct http_request *req, void *arg)
 	send_waiting(arg);
 }
 
-static void end(struct subscriber *s)
+static void end_stream(struct subscriber *s)
 {
 	struct http_request *req = s->req;
 
-	unsubscribe(s);
+	remove_subscriber(s);
 	http_stream_end(req);
 }
 
@@ -306,7 +307,7 @@ static void on_abort(struct http_request *req, void *arg)
 	if (s->looking && !s->at->live->stopped)
 		query_ender_cancel(s->at->live->options.ender, &s->task);
 	else
-		end(s);
+		end_stream(s);
 }
 
 /* The listener ends. */
@@ -317,7 +318,7 @@ static void on_stop(struct http_request *req, void *arg)
 	(void)req;
 	s->stopping = true;
 	if (!s->looking)
-		end(s);
+		end_stream(s);
 }
 
 static const struct http_stream_handler stream_handler = {
@@ -336,14 +337,14 @@ static const struct http_field stream_fields[] = {
 	{"Referrer-Policy", "no-referrer"},
 	{NULL, NULL}};
 
-static void begin(struct subscriber *s)
+static void begin_stream(struct subscriber *s)
 {
 	char text[32];
 
 	http_stream_begin(s->req, 200, stream_fields);
 	/* HEAD gets the header of GET. */
 	if (s->stopping || http_method_is(s->req, "HEAD")) {
-		end(s);
+		end_stream(s);
 		return;
 	}
 	s->streaming = true;
@@ -398,7 +399,7 @@ static void on_tick(void *arg)
 		if (!s->streaming)
 			continue;
 		if (!still_may(s))
-			end(s);
+			end_stream(s);
 		else if (now - s->wrote_at >= HEARTBEAT_MS && has_room(s))
 			write_text(s, ":\n\n", 3);
 	}
@@ -457,12 +458,12 @@ static void find_link(void *arg, unsigned index)
 	query_ender_finish(options->ender, &s->task);
 }
 
-static void refuse(struct subscriber *s, const struct error *err)
+static void refuse_subscriber(struct subscriber *s, const struct error *err)
 {
 	struct log *log = s->at->live->options.log;
 	struct http_request *req = s->req;
 
-	unsubscribe(s);
+	remove_subscriber(s);
 	problem_reply(req, log, err);
 }
 
@@ -474,11 +475,11 @@ static void on_link_found(void *arg)
 	s->looking = false;
 	slots_give_back(s->at->live->options.questions, s->key);
 	if (s->gone)
-		end(s);
+		end_stream(s);
 	else if (s->outcome < 0)
-		refuse(s, &err);
+		refuse_subscriber(s, &err);
 	else
-		begin(s);
+		begin_stream(s);
 }
 
 /* The look-up counts as a question of the key. */
@@ -491,7 +492,7 @@ static void look_for_link(struct subscriber *s)
 
 	if (slot != SLOTS_TAKEN) {
 		metric_add(options->refused, 1);
-		unsubscribe(s);
+		remove_subscriber(s);
 		problem_reply_full(req, slot, "questions");
 		return;
 	}
@@ -504,13 +505,13 @@ static void look_for_link(struct subscriber *s)
 			      s->at->loop, find_link, on_link_found, s,
 			      &err) < 0) {
 		metric_add(options->refused, 1);
-		refuse(s, &err);
+		refuse_subscriber(s, &err);
 	}
 }
 
 /* Takes a slot, and a place among the subscribers that clicks are offered to.
  */
-static enum slots_answer join(struct subscriber *s)
+static enum slots_answer add_subscriber(struct subscriber *s)
 {
 	struct live_loop *at = s->at;
 	enum slots_answer answer;
@@ -528,8 +529,8 @@ static enum slots_answer join(struct subscriber *s)
 	return answer;
 }
 
-static void subscribe(struct live_loop *at, struct http_request *req,
-		      const struct access *access)
+static void subscribe_client(struct live_loop *at, struct http_request *req,
+			     const struct access *access)
 {
 	struct live *l = at->live;
 	struct error err = {0};
@@ -540,7 +541,7 @@ static void subscribe(struct live_loop *at, struct http_request *req,
 		problem_reply(req, l->options.log, &err);
 		return;
 	}
-	slot = join(s);
+	slot = add_subscriber(s);
 	if (slot != SLOTS_TAKEN) {
 		subscriber_free(s);
 		problem_reply_full(req, slot, "live streams");
@@ -548,7 +549,7 @@ static void subscribe(struct live_loop *at, struct http_request *req,
 	}
 	http_stream_accept(req, &stream_handler, s);
 	if (!*s->question.code && !s->question.link_id)
-		begin(s);
+		begin_stream(s);
 	else
 		look_for_link(s);
 }
@@ -573,7 +574,7 @@ void live_handle(struct live_loop *at, struct http_request *req)
 	else if (!encoding_accepted(&accepted, ENCODING_IDENTITY))
 		problem_reply_not_acceptable(req);
 	else
-		subscribe(at, req, &access);
+		subscribe_client(at, req, &access);
 }
 
 /* --- start and end -------------------------------------------------------- */

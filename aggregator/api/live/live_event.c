@@ -102,7 +102,8 @@ static void put_event(struct buf *out, const json_t *object)
 
 /* Stores the values that filters read, one behind the other, and then the text
  * to send. */
-static struct live_event *make(const json_t *object, const struct buf *sent)
+static struct live_event *make_event(const json_t *object,
+				     const struct buf *sent)
 {
 	static const char *const names[] = {"owner", "domain", "country",
 					    "verdict"};
@@ -145,7 +146,7 @@ static struct live_event *from_json(const json_t *object, struct error *err)
 		return NULL;
 	put_event(&sent, object);
 	if (!sent.failed)
-		e = make(object, &sent);
+		e = make_event(object, &sent);
 	buf_free(&sent);
 	if (e)
 		e->link_id = link_id;

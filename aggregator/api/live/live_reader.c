@@ -175,7 +175,7 @@ static void open_tail(struct live_reader *r)
 	r->options.on_ready(r->options.arg);
 }
 
-static void *run(void *arg)
+static void *read_live_topic(void *arg)
 {
 	struct live_reader *r = arg;
 
@@ -277,7 +277,7 @@ struct live_reader *live_reader_new(const struct live_reader_options *options,
 
 int live_reader_start(struct live_reader *r, struct error *err)
 {
-	errno = pthread_create(&r->thread, NULL, run, r);
+	errno = pthread_create(&r->thread, NULL, read_live_topic, r);
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	r->running = true;
