@@ -46,8 +46,8 @@ static void register_cache(struct metrics *m, const char *labels,
 		   bytes_max);
 }
 
-static void bound(struct metrics *m, const char *name, int64_t value,
-		  const char *help)
+static void register_fixed_gauge(struct metrics *m, const char *name,
+				 int64_t value, const char *help)
 {
 	metric_set(metrics_gauge(m, name, NULL, help), value);
 }
@@ -58,26 +58,28 @@ static void register_bounds(struct collector_metrics *cm, struct metrics *m,
 {
 	cm->buffered = metrics_gauge(m, NAME("buffered_bytes"), NULL,
 				     "Rows held, not yet inserted");
-	bound(m, NAME("buffered_bytes_max"), (int64_t)shares->rows,
-	      "Bound of the rows held");
+	register_fixed_gauge(m, NAME("buffered_bytes_max"),
+			     (int64_t)shares->rows, "Bound of the rows held");
 	cm->memory = metrics_gauge(m, NAME("memory_bytes"), NULL,
 				   "Memory in use, without geo files");
-	bound(m, NAME("memory_bytes_max"), settings->memory,
-	      "Setting collector.memory");
+	register_fixed_gauge(m, NAME("memory_bytes_max"), settings->memory,
+			     "Setting collector.memory");
 	cm->pressed = metrics_counter(m, NAME("memory_pressed_total"), NULL,
 				      "Times reading stopped because memory "
 				      "was nearly used up");
 	cm->fetched = metrics_gauge(m, NAME("fetched_events"), NULL,
 				    "Events fetched ahead");
-	bound(m, NAME("fetched_events_max"), (int64_t)shares->fetch_events,
-	      "No more are fetched beyond this number");
+	register_fixed_gauge(m, NAME("fetched_events_max"),
+			     (int64_t)shares->fetch_events,
+			     "No more are fetched beyond this number");
 	cm->partitions =
 		metrics_gauge(m, NAME("partitions"), NULL, "Partitions held");
 	cm->paused = metrics_gauge(m, NAME("paused_partitions"), NULL,
 				   "Partitions that may bring no more for "
 				   "now");
-	bound(m, NAME("parts_per_second_max"), settings->parts_per_second,
-	      "Setting collector.parts_per_second, of all collectors");
+	register_fixed_gauge(
+		m, NAME("parts_per_second_max"), settings->parts_per_second,
+		"Setting collector.parts_per_second, of all collectors");
 }
 
 static void register_verdicts(struct collector_metrics *cm, struct metrics *m)

@@ -14,31 +14,31 @@ double insert_rate_own(const struct insert_rate *p)
 	return p->per_second * p->held / p->partitions;
 }
 
-static double capacity(const struct insert_rate *p)
+static double token_capacity(const struct insert_rate *p)
 {
 	double second = insert_rate_own(p);
 
 	return second > 1 ? second : 1;
 }
 
-static void fill(struct insert_rate *p, int64_t now)
+static void refill_tokens(struct insert_rate *p, int64_t now)
 {
 	int64_t passed = now - p->filled_at;
 
 	p->filled_at = now;
 	if (passed > 0) /* if the clock was set back, nothing is added */
 		p->tokens += insert_rate_own(p) * (double)passed / 1000;
-	if (p->tokens > capacity(p))
-		p->tokens = capacity(p);
+	if (p->tokens > token_capacity(p))
+		p->tokens = token_capacity(p);
 }
 
 void insert_rate_share(struct insert_rate *p, uint32_t held,
 		       uint32_t partitions, int64_t now)
 {
-	fill(p, now);
+	refill_tokens(p, now);
 	p->held = held;
 	p->partitions = partitions > held ? partitions : held;
-	fill(p, now);
+	refill_tokens(p, now);
 }
 
 int64_t insert_rate_period(const struct insert_rate *p)
@@ -69,12 +69,12 @@ int64_t insert_rate_due(const struct insert_rate *p, int32_t partition,
 
 bool insert_rate_ready(struct insert_rate *p, int64_t now)
 {
-	fill(p, now);
+	refill_tokens(p, now);
 	return p->tokens >= 1;
 }
 
 void insert_rate_spend(struct insert_rate *p, uint32_t parts, int64_t now)
 {
-	fill(p, now);
+	refill_tokens(p, now);
 	p->tokens -= parts;
 }

@@ -92,13 +92,13 @@ static bool has_any(const struct counters_intake *in)
 	return in->row_count || in->letters;
 }
 
-static void forget(struct counters_intake *in)
+static void clear_rows_and_letters(struct counters_intake *in)
 {
 	buf_reset(&in->rows);
 	in->row_count = in->letters = 0;
 }
 
-static void commit(struct counters_intake *in, int32_t number)
+static void commit_partition_offset(struct counters_intake *in, int32_t number)
 {
 	struct counters_partition *p = &in->partitions[number];
 	struct error err = {0};
@@ -116,7 +116,7 @@ static void commit(struct counters_intake *in, int32_t number)
 static void commit_all(struct counters_intake *in)
 {
 	for (size_t i = 0; i < in->partition_count; i++)
-		commit(in, (int32_t)i);
+		commit_partition_offset(in, (int32_t)i);
 }
 
 static void on_committed(void *arg, void *opaque, const struct error *err)
@@ -139,7 +139,7 @@ static void tell_well(struct counters_intake *in)
 }
 
 /* Rows that are stored twice replace each other. */
-static int store(struct counters_intake *in, struct error *err)
+static int store_rows_and_letters(struct counters_intake *in, struct error *err)
 {
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
@@ -189,7 +189,7 @@ static void on_stored(struct counters_intake *in)
 	tell_well(in);
 	metric_add(in->stored, in->row_count);
 	/* A letter that Kafka gave up is lost, and was counted. */
-	forget(in);
+	clear_rows_and_letters(in);
 	commit_all(in);
 	if (in->paused)
 		pause_all(in, false);
@@ -199,7 +199,7 @@ static void try_store(struct counters_intake *in)
 {
 	struct error err = {0};
 
-	if (store(in, &err) < 0)
+	if (store_rows_and_letters(in, &err) < 0)
 		on_failed(in, &err);
 	else
 		on_stored(in);
@@ -232,8 +232,9 @@ static int put_letter(struct counters_intake *in,
 	return 0;
 }
 
-static int add(struct counters_intake *in, const struct kafka_record *record,
-	       struct error *err)
+static int add_row_or_letter(struct counters_intake *in,
+			     const struct kafka_record *record,
+			     struct error *err)
 {
 	struct error reason = {0};
 
@@ -248,7 +249,8 @@ static int add(struct counters_intake *in, const struct kafka_record *record,
 	return -1;
 }
 
-static void take(struct counters_intake *in, const struct kafka_record *record)
+static void take_counters_record(struct counters_intake *in,
+				 const struct kafka_record *record)
 {
 	struct counters_partition *p;
 	struct error err = {0};
@@ -260,7 +262,7 @@ static void take(struct counters_intake *in, const struct kafka_record *record)
 		return;
 	if (!has_any(in))
 		in->since = clock_monotonic_ms();
-	if (add(in, record, &err) < 0) {
+	if (add_row_or_letter(in, record, &err) < 0) {
 		log_warn(in->log, "counters are read again", log_err(&err));
 		p->state = COUNTERS_AWAITING;
 		return;
@@ -392,8 +394,8 @@ static bool is_said(struct counters_intake *in, int32_t number,
 	return pass && pass->first <= next;
 }
 
-static int probe(struct counters_intake *in, int32_t number,
-		 struct kafka_unreadable *ret, struct error *err)
+static int probe_next_record(struct counters_intake *in, int32_t number,
+			     struct kafka_unreadable *ret, struct error *err)
 {
 	if (!in->reader) {
 		in->reader = kafka_reader_new(&in->config->kafka,
@@ -407,7 +409,8 @@ static int probe(struct counters_intake *in, int32_t number,
 				  in->partitions[number].next, ret, err);
 }
 
-static void look(struct counters_intake *in, int32_t number, int64_t now)
+static void check_held_partition(struct counters_intake *in, int32_t number,
+				 int64_t now)
 {
 	struct counters_partition *p = &in->partitions[number];
 	int64_t patience = in->config->collector.unreadable_after;
@@ -422,7 +425,7 @@ static void look(struct counters_intake *in, int32_t number, int64_t now)
 		pass_over(in, number, &what);
 		return;
 	}
-	status = probe(in, number, &what, &err);
+	status = probe_next_record(in, number, &what, &err);
 	if (status < 0)
 		log_debug(in->log, "counters", log_err(&err));
 	else if (status > 0)
@@ -436,7 +439,7 @@ static void look_at_held(struct counters_intake *in, int64_t now)
 {
 	for (size_t i = 0; i < in->partition_count; i++)
 		if (in->partitions[i].state == COUNTERS_HELD)
-			look(in, (int32_t)i, now);
+			check_held_partition(in, (int32_t)i, now);
 }
 
 static void on_unreadable(void *arg, const char *topic, int32_t number,
@@ -511,7 +514,7 @@ static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
 
 /* --- thread --------------------------------------------------------------- */
 
-static void *run(void *arg)
+static void *run_counters_thread(void *arg)
 {
 	struct counters_intake *in = arg;
 
@@ -522,7 +525,7 @@ static void *run(void *arg)
 					      &err);
 
 		if (got > 0) {
-			take(in, &record);
+			take_counters_record(in, &record);
 			kafka_record_release(&record);
 		} else if (got < 0) {
 			health_say(in->health, err.text);
@@ -611,7 +614,7 @@ counters_intake_new(const struct collector_config *config,
 
 int counters_intake_start(struct counters_intake *in, struct error *err)
 {
-	errno = pthread_create(&in->thread, NULL, run, in);
+	errno = pthread_create(&in->thread, NULL, run_counters_thread, in);
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	in->running = true;

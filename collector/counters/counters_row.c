@@ -56,7 +56,8 @@ static int check_times(const Shortloop__RedirectorCounters *m,
 	return 0;
 }
 
-static int check(const Shortloop__RedirectorCounters *m, struct error *err)
+static int check_counters(const Shortloop__RedirectorCounters *m,
+			  struct error *err)
 {
 	uint64_t n[COUNT_NUMBERS];
 
@@ -75,7 +76,8 @@ static int check(const Shortloop__RedirectorCounters *m, struct error *err)
 	return 0;
 }
 
-static void put(struct buf *rows, const Shortloop__RedirectorCounters *m)
+static void put_counters_columns(struct buf *rows,
+				 const Shortloop__RedirectorCounters *m)
 {
 	uint64_t n[COUNT_NUMBERS];
 
@@ -103,9 +105,9 @@ int counters_row_append(struct buf *rows, const void *record, size_t len,
 
 	if (!m)
 		return error_set(err, ERROR_INPUT, "not a protobuf message");
-	status = check(m, err);
+	status = check_counters(m, err);
 	if (status == 0)
-		put(rows, m);
+		put_counters_columns(rows, m);
 	shortloop__redirector_counters__free_unpacked(m, NULL);
 	if (status == 0 && rows->failed) {
 		rows->len = start;

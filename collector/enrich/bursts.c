@@ -161,8 +161,9 @@ static struct count count_window(const struct bursts *b, request_t *list,
 
 /* Notes `r`, and returns the number of requests in the window that ends with
  * it. */
-static int64_t note(const struct bursts *b, request_t *list, uint32_t *len,
-		    int64_t limit, request_t r, bool whole)
+static int64_t note_request(const struct bursts *b, request_t *list,
+			    uint32_t *len, int64_t limit, request_t r,
+			    bool whole)
 {
 	struct count c = count_window(b, list, len, r, whole);
 	request_t *at = c.known;
@@ -180,15 +181,16 @@ static int64_t note(const struct bursts *b, request_t *list, uint32_t *len,
 
 static int64_t note_code(const struct bursts *b, struct visitor *v, request_t r)
 {
-	return note(b, v->requests, &v->code_count, b->limits.codes, r, false);
+	return note_request(b, v->requests, &v->code_count, b->limits.codes, r,
+			    false);
 }
 
 /* Does the same for requests of codes that do not exist. */
 static int64_t note_not_found(const struct bursts *b, struct visitor *v,
 			      request_t r)
 {
-	return note(b, v->requests + b->limits.codes, &v->not_found_count,
-		    b->limits.not_found, r, true);
+	return note_request(b, v->requests + b->limits.codes,
+			    &v->not_found_count, b->limits.not_found, r, true);
 }
 
 /* --- visitors ------------------------------------------------------------- */
@@ -211,7 +213,7 @@ static struct visitor *visitor_of(const struct bursts *b, const struct key *key)
 	return (struct visitor *)(void *)(b->visitors + at);
 }
 
-static struct key *find(const struct bursts *b, uint64_t id)
+static struct key *find_visitor_key(const struct bursts *b, uint64_t id)
 {
 	struct key *set = set_of(b, id);
 
@@ -222,7 +224,7 @@ static struct key *find(const struct bursts *b, uint64_t id)
 }
 
 /* Reuses the entry of the visitor that was idle for longest. */
-static struct key *add(const struct bursts *b, uint64_t id)
+static struct key *add_visitor_key(const struct bursts *b, uint64_t id)
 {
 	struct key *key = set_of(b, id);
 
@@ -236,8 +238,8 @@ static struct key *add(const struct bursts *b, uint64_t id)
 
 /* Returns NULL for a visitor's first request, and while it requests only one
  * code. */
-static struct key *promote(struct bursts *b, uint64_t id, request_t r,
-			   bool not_found)
+static struct key *promote_visitor(struct bursts *b, uint64_t id, request_t r,
+				   bool not_found)
 {
 	struct once *o = &b->once[index_of(id, b->once_count)];
 	struct visitor *v;
@@ -249,7 +251,7 @@ static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 		*o = (struct once){id, r, not_found};
 		return NULL;
 	}
-	key = add(b, id);
+	key = add_visitor_key(b, id);
 	v = visitor_of(b, key);
 	if (b->limits.codes)
 		note_code(b, v, o->request);
@@ -260,8 +262,8 @@ static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 }
 
 /* Windows that touch are one burst; otherwise only the latest one is kept. */
-static void remember(const struct bursts *b, struct visitor *v, int64_t ts,
-		     enum burst burst)
+static void note_burst_window(const struct bursts *b, struct visitor *v,
+			      int64_t ts, enum burst burst)
 {
 	int64_t from = ts - b->limits.window;
 
@@ -275,8 +277,8 @@ static void remember(const struct bursts *b, struct visitor *v, int64_t ts,
 	v->burst = burst;
 }
 
-static enum burst detect(const struct bursts *b, struct visitor *v, int64_t ts,
-			 request_t r, bool not_found)
+static enum burst detect_burst(const struct bursts *b, struct visitor *v,
+			       int64_t ts, request_t r, bool not_found)
 {
 	enum burst burst = BURST_NONE;
 
@@ -290,7 +292,7 @@ static enum burst detect(const struct bursts *b, struct visitor *v, int64_t ts,
 	    note_not_found(b, v, r) >= b->limits.not_found)
 		burst = BURST_NOT_FOUND;
 	if (burst)
-		remember(b, v, ts, burst);
+		note_burst_window(b, v, ts, burst);
 	return burst;
 }
 
@@ -315,12 +317,12 @@ enum burst bursts_note(struct bursts *b,
 	if (!b->limits.codes && !b->limits.not_found)
 		return BURST_NONE;
 	memcpy(&id, visitor, sizeof(id));
-	key = find(b, id);
+	key = find_visitor_key(b, id);
 	if (!key)
-		key = promote(b, id, r, not_found);
+		key = promote_visitor(b, id, r, not_found);
 	if (!key)
 		return BURST_NONE;
 	if (ts > key->seen_ms)
 		key->seen_ms = ts;
-	return detect(b, visitor_of(b, key), ts, r, not_found);
+	return detect_burst(b, visitor_of(b, key), ts, r, not_found);
 }

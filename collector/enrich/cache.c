@@ -150,7 +150,7 @@ static void evict_one(struct cache *c)
 }
 
 /* Doubles the buckets.  If memory runs out, chains get longer. */
-static void grow(struct cache *c)
+static void double_buckets(struct cache *c)
 {
 	size_t count = c->bucket_count * 2;
 	struct entry **buckets = calloc(count, sizeof(*buckets));
@@ -201,7 +201,7 @@ const void *cache_put(struct cache *c, const void *key, size_t key_len,
 	while (c->stats.bytes + size_of(e) > c->bytes_max)
 		evict_one(c);
 	if (c->stats.entries >= c->bucket_count)
-		grow(c);
+		double_buckets(c);
 	e->hash = hash_bytes(&c->hash_key, key, key_len);
 	bucket = bucket_of(c, e->hash);
 	e->next = *bucket;

@@ -126,7 +126,7 @@ static char *read_text(struct decoder *d)
 
 /* Returns the maximum; greater values are unusual, and rejected
  * (wire_range.h). */
-static uint64_t greatest(enum kind kind)
+static uint64_t greatest_of_kind(enum kind kind)
 {
 	switch (kind) {
 	case KIND_U32:
@@ -149,7 +149,7 @@ static bool read_number(struct decoder *d, enum kind kind, char *member)
 	if (kind == KIND_FIXED64 ? !read_fixed64(d, &value)
 				 : !read_varint(d, NUMBER_MAX, &value))
 		return false;
-	if (value > greatest(kind))
+	if (value > greatest_of_kind(kind))
 		return false;
 	low = (uint32_t)value;
 	truth = value != 0;

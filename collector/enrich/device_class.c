@@ -37,7 +37,7 @@ static const char *const desktop_systems[] = {
 	"CentOS",     "SUSE",	  "Slackware", "Arch Linux", "Mandriva",
 	"Linux Mint", NULL};
 
-static bool holds(const char *text, size_t len, const char *const *words)
+static bool has_any_word(const char *text, size_t len, const char *const *words)
 {
 	for (; *words; words++)
 		if (memmem(text, len, *words, strlen(*words)))
@@ -59,8 +59,8 @@ static bool is_console(const struct ua_result *ua)
 	struct ua_text device = ua_get(ua, UA_DEVICE_FAMILY);
 	struct ua_text model = ua_get(ua, UA_DEVICE_MODEL);
 
-	return holds(device.data, device.len, console_words) ||
-	       holds(model.data, model.len, console_words);
+	return has_any_word(device.data, device.len, console_words) ||
+	       has_any_word(model.data, model.len, console_words);
 }
 
 /* --- systems --------------------------------------------------------------
@@ -167,9 +167,9 @@ int device_parse(struct ua_parser *parser, const char *text, size_t len,
 /* Android writes "Mobile" on a phone and nothing on a tablet. */
 static const char *class_of_android(const char *text, size_t len)
 {
-	if (holds(text, len, tablet_words))
+	if (has_any_word(text, len, tablet_words))
 		return "tablet";
-	return holds(text, len, mobile_words) ? "mobile" : "tablet";
+	return has_any_word(text, len, mobile_words) ? "mobile" : "tablet";
 }
 
 static const char *class_of_kind(enum device_kind kind)
@@ -198,10 +198,10 @@ const char *device_class(const struct ua_result *ua, const char *text,
 	if (is_console(ua))
 		return "console";
 	if (is_one_of(ua, UA_OS_FAMILY, tv_systems) ||
-	    holds(text, len, tv_words))
+	    has_any_word(text, len, tv_words))
 		return "tv";
 	if (is_one_of(ua, UA_OS_FAMILY, wearable_systems) ||
-	    holds(text, len, wearable_words))
+	    has_any_word(text, len, wearable_words))
 		return "wearable";
 	if (ua_is(ua, UA_OS_FAMILY, "Android"))
 		return class_of_android(text, len);

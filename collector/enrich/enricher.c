@@ -116,7 +116,7 @@ static void copy_ip(const Shortloop__Click *click, uint8_t ip[16])
 	}
 }
 
-static size_t cut(size_t len, int64_t max)
+static size_t limit_text_length(size_t len, int64_t max)
 {
 	return len < (size_t)max ? len : (size_t)max;
 }
@@ -157,7 +157,8 @@ static void apply_rules(const struct enricher *e, const Shortloop__Click *click,
 	const struct verdict_subject subject = {
 		.owner = click->owner,
 		.agent = (const char *)click->user_agent.data,
-		.agent_len = cut(click->user_agent.len, e->settings->max_text),
+		.agent_len = limit_text_length(click->user_agent.len,
+					       e->settings->max_text),
 		.asn = rules->by_asn && facts->has_ip
 			       ? place_asn(facts->places, facts->ip)
 			       : 0,
@@ -192,8 +193,8 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 		return -1;
 	bursts_expect(e->bursts, facts->identity);
 	if (agent_find(e->lookups->agents, (const char *)ua->data,
-		       cut(ua->len, e->settings->max_text), &facts->agent,
-		       err) < 0)
+		       limit_text_length(ua->len, e->settings->max_text),
+		       &facts->agent, err) < 0)
 		return -1;
 	facts->verdict = verdict_of_click(click, facts->agent.verdict);
 	apply_rules(e, click, facts);
@@ -253,11 +254,11 @@ static void forget_visitor(Shortloop__Click *click, struct click_facts *facts)
 
 /* Returns the click from which the row is made, or *room with the remaining
  * parts of the click. */
-static const Shortloop__Click *forget(const struct enricher *e,
-				      const struct event_origin *origin,
-				      const Shortloop__Click *click,
-				      Shortloop__Click *room,
-				      struct click_facts *facts)
+static const Shortloop__Click *
+remove_forgotten_parts(const struct enricher *e,
+		       const struct event_origin *origin,
+		       const Shortloop__Click *click, Shortloop__Click *room,
+		       struct click_facts *facts)
 {
 	bool link = forgotten_has_link(e->forgotten, click->link_id);
 
@@ -301,7 +302,7 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 		return -1;
 	apply_burst(e, click, &facts);
 	if (!forgotten_is_empty(e->forgotten))
-		click = forget(e, origin, click, &room, &facts);
+		click = remove_forgotten_parts(e, origin, click, &room, &facts);
 	row_append_click(rows, &where, click, &facts);
 	if (finish_row(rows, start, err) < 0)
 		return -1;

@@ -6,12 +6,12 @@
 /* A time after the year 2200 shows a broken clock or a broken message. */
 #define TIME_MAX_MS UINT64_C(7258118400000)
 
-static void *allocate(void *arg, size_t size)
+static void *allocate_in_arena(void *arg, size_t size)
 {
 	return arena_alloc(arg, size);
 }
 
-static void release(void *arg, void *memory)
+static void release_nothing(void *arg, void *memory)
 {
 	(void)arg; /* the arena is reset as a whole */
 	(void)memory;
@@ -19,7 +19,7 @@ static void release(void *arg, void *memory)
 
 static ProtobufCAllocator allocator_of(struct arena *arena)
 {
-	return (ProtobufCAllocator){allocate, release, arena};
+	return (ProtobufCAllocator){allocate_in_arena, release_nothing, arena};
 }
 
 /* Sets the reason why unpacking failed, which protobuf-c does not report. */
@@ -42,8 +42,10 @@ static const struct wire_column link_columns[] = {
 #include "collector/enrich/link_columns.inc"
 	{NULL, NULL}};
 
-static const Shortloop__Click *decode(struct arena *arena, const void *event,
-				      size_t len, struct error *err)
+static const Shortloop__Click *decode_or_unpack_click(struct arena *arena,
+						      const void *event,
+						      size_t len,
+						      struct error *err)
 {
 	ProtobufCAllocator allocator = allocator_of(arena);
 	Shortloop__Click *click = arena_alloc(arena, sizeof(*click));
@@ -62,7 +64,8 @@ static const Shortloop__Click *decode(struct arena *arena, const void *event,
 const Shortloop__Click *event_click(struct arena *arena, const void *event,
 				    size_t len, struct error *err)
 {
-	const Shortloop__Click *click = decode(arena, event, len, err);
+	const Shortloop__Click *click =
+		decode_or_unpack_click(arena, event, len, err);
 	size_t ip;
 
 	if (!click)

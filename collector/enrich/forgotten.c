@@ -37,7 +37,8 @@ static int compare_visitors(const void *a, const void *b)
 /* --- load ----------------------------------------------------------------- */
 
 /* Makes room for one more item; returns NULL when memory runs out. */
-static void *grow(void *items, size_t count, size_t *room, size_t size)
+static void *make_room_for_item(void *items, size_t count, size_t *room,
+				size_t size)
 {
 	size_t want = *room ? *room * 2 : 64;
 	void *grown = items;
@@ -52,8 +53,8 @@ static void *grow(void *items, size_t count, size_t *room, size_t size)
 
 static int add_link(struct forgotten *f, uint64_t link_id, struct error *err)
 {
-	uint64_t *links =
-		grow(f->links, f->link_count, &f->link_room, sizeof(*links));
+	uint64_t *links = make_room_for_item(f->links, f->link_count,
+					     &f->link_room, sizeof(*links));
 
 	if (!links)
 		return error_set_nomem(err);
@@ -65,8 +66,9 @@ static int add_link(struct forgotten *f, uint64_t link_id, struct error *err)
 static int add_visitor(struct forgotten *f, const struct visitor *v,
 		       struct error *err)
 {
-	struct visitor *visitors = grow(f->visitors, f->visitor_count,
-					&f->visitor_room, sizeof(*visitors));
+	struct visitor *visitors =
+		make_room_for_item(f->visitors, f->visitor_count,
+				   &f->visitor_room, sizeof(*visitors));
 
 	if (!visitors)
 		return error_set_nomem(err);
@@ -75,7 +77,7 @@ static int add_visitor(struct forgotten *f, const struct visitor *v,
 	return 0;
 }
 
-static void sort(struct forgotten *f)
+static void sort_links_and_visitors(struct forgotten *f)
 {
 	if (f->link_count)
 		qsort(f->links, f->link_count, sizeof(*f->links),
@@ -86,7 +88,7 @@ static void sort(struct forgotten *f)
 }
 
 /* A row is: link_id, visitor in hexadecimal digits, until. */
-static int take(void *arg, char **f, struct error *err)
+static int take_forgotten_row(void *arg, char **f, struct error *err)
 {
 	struct forgotten *list = arg;
 	struct visitor v = {.until = tsv_i64(f[2])};
@@ -105,16 +107,18 @@ static int take(void *arg, char **f, struct error *err)
 	return add_visitor(list, &v, err);
 }
 
-static int load(struct forgotten *f, struct clickhouse *ch, struct error *err)
+static int load_links_and_visitors(struct forgotten *f, struct clickhouse *ch,
+				   struct error *err)
 {
 	static const char sql[] =
 		"SELECT link_id, hex(visitor_id), "
 		"toUnixTimestamp64Milli(max(visits_until)) FROM "
 		"forgotten GROUP BY link_id, visitor_id FORMAT TabSeparated";
 
-	if (clickhouse_rows(ch, sql, NULL, "nsn", take, f, err) < 0)
+	if (clickhouse_rows(ch, sql, NULL, "nsn", take_forgotten_row, f, err) <
+	    0)
 		return -1;
-	sort(f);
+	sort_links_and_visitors(f);
 	return 0;
 }
 
@@ -144,7 +148,8 @@ int forgotten_load(struct clickhouse *ch, const struct forgotten_state *known,
 	*ret = NULL;
 	if (status == 0 && (now.rows != known->rows || now.sum != known->sum)) {
 		*ret = calloc(1, sizeof(**ret));
-		status = *ret ? load(*ret, ch, err) : error_set_nomem(err);
+		status = *ret ? load_links_and_visitors(*ret, ch, err)
+			      : error_set_nomem(err);
 	}
 	if (status == 0) {
 		if (*ret)
@@ -236,6 +241,6 @@ int forgotten_unite(struct forgotten *f, const struct forgotten *other,
 		else if (found->until < v->until)
 			found->until = v->until;
 	}
-	sort(f);
+	sort_links_and_visitors(f);
 	return status;
 }

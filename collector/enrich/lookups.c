@@ -33,8 +33,9 @@ static int add_agents(struct enrich_lookups *l,
 	return l->agents ? 0 : -1;
 }
 
-static struct enrich_lookups *make(const struct collector_settings *settings,
-				   bool agents, struct error *err)
+static struct enrich_lookups *
+make_lookups(const struct collector_settings *settings, bool agents,
+	     struct error *err)
 {
 	struct enrich_lookups *l = calloc(1, sizeof(*l));
 
@@ -52,14 +53,14 @@ static struct enrich_lookups *make(const struct collector_settings *settings,
 struct enrich_lookups *
 enrich_lookups_new(const struct collector_settings *settings, struct error *err)
 {
-	return make(settings, true, err);
+	return make_lookups(settings, true, err);
 }
 
 struct enrich_lookups *
 enrich_lookups_new_places(const struct collector_settings *settings,
 			  struct error *err)
 {
-	return make(settings, false, err);
+	return make_lookups(settings, false, err);
 }
 
 void enrich_lookups_exchange(struct enrich_lookups *l,

@@ -242,7 +242,7 @@ struct word {
 	size_t len;
 };
 
-static int compare(const void *key, const void *site)
+static int compare_word_to_site(const void *key, const void *site)
 {
 	const struct word *word = key;
 	const char *name = ((const struct site *)site)->name;
@@ -251,21 +251,22 @@ static int compare(const void *key, const void *site)
 	return order ? order : -(name[word->len] != '\0');
 }
 
-static const struct site *search(const struct site *sites, size_t count,
-				 const char *text, size_t len)
+static const struct site *find_site(const struct site *sites, size_t count,
+				    const char *text, size_t len)
 {
 	struct word word = {text, len};
 
-	return bsearch(&word, sites, count, sizeof(*sites), compare);
+	return bsearch(&word, sites, count, sizeof(*sites),
+		       compare_word_to_site);
 }
 
 const struct site *site_of_host(const char *host)
 {
-	return search(hosts, sizeof(hosts) / sizeof(*hosts), host,
-		      strlen(host));
+	return find_site(hosts, sizeof(hosts) / sizeof(*hosts), host,
+			 strlen(host));
 }
 
 const struct site *site_of_brand(const char *label, size_t len)
 {
-	return search(brands, sizeof(brands) / sizeof(*brands), label, len);
+	return find_site(brands, sizeof(brands) / sizeof(*brands), label, len);
 }

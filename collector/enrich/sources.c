@@ -44,7 +44,7 @@ static const char *channel_of_medium(const char *medium)
 }
 
 /* Makes the key of an entry; returns NULL when out of memory. */
-static char *folded(const char *host)
+static char *copy_host_lowercase(const char *host)
 {
 	char *copy = strdup(host);
 
@@ -68,7 +68,8 @@ static int add_entry(struct sources *s, const char *host, const json_t *value,
 				 host);
 	if (strchr(host, '/'))
 		return 0;
-	s->entries[s->count] = (struct entry){folded(host), channel};
+	s->entries[s->count] =
+		(struct entry){copy_host_lowercase(host), channel};
 	if (!s->entries[s->count].host)
 		return error_set_nomem(err);
 	s->count++;
@@ -213,8 +214,8 @@ static bool is_same_site(const char *host, const char *site)
 
 /* Returns whether an entry for `site`, an end of `host`, holds for all of
  * `host`. */
-static bool holds(const struct sources *s, const char *host, const char *site,
-		  const char *channel)
+static bool site_covers_host(const struct sources *s, const char *host,
+			     const char *site, const char *channel)
 {
 	if (site == host)
 		return true;
@@ -267,7 +268,7 @@ bool sources_find(const struct sources *s, const char *host, struct source *ret)
 
 	for (at = host; (dot = strchr(at, '.')); at = dot + 1) {
 		if (!find_entry(s, at, &found) ||
-		    !holds(s, host, at, found.channel))
+		    !site_covers_host(s, host, at, found.channel))
 			continue;
 		*ret = found;
 		return true;

@@ -39,7 +39,7 @@ static const struct name names[] = {
 };
 
 /* Decodes the byte at *at, which moves past it. */
-static char decode(const char **at, const char *end)
+static char decode_next_byte(const char **at, const char *end)
 {
 	char c = *(*at)++;
 
@@ -72,7 +72,7 @@ static const struct name *take_name(const char *at, const char *end)
 	size_t n = 0, skip = 0;
 
 	while (at < end && n < sizeof(text))
-		text[n++] = decode(&at, end);
+		text[n++] = decode_next_byte(&at, end);
 	/* A link copied from HTML without unescaping: &amp;utm_medium=... */
 	if (n > 4 && !strncasecmp(text, "amp;", 4))
 		skip = 4;
@@ -95,7 +95,7 @@ static size_t take_value(const char *at, const char *end, char *text)
 	size_t n = 0;
 
 	while (at < end && n <= UTM_MAX)
-		text[n++] = decode(&at, end);
+		text[n++] = decode_next_byte(&at, end);
 	if (n > UTM_MAX)
 		n = cut_at(text, UTM_MAX);
 	text[n] = '\0';

@@ -120,7 +120,7 @@ static int parse_network(const char *text, uint8_t ip[16], unsigned *ret_bits)
 	return 0;
 }
 
-static void widen(struct verdict_network *n, unsigned bits)
+static void widen_network(struct verdict_network *n, unsigned bits)
 {
 	for (unsigned bit = bits; bit < 128; bit++) {
 		uint8_t mask = (uint8_t)(0x80 >> bit % 8);
@@ -165,7 +165,7 @@ static int take_network(struct reading *r, const json_t *value,
 				 "expected a network such as 203.0.113.0/24 "
 				 "or 2001:db8::/32");
 	memcpy(n->last, n->first, sizeof(n->last));
-	widen(n, bits);
+	widen_network(n, bits);
 	/* If nothing is stored, even the network of all addresses is too
 	 * narrow. */
 	if (!stored_bits(n, r->store_ip) || bits > stored_bits(n, r->store_ip))
@@ -363,8 +363,8 @@ static int read_text(const char *path, struct buf *text, struct error *err)
 	return 0;
 }
 
-static int load(struct verdict_rules *rules, const char *path,
-		const char *store_ip, struct error *err)
+static int load_rules_file(struct verdict_rules *rules, const char *path,
+			   const char *store_ip, struct error *err)
 {
 	struct buf yaml = {0}, text = {0};
 	json_t *list = NULL;
@@ -393,7 +393,7 @@ struct verdict_rules *verdict_rules_load(const char *path, const char *store_ip,
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (!path || !*path || load(rules, path, store_ip, err) == 0)
+	if (!path || !*path || load_rules_file(rules, path, store_ip, err) == 0)
 		return rules;
 	verdict_rules_free(rules);
 	error_wrap(err, "%s", path);

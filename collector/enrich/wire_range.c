@@ -37,7 +37,7 @@ static bool read_varint(struct reader *r, uint64_t *ret)
 	return false;
 }
 
-static bool skip(struct reader *r, uint64_t len)
+static bool skip_bytes(struct reader *r, uint64_t len)
 {
 	if (len > (uint64_t)(r->end - r->at))
 		return false;
@@ -60,8 +60,8 @@ static uint64_t greatest_of_column(const struct reader *r, const char *name)
 	return !strcmp(c->type, "UInt32") ? UINT32_MAX : UINT64_MAX;
 }
 
-static uint64_t greatest(const struct reader *r,
-			 const ProtobufCFieldDescriptor *field)
+static uint64_t greatest_of_field(const struct reader *r,
+				  const ProtobufCFieldDescriptor *field)
 {
 	uint64_t of_column;
 
@@ -86,7 +86,7 @@ static int check_number(const struct reader *r,
 			const ProtobufCFieldDescriptor *field, uint64_t value,
 			struct error *err)
 {
-	if (!field || value <= greatest(r, field))
+	if (!field || value <= greatest_of_field(r, field))
 		return 0;
 	return error_set(err, ERROR_INPUT, "not %s: %s %" PRIu64, r->what,
 			 field->name, value);
@@ -146,10 +146,10 @@ static int check_message(struct reader *r,
 						     err);
 			break;
 		case WIRE_I64:
-			read = skip(r, 8);
+			read = skip_bytes(r, 8);
 			break;
 		case WIRE_I32:
-			read = skip(r, 4);
+			read = skip_bytes(r, 4);
 			break;
 		default:
 			read = false;

@@ -31,7 +31,7 @@ void batch_reset(struct batch *b)
 	*b = (struct batch){.rows = rows, .hours = hours, .hour_cap = cap};
 }
 
-static void note(struct batch *b, uint64_t offset, int64_t append_ms)
+static void note_offset(struct batch *b, uint64_t offset, int64_t append_ms)
 {
 	if (b->events == 0) {
 		b->first = b->name_first = offset;
@@ -95,14 +95,14 @@ int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
 		return -1;
 	batch_note_hour(b, start, 1, err);
 	b->stored_before += !in_hand;
-	note(b, offset, append_ms);
+	note_offset(b, offset, append_ms);
 	return 0;
 }
 
 void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms)
 {
 	b->dead_lettered++;
-	note(b, offset, append_ms);
+	note_offset(b, offset, append_ms);
 }
 
 int batch_note_gap(struct batch *b, const struct batch *gap, struct error *err)
@@ -121,7 +121,7 @@ int batch_note_gap(struct batch *b, const struct batch *gap, struct error *err)
 	b->row_count += gap->row_count - in_hours;
 	b->stored_before += gap->row_count;
 	b->lost += gap->lost;
-	note(b, gap->first, gap->append_ms);
+	note_offset(b, gap->first, gap->append_ms);
 	b->last = gap->last;
 	return 0;
 }

@@ -7,8 +7,9 @@
 #include "common/kafka/record.h"
 
 /* Reads the log at the offset of a stored event. */
-static int look(const struct cut_log *log, const struct stored_event *event,
-		enum cut_found *ret, struct error *err)
+static int check_event_in_log(const struct cut_log *log,
+			      const struct stored_event *event,
+			      enum cut_found *ret, struct error *err)
 {
 	struct kafka_record record;
 	int got;
@@ -45,9 +46,9 @@ static void compare_one(struct comparison *c, const struct kafka_record *record,
 		c->end = event->last + 1;
 }
 
-static int compare(const struct cut_log *log, uint64_t first,
-		   const struct stored_batches *events, struct comparison *ret,
-		   struct error *err)
+static int compare_log_with_events(const struct cut_log *log, uint64_t first,
+				   const struct stored_batches *events,
+				   struct comparison *ret, struct error *err)
 {
 	struct kafka_record record;
 	size_t i = 0;
@@ -100,7 +101,7 @@ static int look_back(const struct cut_log *log, struct clickhouse *ch,
 			 ? stored_batches(ch, key, first, end, &events, err)
 			 : stored_events(ch, key, first, end, &events, err);
 	if (status == 0)
-		status = compare(log, first, &events, &c, err);
+		status = compare_log_with_events(log, first, &events, &c, err);
 	if (status == 0)
 		*ret = c.last;
 	stored_batches_release(&events);
@@ -116,7 +117,7 @@ int cut_is_whole(const struct cut_log *log, struct clickhouse *ch,
 	uint64_t end = last.last, first, step = LOOK_BACK;
 	enum cut_found found;
 
-	if (look(log, &last, &found, err) < 0)
+	if (check_event_in_log(log, &last, &found, err) < 0)
 		return -1;
 	while (found == CUT_FOUND_HOLE && end > since) {
 		first = end - since > step ? end - step : since;
@@ -142,7 +143,7 @@ static int look_at_batch(void *arg, size_t at, enum cut_found *ret,
 {
 	const struct batches_of_log *b = arg;
 
-	return look(b->log, &b->batches->items[at], ret, err);
+	return check_event_in_log(b->log, &b->batches->items[at], ret, err);
 }
 
 /* Finds the last event with a row, from `first` up to `end`, that is still in
@@ -156,7 +157,7 @@ static int find_event(const struct cut_log *log, struct clickhouse *ch,
 	int status = stored_events(ch, key, first, end, &rows, err);
 
 	if (status == 0)
-		status = compare(log, first, &rows, &c, err);
+		status = compare_log_with_events(log, first, &rows, &c, err);
 	if (status == 0)
 		*ret = c.end;
 	stored_batches_release(&rows);

@@ -28,8 +28,9 @@ struct scratch {
 	struct buf rows;
 };
 
-static int run(struct scratch *s, const char *what, const char *table,
-	       const char *rest, struct error *err)
+static int run_table_statement(struct scratch *s, const char *what,
+			       const char *table, const char *rest,
+			       struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -42,9 +43,10 @@ static int run(struct scratch *s, const char *what, const char *table,
 	return status;
 }
 
-static int drop(void *arg, char **fields, struct error *err)
+static int drop_listed_table(void *arg, char **fields, struct error *err)
 {
-	return run(arg, "DROP TABLE IF EXISTS", fields[0], "", err);
+	return run_table_statement(arg, "DROP TABLE IF EXISTS", fields[0], "",
+				   err);
 }
 
 /* Drops tables of collectors that were killed during a measurement. */
@@ -56,13 +58,13 @@ static int drop_left_over(struct scratch *s, struct error *err)
 		"AND startsWith(name, '" PREFIX "') "
 		"AND metadata_modification_time < now() - INTERVAL 1 HOUR";
 
-	return clickhouse_rows(sink_server(s->sink), sql, NULL, "s", drop, s,
-			       err);
+	return clickhouse_rows(sink_server(s->sink), sql, NULL, "s",
+			       drop_listed_table, s, err);
 }
 
 /* Inserts one row per day. */
-static int insert(struct scratch *s, const char *token, uint32_t first_day,
-		  uint32_t days, struct error *err)
+static int insert_days(struct scratch *s, const char *token, uint32_t first_day,
+		       uint32_t days, struct error *err)
 {
 	buf_reset(&s->rows);
 	for (uint32_t day = first_day; day < first_day + days; day++) {
@@ -75,8 +77,8 @@ static int insert(struct scratch *s, const char *token, uint32_t first_day,
 				s->rows.data, s->rows.len, err);
 }
 
-static int count(struct scratch *s, uint32_t first_day, uint32_t last_day,
-		 uint64_t *ret, struct error *err)
+static int count_day_rows(struct scratch *s, uint32_t first_day,
+			  uint32_t last_day, uint64_t *ret, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -100,16 +102,17 @@ static int try_again(struct scratch *s, struct measured *m, struct error *err)
 	uint64_t rows = 0;
 
 	for (int tries = 0; tries < 2; tries++)
-		if (insert(s, "block", 1, 2, err) < 0)
+		if (insert_days(s, "block", 1, 2, err) < 0)
 			return -1;
-	if (count(s, 1, 2, &rows, err) < 0)
+	if (count_day_rows(s, 1, 2, &rows, err) < 0)
 		return -1;
 	if (rows != 2) {
 		snprintf(m->flaw, sizeof(m->flaw),
 			 "a block that is sent again is stored again");
 		return 0;
 	}
-	if (insert(s, "block", 2, 1, err) < 0 || count(s, 1, 2, &rows, err) < 0)
+	if (insert_days(s, "block", 2, 1, err) < 0 ||
+	    count_day_rows(s, 1, 2, &rows, err) < 0)
 		return -1;
 	if (rows != 2)
 		snprintf(m->flaw, sizeof(m->flaw),
@@ -119,18 +122,19 @@ static int try_again(struct scratch *s, struct measured *m, struct error *err)
 
 /* Measures when a token is forgotten.  Repeating the first insert is safe: a
  * token that is sent again and refused is not renewed. */
-static int forget(struct scratch *s, struct measured *m, struct error *err)
+static int measure_token_lifetime(struct scratch *s, struct measured *m,
+				  struct error *err)
 {
 	char token[32];
 	uint64_t rows = 0;
 
-	if (insert(s, "first", 3, 1, err) < 0)
+	if (insert_days(s, "first", 3, 1, err) < 0)
 		return -1;
 	for (unsigned i = 1; i <= MEASURE_WINDOW; i++) {
 		snprintf(token, sizeof(token), "other %u", i);
-		if (insert(s, token, 4, 1, err) < 0 ||
-		    insert(s, "first", 3, 1, err) < 0 ||
-		    count(s, 3, 3, &rows, err) < 0)
+		if (insert_days(s, token, 4, 1, err) < 0 ||
+		    insert_days(s, "first", 3, 1, err) < 0 ||
+		    count_day_rows(s, 3, 3, &rows, err) < 0)
 			return -1;
 		m->outlived = i;
 		if (rows > 1)
@@ -139,7 +143,8 @@ static int forget(struct scratch *s, struct measured *m, struct error *err)
 	return 0;
 }
 
-static int create(struct scratch *s, struct measured *m, struct error *err)
+static int create_scratch_table(struct scratch *s, struct measured *m,
+				struct error *err)
 {
 	static const char rest[] =
 		" (day UInt32, n UInt64) ENGINE = MergeTree "
@@ -149,7 +154,7 @@ static int create(struct scratch *s, struct measured *m, struct error *err)
 	snprintf(s->table, sizeof(s->table), PREFIX "%08x%08x",
 		 (unsigned)randombytes_random(),
 		 (unsigned)randombytes_random());
-	if (run(s, "CREATE TABLE", s->table, rest, err) == 0)
+	if (run_table_statement(s, "CREATE TABLE", s->table, rest, err) == 0)
 		return 0;
 	if (clickhouse_last_code(sink_server(s->sink)) != ACCESS_DENIED)
 		return -1;
@@ -163,15 +168,16 @@ int measure_tokens(struct sink *sink, struct measured *ret, struct error *err)
 	struct scratch s = {.sink = sink};
 	struct measured m = {0};
 	struct error ignored;
-	int status = create(&s, &m, err);
+	int status = create_scratch_table(&s, &m, err);
 
 	if (status == 0) {
 		status = try_again(&s, &m, err);
 		if (status == 0 && !*m.flaw)
-			status = forget(&s, &m, err);
+			status = measure_token_lifetime(&s, &m, err);
 		m.done = status == 0;
 		/* A later measurement drops a table that stays. */
-		run(&s, "DROP TABLE IF EXISTS", s.table, "", &ignored);
+		run_table_statement(&s, "DROP TABLE IF EXISTS", s.table, "",
+				    &ignored);
 		if (status == 0)
 			status = drop_left_over(&s, err);
 	}
@@ -196,8 +202,8 @@ enum {
 	WINDOW_USUAL = 10000,
 };
 
-__attribute__((format(printf, 2, 3))) static void less(struct guarantee *g,
-						       const char *why, ...)
+__attribute__((format(printf, 2, 3))) static void
+lower_guarantee(struct guarantee *g, const char *why, ...)
 {
 	int n = snprintf(g->text, sizeof(g->text), "at least once: ");
 	va_list args;
@@ -215,7 +221,7 @@ static int judge_user(void *arg, char **fields, struct error *err)
 
 	(void)err;
 	if (*locked)
-		less(arg, "this user may not set %s", locked);
+		lower_guarantee(arg, "this user may not set %s", locked);
 	return 0;
 }
 
@@ -235,14 +241,17 @@ void guarantee_judge_table(const struct guarantee_table *t, struct guarantee *g)
 	if (!g->exactly_once)
 		return;
 	if (!strstr(t->engine, "MergeTree"))
-		less(g, "table %s has the engine %s", t->name, t->engine);
+		lower_guarantee(g, "table %s has the engine %s", t->name,
+				t->engine);
 	else if (!blocks)
-		less(g, "table %s has %s_deduplication_window=0", t->name,
-		     replicated ? "replicated" : "non_replicated");
+		lower_guarantee(g, "table %s has %s_deduplication_window=0",
+				t->name,
+				replicated ? "replicated" : "non_replicated");
 	else if (!seconds)
-		less(g,
-		     "table %s has replicated_deduplication_window_seconds=0",
-		     t->name);
+		lower_guarantee(g,
+				"table %s has "
+				"replicated_deduplication_window_seconds=0",
+				t->name);
 	if (!g->exactly_once)
 		return;
 	if (blocks < g->window)
@@ -251,7 +260,8 @@ void guarantee_judge_table(const struct guarantee_table *t, struct guarantee *g)
 		g->seconds = seconds;
 }
 
-static void say(struct guarantee *g, const char *begin, const char *end)
+static void write_window_text(struct guarantee *g, const char *begin,
+			      const char *end)
 {
 	int n = snprintf(g->text, sizeof(g->text),
 			 "%swindow %" PRIu64 " blocks", begin, g->window);
@@ -268,7 +278,7 @@ static void not_measured(struct guarantee *g, const char *why)
 
 	snprintf(begin, sizeof(begin), "not measured: %s (", why);
 	g->exactly_once = false;
-	say(g, begin, " by the settings)");
+	write_window_text(g, begin, " by the settings)");
 	/* A block may take two entries, as it does in 26.2 to 26.5. */
 	g->window /= 2;
 }
@@ -278,14 +288,14 @@ void guarantee_conclude(const struct measured *measured, struct guarantee *g)
 	if (!g->exactly_once)
 		return;
 	if (measured->done && *measured->flaw) {
-		less(g, "%s", measured->flaw);
+		lower_guarantee(g, "%s", measured->flaw);
 	} else if (g->replicated) {
 		not_measured(g, "tables are replicated");
 	} else if (!measured->done) {
 		not_measured(g, measured->why);
 	} else {
 		g->window = measured_window(measured, g->window);
-		say(g, "exactly once (measured: ", ")");
+		write_window_text(g, "exactly once (measured: ", ")");
 	}
 }
 

@@ -82,9 +82,9 @@ static int count_part(struct sink *sink, const struct insertion *in,
 	return status;
 }
 
-static int count(struct sink *sink, const struct insertion *in,
-		 struct insertion_state *state, enum found *ret,
-		 struct error *err)
+static int count_stored_rows(struct sink *sink, const struct insertion *in,
+			     struct insertion_state *state, enum found *ret,
+			     struct error *err)
 {
 	int64_t asked_ms = clock_boottime_ms();
 	uint64_t there = 0, all = 0;
@@ -150,7 +150,7 @@ static int send_what_is_missing(struct sink *sink, const struct insertion *in,
 	enum found found = FOUND_NONE;
 
 	for (unsigned used = 0; used <= TOKENS_MAX; used++) {
-		if (count(sink, in, state, &found, err) < 0)
+		if (count_stored_rows(sink, in, state, &found, err) < 0)
 			return -1;
 		if (found == FOUND_ALL)
 			return 0;

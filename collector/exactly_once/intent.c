@@ -24,7 +24,7 @@ struct reader {
 	const char *end;
 };
 
-static bool take(struct reader *r, const char *word)
+static bool match_word(struct reader *r, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -60,9 +60,9 @@ static bool take_body(struct reader *r, struct intent *ret)
 
 	if (!take_number(r, UINT32_MAX, &epoch))
 		return false;
-	has_batch = take(r, " ");
+	has_batch = match_word(r, " ");
 	if (has_batch &&
-	    (!take_number(r, INT64_MAX - 1, &first) || !take(r, "-") ||
+	    (!take_number(r, INT64_MAX - 1, &first) || !match_word(r, "-") ||
 	     !take_number(r, INT64_MAX - 1, &last) || last < first))
 		return false;
 	if (r->p != r->end)
@@ -78,9 +78,9 @@ enum intent_kind intent_parse(const char *text, size_t len, struct intent *ret)
 	if (!len)
 		return INTENT_FOREIGN;
 	r = (struct reader){text, text + len};
-	if (!take(&r, magic))
+	if (!match_word(&r, magic))
 		return INTENT_FOREIGN;
-	if (!take(&r, version) || !take_body(&r, ret))
+	if (!match_word(&r, version) || !take_body(&r, ret))
 		return INTENT_LATER;
 	return INTENT_OURS;
 }

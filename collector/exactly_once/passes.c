@@ -17,7 +17,7 @@ void passes_release(struct passes *p)
 	*p = (struct passes){0};
 }
 
-static int add(void *arg, char **fields, struct error *err)
+static int take_pass_row(void *arg, char **fields, struct error *err)
 {
 	struct passes *p = arg;
 	struct pass *items;
@@ -48,7 +48,8 @@ int passes_load(struct clickhouse *ch, struct passes *ret, struct error *err)
 		"ORDER BY topic, partition, epoch, gap, next";
 
 	*ret = (struct passes){0};
-	if (clickhouse_rows(ch, sql, NULL, "snnnn", add, ret, err) < 0)
+	if (clickhouse_rows(ch, sql, NULL, "snnnn", take_pass_row, ret, err) <
+	    0)
 		return error_wrap(err, "ingest_epochs");
 	ret->are_known = true;
 	return 0;

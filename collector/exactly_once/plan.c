@@ -21,7 +21,7 @@ static const char later[] =
 static const char nowhere[] = "nothing is committed, and "
 			      "collector.offset_reset is error";
 
-static struct plan stop(const char *reason)
+static struct plan make_stop_plan(const char *reason)
 {
 	return (struct plan){.step = PLAN_STOP, .reason = reason};
 }
@@ -78,7 +78,7 @@ static bool same_holds(const struct plan_facts *f)
 
 /* Starts where an operator decided, or at the log's start if Kafka has dropped
  * that since.  Offsets that are passed over are reported. */
-static struct plan resume(const struct plan_facts *f)
+static struct plan make_resume_plan(const struct plan_facts *f)
 {
 	struct plan p = {
 		.step = PLAN_READ,
@@ -101,9 +101,9 @@ static bool starts_at_end(const struct plan_facts *f)
 static struct plan start_anew(const struct plan_facts *f)
 {
 	if (f->resumes)
-		return resume(f);
+		return make_resume_plan(f);
 	if (f->start == PLAN_ASK && !is_new_life(f))
-		return stop(nowhere);
+		return make_stop_plan(nowhere);
 	return (struct plan){
 		.step = PLAN_READ,
 		.position = starts_at_end(f) ? f->log_end : f->log_start,
@@ -152,16 +152,16 @@ struct plan plan_make(const struct plan_facts *f)
 	uint64_t end = known_end(f);
 
 	if (f->committed && f->kind == INTENT_LATER)
-		return stop(later);
+		return make_stop_plan(later);
 	if (f->committed && f->kind == INTENT_OURS &&
 	    f->intent.epoch > f->epoch)
-		return stop(epoch_later);
+		return make_stop_plan(epoch_later);
 	if (end > f->log_end || (f->resumes && f->begin > f->log_end))
-		return stop(same_holds(f) ? waits : beyond);
+		return make_stop_plan(same_holds(f) ? waits : beyond);
 	if (f->cut)
-		return stop(was_cut);
+		return make_stop_plan(was_cut);
 	if (end > 0 && !commit_counts(f) && !same_holds(f) &&
 	    !has_just_begun(f))
-		return stop(no_commit);
+		return make_stop_plan(no_commit);
 	return end == 0 && !commit_counts(f) ? start_anew(f) : go_on(f);
 }

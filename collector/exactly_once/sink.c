@@ -61,7 +61,7 @@ const char *sink_table_name(enum sink_table table)
 	return tables[table].name;
 }
 
-static int prepare(struct sink *s, struct error *err)
+static int prepare_clicks_statement(struct sink *s, struct error *err)
 {
 	buf_printf(&s->insert_clicks, "INSERT INTO clicks (%s) FORMAT Native",
 		   columns_names(s->clicks));
@@ -78,7 +78,7 @@ struct sink *sink_new(const struct clickhouse_config *config, struct error *err)
 	}
 	s->ch = clickhouse_new(config, err);
 	s->clicks = s->ch ? columns_new(row_click_columns, err) : NULL;
-	if (s->clicks && prepare(s, err) == 0)
+	if (s->clicks && prepare_clicks_statement(s, err) == 0)
 		return s;
 	sink_free(s);
 	return NULL;
@@ -235,9 +235,10 @@ void sink_query_id(const char *table, const char *token, char id[SINK_ID_MAX])
 	snprintf(id, SINK_ID_MAX, "shortloop:%s:%s", table, token);
 }
 
-static int insert(struct sink *s, const char *table, const char *statement,
-		  const char *token, const void *data, size_t len,
-		  struct error *err)
+static int send_insert_statement(struct sink *s, const char *table,
+				 const char *statement, const char *token,
+				 const void *data, size_t len,
+				 struct error *err)
 {
 	char id[SINK_ID_MAX];
 	struct clickhouse_param params[] = {
@@ -286,8 +287,8 @@ int sink_insert(struct sink *s, enum sink_table table, const char *token,
 		rows = s->block.data;
 		len = s->block.len;
 	}
-	status =
-		insert(s, tables[table].name, statement, token, rows, len, err);
+	status = send_insert_statement(s, tables[table].name, statement, token,
+				       rows, len, err);
 	buf_empty(&s->block, KEPT_MAX);
 	return status;
 }
@@ -301,9 +302,10 @@ int sink_insert_into(struct sink *s, const char *table, const char *columns,
 
 	buf_printf(&statement, "INSERT INTO %s (%s) FORMAT RowBinary", table,
 		   columns);
-	status = buf_cstr(&statement) ? insert(s, table, statement.data, token,
-					       rows, len, err)
-				      : error_set_nomem(err);
+	status = buf_cstr(&statement)
+			 ? send_insert_statement(s, table, statement.data,
+						 token, rows, len, err)
+			 : error_set_nomem(err);
 	buf_free(&statement);
 	return status;
 }

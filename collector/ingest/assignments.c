@@ -45,7 +45,8 @@ static void update_health(struct assignments *a)
 	health_down(a->health, text);
 }
 
-static void stop(struct assignments *a, struct partition *p, const char *reason)
+static void stop_partition(struct assignments *a, struct partition *p,
+			   const char *reason)
 {
 	if (p->recovery.stop_reason != reason)
 		log_error(a->log,
@@ -84,8 +85,8 @@ static void log_recovered(struct assignments *a, const struct partition *p,
 	metric_add(a->metrics->lost_offsets, r->lost);
 }
 
-static void claim(struct assignments *a, struct partition *p,
-		  struct recovery *r)
+static void claim_partition(struct assignments *a, struct partition *p,
+			    struct recovery *r)
 {
 	p->recovery.stop_reason = NULL;
 	metric_set(p->stopped, 0);
@@ -127,9 +128,9 @@ static void on_answered(struct assignments *a, struct partition *p,
 		return;
 	}
 	if (r->plan.step == PLAN_STOP)
-		stop(a, p, r->plan.reason);
+		stop_partition(a, p, r->plan.reason);
 	else
-		claim(a, p, r);
+		claim_partition(a, p, r);
 }
 
 static void on_done(struct insert_job *job)
@@ -149,7 +150,8 @@ static void on_done(struct insert_job *job)
 	recovery_free(r);
 }
 
-static void recover(struct assignments *a, struct partition *p, int64_t now)
+static void begin_recovery(struct assignments *a, struct partition *p,
+			   int64_t now)
 {
 	struct recovery *r =
 		recovery_new(&a->setup, p->topic, p->number, p->table);
@@ -183,7 +185,8 @@ static void start_reading(struct assignments *a, struct partition *p)
 	}
 }
 
-static void update(struct assignments *a, struct partition *p, int64_t now)
+static void advance_assignment(struct assignments *a, struct partition *p,
+			       int64_t now)
 {
 	switch (p->state) {
 	case PARTITION_SEEKING:
@@ -193,7 +196,7 @@ static void update(struct assignments *a, struct partition *p, int64_t now)
 	case PARTITION_RECOVERING:
 	case PARTITION_STOPPED:
 		if (!p->recovery.job && now >= p->recovery.retry_at)
-			recover(a, p, now);
+			begin_recovery(a, p, now);
 		break;
 	default:
 		break;
@@ -204,7 +207,7 @@ void assignments_update(struct assignments *a, int64_t now)
 {
 	a->drain_from = 0;
 	for (size_t i = 0; i < a->partitions->count; i++)
-		update(a, a->partitions->items[i], now);
+		advance_assignment(a, a->partitions->items[i], now);
 }
 
 /* --- assignment and revocation -------------------------------------------- */
@@ -229,7 +232,7 @@ void assignments_add(struct assignments *a, const char *topic, int32_t number)
 }
 
 /* Waits for the work under way. */
-static void drain(struct assignments *a, struct partition *p)
+static void await_partition_work(struct assignments *a, struct partition *p)
 {
 	int64_t now = clock_monotonic_ms();
 	int64_t until;
@@ -262,7 +265,7 @@ void assignments_revoke(struct assignments *a, const char *topic,
 	if (lost)
 		partition_clear(p);
 	if (wait)
-		drain(a, p);
+		await_partition_work(a, p);
 	p->assignment++;
 	partition_clear(p);
 	p->recovery.job = NULL;

@@ -48,7 +48,7 @@ static size_t in_use_after_trim(struct backpressure *b, int64_t now)
 
 /* The process can use more than the batches add up to: unpacked answers of
  * brokers can be larger than the estimate. */
-static void measure(struct backpressure *b, int64_t now)
+static void measure_memory(struct backpressure *b, int64_t now)
 {
 	size_t used;
 
@@ -77,7 +77,7 @@ void backpressure_update(struct backpressure *b, const struct partitions *all,
 	size_t assigned = partitions_assigned(all), paused = 0;
 
 	row_budget_set(&b->budget, partitions_bytes(all), assigned);
-	measure(b, now);
+	measure_memory(b, now);
 	for (size_t i = 0; i < all->count; i++) {
 		struct partition *p = all->items[i];
 
@@ -107,7 +107,7 @@ void backpressure_took(struct backpressure *b, const struct partitions *all,
 		set_paused(b, p, true);
 }
 
-static size_t mib(size_t bytes)
+static size_t bytes_to_mib(size_t bytes)
 {
 	return bytes >> 20;
 }
@@ -120,7 +120,8 @@ const char *backpressure_text(const struct backpressure *b,
 	snprintf(text, BACKPRESSURE_TEXT_MAX,
 		 "%zu of %zu partitions paused, %zu of %zu MiB of rows held, "
 		 "%zu of %zu MiB of memory in use",
-		 b->paused, r->partitions, mib(r->held), mib(r->bound),
-		 mib(b->used), mib(b->memory));
+		 b->paused, r->partitions, bytes_to_mib(r->held),
+		 bytes_to_mib(r->bound), bytes_to_mib(b->used),
+		 bytes_to_mib(b->memory));
 	return text;
 }

@@ -36,8 +36,8 @@ static struct insertion_part part_of(const struct batch_insert *d)
 	};
 }
 
-static int store(struct batch_insert *d, struct sink *sink, const char *name,
-		 struct error *err)
+static int store_batch_rows(struct batch_insert *d, struct sink *sink,
+			    const char *name, struct error *err)
 {
 	const struct insertion_part part = part_of(d);
 	struct batch *b = &d->batch;
@@ -61,8 +61,8 @@ static int store(struct batch_insert *d, struct sink *sink, const char *name,
 	return 0;
 }
 
-static int report(struct batch_insert *d, struct sink *sink, const char *name,
-		  struct error *err)
+static int report_batch(struct batch_insert *d, struct sink *sink,
+			const char *name, struct error *err)
 {
 	const struct insertion_part part = part_of(d);
 	struct batch *b = &d->batch;
@@ -92,27 +92,31 @@ static int report(struct batch_insert *d, struct sink *sink, const char *name,
 
 /* Earlier answers no longer count: the server that gave them may have lost what
  * it had stored. */
-static void doubt(struct batch_insert *d)
+static void mark_batch_doubtful(struct batch_insert *d)
 {
 	d->rows.doubt = d->report.doubt = true;
 	if (d->batch.stage > BATCH_FROZEN)
 		d->batch.stage = BATCH_FROZEN;
 }
 
-static int deliver(struct batch_insert *d, struct sink *sink, struct error *err)
+static int deliver_batch(struct batch_insert *d, struct sink *sink,
+			 struct error *err)
 {
 	char name[BATCH_NAME_MAX];
 	bool restarted;
 
 	batch_name(&d->batch, d->origin.epoch, d->origin.topic,
 		   d->origin.partition, name);
-	if (store(d, sink, name, err) < 0 || report(d, sink, name, err) < 0 ||
+	if (store_batch_rows(d, sink, name, err) < 0 ||
+	    report_batch(d, sink, name, err) < 0 ||
 	    sink_ask_restarted(sink, &restarted, err) < 0)
 		return -1;
 	if (!restarted)
 		return 0;
-	doubt(d);
-	return store(d, sink, name, err) < 0 ? -1 : report(d, sink, name, err);
+	mark_batch_doubtful(d);
+	return store_batch_rows(d, sink, name, err) < 0
+		       ? -1
+		       : report_batch(d, sink, name, err);
 }
 
 static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
@@ -146,9 +150,9 @@ static void batch_insert_run(struct insert_job *job, struct sink *sink)
 	if (d->result != BATCH_INSERT_DONE)
 		return;
 	if (d->tried)
-		doubt(d);
+		mark_batch_doubtful(d);
 	d->tried = true;
-	if (deliver(d, sink, &d->err) < 0)
+	if (deliver_batch(d, sink, &d->err) < 0)
 		d->result = d->err.code == ERROR_LATE
 				    ? BATCH_INSERT_TOO_LATE
 				    : BATCH_INSERT_CLICKHOUSE_FAILED;

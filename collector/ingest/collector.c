@@ -157,7 +157,7 @@ static bool is_scan_due(struct collector *c, int64_t now)
 }
 
 /* Runs every few ms, and as soon as a batch is full or was inserted. */
-static void scan(struct collector *c, int64_t now)
+static void scan_partitions(struct collector *c, int64_t now)
 {
 	if (!is_scan_due(c, now))
 		return;
@@ -172,7 +172,7 @@ static void scan(struct collector *c, int64_t now)
 	kafka_consumer_keep_fetching(c->consumer);
 }
 
-static void tick(struct collector *c, int64_t now)
+static void update_metrics(struct collector *c, int64_t now)
 {
 	struct enricher_stats stats;
 	char text[BACKPRESSURE_TEXT_MAX];
@@ -208,7 +208,7 @@ static bool take_one(struct collector *c, int timeout_ms)
 	return got > 0 && !c->intake.filled && !c->inserts.breaker.open;
 }
 
-static void turn(struct collector *c)
+static void run_poll_turn(struct collector *c)
 {
 	int wait = insert_workers_pending(c->workers) ? POLL_BUSY_MS : POLL_MS;
 	int64_t now;
@@ -219,9 +219,9 @@ static void turn(struct collector *c)
 		if (!take_one(c, i ? 0 : wait))
 			break;
 	now = clock_monotonic_ms();
-	scan(c, now);
+	scan_partitions(c, now);
 	housekeeping_update(&c->housekeeping, now);
-	tick(c, now);
+	update_metrics(c, now);
 }
 
 /* --- shutdown ------------------------------------------------------------- */
@@ -265,7 +265,7 @@ static int64_t events_left(const struct collector *c)
 	return (int64_t)left;
 }
 
-static void drain(struct collector *c)
+static void drain_and_leave_group(struct collector *c)
 {
 	int64_t now = clock_monotonic_ms();
 	int64_t until = now + c->config->collector.drain_timeout;
@@ -288,13 +288,13 @@ static void drain(struct collector *c)
 	kafka_consumer_close(c->consumer, CLOSE_MS);
 }
 
-static void *run(void *arg)
+static void *run_polling_thread(void *arg)
 {
 	struct collector *c = arg;
 
 	while (!atomic_load(&c->stopping))
-		turn(c);
-	drain(c);
+		run_poll_turn(c);
+	drain_and_leave_group(c);
 	return NULL;
 }
 
@@ -337,7 +337,7 @@ static int open_consumer(struct collector *c, struct metrics *registry,
 	return c->consumer ? 0 : -1;
 }
 
-static void remark(const struct collector *c)
+static void warn_of_reference_files(const struct collector *c)
 {
 	const char *text = reference_remark(enricher_reference(c->enricher));
 
@@ -356,7 +356,7 @@ static int open_parts(struct collector *c, struct metrics *registry,
 	c->enricher = enricher_new(settings, err);
 	if (!c->enricher)
 		return -1;
-	remark(c);
+	warn_of_reference_files(c);
 	c->workers = insert_workers_new((unsigned)settings->inserts_in_flight,
 					&c->config->clickhouse, err);
 	if (!c->workers)
@@ -556,7 +556,7 @@ fail:
 
 static int collector_start(struct collector *c, struct error *err)
 {
-	errno = pthread_create(&c->thread, NULL, run, c);
+	errno = pthread_create(&c->thread, NULL, run_polling_thread, c);
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	c->running = true;

@@ -52,8 +52,8 @@ static bool key_text(const struct kafka_record *record, char key[KEY_SIZE])
 }
 
 /* A retry is useless: the event would be too large again. */
-static void lose(struct dead_letters *d, const char *topic, int32_t partition,
-		 int64_t offset)
+static void drop_oversized_event(struct dead_letters *d, const char *topic,
+				 int32_t partition, int64_t offset)
 {
 	metric_add(d->lost, 1);
 	log_error(d->log, "event is too large for the dead letters",
@@ -66,7 +66,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 	struct letter *l = opaque;
 
 	if (err && err->code == ERROR_INPUT)
-		lose(arg, l->topic, l->partition, l->offset);
+		drop_oversized_event(arg, l->topic, l->partition, l->offset);
 	else if (err)
 		atomic_fetch_add(l->given_up, 1);
 	free(l);
@@ -131,7 +131,8 @@ int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 	struct letter *l;
 
 	if (record->len > d->letter_max) {
-		lose(d, record->topic, record->partition, record->offset);
+		drop_oversized_event(d, record->topic, record->partition,
+				     record->offset);
 		return 0;
 	}
 	l = letter_new(record, given_up);

@@ -33,7 +33,8 @@ static struct file_state look_at(const char *path)
 				   st.st_mtim};
 }
 
-static bool same(const struct file_state *a, const struct file_state *b)
+static bool is_same_file_state(const struct file_state *a,
+			       const struct file_state *b)
 {
 	return a->there == b->there && a->device == b->device &&
 	       a->inode == b->inode && a->size == b->size &&
@@ -76,10 +77,10 @@ bool file_watch_changed(struct file_watch *w)
 	for (size_t i = 0; i < w->files->count; i++) {
 		struct watched *f = &w->watched[i];
 		struct file_state now = look_at(w->files->items[i]);
-		bool settled = now.there && same(&now, &f->last);
+		bool settled = now.there && is_same_file_state(&now, &f->last);
 
 		f->last = now;
-		if (!settled || same(&now, &f->seen))
+		if (!settled || is_same_file_state(&now, &f->seen))
 			continue;
 		f->seen = now;
 		changed = true;

@@ -128,8 +128,9 @@ static int add_if_idle(struct idle_report *r, struct idle_entry *e,
 }
 
 /* Tries once: a failed report is obsolete when the next is due. */
-static int insert(struct idle_report *r, struct sink *sink, const char *name,
-		  const struct buf *rows, uint64_t count, struct error *err)
+static int insert_idle_rows(struct idle_report *r, struct sink *sink,
+			    const char *name, const struct buf *rows,
+			    uint64_t count, struct error *err)
 {
 	const struct insertion in = {.table = SINK_PROGRESS,
 				     .name = name,
@@ -163,7 +164,8 @@ static void run_report(struct insert_job *job, struct sink *sink)
 	if (r->status == 0 && rows.failed)
 		r->status = error_set_nomem(&r->err);
 	else if (r->status == 0 && count)
-		r->status = insert(r, sink, token, &rows, count, &r->err);
+		r->status =
+			insert_idle_rows(r, sink, token, &rows, count, &r->err);
 	buf_free(&rows);
 }
 
@@ -181,7 +183,7 @@ static void on_reported(struct insert_job *job)
 	idle_report_free(r);
 }
 
-static void report(struct housekeeping *h, int64_t now)
+static void submit_due_idle_report(struct housekeeping *h, int64_t now)
 {
 	struct idle_report *r;
 
@@ -219,7 +221,8 @@ struct probe {
 };
 
 /* Measures the server unless the result is already known. */
-static int measure(struct probe *p, struct sink *sink, struct error *err)
+static int measure_server_if_unknown(struct probe *p, struct sink *sink,
+				     struct error *err)
 {
 	bool known = p->measured.done || *p->measured.why;
 
@@ -248,7 +251,7 @@ static void run_probe(struct insert_job *job, struct sink *sink)
 	if (p->status == 0)
 		compare_clocks(p, sink);
 	if (p->status == 0 &&
-	    (measure(p, sink, &err) < 0 ||
+	    (measure_server_if_unknown(p, sink, &err) < 0 ||
 	     guarantee_probe(sink, &p->measured, &p->guarantee, &err) < 0))
 		snprintf(p->guarantee.text, sizeof(p->guarantee.text),
 			 "not known: %.150s", err.text);
@@ -323,7 +326,7 @@ static bool probe_is_due(struct housekeeping *h, int64_t now)
 	return now >= h->probe_at;
 }
 
-static void probe(struct housekeeping *h, int64_t now)
+static void submit_due_probe(struct housekeeping *h, int64_t now)
 {
 	struct probe *p;
 
@@ -383,7 +386,7 @@ static void on_listed(struct insert_job *job)
 	free(l);
 }
 
-static void list(struct housekeeping *h, int64_t now)
+static void submit_due_listing(struct housekeeping *h, int64_t now)
 {
 	struct listing *l;
 
@@ -431,7 +434,7 @@ static void on_told(struct insert_job *job)
 }
 
 /* Sends the status row as soon as the guarantee is known. */
-static void tell(struct housekeeping *h, int64_t now)
+static void submit_due_status_row(struct housekeeping *h, int64_t now)
 {
 	struct telling *t;
 
@@ -520,8 +523,8 @@ void housekeeping_init(struct housekeeping *h, struct health *health)
 
 void housekeeping_update(struct housekeeping *h, int64_t now)
 {
-	report(h, now);
-	probe(h, now);
-	list(h, now);
-	tell(h, now);
+	submit_due_idle_report(h, now);
+	submit_due_probe(h, now);
+	submit_due_listing(h, now);
+	submit_due_status_row(h, now);
 }

@@ -21,7 +21,7 @@ struct insert_workers {
 	struct sink *sinks[]; /* one per thread */
 };
 
-static void run(struct work *work, unsigned index)
+static void run_insert_job(struct work *work, unsigned index)
 {
 	struct insert_job *job = (struct insert_job *)work;
 	struct insert_workers *w = job->workers;
@@ -35,8 +35,9 @@ static void run(struct work *work, unsigned index)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static int start(struct insert_workers *w, unsigned threads,
-		 const struct clickhouse_config *config, struct error *err)
+static int start_worker_threads(struct insert_workers *w, unsigned threads,
+				const struct clickhouse_config *config,
+				struct error *err)
 {
 	for (; w->count < threads; w->count++) {
 		w->sinks[w->count] = sink_new(config, err);
@@ -65,7 +66,7 @@ insert_workers_new(unsigned threads, const struct clickhouse_config *config,
 		return NULL;
 	}
 	pthread_mutex_init(&w->lock, NULL);
-	if (start(w, threads, config, err) == 0)
+	if (start_worker_threads(w, threads, config, err) == 0)
 		return w;
 	insert_workers_free(w);
 	return NULL;
@@ -78,8 +79,8 @@ void insert_workers_free(struct insert_workers *w)
 	atomic_store(&w->stopping, true);
 	for (unsigned i = 0; i < w->count; i++)
 		clickhouse_abort(sink_server(w->sinks[i]));
-	/* Jobs that have not begun also pass through `run`, which skips
-	 * them. */
+	/* Jobs that have not begun also pass through `run_insert_job`, which
+	 * skips them. */
 	workers_free(w->threads);
 	insert_workers_serve(w, 0);
 	for (unsigned i = 0; i < w->count; i++)
@@ -92,7 +93,7 @@ void insert_workers_free(struct insert_workers *w)
 void insert_workers_submit(struct insert_workers *w, struct insert_job *job)
 {
 	w->pending++;
-	job->work = (struct work){.run = run};
+	job->work = (struct work){.run = run_insert_job};
 	job->workers = w;
 	(void)workers_push(w->threads, &job->work); /* the queue has no bound */
 }

@@ -150,8 +150,8 @@ static struct progress_origin origin_of(const struct inserts *in,
 	};
 }
 
-static void describe(struct inserts *in, struct partition *p,
-		     struct batch_insert *job)
+static void fill_insert_job(struct inserts *in, struct partition *p,
+			    struct batch_insert *job)
 {
 	int64_t kept;
 
@@ -178,7 +178,7 @@ static void describe(struct inserts *in, struct partition *p,
 /* The intent was committed by the last owner, and by this collector when it
  * claimed the partition.  The log may lack offsets at both ends; those before
  * the position are reported as a gap. */
-static void repeat(struct inserts *in, struct partition *p)
+static void repeat_batch(struct inserts *in, struct partition *p)
 {
 	struct batch *b = &p->insert.job->batch;
 
@@ -201,10 +201,10 @@ void inserts_begin(struct inserts *in, struct partition *p)
 	job = batch_insert_new(&in->setup, &p->filling, &p->insert.spare);
 	if (!job)
 		return;
-	describe(in, p, job);
+	fill_insert_job(in, p, job);
 	p->insert.job = job;
 	if (p->repeat.has_batch) {
-		repeat(in, p);
+		repeat_batch(in, p);
 		return;
 	}
 	p->insert.step = INSERT_COMMITTING_INTENT;

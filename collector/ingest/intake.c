@@ -37,9 +37,9 @@ static int put_dead_letter(struct intake *in, struct partition *p,
 	return 0;
 }
 
-static int enrich(struct intake *in, struct partition *p,
-		  const struct event_origin *origin,
-		  const struct kafka_record *r, struct error *err)
+static int enrich_record(struct intake *in, struct partition *p,
+			 const struct event_origin *origin,
+			 const struct kafka_record *r, struct error *err)
 {
 	struct buf *rows = &p->filling.rows;
 	size_t before = rows->len;
@@ -84,7 +84,7 @@ static int add_record(struct intake *in, struct partition *p,
 	/* The broker is older than message timestamps. */
 	if (origin.append_ms < 0)
 		origin.append_ms = clock_real_ms();
-	if (enrich(in, p, &origin, record, &reason) < 0) {
+	if (enrich_record(in, p, &origin, record, &reason) < 0) {
 		if (reason.code != ERROR_INPUT) {
 			*err = reason;
 			return -1;
@@ -101,7 +101,7 @@ static int add_record(struct intake *in, struct partition *p,
 
 /* --- order of records ----------------------------------------------------- */
 
-static void reread(struct intake *in, struct partition *p)
+static void seek_reread_offset(struct intake *in, struct partition *p)
 {
 	struct error err = {0};
 
@@ -116,7 +116,7 @@ void intake_reread(struct intake *in)
 {
 	for (size_t i = 0; i < in->partitions->count; i++)
 		if (in->partitions->items[i]->reread_from >= 0)
-			reread(in, in->partitions->items[i]);
+			seek_reread_offset(in, in->partitions->items[i]);
 }
 
 /*
@@ -124,7 +124,8 @@ void intake_reread(struct intake *in)
  * offsets, but no offset may lie before the log's start, nor repeat: then the
  * brokers have dropped unread records, or this is another log.
  */
-static bool follows(struct intake *in, struct partition *p, int64_t offset)
+static bool may_follow_last_offset(struct intake *in, struct partition *p,
+				   int64_t offset)
 {
 	int64_t start;
 
@@ -153,8 +154,8 @@ static void end_repeat(struct intake *in, struct partition *p)
 		p->repeat.has_batch = false;
 }
 
-static void take(struct intake *in, struct partition *p,
-		 const struct kafka_record *record)
+static void take_record_into_batch(struct intake *in, struct partition *p,
+				   const struct kafka_record *record)
 {
 	size_t before = p->filling.rows.len;
 	bool was_full = schedule_is_full(in->schedule, &p->filling);
@@ -162,7 +163,7 @@ static void take(struct intake *in, struct partition *p,
 
 	if (add_record(in, p, record, &err) < 0) {
 		p->reread_from = record->offset;
-		reread(in, p);
+		seek_reread_offset(in, p);
 		breaker_trip(&in->inserts->breaker, &err);
 		return;
 	}
@@ -191,10 +192,10 @@ void intake_take(struct intake *in, const struct kafka_record *record)
 	if (!p || p->state != PARTITION_READING || p->hold.on)
 		return;
 	if (p->reread_from >= 0) {
-		reread(in, p);
+		seek_reread_offset(in, p);
 		return;
 	}
-	if (!follows(in, p, record->offset))
+	if (!may_follow_last_offset(in, p, record->offset))
 		return;
 	if (is_to_be_passed(in, p, (uint64_t)record->offset)) {
 		p->hold.on = true;
@@ -210,7 +211,7 @@ void intake_take(struct intake *in, const struct kafka_record *record)
 			return;
 		}
 	}
-	take(in, p, record);
+	take_record_into_batch(in, p, record);
 }
 
 void intake_end(struct intake *in, const char *topic, int32_t number,
@@ -219,7 +220,7 @@ void intake_end(struct intake *in, const char *topic, int32_t number,
 	struct partition *p = partitions_find(in->partitions, topic, number);
 
 	if (!p || p->state != PARTITION_READING || p->hold.on ||
-	    p->reread_from >= 0 || !follows(in, p, offset))
+	    p->reread_from >= 0 || !may_follow_last_offset(in, p, offset))
 		return;
 	p->next_offset = offset;
 	end_repeat(in, p);

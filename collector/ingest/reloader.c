@@ -26,7 +26,7 @@ struct reloader {
 
 /* Rules that were read but not fetched yet are kept when newer places
  * arrive. */
-static void offer(struct reloader *r, struct enrich_lookups *l)
+static void offer_lookups(struct reloader *r, struct enrich_lookups *l)
 {
 	struct enrich_lookups *before = atomic_exchange(&r->fresh, NULL);
 
@@ -59,7 +59,7 @@ static void read_files(struct reloader *r, bool all)
 	log_info(r->log, "reference files reloaded",
 		 log_str("which", all ? "all" : "geo_files"),
 		 log_int("ms", clock_monotonic_ms() - start));
-	offer(r, l);
+	offer_lookups(r, l);
 }
 
 /* Checks are LOOK_EVERY apart: a file that is still being written is recognised
@@ -74,7 +74,7 @@ static bool places_changed(struct reloader *r)
 	return file_watch_changed(r->watch);
 }
 
-static int64_t work(struct periodic *self, void *arg)
+static int64_t reload_due_files(struct periodic *self, void *arg)
 {
 	struct reloader *r = arg;
 
@@ -103,7 +103,7 @@ struct reloader *reloader_new(const struct collector_settings *settings,
 	r->look_at = clock_monotonic_ms() + LOOK_EVERY;
 	r->watch = file_watch_new(&settings->geo_files, err);
 	if (r->watch)
-		r->thread = periodic_new(work, r, err);
+		r->thread = periodic_new(reload_due_files, r, err);
 	if (r->thread && periodic_start(r->thread, err) == 0)
 		return r;
 	reloader_free(r);

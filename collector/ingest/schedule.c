@@ -40,8 +40,8 @@ void schedule_set_topics(struct schedule *s,
 	schedule_share(s, all);
 }
 
-static bool holds(const struct schedule *s, const struct batch *b,
-		  int64_t times)
+static bool batch_reaches_limit(const struct schedule *s, const struct batch *b,
+				int64_t times)
 {
 	return (int64_t)b->row_count >= times * s->settings->batch_rows ||
 	       (int64_t)b->rows.len >= times * s->settings->batch_bytes;
@@ -49,17 +49,17 @@ static bool holds(const struct schedule *s, const struct batch *b,
 
 bool schedule_is_full(const struct schedule *s, const struct batch *batch)
 {
-	return holds(s, batch, 1);
+	return batch_reaches_limit(s, batch, 1);
 }
 
 bool schedule_is_over_limit(const struct schedule *s, const struct batch *batch)
 {
-	return holds(s, batch, 2);
+	return batch_reaches_limit(s, batch, 2);
 }
 
 /* Returns when the partition's batch is due, in real time. */
-static int64_t due(const struct schedule *s, const struct partition *p,
-		   int64_t started)
+static int64_t due_time_of_batch(const struct schedule *s,
+				 const struct partition *p, int64_t started)
 {
 	if (p->urgent || p->filling.stage != BATCH_FILLING ||
 	    schedule_is_full(s, &p->filling))
@@ -91,7 +91,8 @@ struct partition *schedule_next(struct schedule *s,
 		 * keeps its limits. */
 		if (!p->filling.events || p->insert.job || p->repeat.has_batch)
 			continue;
-		at = due(s, p, p->filling.started_ms + real - now);
+		at = due_time_of_batch(s, p,
+				       p->filling.started_ms + real - now);
 		if (at > least || (next && at == least) || !may_go(s, p, real))
 			continue;
 		next = p;

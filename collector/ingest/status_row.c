@@ -23,8 +23,9 @@ static void add_partition(struct status_row *row, const struct partition *p)
 	buf_printf(&row->lags, "%s%" PRId64, comma, p->behind);
 }
 
-static int fill(struct status_row *row, const char *collector,
-		const struct guarantee *guarantee, const struct partitions *all)
+static int fill_status_row(struct status_row *row, const char *collector,
+			   const struct guarantee *guarantee,
+			   const struct partitions *all)
 {
 	struct buf *const arrays[] = {&row->topics, &row->partitions,
 				      &row->lags};
@@ -54,7 +55,7 @@ struct status_row *status_row_new(const char *collector,
 {
 	struct status_row *row = calloc(1, sizeof(*row));
 
-	if (row && fill(row, collector, guarantee, all) == 0)
+	if (row && fill_status_row(row, collector, guarantee, all) == 0)
 		return row;
 	status_row_free(row);
 	return NULL;

@@ -14,7 +14,8 @@ enum {
 	GZIP_RATIO = 1032,
 };
 
-static void warn(struct log *log, const char *topic, const char *remark)
+static void warn_of_unbounded_topic(struct log *log, const char *topic,
+				    const char *remark)
 {
 	log_warn(log, "a topic does not bound what its events unpack to",
 		 log_str("topic", topic), log_str("remark", remark));
@@ -35,8 +36,9 @@ static void warn_of_timestamp(struct log *log, const char *topic,
 }
 
 /* Returns the ratio of one topic; 0: not known. */
-static size_t look(struct kafka_reader *reader, const char *topic,
-		   const struct memory_shares *shares, struct log *log)
+static size_t query_topic_ratio(struct kafka_reader *reader, const char *topic,
+				const struct memory_shares *shares,
+				struct log *log)
 {
 	struct kafka_topic_limits limits;
 	struct error err = {0};
@@ -48,7 +50,7 @@ static size_t look(struct kafka_reader *reader, const char *topic,
 			 "its settings are not known, so one batch is read at "
 			 "a time until the next start: %.200s",
 			 err.text);
-		warn(log, topic, text);
+		warn_of_unbounded_topic(log, topic, text);
 		return 0;
 	}
 	warn_of_timestamp(log, topic, &limits);
@@ -60,7 +62,7 @@ static size_t look(struct kafka_reader *reader, const char *topic,
 			 "time; lz4 is recommended, with max.message.bytes of "
 			 "%zu at most",
 			 limits.compression, shares->fetch_unpacked / 255);
-		warn(log, topic, text);
+		warn_of_unbounded_topic(log, topic, text);
 	} else if ((size_t)limits.max_message >
 		   shares->fetch_unpacked / worst) {
 		snprintf(text, sizeof(text),
@@ -71,7 +73,7 @@ static size_t look(struct kafka_reader *reader, const char *topic,
 			 limits.max_message * (int64_t)worst >> 20,
 			 shares->fetch_unpacked >> 20,
 			 shares->fetch_unpacked / worst);
-		warn(log, topic, text);
+		warn_of_unbounded_topic(log, topic, text);
 	}
 	return ratio;
 }
@@ -89,8 +91,10 @@ size_t topic_limits_choose(const struct collector_config *config,
 		log_warn(log, "topics are not looked at", log_err(&err));
 		return 0;
 	}
-	clicks = look(reader, config->kafka.topic_clicks, shares, log);
-	links = look(reader, config->kafka.topic_links, shares, log);
+	clicks = query_topic_ratio(reader, config->kafka.topic_clicks, shares,
+				   log);
+	links = query_topic_ratio(reader, config->kafka.topic_links, shares,
+				  log);
 	kafka_reader_free(reader);
 	if (!clicks || !links)
 		return 0;

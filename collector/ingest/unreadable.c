@@ -48,8 +48,8 @@ static int open_reader(struct unreadable *u, struct error *err)
 	return 0;
 }
 
-static int probe(struct unreadable_look *l, int64_t offset,
-		 struct kafka_unreadable *ret)
+static int probe_record_at(struct unreadable_look *l, int64_t offset,
+			   struct kafka_unreadable *ret)
 {
 	return kafka_reader_probe(l->unreadable->reader, l->place.key.topic,
 				  l->place.key.partition, offset, ret, &l->err);
@@ -61,18 +61,18 @@ static void join_next(struct unreadable_look *l)
 	struct kafka_unreadable next;
 
 	for (int i = 0; i < JOINED_MAX && !l->what.may_heal; i++) {
-		if (probe(l, l->what.last + 1, &next) != 0 || next.may_heal ||
-		    next.first != l->what.last + 1)
+		if (probe_record_at(l, l->what.last + 1, &next) != 0 ||
+		    next.may_heal || next.first != l->what.last + 1)
 			return;
 		l->what.last = next.last;
 	}
 }
 
-static void look(struct unreadable_look *l)
+static void find_unreadable_range(struct unreadable_look *l)
 {
 	l->status = open_reader(l->unreadable, &l->err);
 	if (l->status == 0)
-		l->status = probe(l, (int64_t)l->from, &l->what);
+		l->status = probe_record_at(l, (int64_t)l->from, &l->what);
 	if (l->status != 0)
 		return;
 	join_next(l);
@@ -88,7 +88,7 @@ static void run_look(struct insert_job *job, struct sink *sink)
 	if (l->by_operator)
 		l->status = 0;
 	else
-		look(l);
+		find_unreadable_range(l);
 	if (l->status != 0)
 		return;
 	if (l->gap.last > l->last_max && l->gap.first <= l->last_max)
@@ -114,7 +114,7 @@ static void log_held(struct unreadable *u, const struct partition *p)
 
 /* The partition is resumed before the seek: see start_reading in
  * assignments.c. */
-static void resume(struct unreadable *u, struct partition *p)
+static void resume_partition(struct unreadable *u, struct partition *p)
 {
 	struct error err = {0};
 
@@ -169,7 +169,7 @@ static void on_looked(struct insert_job *job)
 				 log_str("topic", p->topic),
 				 log_int("partition", p->number),
 				 log_int("offset", p->next_offset));
-			resume(u, p);
+			resume_partition(u, p);
 		} else if (l->status == 0)
 			on_unreadable(u, p, l, now);
 		else
@@ -249,7 +249,7 @@ static void tell_health(struct unreadable *u)
 	health_say(u->health, text);
 }
 
-static void pass(struct unreadable *u, struct partition *p)
+static void pass_over_gap(struct unreadable *u, struct partition *p)
 {
 	const struct batch *gap = &p->hold.gap;
 
@@ -270,7 +270,7 @@ static void pass(struct unreadable *u, struct partition *p)
 		 p->hold.what.reason);
 	/* If that fails, the next record is checked anew. */
 	p->hold.decided = false;
-	resume(u, p);
+	resume_partition(u, p);
 }
 
 /* --- operator's decisions ------------------------------------------------- */
@@ -308,7 +308,7 @@ static void on_loaded(struct insert_job *job)
 	free(l);
 }
 
-static void load(struct unreadable *u, int64_t now)
+static void submit_due_passes_loading(struct unreadable *u, int64_t now)
 {
 	struct loading *l;
 
@@ -345,14 +345,14 @@ void unreadable_note(struct unreadable *u, const char *topic, int32_t number,
 	tell_health(u);
 }
 
-static void update(struct unreadable *u, struct partition *p, int64_t now)
+static void update_hold(struct unreadable *u, struct partition *p, int64_t now)
 {
 	if (p->next_offset >= 0)
 		partition_find_pass(p, &u->passes, (uint64_t)p->next_offset);
 	if (!p->hold.on || p->hold.look)
 		return;
 	if (p->hold.decided)
-		pass(u, p);
+		pass_over_gap(u, p);
 	else if (now >= p->hold.try_at)
 		begin_look(u, p, now);
 }
@@ -362,14 +362,14 @@ void unreadable_update(struct unreadable *u, int64_t now)
 	bool any = false;
 
 	insert_workers_serve(u->worker, 0);
-	load(u, now);
+	submit_due_passes_loading(u, now);
 	for (size_t i = 0; i < u->partitions->count; i++) {
 		struct partition *p = u->partitions->items[i];
 
 		if (p->state != PARTITION_READING)
 			continue;
 		any = any || p->hold.on;
-		update(u, p, now);
+		update_hold(u, p, now);
 	}
 	if (any || u->any_held)
 		tell_health(u);

@@ -38,7 +38,7 @@ static struct geo_text text_of(const MMDB_entry_data_s *v)
 }
 
 /* Keeps a text unless it is empty or an earlier file had one. */
-static void keep(struct geo_text *text, struct geo_text found)
+static void keep_first_text(struct geo_text *text, struct geo_text found)
 {
 	if (!text->len && found.len)
 		*text = found;
@@ -48,7 +48,7 @@ static void keep(struct geo_text *text, struct geo_text found)
 static void keep_code(struct geo_text *text, struct geo_text found)
 {
 	if (found.len == 2)
-		keep(text, found);
+		keep_first_text(text, found);
 }
 
 static const struct name *find_name(const MMDB_entry_data_s *key,
@@ -130,7 +130,7 @@ static void keep_name(const struct reading *r, const MMDB_entry_data_s *v,
 
 	if (!text->len && mmdb_value_of(r->mmdb, v, path, &names) &&
 	    names.type == MMDB_DATA_TYPE_MAP)
-		keep(text, best_name(r, &names));
+		keep_first_text(text, best_name(r, &names));
 }
 
 /* --- values ------------------------------------------------------------ */
@@ -204,7 +204,7 @@ static void take_region(struct reading *r, const MMDB_entry_data_s *v)
 {
 	static const char *const path[] = {"0", "names", NULL};
 
-	keep(&r->record->region, text_of(v));
+	keep_first_text(&r->record->region, text_of(v));
 	keep_name(r, v, path, &r->record->region);
 }
 
@@ -212,18 +212,18 @@ static void take_city(struct reading *r, const MMDB_entry_data_s *v)
 {
 	static const char *const path[] = {"names", NULL};
 
-	keep(&r->record->city, text_of(v));
+	keep_first_text(&r->record->city, text_of(v));
 	keep_name(r, v, path, &r->record->city);
 }
 
 static void take_postal(struct reading *r, const MMDB_entry_data_s *v)
 {
-	keep(&r->record->postal_code, code_of(r, v, "code"));
+	keep_first_text(&r->record->postal_code, code_of(r, v, "code"));
 }
 
 static void take_time_zone(struct reading *r, const MMDB_entry_data_s *v)
 {
-	keep(&r->record->time_zone, text_of(v));
+	keep_first_text(&r->record->time_zone, text_of(v));
 }
 
 static void take_latitude(struct reading *r, const MMDB_entry_data_s *v)
@@ -260,7 +260,7 @@ static void take_asn(struct reading *r, const MMDB_entry_data_s *v)
 
 static void take_as_org(struct reading *r, const MMDB_entry_data_s *v)
 {
-	keep(&r->record->as_org, text_of(v));
+	keep_first_text(&r->record->as_org, text_of(v));
 }
 
 static void take_location(struct reading *r, const MMDB_entry_data_s *v)
@@ -344,8 +344,8 @@ void geo_record_take(const MMDB_s *mmdb, uint32_t offset, const char *language,
 	if (!mmdb_value_step(mmdb, &offset, &map))
 		return;
 	take_map(&r, &map, top_names, COUNT(top_names));
-	keep(&record->country, r.registered);
-	keep(&record->country, r.represented);
+	keep_first_text(&record->country, r.registered);
+	keep_first_text(&record->country, r.represented);
 	if (!record->continent.len)
 		record->continent = continent_of(record->country);
 	keep_location(&r);

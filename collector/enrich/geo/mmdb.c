@@ -62,7 +62,7 @@ static int broken_data(struct check *c, uint32_t offset, const char *what)
 }
 
 /* Returns false if it was visited before. */
-static bool mark(struct check *c, uint32_t offset)
+static bool mark_value_visited(struct check *c, uint32_t offset)
 {
 	uint8_t bit = (uint8_t)(1u << (offset & 7));
 
@@ -98,7 +98,7 @@ static int check_value(struct check *c, uint32_t *offset, unsigned depth,
 	if (count && v.offset != at) {
 		if (!c->seen)
 			return broken_data(c, at, "a pointer");
-		if (!mark(c, v.offset))
+		if (!mark_value_visited(c, v.offset))
 			return 0;
 	}
 	if (count && (depth == NESTING_MAX || count > VALUES_MAX))
@@ -152,7 +152,7 @@ static int check_leaf(struct check *c, uint32_t node, uint64_t record)
 	if (offset < SEPARATOR || offset - SEPARATOR >= c->size)
 		return broken_node(c, node, "it leads nowhere");
 	at = (uint32_t)offset - SEPARATOR;
-	if (!mark(c, at))
+	if (!mark_value_visited(c, at))
 		return 0;
 	c->record_left = VALUES_MAX;
 	return check_value(c, &at, 0, false);

@@ -66,8 +66,8 @@ static uint32_t first_word(const uint8_t bytes[4])
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static enum kind search(const struct range *ranges, size_t count,
-			const uint8_t bytes[4])
+static enum kind find_kind_in_ranges(const struct range *ranges, size_t count,
+				     const uint8_t bytes[4])
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t differ =
@@ -104,14 +104,16 @@ uint32_t special_kind(const uint8_t ip[16], unsigned *ret_bits)
 
 	if (!memcmp(ip, mapped, sizeof(mapped))) {
 		*ret_bits = 96 + 24;
-		return search(v4_ranges, sizeof(v4_ranges) / sizeof(*v4_ranges),
-			      ip + 12);
+		return find_kind_in_ranges(
+			v4_ranges, sizeof(v4_ranges) / sizeof(*v4_ranges),
+			ip + 12);
 	}
 	/* All other ranges longer than a /48 begin with a zero byte. */
 	*ret_bits = ip[0] ? 48 : 128;
 	if (!memcmp(ip, zeros, sizeof(zeros)) && ip[15] == 1)
 		return LOOPBACK;
-	return search(v6_ranges, sizeof(v6_ranges) / sizeof(*v6_ranges), ip);
+	return find_kind_in_ranges(v6_ranges,
+				   sizeof(v6_ranges) / sizeof(*v6_ranges), ip);
 }
 
 const char *special_name(uint32_t kind)

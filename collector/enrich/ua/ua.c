@@ -34,8 +34,8 @@ void ua_parser_free(struct ua_parser *p)
 }
 
 /* Appends the template; the groups replace its $1 to $9. */
-static void expand(const char *template, const struct pattern_matcher *m,
-		   struct buf *out)
+static void expand_template(const char *template,
+			    const struct pattern_matcher *m, struct buf *out)
 {
 	for (const char *c = template; *c; c++) {
 		struct pattern_group g;
@@ -87,7 +87,7 @@ static int parse_section(struct pattern_matcher *m, const struct ua_section *s,
 				s->rules[(size_t)rule - s->first].templates[i];
 		if (!template)
 			template = form->fallback[i];
-		expand(template, m, &r->text);
+		expand_template(template, m, &r->text);
 		set_field(r, form->first + i, at);
 	}
 	if (!r->fields[form->first].len)

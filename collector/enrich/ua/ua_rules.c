@@ -35,16 +35,16 @@ struct load {
 	bool prefilter;
 };
 
-static int refuse(const struct load *l, const yaml_node_t *node,
-		  const char *what, struct error *err)
+static int refuse_yaml_node(const struct load *l, const yaml_node_t *node,
+			    const char *what, struct error *err)
 {
 	return error_set(err, ERROR_CONFIG, "%s:%zu: %s", l->path,
 			 node ? node->start_mark.line + 1 : 1, what);
 }
 
 /* Returns the value of a key in a mapping, or NULL. */
-static yaml_node_t *get(const struct load *l, const yaml_node_t *map,
-			const char *key)
+static yaml_node_t *get_mapping_value(const struct load *l,
+				      const yaml_node_t *map, const char *key)
 {
 	yaml_node_pair_t *pair = map->data.mapping.pairs.start;
 
@@ -62,13 +62,13 @@ static yaml_node_t *get(const struct load *l, const yaml_node_t *map,
 static int get_text(const struct load *l, const yaml_node_t *map,
 		    const char *key, const char **ret_text, struct error *err)
 {
-	yaml_node_t *value = get(l, map, key);
+	yaml_node_t *value = get_mapping_value(l, map, key);
 
 	*ret_text = NULL;
 	if (!value)
 		return 0;
 	if (value->type != YAML_SCALAR_NODE)
-		return refuse(l, value, "expected a text", err);
+		return refuse_yaml_node(l, value, "expected a text", err);
 	*ret_text = (const char *)value->data.scalar.value;
 	return 0;
 }
@@ -100,14 +100,15 @@ static int load_rule(const struct load *l, const yaml_node_t *node,
 	const char *regex, *flag;
 
 	if (node->type != YAML_MAPPING_NODE)
-		return refuse(l, node, "expected a mapping with a regex", err);
+		return refuse_yaml_node(l, node,
+					"expected a mapping with a regex", err);
 	if (get_text(l, node, "regex", &regex, err) < 0 ||
 	    get_text(l, node, "regex_flag", &flag, err) < 0)
 		return -1;
 	if (!regex)
-		return refuse(l, node, "a rule without regex", err);
+		return refuse_yaml_node(l, node, "a rule without regex", err);
 	if (flag && *flag && strcmp(flag, "i") != 0)
-		return refuse(l, node, "regex_flag: expected i", err);
+		return refuse_yaml_node(l, node, "regex_flag: expected i", err);
 	if (pattern_set_add(patterns, regex, flag && *flag, err) < 0) {
 		error_wrap(err, "%s:%zu", l->path, node->start_mark.line + 1);
 		err->code = ERROR_CONFIG;
@@ -122,7 +123,7 @@ static int load_section(const struct load *l, const yaml_node_t *root,
 			struct pattern_set *patterns, struct ua_section *s,
 			struct error *err)
 {
-	yaml_node_t *list = get(l, root, form->name);
+	yaml_node_t *list = get_mapping_value(l, root, form->name);
 	yaml_node_item_t *item;
 	size_t count;
 
@@ -149,7 +150,8 @@ static int load_document(const struct load *l, struct ua_rules *rules,
 	yaml_node_t *root = yaml_document_get_root_node(l->doc);
 
 	if (!root || root->type != YAML_MAPPING_NODE)
-		return refuse(l, root, "expected lists of rules", err);
+		return refuse_yaml_node(l, root, "expected lists of rules",
+					err);
 	rules->patterns = pattern_set_new(true, err);
 	if (!rules->patterns)
 		return -1;

@@ -64,8 +64,8 @@ static struct access_text take_column(struct access_text *line,
 }
 
 /* If two columns have the same field, the one with the lower rank counts. */
-static enum access_field outrank(struct w3c *w, enum access_field field,
-				 unsigned rank)
+static enum access_field
+resolve_duplicate_field(struct w3c *w, enum access_field field, unsigned rank)
 {
 	for (size_t i = 0; field != ACCESS_PASSED && i < w->count; i++) {
 		if (w->columns[i] != field)
@@ -98,14 +98,15 @@ static void take_remark(struct w3c *w, const char *line, size_t len,
 		if (field == ACCESS_PASSED)
 			access_unknown_note(unknown, name.data, name.len);
 		w->ranks[w->count] = rank;
-		field = outrank(w, field, rank);
+		field = resolve_duplicate_field(w, field, rank);
 		w->columns[w->count++] = field;
 	}
 }
 
 /* CloudFront escapes non-ASCII characters, formerly twice; IIS writes plus
  * signs for blanks. */
-static struct access_text agent(struct w3c *w, struct access_text t, bool tabs)
+static struct access_text unescape_agent(struct w3c *w, struct access_text t,
+					 bool tabs)
 {
 	buf_reset(&w->scratch);
 	for (size_t i = 0; i < t.len; i++) {
@@ -152,7 +153,7 @@ static int read_w3c(struct w3c *w, const char *line, size_t len,
 		    f.texts[w->columns[i]].len)
 			continue;
 		if (w->columns[i] == ACCESS_USER_AGENT)
-			t = agent(w, t, tabs);
+			t = unescape_agent(w, t, tabs);
 		f.texts[w->columns[i]] = t;
 	}
 	if (i < w->count || rest.data)
@@ -226,8 +227,8 @@ enum {
 
 _Static_assert((int)KNOWN_COUNT <= (int)READERS_MAX, "READERS_MAX");
 
-static int add(struct access_format *f, const char *name, const char *format,
-	       bool open_end, struct error *err)
+static int add_reader(struct access_format *f, const char *name,
+		      const char *format, bool open_end, struct error *err)
 {
 	struct access_reader *r = &f->readers[f->count];
 
@@ -248,7 +249,7 @@ static int add_given(struct access_format *f, const char *text,
 {
 	const char *names, *end;
 
-	if (add(f, "as given", text, false, err) < 0)
+	if (add_reader(f, "as given", text, false, err) < 0)
 		return -1;
 	names = access_pattern_passed(f->readers[0].pattern);
 	for (; *names; names = *end ? end + 1 : end) {
@@ -258,7 +259,8 @@ static int add_given(struct access_format *f, const char *text,
 	return 0;
 }
 
-static int fill(struct access_format *f, const char *text, struct error *err)
+static int fill_readers(struct access_format *f, const char *text,
+			struct error *err)
 {
 	bool any = !strcmp(text, "auto");
 	const char *name = text;
@@ -269,8 +271,8 @@ static int fill(struct access_format *f, const char *text, struct error *err)
 	for (size_t i = 0; i < KNOWN_COUNT; i++) {
 		if (!any && strcmp(name, known[i].name) != 0)
 			continue;
-		if (add(f, any ? known[i].name : text, known[i].format,
-			known[i].open_end, err) < 0)
+		if (add_reader(f, any ? known[i].name : text, known[i].format,
+			       known[i].open_end, err) < 0)
 			return -1;
 	}
 	if (f->count)
@@ -295,7 +297,7 @@ struct access_format *access_format_new(const char *text, const char *json_keys,
 	}
 	f->rules = *rules;
 	f->json = access_json_new(json_keys, err);
-	if (f->json && fill(f, text, err) == 0) {
+	if (f->json && fill_readers(f, text, err) == 0) {
 		f->chosen = f->count == 1 ? &f->readers[0] : NULL;
 		return f;
 	}
@@ -444,7 +446,7 @@ static bool is_host(struct access_text t)
 }
 
 /* Returns how much of a visit a format finds in a line. */
-static unsigned score(const struct access_visit *v)
+static unsigned score_visit(const struct access_visit *v)
 {
 	return (v->ip_len ? 8U : 0U) + (v->path.len ? 4U : 0U) +
 	       (v->user_agent.len ? 2U : 0U) + (is_host(v->host) ? 1U : 0U);
@@ -453,8 +455,8 @@ static unsigned score(const struct access_visit *v)
 /* Chooses the format that finds most in the line, the first of equal ones.  A
  * forwarded client that is no address shows that the line has another
  * format. */
-static const struct access_reader *choose(struct access_format *f,
-					  const char *line, size_t len)
+static const struct access_reader *choose_reader(struct access_format *f,
+						 const char *line, size_t len)
 {
 	const struct access_reader *best = NULL;
 	unsigned most = 0;
@@ -466,10 +468,10 @@ static const struct access_reader *choose(struct access_format *f,
 
 		if (read_as(f, r, line, len, &v, &err) < 0 || v.odd_client.len)
 			continue;
-		if (best && score(&v) <= most)
+		if (best && score_visit(&v) <= most)
 			continue;
 		best = r;
-		most = score(&v);
+		most = score_visit(&v);
 	}
 	return best;
 }
@@ -480,7 +482,7 @@ int access_format_read(struct access_format *f, const char *line, size_t len,
 	if (len && line[len - 1] == '\r')
 		len--;
 	if (!f->chosen)
-		f->chosen = choose(f, line, len);
+		f->chosen = choose_reader(f, line, len);
 	if (!f->chosen)
 		return error_set(err, ERROR_INPUT,
 				 "in none of the usual formats; see --format");

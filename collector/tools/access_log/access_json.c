@@ -105,7 +105,7 @@ static bool is_address(enum access_field field)
 }
 
 /* Joins a list: each proxy may have added a line of the header. */
-static struct access_text joined(struct buf *to, const json_t *list)
+static struct access_text join_list_items(struct buf *to, const json_t *list)
 {
 	size_t i;
 	json_t *item;
@@ -132,7 +132,7 @@ static struct access_text text_of(struct access_json *j,
 	struct access_text t = {0};
 
 	if (json_is_array(value) && is_address(field))
-		return joined(&j->lists[field], value);
+		return join_list_items(&j->lists[field], value);
 	if (json_is_array(value))
 		value = json_array_get(value, 0);
 	if (json_is_string(value))

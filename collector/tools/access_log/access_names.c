@@ -211,8 +211,8 @@ static const struct name *find_row(const struct name *names, const char *name,
 	return names;
 }
 
-static enum access_field find(const struct name *names, const char *name,
-			      size_t len)
+static enum access_field find_field(const struct name *names, const char *name,
+				    size_t len)
 {
 	return find_row(names, name, len)->field;
 }
@@ -244,7 +244,7 @@ enum access_field access_field_of_directive(char letter, const char *argument,
 					    size_t len)
 {
 	if (letter == 'i')
-		return find(headers, argument, len);
+		return find_field(headers, argument, len);
 	/* %{c}a is the connected peer, which may be a proxy. */
 	if (letter == 'a' && len)
 		return ACCESS_PASSED;
@@ -254,7 +254,7 @@ enum access_field access_field_of_directive(char letter, const char *argument,
 	return ACCESS_PASSED;
 }
 
-static bool begins(const char *name, size_t len, const char *with)
+static bool name_has_prefix(const char *name, size_t len, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -263,9 +263,9 @@ static bool begins(const char *name, size_t len, const char *with)
 
 enum access_field access_field_of_variable(const char *name, size_t len)
 {
-	if (begins(name, len, "http_"))
+	if (name_has_prefix(name, len, "http_"))
 		return find_header(name + 5, len - 5)->field;
-	return find(variables, name, len);
+	return find_field(variables, name, len);
 }
 
 enum access_field access_field_of_column(const char *name, size_t len,
@@ -274,8 +274,9 @@ enum access_field access_field_of_column(const char *name, size_t len,
 	const struct name *row = find_row(columns, name, len);
 
 	*ret_rank = (unsigned)(row - columns);
-	if (!row->name && begins(name, len, "cs(") && name[len - 1] == ')')
-		return find(headers, name + 3, len - 4);
+	if (!row->name && name_has_prefix(name, len, "cs(") &&
+	    name[len - 1] == ')')
+		return find_field(headers, name + 3, len - 4);
 	return row->field;
 }
 
@@ -295,7 +296,7 @@ static const struct name *find_header_key(const char *name, size_t len)
 		size_t n = strlen(before[i]);
 		const struct name *row;
 
-		if (!begins(name, len, before[i]))
+		if (!name_has_prefix(name, len, before[i]))
 			continue;
 		row = find_header(name + n, len - n);
 		if (row->name)
@@ -325,7 +326,7 @@ enum access_field access_field_of_key(const char *name, size_t len,
 
 enum access_field access_field_by_name(const char *name, size_t len)
 {
-	return find(fields, name, len);
+	return find_field(fields, name, len);
 }
 
 void access_field_put_names(struct buf *to)

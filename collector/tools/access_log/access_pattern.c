@@ -144,7 +144,7 @@ static int add_directive(struct access_pattern *p, const char **at,
 }
 
 /* Undoes escapes of httpd.conf, where the format itself is in quotes. */
-static char escaped(char c)
+static char unescape_format_char(char c)
 {
 	return (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c);
 }
@@ -158,7 +158,8 @@ static int compile_apache(struct access_pattern *p, const char *c,
 		if (*c == '%' && c[1] != '%') {
 			status = add_directive(p, &c, err);
 		} else if ((*c == '\\' && c[1]) || *c == '%') {
-			status = add_literal(p, escaped(c[1]), err);
+			status =
+				add_literal(p, unescape_format_char(c[1]), err);
 			c += 2;
 		} else {
 			status = add_literal(p, *c++, err);
@@ -207,7 +208,8 @@ static int compile_nginx(struct access_pattern *p, const char *c,
 		if (*c == '$') {
 			status = add_variable(p, &c, err);
 		} else if (*c == '\\' && c[1]) {
-			status = add_literal(p, escaped(c[1]), err);
+			status =
+				add_literal(p, unescape_format_char(c[1]), err);
 			c += 2;
 		} else {
 			status = add_literal(p, *c++, err);
@@ -228,8 +230,8 @@ static bool has_field(const struct access_pattern *p, enum access_field field)
 	return false;
 }
 
-static int check(const struct access_pattern *p, const char *format,
-		 struct error *err)
+static int check_needed_fields(const struct access_pattern *p,
+			       const char *format, struct error *err)
 {
 	if (!has_field(p, ACCESS_TIME))
 		return refuse_format("it has no time", format, err);
@@ -252,7 +254,7 @@ struct access_pattern *access_pattern_new(const char *format, bool open_end,
 	status = strchr(format, '%') ? compile_apache(p, format, err)
 				     : compile_nginx(p, format, err);
 	if (status == 0)
-		status = check(p, format, err);
+		status = check_needed_fields(p, format, err);
 	if (status == 0)
 		return p;
 	access_pattern_free(p);
@@ -336,7 +338,7 @@ static bool find_end(const struct reading *r, struct access_text end,
 
 /* Returns the character of an escape; *ret_len is the length of the escape,
  * with the backslash.  An unknown escape stands for itself. */
-static char unescape(const char *at, size_t len, size_t *ret_len)
+static char unescape_line_char(const char *at, size_t len, size_t *ret_len)
 {
 	static const char codes[] = "n\nt\tr\rb\bv\vf\f\"\"\\\\";
 
@@ -355,8 +357,9 @@ static char unescape(const char *at, size_t len, size_t *ret_len)
 	return '\\';
 }
 
-static struct access_text cleaned(struct reading *r, enum access_field field,
-				  struct access_text t)
+static struct access_text clean_field_text(struct reading *r,
+					   enum access_field field,
+					   struct access_text t)
 {
 	size_t start = r->scratch->len, n;
 
@@ -371,7 +374,7 @@ static struct access_text cleaned(struct reading *r, enum access_field field,
 
 		n = 1;
 		if (c == '\\')
-			c = unescape(t.data + i, t.len - i, &n);
+			c = unescape_line_char(t.data + i, t.len - i, &n);
 		buf_putc(r->scratch, c);
 	}
 	return (struct access_text){r->scratch->data + start,
@@ -454,8 +457,9 @@ static size_t time_end(const struct reading *r, struct access_text end,
 }
 
 /* A field that ends at a blank may contain blanks itself. */
-static size_t stretch(const struct reading *r, const struct piece *piece,
-		      struct access_text end, size_t stop)
+static size_t extend_field_end(const struct reading *r,
+			       const struct piece *piece,
+			       struct access_text end, size_t stop)
 {
 	if (piece->quoted || !end.len)
 		return stop;
@@ -485,7 +489,8 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 		r->at = r->len;
 		return refuse_line(r, end, err);
 	}
-	stop = stretch(r, piece, last && r->p->open_end ? blank : end, stop);
+	stop = extend_field_end(r, piece, last && r->p->open_end ? blank : end,
+				stop);
 	t = (struct access_text){r->line + r->at, stop - r->at};
 	if (!is_list(piece, t) && has_blank(piece, end, t)) {
 		r->at += (size_t)((const char *)memchr(t.data, ' ', t.len) -
@@ -493,7 +498,7 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 		return refuse_line(r, end, err);
 	}
 	r->at = stop;
-	t = cleaned(r, piece->field, t);
+	t = clean_field_text(r, piece->field, t);
 	/* If several fields are of the same kind, the first that is not empty
 	 * counts. */
 	if (piece->field != ACCESS_PASSED && !fields->texts[piece->field].len)

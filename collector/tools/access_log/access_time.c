@@ -22,7 +22,7 @@ struct rest {
 	size_t len;
 };
 
-static int refuse(const char *text, size_t len, struct error *err)
+static int refuse_time(const char *text, size_t len, struct error *err)
 {
 	return error_set(err, ERROR_INPUT, "not a time: '%.*s'",
 			 (int)(len < ACCESS_TIME_MAX ? len : ACCESS_TIME_MAX),
@@ -30,7 +30,7 @@ static int refuse(const char *text, size_t len, struct error *err)
 }
 
 /* Reads exactly `n` digits; returns -1 if they are not digits. */
-static int digits(const char *at, size_t n)
+static int read_exact_digits(const char *at, size_t n)
 {
 	int value = 0;
 
@@ -52,7 +52,7 @@ static int month_of(const char *at)
 	return -1;
 }
 
-static void pass(struct rest *r, size_t n)
+static void skip_characters(struct rest *r, size_t n)
 {
 	r->at += n;
 	r->len -= n;
@@ -68,7 +68,7 @@ static bool read_fraction(struct rest *r, int *ret_ms)
 		return true;
 	for (; n < r->len && isdigit((unsigned char)r->at[n]); n++, scale /= 10)
 		*ret_ms += (r->at[n] - '0') * scale;
-	pass(r, n);
+	skip_characters(r, n);
 	return n > 1;
 }
 
@@ -77,13 +77,13 @@ static bool read_clock(struct rest *r, struct wall *w)
 {
 	if (r->len < 8 || r->at[2] != ':' || r->at[5] != ':')
 		return false;
-	w->tm.tm_hour = digits(r->at, 2);
-	w->tm.tm_min = digits(r->at + 3, 2);
-	w->tm.tm_sec = digits(r->at + 6, 2);
+	w->tm.tm_hour = read_exact_digits(r->at, 2);
+	w->tm.tm_min = read_exact_digits(r->at + 3, 2);
+	w->tm.tm_sec = read_exact_digits(r->at + 6, 2);
 	if (w->tm.tm_hour < 0 || w->tm.tm_hour > 23 || w->tm.tm_min < 0 ||
 	    w->tm.tm_min > 59 || w->tm.tm_sec < 0 || w->tm.tm_sec > 60)
 		return false;
-	pass(r, 8);
+	skip_characters(r, 8);
 	return read_fraction(r, &w->ms);
 }
 
@@ -108,16 +108,16 @@ static bool read_zone(struct rest *r, struct wall *w)
 	if (!r->len)
 		return true;
 	if (*r->at == ' ')
-		pass(r, 1);
+		skip_characters(r, 1);
 	w->zoned = true;
 	if (is_utc(r))
 		return true;
 	if (r->len < 3 || (*r->at != '+' && *r->at != '-'))
 		return false;
-	hours = digits(r->at + 1, 2);
+	hours = read_exact_digits(r->at + 1, 2);
 	n = r->len > 3 && r->at[3] == ':' ? 4 : 3;
 	if (r->len == n + 2)
-		minutes = digits(r->at + n, 2);
+		minutes = read_exact_digits(r->at + n, 2);
 	else if (r->len != 3)
 		return false;
 	w->offset = (*r->at == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
@@ -154,10 +154,10 @@ static bool read_clf(const char *t, size_t len, struct wall *w)
 
 	if (len < 20 || t[2] != '/' || t[6] != '/' || t[11] != ':')
 		return false;
-	w->tm.tm_mday = digits(t, 2);
+	w->tm.tm_mday = read_exact_digits(t, 2);
 	w->tm.tm_mon = month_of(t + 3);
-	w->tm.tm_year = digits(t + 7, 4) - 1900;
-	pass(&r, 12);
+	w->tm.tm_year = read_exact_digits(t + 7, 4) - 1900;
+	skip_characters(&r, 12);
 	return is_day(&w->tm) && read_clock(&r, w) && read_zone(&r, w);
 }
 
@@ -169,10 +169,10 @@ static bool read_iso(const char *t, size_t len, struct wall *w)
 	if (len < 19 || (t[4] != '-' && t[4] != '/') || t[7] != t[4] ||
 	    (t[10] != ' ' && t[10] != 'T' && t[10] != 't'))
 		return false;
-	w->tm.tm_year = digits(t, 4) - 1900;
-	w->tm.tm_mon = digits(t + 5, 2) - 1;
-	w->tm.tm_mday = digits(t + 8, 2);
-	pass(&r, 11);
+	w->tm.tm_year = read_exact_digits(t, 4) - 1900;
+	w->tm.tm_mon = read_exact_digits(t + 5, 2) - 1;
+	w->tm.tm_mday = read_exact_digits(t + 8, 2);
+	skip_characters(&r, 11);
 	return is_day(&w->tm) && read_clock(&r, w) && read_zone(&r, w);
 }
 
@@ -273,7 +273,7 @@ int access_time_read(const char *text, size_t len, const char *pattern,
 		ok = read_any(text, len, local, &ms);
 	}
 	if (!ok || ms <= 0 || ms > CLOCK_REAL_MAX)
-		return refuse(whole, whole_len, err);
+		return refuse_time(whole, whole_len, err);
 	*ret_ms = ms;
 	return 0;
 }

@@ -24,7 +24,7 @@
 
 /* --- one address ---------------------------------------------------------- */
 
-static struct access_text trim(struct access_text t)
+static struct access_text trim_blanks(struct access_text t)
 {
 	while (t.len && isspace((unsigned char)*t.data)) {
 		t.data++;
@@ -35,12 +35,12 @@ static struct access_text trim(struct access_text t)
 	return t;
 }
 
-static struct access_text unquote(struct access_text t)
+static struct access_text unquote_text(struct access_text t)
 {
-	t = trim(t);
+	t = trim_blanks(t);
 	if (t.len >= 2 && *t.data == '"' && t.data[t.len - 1] == '"')
 		t = (struct access_text){t.data + 1, t.len - 2};
-	return trim(t);
+	return trim_blanks(t);
 }
 
 /* Returns whether it is a word that logs and proxies write for a missing
@@ -127,12 +127,12 @@ static struct access_text node_of(struct access_text element)
 	struct access_text pair;
 
 	if (!element.len || !memchr(element.data, '=', element.len))
-		return unquote(element);
+		return unquote_text(element);
 	while (element.len) {
-		pair = trim(take_until(&element, ';'));
+		pair = trim_blanks(take_until(&element, ';'));
 		if (is_parameter_for(pair))
-			return unquote((struct access_text){pair.data + 4,
-							    pair.len - 4});
+			return unquote_text((struct access_text){pair.data + 4,
+								 pair.len - 4});
 	}
 	return (struct access_text){0};
 }
@@ -217,7 +217,7 @@ static int read_peer(const struct access_text *t,
 		     const struct access_rules *rules, struct address *ret,
 		     struct error *err)
 {
-	struct access_text peer = unquote(t[ACCESS_ADDRESS]);
+	struct access_text peer = unquote_text(t[ACCESS_ADDRESS]);
 
 	if (is_list(peer) || is_none(peer) || read_one(peer, ret) ||
 	    rules->any_address)
@@ -309,7 +309,7 @@ static int read_address(const struct access_fields *fields,
 
 /* --- rest of a line ------------------------------------------------------- */
 
-static bool is(struct access_text t, const char *word)
+static bool status_is(struct access_text t, const char *word)
 {
 	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
 }
@@ -318,7 +318,8 @@ static bool is(struct access_text t, const char *word)
  * answer. */
 static bool is_no_status(struct access_text t)
 {
-	return is(t, "-") || is(t, "0") || is(t, "000") || is(t, "-1");
+	return status_is(t, "-") || status_is(t, "0") || status_is(t, "000") ||
+	       status_is(t, "-1");
 }
 
 static int read_status(struct access_text t, struct access_visit *v,
@@ -342,8 +343,8 @@ static int read_status(struct access_text t, struct access_visit *v,
 	return 0;
 }
 
-static struct access_text until(struct access_text t, char c,
-				struct access_text *rest)
+static struct access_text split_text_at(struct access_text t, char c,
+					struct access_text *rest)
 {
 	const char *at = t.len ? memchr(t.data, c, t.len) : NULL;
 
@@ -385,7 +386,7 @@ static void read_uri(struct access_text uri, struct access_visit *v)
 	uri = without_origin(uri, &host);
 	if (!uri.len || uri.data[0] != '/')
 		return;
-	v->path = until(uri, '?', &query);
+	v->path = split_text_at(uri, '?', &query);
 	if (query.len)
 		v->query = query;
 	if (host.len)
@@ -405,7 +406,7 @@ static bool is_method(struct access_text t)
 static void read_request(struct access_text request, struct access_visit *v)
 {
 	struct access_text uri, protocol;
-	struct access_text method = until(request, ' ', &uri);
+	struct access_text method = split_text_at(request, ' ', &uri);
 
 	if (!is_method(method))
 		return;

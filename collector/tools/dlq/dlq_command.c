@@ -93,7 +93,7 @@ struct list {
 };
 
 /* The newest letter comes first. */
-static int compare(const void *a, const void *b)
+static int compare_letter_lines(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
@@ -108,7 +108,7 @@ static void keep_newest(struct list *l)
 {
 	size_t limit = (size_t)l->dlq->limit;
 
-	qsort(l->lines, l->count, sizeof(*l->lines), compare);
+	qsort(l->lines, l->count, sizeof(*l->lines), compare_letter_lines);
 	if (l->count > limit)
 		l->count = limit;
 }
@@ -244,7 +244,7 @@ static int print_list_json(const struct list *l, struct error *err)
 }
 
 /* Lists the newest letters, each once. */
-static int list(struct dlq *d, struct error *err)
+static int list_letters(struct dlq *d, struct error *err)
 {
 	struct list l = {.dlq = d};
 	int status;
@@ -339,7 +339,7 @@ static int put_mark(struct replay *r, const struct dlq_record *letter,
 	return kafka_transaction_put(r->transaction, &mark, err);
 }
 
-static int commit(struct replay *r, struct error *err)
+static int commit_letters(struct replay *r, struct error *err)
 {
 	if (!r->open)
 		return 0;
@@ -374,7 +374,7 @@ static int send_letter(struct replay *r, const struct dlq_record *letter,
 				  " were sent before it)",
 				  letter->at_partition, letter->at_offset,
 				  r->sent);
-	return r->open >= AT_ONCE ? commit(r, err) : 0;
+	return r->open >= AT_ONCE ? commit_letters(r, err) : 0;
 }
 
 static int replay_record(void *arg, const struct dlq_record *record,
@@ -479,12 +479,12 @@ static int replay_all(struct replay *r, struct error *err)
 	    dlq_records_walk(d->reader, kafka->topic_dlq, 0, replay_record, r,
 			     err) < 0)
 		return -1;
-	return commit(r, err);
+	return commit_letters(r, err);
 }
 
 /* Sends letters to their original topics.  Returns 1 if some chosen letters
  * were not sent. */
-static int replay(struct dlq *d, struct error *err)
+static int replay_letters(struct dlq *d, struct error *err)
 {
 	struct replay r = {.dlq = d};
 	int status = replay_all(&r, err);
@@ -573,8 +573,9 @@ static void warn_unreadable(void *arg, const char *topic, int32_t partition,
 		topic, partition, what->first, what->last, what->reason);
 }
 
-static int run(struct dlq *d, int (*fn)(struct dlq *d, struct error *err),
-	       struct error *err)
+static int run_with_reader(struct dlq *d,
+			   int (*fn)(struct dlq *d, struct error *err),
+			   struct error *err)
 {
 	int status = -1;
 
@@ -607,5 +608,6 @@ int collector_dlq(struct app *app, const void *arg, struct error *err)
 	if ((replaying ? check_replay : check_list)(&d, err) < 0 ||
 	    read_limit(&d, err) < 0 || read_choice(&d, err) < 0)
 		return -1;
-	return run(&d, replaying ? replay : list, err);
+	return run_with_reader(&d, replaying ? replay_letters : list_letters,
+			       err);
 }

@@ -29,7 +29,7 @@ static bool read_range(char *text, struct dlq_filter_range *ret)
 	return range.first <= range.last;
 }
 
-static int refuse(const char *text, size_t len, struct error *err)
+static int refuse_offsets(const char *text, size_t len, struct error *err)
 {
 	return error_set(err, ERROR_USAGE,
 			 "--offset: '%.*s': expected OFFSET, FIRST-LAST or "
@@ -46,7 +46,7 @@ int dlq_filter_read_offsets(struct dlq_filter *f, const char *text,
 	for (;; text += len + 1) {
 		len = strcspn(text, ",");
 		if (len >= sizeof(part))
-			return refuse(text, len, err);
+			return refuse_offsets(text, len, err);
 		if (f->range_count == DLQ_FILTER_RANGES_MAX)
 			return error_set(err, ERROR_USAGE,
 					 "--offset: more than %d ranges",
@@ -54,7 +54,7 @@ int dlq_filter_read_offsets(struct dlq_filter *f, const char *text,
 		memcpy(part, text, len);
 		part[len] = '\0';
 		if (!read_range(part, &f->ranges[f->range_count]))
-			return refuse(text, len, err);
+			return refuse_offsets(text, len, err);
 		f->range_count++;
 		if (!text[len])
 			return 0;

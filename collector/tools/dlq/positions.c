@@ -22,8 +22,8 @@ void positions_free(struct positions *p)
 }
 
 /* A linear search is enough: there are few topics and partitions. */
-static struct position_group *find(const struct positions *p, const char *topic,
-				   int32_t partition)
+static struct position_group *find_group(const struct positions *p,
+					 const char *topic, int32_t partition)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->groups[i].partition == partition &&
@@ -56,7 +56,7 @@ static struct position_group *add_group(struct positions *p, const char *topic,
 int positions_add(struct positions *p, const char *topic, int32_t partition,
 		  uint64_t offset, struct error *err)
 {
-	struct position_group *group = find(p, topic, partition);
+	struct position_group *group = find_group(p, topic, partition);
 
 	if (!group)
 		group = add_group(p, topic, partition);
@@ -68,7 +68,7 @@ int positions_add(struct positions *p, const char *topic, int32_t partition,
 bool positions_have(const struct positions *p, const char *topic,
 		    int32_t partition, uint64_t offset)
 {
-	const struct position_group *group = find(p, topic, partition);
+	const struct position_group *group = find_group(p, topic, partition);
 
 	return group && offset_set_has(&group->offsets, offset);
 }

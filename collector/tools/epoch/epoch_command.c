@@ -210,12 +210,12 @@ static int plan_all(struct epoch_command *cmd, struct error *err)
 	return 0;
 }
 
-static bool fits(const struct partition_state *p)
+static bool partition_fits(const struct partition_state *p)
 {
 	return p->plan.step == PLAN_READ;
 }
 
-static int show(const struct epoch_command *cmd, struct error *err)
+static int print_partitions(const struct epoch_command *cmd, struct error *err)
 {
 	struct table *table = table_new(">partition|>epoch|>log from|>to|"
 					">committed|>reported to|rows");
@@ -232,7 +232,7 @@ static int show(const struct epoch_command *cmd, struct error *err)
 		table_number(table, p->facts.log_end);
 		table_text(table, p->facts.committed ? text : "-");
 		table_number(table, p->facts.next);
-		table_text(table, fits(p) ? "fits" : p->plan.reason);
+		table_text(table, partition_fits(p) ? "fits" : p->plan.reason);
 	}
 	return output_table(table, err);
 }
@@ -246,8 +246,9 @@ struct epoch_row {
 	uint64_t next, gap;
 };
 
-static int note(struct epoch_command *cmd, const struct partition_state *p,
-		const struct epoch_row *w, struct error *err)
+static int insert_epoch_row(struct epoch_command *cmd,
+			    const struct partition_state *p,
+			    const struct epoch_row *w, struct error *err)
 {
 	static const char sql[] =
 		"INSERT INTO ingest_epochs (topic, partition, epoch, decision, "
@@ -284,7 +285,7 @@ static int decide_same(struct epoch_command *cmd,
 {
 	const struct epoch_row w = {"same", p->facts.epoch, p->facts.next, 0};
 
-	if (note(cmd, p, &w, err) < 0)
+	if (insert_epoch_row(cmd, p, &w, err) < 0)
 		return -1;
 	printf("partition %" PRId32 " is what it was: epoch %" PRIu32 "\n",
 	       p->key.partition, w.epoch);
@@ -296,7 +297,7 @@ static int decide_new(struct epoch_command *cmd,
 {
 	const struct epoch_row w = {"renew", p->facts.epoch + 1, 0, 0};
 
-	if (note(cmd, p, &w, err) < 0)
+	if (insert_epoch_row(cmd, p, &w, err) < 0)
 		return -1;
 	printf("partition %" PRId32 " was made anew: epoch %" PRIu32 "\n",
 	       p->key.partition, w.epoch);
@@ -314,7 +315,7 @@ static int decide_resume(struct epoch_command *cmd,
 	if (cut_find(&log, cmd->ch, &p->key, &w.gap, err) < 0)
 		return -1;
 	w.next = at_end ? log.end : w.gap;
-	if (note(cmd, p, &w, err) < 0)
+	if (insert_epoch_row(cmd, p, &w, err) < 0)
 		return -1;
 	printf("partition %" PRId32 " goes on at offset %" PRIu64
 	       ": epoch %" PRIu32,
@@ -331,7 +332,7 @@ static bool is_chosen(const struct epoch_command *cmd,
 {
 	if (cmd->some_named)
 		return p->named;
-	return cmd->force || !fits(p);
+	return cmd->force || !partition_fits(p);
 }
 
 static int check_same(const struct partition_state *p, struct error *err)
@@ -362,7 +363,7 @@ static int check_chosen(const struct epoch_command *cmd, enum decision what,
 		if (!is_chosen(cmd, p))
 			continue;
 		chosen++;
-		if (fits(p) && !cmd->force)
+		if (partition_fits(p) && !cmd->force)
 			return error_set(err, ERROR_UNSAFE,
 					 "partition %" PRIu32
 					 " fits: there is nothing to decide "
@@ -384,8 +385,8 @@ static int check_chosen(const struct epoch_command *cmd, enum decision what,
 			 "again what the log holds)");
 }
 
-static int decide(struct epoch_command *cmd, enum decision what,
-		  struct error *err)
+static int apply_decision(struct epoch_command *cmd, enum decision what,
+			  struct error *err)
 {
 	int status = check_chosen(cmd, what, err);
 
@@ -407,7 +408,7 @@ static int decide(struct epoch_command *cmd, enum decision what,
 static bool all_fit(const struct epoch_command *cmd)
 {
 	for (uint32_t i = 0; i < cmd->count; i++)
-		if (!fits(&cmd->partitions[i]))
+		if (!partition_fits(&cmd->partitions[i]))
 			return false;
 	return true;
 }
@@ -426,9 +427,9 @@ int collector_epoch(struct app *app, const void *arg, struct error *err)
 		return -1;
 	if (open_topic(&cmd, err) < 0 ||
 	    (named && read_partitions(&cmd, named, err) < 0) ||
-	    plan_all(&cmd, err) < 0 || show(&cmd, err) < 0)
+	    plan_all(&cmd, err) < 0 || print_partitions(&cmd, err) < 0)
 		goto out;
-	status = what ? decide(&cmd, what, err) : !all_fit(&cmd);
+	status = what ? apply_decision(&cmd, what, err) : !all_fit(&cmd);
 out:
 	free(cmd.partitions);
 	kafka_reader_free(cmd.reader);

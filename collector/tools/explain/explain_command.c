@@ -244,7 +244,8 @@ static void append_referrer(const struct answerer *a,
 }
 
 /* A user agent is parsed up to the length that the collector stores. */
-static size_t kept(const struct answerer *a, const Shortloop__Click *click)
+static size_t stored_agent_length(const struct answerer *a,
+				  const Shortloop__Click *click)
 {
 	size_t max = (size_t)a->settings->max_text;
 
@@ -258,7 +259,7 @@ static void append_trace(struct answerer *a, const struct visit_question *q,
 		.click = &q->click,
 		.ip = facts->has_ip ? facts->ip : NULL,
 		.ua = &a->ua,
-		.ua_len = kept(a, &q->click),
+		.ua_len = stored_agent_length(a, &q->click),
 		.verdict = facts->verdict,
 		.rule = facts->rule,
 	};
@@ -280,7 +281,8 @@ static int answer_append(struct answerer *a, struct visit_question *q,
 	if (enricher_facts(a->enricher, &origin, &q->click, &facts, err) < 0)
 		return -1;
 	buf_putc(out, '{');
-	if (append_agent(a, ua, kept(a, &q->click), out, err) < 0)
+	if (append_agent(a, ua, stored_agent_length(a, &q->click), out, err) <
+	    0)
 		return -1;
 	buf_putc(out, ',');
 	append_place(a, facts.ip, facts.has_ip, out);

@@ -43,7 +43,7 @@ void import_batch_note_unreadable(struct import_batch *b)
 	b->unreadable++;
 }
 
-static bool grow(struct import_batch *b)
+static bool make_room_for_click(struct import_batch *b)
 {
 	size_t cap = b->cap ? b->cap * 2 : 1024;
 	struct import_click *clicks;
@@ -76,7 +76,7 @@ enum visit_kind import_batch_take(struct import_batch *b,
 {
 	enum visit_kind kind;
 
-	if (!grow(b))
+	if (!make_room_for_click(b))
 		return VISIT_NO_MEMORY;
 	kind = visit_click(visit, rules, b->last, &b->arena,
 			   &b->clicks[b->count].click);
@@ -257,8 +257,8 @@ static size_t put_question(struct buf *q, const char *const *codes,
 	return i;
 }
 
-static int ask(struct owners *o, struct clickhouse *ch, struct buf *question,
-	       struct error *err)
+static int query_code_owners(struct owners *o, struct clickhouse *ch,
+			     struct buf *question, struct error *err)
 {
 	static const struct clickhouse_param params[] = {
 		{"max_query_size", "16777216"}, {NULL, NULL}};
@@ -290,7 +290,7 @@ static int owners_find(struct owners *o, struct clickhouse *ch,
 	for (size_t at = 0, asked; status == 0 && at < count;) {
 		at += put_question(&question, codes + at, count - at, &asked);
 		if (asked)
-			status = ask(o, ch, &question, err);
+			status = query_code_owners(o, ch, &question, err);
 	}
 	buf_free(&question);
 	if (status < 0)
@@ -330,25 +330,25 @@ static bool has_link(const Shortloop__Click *c)
 
 /* Copies a text of the archive, which lives as long as the answers; clicks need
  * it longer. */
-static char *keep(struct arena *arena, const char *text)
+static char *copy_archive_text(struct arena *arena, const char *text)
 {
 	char *copy = arena_alloc(arena, strlen(text) + 1);
 
 	return copy ? strcpy(copy, text) : NULL;
 }
 
-static void give(struct arena *arena, Shortloop__Click *c,
-		 const struct owner *o)
+static void set_click_owner(struct arena *arena, Shortloop__Click *c,
+			    const struct owner *o)
 {
 	c->link_id = o->link_id;
-	c->owner = keep(arena, o->owner);
-	c->campaign = keep(arena, o->campaign);
+	c->owner = copy_archive_text(arena, o->owner);
+	c->campaign = copy_archive_text(arena, o->campaign);
 	if (!o->tag_count)
 		return;
 	c->tags = arena_alloc(arena, o->tag_count * sizeof(*c->tags));
 	c->n_tags = c->tags ? o->tag_count : 0;
 	for (size_t i = 0; i < c->n_tags; i++)
-		c->tags[i] = keep(arena, o->tags[i]);
+		c->tags[i] = copy_archive_text(arena, o->tags[i]);
 }
 
 int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
@@ -371,7 +371,7 @@ int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
 			owners_at(&owners, c->code, (int64_t)c->time_ms);
 
 		if (o && has_link(c))
-			give(&b->arena, c, o);
+			set_click_owner(&b->arena, c, o);
 	}
 	owners_release(&owners);
 	free(codes);

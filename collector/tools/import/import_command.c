@@ -338,7 +338,7 @@ static void close_log(struct importer *im)
 	im->source = NULL;
 }
 
-static void report(struct importer *im)
+static void report_log_import(struct importer *im)
 {
 	struct buf unknown = {0};
 	const char *names;
@@ -367,7 +367,7 @@ static int importer_run(struct importer *im, const char *path,
 		status = take_all(im, err);
 	import_stats_hide(&im->stats);
 	if (opened)
-		report(im);
+		report_log_import(im);
 	*ret_unreadable = im->stats.unreadable;
 	close_log(im);
 	return status < 0 ? error_wrap(err, "%s", path) : 0;
@@ -375,8 +375,8 @@ static int importer_run(struct importer *im, const char *path,
 
 /* --- the command line ----------------------------------------------------- */
 
-static const char *option(struct app *app, const char *name,
-			  const char *fallback)
+static const char *option_or_fallback(struct app *app, const char *name,
+				      const char *fallback)
 {
 	const char *value = app_option_value(app, name);
 
@@ -385,7 +385,8 @@ static const char *option(struct app *app, const char *name,
 
 static int read_wait(struct app *app, int64_t *ret_ms, struct error *err)
 {
-	if (duration_parse(option(app, "wait", "1m"), ret_ms, err) == 0)
+	if (duration_parse(option_or_fallback(app, "wait", "1m"), ret_ms,
+			   err) == 0)
 		return 0;
 	error_wrap(err, "--wait");
 	err->code = ERROR_USAGE;
@@ -423,7 +424,8 @@ static int read_proxies(struct app *app, struct network_list **ret,
 static int read_client(struct app *app, struct import_options *o,
 		       struct error *err)
 {
-	const char *which = option(app, "client-address", "forwarded");
+	const char *which =
+		option_or_fallback(app, "client-address", "forwarded");
 
 	o->access.peer_only = !strcmp(which, "peer");
 	if (!o->access.peer_only && strcmp(which, "forwarded") != 0)
@@ -468,9 +470,10 @@ static int read_options(struct app *app, struct import_options *o,
 	const char *rejects = app_option_value(app, "rejects");
 
 	*o = (struct import_options){
-		.rules = {.path_prefix = option(app, "path-prefix", "/"),
+		.rules = {.path_prefix =
+				  option_or_fallback(app, "path-prefix", "/"),
 			  .domain = app_option_value(app, "domain"),
-			  .edge = option(app, "edge", "import"),
+			  .edge = option_or_fallback(app, "edge", "import"),
 			  .pass_path = app_option_value(app, "pass-path")},
 		.identity = app_option_value(app, "identity"),
 		.force = app_option_value(app, "force") != NULL,
@@ -591,7 +594,7 @@ int collector_import(struct app *app, const void *arg, struct error *err)
 		goto out;
 	if (check_files(files, count, &options, err) < 0)
 		goto out;
-	format = access_format_new(option(app, "format", "auto"),
+	format = access_format_new(option_or_fallback(app, "format", "auto"),
 				   app_option_value(app, "json-keys"),
 				   &options.access, err);
 	if (format)

@@ -66,8 +66,8 @@ void import_stats_no_code(struct import_stats *s,
 
 /* --- refusals ------------------------------------------------------------- */
 
-static int refuse(struct import_stats *s, struct error *err, const char *what,
-		  const char *hint)
+static int refuse_import(struct import_stats *s, struct error *err,
+			 const char *what, const char *hint)
 {
 	s->refused = true;
 	return error_set(err, ERROR_INPUT,
@@ -78,22 +78,25 @@ static int refuse(struct import_stats *s, struct error *err, const char *what,
 int import_stats_check(struct import_stats *s, struct error *err)
 {
 	if (s->unreadable && s->unreadable + s->blank + s->remarks == s->lines)
-		return refuse(s, err, "none could be read",
-			      "name the format with --format");
+		return refuse_import(s, err, "none could be read",
+				     "name the format with --format");
 	if (!s->clicks)
-		return refuse(s, err, "none names a code",
-			      "see --path-prefix and --format; --force takes "
-			      "it as it is");
+		return refuse_import(
+			s, err, "none names a code",
+			"see --path-prefix and --format; --force takes "
+			"it as it is");
 	if (s->no_address == s->clicks)
-		return refuse(s, err, "none has a client's address",
-			      "all visitors would be one, in no place; name "
-			      "the field with --format or --json-keys, or take "
-			      "it as it is with --force");
+		return refuse_import(
+			s, err, "none has a client's address",
+			"all visitors would be one, in no place; name "
+			"the field with --format or --json-keys, or take "
+			"it as it is with --force");
 	if (s->no_agent == s->clicks)
-		return refuse(s, err, "none has a user agent",
-			      "all visitors would be robots; name the field "
-			      "with --format or --json-keys, or take it as it "
-			      "is with --force");
+		return refuse_import(
+			s, err, "none has a user agent",
+			"all visitors would be robots; name the field "
+			"with --format or --json-keys, or take it as it "
+			"is with --force");
 	return 0;
 }
 
@@ -104,7 +107,8 @@ static double per_second(const struct import_stats *s)
 	return ms > 0 ? (double)s->lines * 1000 / (double)ms : 0;
 }
 
-static void say(const struct import_stats *s, uint64_t done, uint64_t size)
+static void log_progress(const struct import_stats *s, uint64_t done,
+			 uint64_t size)
 {
 	int64_t ms = clock_monotonic_ms() - s->started;
 
@@ -125,7 +129,7 @@ void import_stats_show(struct import_stats *s, uint64_t done, uint64_t size)
 		return;
 	s->shown = now;
 	if (!s->bar.terminal) {
-		say(s, done, size);
+		log_progress(s, done, size);
 		return;
 	}
 	snprintf(more, sizeof(more), "%" PRIu64 " lines, %.0f/s", s->lines,
@@ -138,7 +142,7 @@ void import_stats_hide(struct import_stats *s)
 	bar_end(&s->bar);
 }
 
-static void count(uint64_t n, const char *what)
+static void print_count(uint64_t n, const char *what)
 {
 	if (n)
 		printf("  %" PRIu64 " %s\n", n, what);
@@ -155,7 +159,7 @@ static void report_times(const struct import_stats *s)
 
 static void report_unreadable(const struct import_stats *s)
 {
-	count(s->unreadable, "could not be read:");
+	print_count(s->unreadable, "could not be read:");
 	for (uint64_t i = 0; i < s->unreadable && i < IMPORT_STATS_REASONS_MAX;
 	     i++)
 		printf("    line %" PRIu64 ": %s\n", s->reasons[i].line,
@@ -182,8 +186,8 @@ static void report_absent(const struct import_stats *s)
 
 static void report_elsewhere(const struct import_stats *s)
 {
-	count(s->no_request, "are no requests");
-	count(s->elsewhere, "are not below the path prefix");
+	print_count(s->no_request, "are no requests");
+	print_count(s->elsewhere, "are not below the path prefix");
 	if (s->no_code)
 		printf("  %" PRIu64 " are elsewhere: they name no code, as "
 		       "%s\n",
@@ -203,11 +207,11 @@ void import_stats_report(struct import_stats *s, const char *format,
 	       stored ? "became" : "would become");
 	report_times(s);
 	report_absent(s);
-	count(s->before, "had been imported before");
-	count(s->stored, "had been stored by an import that was ended");
+	print_count(s->before, "had been imported before");
+	print_count(s->stored, "had been stored by an import that was ended");
 	report_elsewhere(s);
-	count(s->blank, "are blank");
-	count(s->remarks, "are about the log");
+	print_count(s->blank, "are blank");
+	print_count(s->remarks, "are about the log");
 	report_unreadable(s);
 	if (*unknown)
 		printf("  not understood: %s\n", unknown);

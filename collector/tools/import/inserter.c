@@ -224,7 +224,8 @@ static int insert_both(struct inserter *ins, struct sending *s,
 
 /* A server that was restarted between the two inserts may have lost
  * acknowledged rows: they are counted then. */
-static int insert(struct inserter *ins, struct sending *s, struct error *err)
+static int insert_and_check_restart(struct inserter *ins, struct sending *s,
+				    struct error *err)
 {
 	bool restarted;
 
@@ -274,7 +275,7 @@ static int send_once(struct inserter *ins, struct sending *s,
 		    0 ||
 	    check_forgotten(ins, s, enricher, err) < 0)
 		return -1;
-	if (insert(ins, s, err) == 0)
+	if (insert_and_check_restart(ins, s, err) == 0)
 		return 0;
 	/* A server that was away may have lost acknowledged rows. */
 	s->rows.doubt = s->report.doubt = true;

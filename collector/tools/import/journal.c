@@ -102,7 +102,7 @@ struct log_search {
 };
 
 /* Stores the log in *found if it may be the searched one. */
-static int consider(void *arg, char **fields, struct error *err)
+static int take_fitting_log(void *arg, char **fields, struct error *err)
 {
 	const struct log_search *search = arg;
 	const struct log_head *head = search->head;
@@ -146,8 +146,8 @@ static int find_log(struct journal *j, const struct log_head *head,
 	struct log_search search = {head, found};
 
 	snprintf(first, sizeof(first), "%" PRIu64, head->numbers[0]);
-	if (clickhouse_rows(j->ch, sql, params, "ss", consider, &search, err) <
-	    0)
+	if (clickhouse_rows(j->ch, sql, params, "ss", take_fitting_log, &search,
+			    err) < 0)
 		return error_wrap(err, "import_journal");
 	return 0;
 }
@@ -178,9 +178,10 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 /* --- position in the log -------------------------------------------------- */
 
 /* `table` is used in error messages. */
-static int ask(struct journal *j, const char *table, const char *sql,
-	       const char *from, const char *columns, clickhouse_row_fn *fn,
-	       void *arg, struct error *err)
+static int query_import_rows(struct journal *j, const char *table,
+			     const char *sql, const char *from,
+			     const char *columns, clickhouse_row_fn *fn,
+			     void *arg, struct error *err)
 {
 	char epoch[16];
 	const struct clickhouse_param params[] = {{"param_name", j->name},
@@ -208,7 +209,8 @@ static int take_number(void *arg, char **fields, struct error *err)
 static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
 		      struct error *err)
 {
-	return ask(j, "import_journal", sql, "0", "n", take_number, ret, err);
+	return query_import_rows(j, "import_journal", sql, "0", "n",
+				 take_number, ret, err);
 }
 
 struct place {
@@ -228,11 +230,12 @@ int journal_find_place(struct journal *j, bool *ret, struct error *err)
 {
 	struct place place = {0};
 
-	if (ask(j, "import_journal",
-		"SELECT count(), max(number), maxIf(toUInt64(epoch) + 1, "
-		"what = 'undone') FROM import_journal "
-		"WHERE identity = {name:String} FORMAT TabSeparated",
-		"0", "nnn", take_place, &place, err) < 0)
+	if (query_import_rows(
+		    j, "import_journal",
+		    "SELECT count(), max(number), maxIf(toUInt64(epoch) + 1, "
+		    "what = 'undone') FROM import_journal "
+		    "WHERE identity = {name:String} FORMAT TabSeparated",
+		    "0", "nnn", take_place, &place, err) < 0)
 		return -1;
 	j->number = place.highest + 1;
 	j->epoch = (uint32_t)place.epoch;
@@ -273,11 +276,12 @@ static int take_done(void *arg, char **fields, struct error *err)
 static int read_done(struct journal *j, struct journal_state *s,
 		     struct error *err)
 {
-	return ask(j, "ingest_progress",
-		   "SELECT count(), max(last) FROM ingest_progress "
-		   "WHERE topic = {topic:String} AND epoch = {epoch:UInt32} "
-		   "FORMAT TabSeparated",
-		   "0", "nn", take_done, s, err);
+	return query_import_rows(
+		j, "ingest_progress",
+		"SELECT count(), max(last) FROM ingest_progress "
+		"WHERE topic = {topic:String} AND epoch = {epoch:UInt32} "
+		"FORMAT TabSeparated",
+		"0", "nn", take_done, s, err);
 }
 
 /* Writes the first line that may not be imported yet. */
@@ -304,13 +308,14 @@ static int read_pending(struct journal *j, struct journal_state *s,
 	char from[24];
 
 	put_from(s, from);
-	return ask(j, "import_journal",
-		   "SELECT first, last FROM import_journal WHERE "
-		   "identity = {name:String} AND what = 'block' AND "
-		   "epoch = {epoch:UInt32} AND "
-		   "first >= {from:UInt64} ORDER BY number DESC, "
-		   "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
-		   from, "nn", take_pending, s, err);
+	return query_import_rows(
+		j, "import_journal",
+		"SELECT first, last FROM import_journal WHERE "
+		"identity = {name:String} AND what = 'block' AND "
+		"epoch = {epoch:UInt32} AND "
+		"first >= {from:UInt64} ORDER BY number DESC, "
+		"run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
+		from, "nn", take_pending, s, err);
 }
 
 struct stored_list {
@@ -343,12 +348,13 @@ static int read_stored(struct journal *j, struct journal_state *s,
 	char from[24];
 
 	put_from(s, from);
-	return ask(j, "clicks",
-		   "SELECT DISTINCT offset FROM clicks WHERE "
-		   "topic = {topic:String} AND epoch = {epoch:UInt32} AND "
-		   "offset >= {from:UInt64} "
-		   "ORDER BY offset FORMAT TabSeparated",
-		   from, "n", take_stored, &list, err);
+	return query_import_rows(
+		j, "clicks",
+		"SELECT DISTINCT offset FROM clicks WHERE "
+		"topic = {topic:String} AND epoch = {epoch:UInt32} AND "
+		"offset >= {from:UInt64} "
+		"ORDER BY offset FORMAT TabSeparated",
+		from, "n", take_stored, &list, err);
 }
 
 int journal_read(struct journal *j, struct journal_state *ret_state,
@@ -371,7 +377,7 @@ void journal_state_release(struct journal_state *s)
 	*s = (struct journal_state){0};
 }
 
-static int compare(const void *a, const void *b)
+static int compare_offsets(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -381,7 +387,7 @@ static int compare(const void *a, const void *b)
 bool journal_is_stored(const struct journal_state *s, uint64_t offset)
 {
 	return s->stored_count && bsearch(&offset, s->stored, s->stored_count,
-					  sizeof(offset), compare);
+					  sizeof(offset), compare_offsets);
 }
 
 int journal_announce(struct journal *j, uint64_t first, uint64_t last,
@@ -430,15 +436,16 @@ int journal_read_late(struct journal *j, uint64_t *ret_first,
 	if (read_done(j, &s, err) < 0)
 		return -1;
 	put_from(&s, from);
-	if (ask(j, "import_journal",
-		"SELECT first, last, greatest(0, "
-		"toUnixTimestamp64Milli(now64(3, 'UTC')) - "
-		"toUnixTimestamp64Milli(toDateTime64(at, 3, 'UTC'))) "
-		"FROM import_journal WHERE identity = {name:String} AND "
-		"what = 'block' AND epoch = {epoch:UInt32} AND "
-		"first >= {from:UInt64} ORDER BY at DESC LIMIT 1 "
-		"FORMAT TabSeparated",
-		from, "nnn", take_late, &late, err) < 0)
+	if (query_import_rows(
+		    j, "import_journal",
+		    "SELECT first, last, greatest(0, "
+		    "toUnixTimestamp64Milli(now64(3, 'UTC')) - "
+		    "toUnixTimestamp64Milli(toDateTime64(at, 3, 'UTC'))) "
+		    "FROM import_journal WHERE identity = {name:String} AND "
+		    "what = 'block' AND epoch = {epoch:UInt32} AND "
+		    "first >= {from:UInt64} ORDER BY at DESC LIMIT 1 "
+		    "FORMAT TabSeparated",
+		    from, "nnn", take_late, &late, err) < 0)
 		return -1;
 	*ret_first = late.first;
 	*ret_last = late.last;

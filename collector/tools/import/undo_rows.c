@@ -246,7 +246,7 @@ static void show_progress(struct undo_rows *u, const char *table,
 
 /* Renews the protection of the days, so that the days do not look abandoned by
  * a killed process. */
-static int protect(struct undo_rows *u, struct error *err)
+static int renew_day_protection(struct undo_rows *u, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
 
@@ -266,7 +266,7 @@ static int await_mutations(struct undo_rows *u, const char *table,
 	struct mutations m;
 
 	for (;; poll_ms = poll_ms < POLL_MAX_MS ? 2 * poll_ms : poll_ms) {
-		if (protect(u, err) < 0)
+		if (renew_day_protection(u, err) < 0)
 			return -1;
 		if (look_at_mutations(u->journal, table, &m, err) < 0)
 			return -1;

@@ -12,7 +12,7 @@ enum {
 	DOMAIN_MAX = 253,
 };
 
-static char *copy(struct arena *arena, struct access_text t)
+static char *copy_text_to_arena(struct arena *arena, struct access_text t)
 {
 	char *text = arena_alloc(arena, t.len + 1);
 
@@ -28,7 +28,8 @@ static ProtobufCBinaryData copy_bytes(struct arena *arena, struct access_text t)
 {
 	if (!t.len)
 		return (ProtobufCBinaryData){0};
-	return (ProtobufCBinaryData){t.len, (uint8_t *)copy(arena, t)};
+	return (ProtobufCBinaryData){t.len,
+				     (uint8_t *)copy_text_to_arena(arena, t)};
 }
 
 /* Removes the prefix from the path, except its slash; returns false if the path
@@ -64,7 +65,7 @@ static struct http_slice code_of(struct http_slice path, bool pass_path,
 	return code;
 }
 
-static bool is(struct access_text t, const char *word)
+static bool text_is_word(struct access_text t, const char *word)
 {
 	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
 }
@@ -85,10 +86,10 @@ static Shortloop__Outcome outcome_of(const struct access_visit *v)
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	if (v->status && (v->status < 200 || v->status > 399))
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
-	if (is(v->method, "HEAD"))
+	if (text_is_word(v->method, "HEAD"))
 		return SHORTLOOP__OUTCOME__OUTCOME_HEAD;
 	/* A log without methods contains page requests. */
-	if (is(v->method, "GET") || !v->method.len)
+	if (text_is_word(v->method, "GET") || !v->method.len)
 		return SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 }
@@ -102,7 +103,7 @@ static char *domain_of(struct arena *arena, struct access_text host)
 		host.len = host_length(host.data, host.len);
 	if (host.len > DOMAIN_MAX)
 		host.len = 0;
-	text = copy(arena, host);
+	text = copy_text_to_arena(arena, host);
 	for (char *c = text; c && *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	return text;
@@ -117,7 +118,7 @@ static void fill_visitor(const struct access_visit *v, struct arena *arena,
 	c->referrer = copy_bytes(arena, v->referrer);
 	c->accept_language = copy_bytes(arena, v->language);
 	c->query = copy_bytes(arena, v->query);
-	c->prefetch = copy(arena, v->purpose);
+	c->prefetch = copy_text_to_arena(arena, v->purpose);
 }
 
 enum visit_kind visit_click(const struct access_visit *visit,
@@ -140,7 +141,8 @@ enum visit_kind visit_click(const struct access_visit *visit,
 	c->event_id = offset;
 	c->time_ms = (uint64_t)visit->time_ms;
 	c->edge = drop_const(rules->edge);
-	c->code = copy(arena, (struct access_text){code.data, code.len});
+	c->code = copy_text_to_arena(arena,
+				     (struct access_text){code.data, code.len});
 	c->domain = rules->domain ? drop_const(rules->domain)
 				  : domain_of(arena, visit->host);
 	c->outcome = outcome_of(visit);

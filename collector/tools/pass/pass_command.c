@@ -62,7 +62,7 @@ static int open_parts(struct pass_command *cmd, struct error *err)
 
 /* --- list ----------------------------------------------------------------- */
 
-static int list(struct pass_command *cmd, struct error *err)
+static int list_passes(struct pass_command *cmd, struct error *err)
 {
 	struct table *table = table_new(">partition|>epoch|>first|>last");
 	struct passes passes;
@@ -148,8 +148,8 @@ static int check_stored(struct pass_command *cmd, struct pass *pass,
 			 report.next, pass->partition, cmd->topic);
 }
 
-static int check(struct pass_command *cmd, struct dlq_filter_range *range,
-		 struct pass *ret, struct error *err)
+static int check_pass(struct pass_command *cmd, struct dlq_filter_range *range,
+		      struct pass *ret, struct error *err)
 {
 	if (check_partition(cmd, range, err) < 0)
 		return -1;
@@ -163,8 +163,8 @@ static int check(struct pass_command *cmd, struct dlq_filter_range *range,
 }
 
 /* Stores all offsets, or none. */
-static int say(struct pass_command *cmd, const char *offsets,
-	       const char *reason, bool dry_run, struct error *err)
+static int add_new_passes(struct pass_command *cmd, const char *offsets,
+			  const char *reason, bool dry_run, struct error *err)
 {
 	struct pass passes[DLQ_FILTER_RANGES_MAX];
 	struct dlq_filter chosen = {0};
@@ -172,7 +172,7 @@ static int say(struct pass_command *cmd, const char *offsets,
 	if (dlq_filter_read_offsets(&chosen, offsets, err) < 0)
 		return -1;
 	for (size_t i = 0; i < chosen.range_count; i++)
-		if (check(cmd, &chosen.ranges[i], &passes[i], err) < 0)
+		if (check_pass(cmd, &chosen.ranges[i], &passes[i], err) < 0)
 			return -1;
 	if (!dry_run &&
 	    passes_note(cmd->ch, passes, chosen.range_count, reason, err) < 0)
@@ -201,9 +201,11 @@ int collector_pass(struct app *app, const void *arg, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "--offset: say why, with --reason TEXT");
 	if (open_parts(&cmd, err) == 0)
-		status = offsets ? say(&cmd, offsets, reason,
-				       app_option_value(app, "dry-run"), err)
-				 : list(&cmd, err);
+		status =
+			offsets ? add_new_passes(
+					  &cmd, offsets, reason,
+					  app_option_value(app, "dry-run"), err)
+				: list_passes(&cmd, err);
 	kafka_reader_free(cmd.reader);
 	clickhouse_free(cmd.ch);
 	return status;

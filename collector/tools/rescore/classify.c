@@ -31,7 +31,7 @@ static size_t number_of(struct rescore *rs, const struct classification *c)
 }
 
 /* Decodes in place and adds a NUL.  Returns the length, or -1. */
-static ssize_t unhex(char *text)
+static ssize_t decode_hex_in_place(char *text)
 {
 	size_t len = strlen(text), n;
 
@@ -48,12 +48,12 @@ static int classify_agent(struct rescore *rs, char *const fields[4],
 			  struct buf *map, struct error *err)
 {
 	unsigned char key[KEY_LEN];
-	ssize_t len = unhex(fields[1]);
+	ssize_t len = decode_hex_in_place(fields[1]);
 	struct agent agent;
 	struct classification c, ahead;
 	size_t number, number_ahead;
 
-	if (len < 0 || unhex(fields[2]) < 0 ||
+	if (len < 0 || decode_hex_in_place(fields[2]) < 0 ||
 	    sodium_hex2bin(key, KEY_LEN, fields[0], 2 * KEY_LEN, NULL, NULL,
 			   NULL) < 0)
 		return error_set(err, ERROR_PROTOCOL,

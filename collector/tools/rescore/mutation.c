@@ -29,8 +29,8 @@ static int take_state(void *arg, char **f, struct error *err)
 
 /* Queries the mutation of the run of that name: no other mutation names its
  * tables. */
-static int look(struct rescore *rs, const char *name, struct state *ret,
-		struct error *err)
+static int query_mutation(struct rescore *rs, const char *name,
+			  struct state *ret, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -50,7 +50,8 @@ static int look(struct rescore *rs, const char *name, struct state *ret,
 
 /* Kills the mutation: one that fails is retried forever and blocks those after
  * it. */
-static int end(struct rescore *rs, const char *name, struct error *err)
+static int kill_mutation(struct rescore *rs, const char *name,
+			 struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -74,8 +75,8 @@ static int wait_for(struct rescore *rs, const char *name, struct state *ret,
 	int status;
 
 	bar_begin(&bar, rs->partition, "parts");
-	while ((status = look(rs, name, ret, err)) == 0 && ret->running &&
-	       !*ret->reason) {
+	while ((status = query_mutation(rs, name, ret, err)) == 0 &&
+	       ret->running && !*ret->reason) {
 		all = ret->parts > all ? ret->parts : all;
 		bar_show(&bar, all - ret->parts, all);
 		if (rescore_is_stopped(rs, POLL_MS, err)) {
@@ -87,7 +88,7 @@ static int wait_for(struct rescore *rs, const char *name, struct state *ret,
 	return status;
 }
 
-static int run(struct rescore *rs, struct error *err)
+static int update_day_rows(struct rescore *rs, struct error *err)
 {
 	struct error ignored = {0};
 	struct buf sql = {0};
@@ -101,14 +102,14 @@ static int run(struct rescore *rs, struct error *err)
 		return -1;
 	if (!s.running)
 		return 0;
-	(void)end(rs, rs->name, &ignored);
+	(void)kill_mutation(rs, rs->name, &ignored);
 	return error_set(err, ERROR_REMOTE, "ClickHouse cannot update: %s",
 			 s.reason);
 }
 
 int mutation_run(struct rescore *rs, struct error *err)
 {
-	return run(rs, err) < 0 ? error_wrap(err, "update") : 0;
+	return update_day_rows(rs, err) < 0 ? error_wrap(err, "update") : 0;
 }
 
 /* --- mutations of earlier runs -------------------------------------------- */
@@ -163,11 +164,11 @@ int mutation_end(struct rescore *rs, const char *name, struct error *err)
 {
 	struct state s;
 
-	if (look(rs, name, &s, err) < 0)
+	if (query_mutation(rs, name, &s, err) < 0)
 		return -1;
 	if (!s.running)
 		return 0;
-	if (end(rs, name, err) < 0)
+	if (kill_mutation(rs, name, err) < 0)
 		return -1;
 	return wait_for_parts(rs, err);
 }

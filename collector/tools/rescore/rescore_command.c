@@ -133,8 +133,8 @@ static int take_preview(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-static int preview(struct rescore *rs, struct day_result *r,
-		   struct rescore_hours *hours, struct error *err)
+static int preview_changes(struct rescore *rs, struct day_result *r,
+			   struct rescore_hours *hours, struct error *err)
 {
 	struct preview preview = {r, hours};
 	struct buf sql = {0};
@@ -204,9 +204,9 @@ static int check_still_kept(struct rescore *rs,
 
 /* The changes are recorded first: if this run ends early, the next one knows
  * which hours to report. */
-static int apply(struct rescore *rs, const struct day_result *r,
-		 const struct rescore_hours *hours, bool *ret_left_running,
-		 struct error *err)
+static int apply_changes(struct rescore *rs, const struct day_result *r,
+			 const struct rescore_hours *hours,
+			 bool *ret_left_running, struct error *err)
 {
 	uint64_t rows = r->changes + r->labels;
 
@@ -226,8 +226,8 @@ static int apply(struct rescore *rs, const struct day_result *r,
 	return 0;
 }
 
-static int work(struct rescore *rs, struct day_result *r,
-		bool *ret_left_running, struct error *err)
+static int classify_and_apply_day(struct rescore *rs, struct day_result *r,
+				  bool *ret_left_running, struct error *err)
 {
 	struct rescore_hours hours = {.count = 0};
 
@@ -242,12 +242,12 @@ static int work(struct rescore *rs, struct day_result *r,
 		return -1;
 	if (classify_day(rs, &r->agents, err) < 0)
 		return -1;
-	if (r->agents && preview(rs, r, &hours, err) < 0)
+	if (r->agents && preview_changes(rs, r, &hours, err) < 0)
 		return -1;
 	r->hours = hours.count;
 	if (rs->dry_run)
 		return preview_rules(rs, r, err);
-	return apply(rs, r, &hours, ret_left_running, err);
+	return apply_changes(rs, r, &hours, ret_left_running, err);
 }
 
 /* A mutation that goes on needs the tables; a later run drops them. */
@@ -260,7 +260,7 @@ static int rescore_day(struct rescore *rs, int64_t day, struct day_result *ret,
 
 	*ret = (struct day_result){0};
 	name_run(rs, day);
-	status = work(rs, ret, &left_running, err);
+	status = classify_and_apply_day(rs, ret, &left_running, err);
 	if (status < 0 && !left_running)
 		drop_tables(rs, rs->name, &ignored);
 	if (status == 0)
@@ -468,7 +468,7 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 	return 0;
 }
 
-static void release(struct rescore *rs)
+static void free_rescore(struct rescore *rs)
 {
 	clickhouse_free(rs->ch);
 	enrich_lookups_free(rs->lookups);
@@ -504,6 +504,6 @@ int collector_rescore(struct app *app, const void *arg, struct error *err)
 	if (rs->ch)
 		status = run_days(rs, from, to, err);
 out:
-	release(rs);
+	free_rescore(rs);
 	return status;
 }

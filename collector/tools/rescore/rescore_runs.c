@@ -33,8 +33,9 @@ void rescore_hours_read(struct rescore_hours *h, const char *list)
 }
 
 /* Runs a statement, and frees it.  Its parameters: host, owner, hours. */
-static int run(struct rescore *rs, struct buf *sql,
-	       const struct rescore_hours *h, struct error *err)
+static int run_and_free_statement(struct rescore *rs, struct buf *sql,
+				  const struct rescore_hours *h,
+				  struct error *err)
 {
 	struct clickhouse_param params[] = {{"param_host", NULL},
 					    {"param_owner", NULL},
@@ -139,7 +140,9 @@ int rescore_runs_begin(struct rescore *rs, uint64_t rows,
 		   "), 'UTC'), {host:String}, {owner:String}",
 		   rs->day, rs->run, rs->lookups->ref.rules, rows,
 		   clock_real_ms());
-	return run(rs, &sql, hours, err) < 0 ? error_wrap(err, "rescored") : 0;
+	return run_and_free_statement(rs, &sql, hours, err) < 0
+		       ? error_wrap(err, "rescored")
+		       : 0;
 }
 
 static int report_hours(struct rescore *rs, const struct rescore_hours *hours,
@@ -148,7 +151,7 @@ static int report_hours(struct rescore *rs, const struct rescore_hours *hours,
 	struct buf sql = {0};
 
 	buf_puts(&sql, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES));
-	return run(rs, &sql, hours, err) < 0
+	return run_and_free_statement(rs, &sql, hours, err) < 0
 		       ? error_wrap(err, "ingest_progress")
 		       : 0;
 }
@@ -171,5 +174,7 @@ int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
 		   "), 'UTC'), {host:String}, owner FROM rescored "
 		   "WHERE " UNFINISHED " AND run IN (%s)",
 		   clock_real_ms(), rs->day, rs->day, rs->runs.data);
-	return run(rs, &sql, hours, err) < 0 ? error_wrap(err, "rescored") : 0;
+	return run_and_free_statement(rs, &sql, hours, err) < 0
+		       ? error_wrap(err, "rescored")
+		       : 0;
 }

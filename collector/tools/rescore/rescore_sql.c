@@ -335,8 +335,8 @@ static void put_differs(const struct rescore *rs, struct buf *sql)
 
 /* --- statements -------------------------------------------------------- */
 
-static void make(const struct rescore *rs, const char *what, const char *rest,
-		 struct buf *sql)
+static void put_create_table(const struct rescore *rs, const char *what,
+			     const char *rest, struct buf *sql)
 {
 	buf_puts(sql, "CREATE TABLE ");
 	put_table(rs, what, sql);
@@ -345,27 +345,29 @@ static void make(const struct rescore *rs, const char *what, const char *rest,
 
 void rescore_sql_make_agents(const struct rescore *rs, struct buf *sql)
 {
-	make(rs, "agents",
-	     "(key FixedString(16), user_agent String, purpose String, "
-	     "head Bool) ENGINE = MergeTree ORDER BY key",
-	     sql);
+	put_create_table(
+		rs, "agents",
+		"(key FixedString(16), user_agent String, purpose String, "
+		"head Bool) ENGINE = MergeTree ORDER BY key",
+		sql);
 }
 
 void rescore_sql_make_map(const struct rescore *rs, struct buf *sql)
 {
-	make(rs, "map",
-	     "(key FixedString(16), o UInt16, ahead UInt16, matched UInt64) "
-	     "ENGINE = Join(ANY, LEFT, key)",
-	     sql);
+	put_create_table(
+		rs, "map",
+		"(key FixedString(16), o UInt16, ahead UInt16, matched UInt64) "
+		"ENGINE = Join(ANY, LEFT, key)",
+		sql);
 }
 
 void rescore_sql_make_bursts(const struct rescore *rs, struct buf *sql)
 {
-	make(rs, "bursts",
-	     "(visitor FixedString(16), since Array(Int64), "
-	     "until Array(Int64), kind Array(UInt8)) "
-	     "ENGINE = Join(ANY, LEFT, visitor)",
-	     sql);
+	put_create_table(rs, "bursts",
+			 "(visitor FixedString(16), since Array(Int64), "
+			 "until Array(Int64), kind Array(UInt8)) "
+			 "ENGINE = Join(ANY, LEFT, visitor)",
+			 sql);
 }
 
 /* Adds the condition for the rows that decide about the owner's rows.  If there

@@ -25,7 +25,7 @@ void ask_put_times(struct ask *a, const char *time, int64_t since_ms,
 		   time, since_ms, time, until_ms);
 }
 
-static int run(struct ask *a, struct error *err)
+static int run_query(struct ask *a, struct error *err)
 {
 	struct buf topic = {0};
 	int status = -1;
@@ -52,7 +52,7 @@ int ask_numbers(struct ask *a, size_t columns, const uint64_t **ret_numbers,
 	uint64_t *numbers;
 	size_t count;
 
-	if (run(a, err) < 0)
+	if (run_query(a, err) < 0)
 		return -1;
 	if (a->answer.len % (columns * sizeof(uint64_t)))
 		return error_set(err, ERROR_PROTOCOL,

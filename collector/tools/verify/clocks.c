@@ -38,7 +38,8 @@ void clocks_free(struct clocks *c)
 	*c = (struct clocks){0};
 }
 
-static int note(struct clocks *c, const struct ahead *ahead, struct error *err)
+static int note_time_ahead(struct clocks *c, const struct ahead *ahead,
+			   struct error *err)
 {
 	size_t room = c->room ? c->room * 2 : 16;
 	struct ahead *list = c->list;
@@ -80,7 +81,7 @@ static int check_reports(struct ask *a, enum ahead_kind kind, const char *time,
 			kind, (uint32_t)n[0], (uint32_t)n[1], n[2],
 			n[3], n[4],	      (int64_t)n[5],  (int64_t)n[6]};
 
-		if (note(ret, &ahead, err) < 0)
+		if (note_time_ahead(ret, &ahead, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -106,7 +107,7 @@ static int check_time(enum ahead_kind kind, uint64_t time_ms, uint64_t limit_ms,
 				    .time_ms = (int64_t)time_ms,
 				    .server_ms = (int64_t)server_ms};
 
-	return time_ms > limit_ms ? note(ret, &ahead, err) : 0;
+	return time_ms > limit_ms ? note_time_ahead(ret, &ahead, err) : 0;
 }
 
 int clocks_check_settled(struct ask *a, struct clocks *ret, struct error *err)

@@ -30,7 +30,8 @@ void dlq_offsets_free(struct dlq_offsets *d)
 	*d = (struct dlq_offsets){0};
 }
 
-static int take(void *arg, const struct dlq_record *record, struct error *err)
+static int take_letter_offset(void *arg, const struct dlq_record *record,
+			      struct error *err)
 {
 	struct reading *r = arg;
 	struct dlq_offsets *d = r->offsets;
@@ -59,8 +60,8 @@ int dlq_offsets_read(struct dlq_offsets *d, struct kafka_reader *reader,
 	if (!d->sets)
 		return error_set_nomem(err);
 	d->partitions = partitions;
-	if (dlq_records_walk(reader, dlq, since_ms, take, &reading, &why) ==
-		    0 ||
+	if (dlq_records_walk(reader, dlq, since_ms, take_letter_offset,
+			     &reading, &why) == 0 ||
 	    why.code == ERROR_NOTFOUND)
 		return 0;
 	*err = why;

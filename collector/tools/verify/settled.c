@@ -307,8 +307,9 @@ static int count_rows(struct books *b, struct error *err)
 
 /* --- comparison ----------------------------------------------------------- */
 
-static int differ(struct settled *s, enum settled_what what, int64_t start,
-		  uint64_t rows, uint64_t counted, struct error *err)
+static int add_difference(struct settled *s, enum settled_what what,
+			  int64_t start, uint64_t rows, uint64_t counted,
+			  struct error *err)
 {
 	size_t room = s->room ? s->room * 2 : 16;
 	struct settled_difference *list = s->list;
@@ -334,12 +335,12 @@ static bool is_current(const struct basis *settled,
 
 /* Returns whether a count lies between the rows that were certainly there and
  * the present rows. */
-static bool fits(uint64_t counted, uint64_t due, uint64_t rows)
+static bool is_count_in_range(uint64_t counted, uint64_t due, uint64_t rows)
 {
 	return counted >= due && counted <= rows;
 }
 
-static uint64_t lost(uint64_t reported, uint64_t rows)
+static uint64_t count_lost_rows(uint64_t reported, uint64_t rows)
 {
 	return reported > rows ? reported - rows : 0;
 }
@@ -349,20 +350,21 @@ static uint64_t lost(uint64_t reported, uint64_t rows)
  * before. */
 static bool is_short(const struct hour *h)
 {
-	return h->settled.there && (h->events > h->rows ||
-				    lost(h->reported.rows, h->rows) >
-					    lost(h->settled.rows, h->events));
+	return h->settled.there &&
+	       (h->events > h->rows ||
+		count_lost_rows(h->reported.rows, h->rows) >
+			count_lost_rows(h->settled.rows, h->events));
 }
 
 static int compare_stale_hour(const struct hour *h, int64_t start,
 			      struct settled *s, struct error *err)
 {
 	if (h->held_back || is_short(h))
-		return differ(s, SETTLED_HELD_BACK_HOUR, start, h->rows,
-			      h->events, err);
+		return add_difference(s, SETTLED_HELD_BACK_HOUR, start, h->rows,
+				      h->events, err);
 	if (h->promised > h->settled.rows)
-		return differ(s, SETTLED_OVERDUE, start, h->promised,
-			      h->settled.rows, err);
+		return add_difference(s, SETTLED_OVERDUE, start, h->promised,
+				      h->settled.rows, err);
 	s->hours_waiting++;
 	if (!s->oldest_waiting)
 		s->oldest_waiting = start;
@@ -373,12 +375,14 @@ static int compare_hour(const struct hour *h, int64_t start, struct settled *s,
 			struct error *err)
 {
 	if (!h->settled.there && !h->reported.there)
-		return h->due ? differ(s, SETTLED_NEVER, start, h->due, 0, err)
+		return h->due ? add_difference(s, SETTLED_NEVER, start, h->due,
+					       0, err)
 			      : 0;
 	if (!is_current(&h->settled, &h->reported))
 		return compare_stale_hour(h, start, s, err);
-	if (!fits(h->events, h->due, h->rows))
-		return differ(s, SETTLED_STATS, start, h->rows, h->events, err);
+	if (!is_count_in_range(h->events, h->due, h->rows))
+		return add_difference(s, SETTLED_STATS, start, h->rows,
+				      h->events, err);
 	s->hours++;
 	return 0;
 }
@@ -405,22 +409,24 @@ static int compare_day(const struct day *d, const struct hour *hours,
 		return 0;
 	if (!current || !is_current(&d->settled, &sum)) {
 		if (d->held_back || d->slots > rows || d->visits > rows)
-			return differ(s, SETTLED_HELD_BACK_DAY, start, rows,
-				      d->slots, err);
+			return add_difference(s, SETTLED_HELD_BACK_DAY, start,
+					      rows, d->slots, err);
 		s->days_waiting++;
 		return 0;
 	}
-	if (!fits(d->slots, due, rows) &&
-	    differ(s, SETTLED_SLOTS, start, rows, d->slots, err) < 0)
+	if (!is_count_in_range(d->slots, due, rows) &&
+	    add_difference(s, SETTLED_SLOTS, start, rows, d->slots, err) < 0)
 		return -1;
-	if (!fits(d->visits, due, rows) &&
-	    differ(s, SETTLED_VISITS, start, rows, d->visits, err) < 0)
+	if (!is_count_in_range(d->visits, due, rows) &&
+	    add_difference(s, SETTLED_VISITS, start, rows, d->visits, err) < 0)
 		return -1;
-	s->days += fits(d->slots, due, rows) && fits(d->visits, due, rows);
+	s->days += is_count_in_range(d->slots, due, rows) &&
+		   is_count_in_range(d->visits, due, rows);
 	return 0;
 }
 
-static int look(struct books *b, struct settled *s, struct error *err)
+static int read_and_compare_books(struct books *b, struct settled *s,
+				  struct error *err)
 {
 	size_t days = (size_t)((b->end - b->start) / DAY);
 
@@ -461,12 +467,12 @@ int settled_check(struct ask *a, const struct settled_snapshot *snapshot,
 	if (!b.hours || !b.days)
 		error_set_nomem(err);
 	else
-		status = look(&b, ret, err);
+		status = read_and_compare_books(&b, ret, err);
 	/* An hour may have been settled between two queries. */
 	for (int i = 1; status == 0 && ret->count && i < LOOKS; i++) {
 		nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 		settled_free(ret);
-		status = look(&b, ret, err);
+		status = read_and_compare_books(&b, ret, err);
 	}
 	free(b.hours);
 	free(b.days);

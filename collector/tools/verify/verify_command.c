@@ -176,7 +176,7 @@ static int ask_log(struct verify *v, int32_t p, struct log_range *log,
 	return 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_offset(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -210,11 +210,11 @@ static int plan_dropped(struct verify *v, const struct surveys *surveys,
 	if (log->first > log->low || !low)
 		return 0;
 	if (reported)
-		first = least(first, reported->first);
+		first = min_offset(first, reported->first);
 	if (stored && !v->links)
-		first = least(first, stored->first);
+		first = min_offset(first, stored->first);
 	if (log->committed >= 0 && span->newest)
-		first = least(first, (uint64_t)log->committed);
+		first = min_offset(first, (uint64_t)log->committed);
 	if (first < begin)
 		first = begin;
 	if (first >= low)
@@ -484,7 +484,7 @@ static int check_clocks(struct verify *v, struct error *err)
 	return v->links ? 0 : clocks_check_settled(&v->ask, &v->clocks, err);
 }
 
-static int run(struct verify *v, struct error *err)
+static int verify_topic(struct verify *v, struct error *err)
 {
 	/* The plan reads the due offsets before the letters are read: by then
 	 * an event that is due has its row or its letter. */
@@ -525,7 +525,7 @@ int collector_verify(struct app *app, const void *arg, struct error *err)
 
 	if (read_range(&v, err) < 0 || read_topic(&v, err) < 0)
 		return -1;
-	status = run(&v, err);
+	status = verify_topic(&v, err);
 	bar_end(&v.bar);
 	seconds = (double)(clock_monotonic_ms() - start) / 1000.0;
 	if (status == 0)

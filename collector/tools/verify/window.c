@@ -58,14 +58,15 @@ void window_begin(struct window *w, uint64_t first, uint64_t end)
 }
 
 /* Returns the bits of word `i` that lie in the window. */
-static uint64_t inside(const struct window *w, uint64_t i)
+static uint64_t mask_in_window(const struct window *w, uint64_t i)
 {
 	return bits_mask(i, w->first - w->base, w->end - 1 - w->base);
 }
 
 /* Limits first and last to the window and converts them to bits of its sets;
  * returns false if nothing is left. */
-static bool cut(const struct window *w, uint64_t *first, uint64_t *last)
+static bool clip_range_to_window(const struct window *w, uint64_t *first,
+				 uint64_t *last)
 {
 	if (*first < w->first)
 		*first = w->first;
@@ -89,7 +90,7 @@ void window_add(struct window *w, enum window_set set, uint64_t offset)
 void window_add_range(struct window *w, enum window_set set, uint64_t first,
 		      uint64_t last)
 {
-	if (!cut(w, &first, &last))
+	if (!clip_range_to_window(w, &first, &last))
 		return;
 	for (uint64_t i = first / 64; i <= last / 64; i++)
 		w->sets[set][i] |= bits_mask(i, first, last);
@@ -98,7 +99,7 @@ void window_add_range(struct window *w, enum window_set set, uint64_t first,
 void window_clear_range(struct window *w, enum window_set set, uint64_t first,
 			uint64_t last)
 {
-	if (!cut(w, &first, &last))
+	if (!clip_range_to_window(w, &first, &last))
 		return;
 	for (uint64_t i = first / 64; i <= last / 64; i++)
 		w->sets[set][i] &= ~bits_mask(i, first, last);
@@ -108,7 +109,7 @@ void window_add_word(struct window *w, enum window_set set, uint64_t index,
 		     uint64_t bits)
 {
 	if (index < words_in(w))
-		w->sets[set][index] |= bits & inside(w, index);
+		w->sets[set][index] |= bits & mask_in_window(w, index);
 }
 
 void window_add_set(struct window *w, enum window_set set,
@@ -185,7 +186,7 @@ uint64_t window_next_other(const struct window *w, uint64_t *index)
 	return next_word(w, index, may_be_others);
 }
 
-static void subtract(struct window *w, size_t i, unsigned but)
+static void subtract_sets_in_word(struct window *w, size_t i, unsigned but)
 {
 	for (int set = 0; set < WINDOW_SETS; set++)
 		if (but & 1U << set)
@@ -195,8 +196,8 @@ static void subtract(struct window *w, size_t i, unsigned but)
 void window_subtract(struct window *w, unsigned but)
 {
 	for (size_t i = 0; i < words_in(w); i++) {
-		w->sets[LEFT][i] = inside(w, i);
-		subtract(w, i, but);
+		w->sets[LEFT][i] = mask_in_window(w, i);
+		subtract_sets_in_word(w, i, but);
 	}
 }
 
@@ -204,7 +205,7 @@ void window_subtract_from(struct window *w, enum window_set from, unsigned but)
 {
 	for (size_t i = 0; i < words_in(w); i++) {
 		w->sets[LEFT][i] = w->sets[from][i];
-		subtract(w, i, but);
+		subtract_sets_in_word(w, i, but);
 	}
 }
 
@@ -239,8 +240,9 @@ uint64_t window_count(const struct window *w, enum window_set set)
 uint64_t window_count_in(const struct window *w, enum window_set set,
 			 uint64_t first, uint64_t last)
 {
-	return cut(w, &first, &last) ? bits_count(w->sets[set], first, last)
-				     : 0;
+	return clip_range_to_window(w, &first, &last)
+		       ? bits_count(w->sets[set], first, last)
+		       : 0;
 }
 
 bool window_next_run(const struct window *w, enum window_set set, uint64_t *at,
